@@ -1,6 +1,6 @@
 /** Converts settings to server options, and checks that they fit together. */
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
-import type { Access, HttpServeOptions, StorageOptions, TokenKeys } from "../serve/serve-options.ts";
+import type { Access, HttpServeOptions, StorageOptions, TokenKeys, TokenScopes } from "../serve/serve-options.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -95,8 +95,28 @@ function accessOf({ values, sources }: Settings): Access {
       userClaim: values["serve.auth.userClaim"],
       algorithms: [...new Set(values["serve.auth.algorithms"])],
       clockToleranceS: values["serve.auth.clockToleranceS"],
+      scopes: scopesOf({ values, sources }),
     },
   };
+}
+
+/** Settings without effect unless tokens need scopes. */
+const scopePaths = ["serve.auth.scopeClaim", "serve.auth.readScope", "serve.auth.writeScope"] as const;
+
+function scopesOf({ values, sources }: Pick<Settings, "values" | "sources">): TokenScopes | null {
+  if (!values["serve.auth.requireScopes"]) {
+    // An operator who names scopes must not get a server that ignores them.
+    const asked = scopePaths.find((path) => sources[path].kind !== "default");
+    if (asked === undefined) return null;
+    throw new UsageError(
+      `${told(asked, sources)} is for the scopes of tokens, allowed: with ${named("serve.auth.requireScopes")}`,
+    );
+  }
+  const [claim, read, write] = scopePaths.map((path) => values[path]) as [string, string, string];
+  if (read !== write) return { claim, read, write };
+  throw new UsageError(
+    `${told("serve.auth.readScope", sources)} and ${told("serve.auth.writeScope", sources)} are the same, allowed: two names`,
+  );
 }
 
 function oneUser(userId: string, host: string, sources: Settings["sources"]): Access {

@@ -23,6 +23,11 @@ const fileOrUrl = textThat(
   "the name of a file, an https: URL, or http: on a loopback address",
   "file-or-url",
 );
+/** RFC 6749. */
+const scopeToken = textLike(
+  /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/,
+  "the name of a scope: 1 to 256 printable ASCII characters without space, quotation mark and backslash",
+);
 const algorithm = oneOf(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`);
 
 /** The settings of every command that opens a runtime. */
@@ -103,6 +108,14 @@ const serveTable = {
   "serve.auth.jwks": optionalSetting(fileOrUrl, "the key set that verifies tokens: a file or a URL", "none"),
   "serve.auth.publicKey": optionalSetting(fileName, "the public key that verifies tokens: a PEM file", "none"),
   "serve.auth.userClaim": setting(plainText, "the claim that holds the user's id", "sub"),
+  "serve.auth.requireScopes": setting(onOrOff, "tokens need a scope: one to read, another to read and write", false),
+  "serve.auth.scopeClaim": setting(
+    plainText,
+    "the claim that holds the scopes: a text, or an array as in scp",
+    "scope",
+  ),
+  "serve.auth.readScope": setting(scopeToken, "the scope of a token that may only read", "memcell:read"),
+  "serve.auth.writeScope": setting(scopeToken, "the scope of a token that may read and write", "memcell:write"),
   "serve.auth.algorithms": setting(
     someOf("texts", algorithm, "names of algorithms"),
     "the signature algorithms that a token may have",

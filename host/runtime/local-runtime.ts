@@ -38,6 +38,9 @@ interface RuntimeParts extends Pick<
   readonly close?: () => Promise<void>;
 }
 
+/** The plugins' own words say when to write. */
+const readOnlyInstruction = "Memory can only be read here: the tools that change it are not offered.";
+
 export class LocalRuntime implements Runtime {
   readonly #upkeep: LocalUpkeep;
   readonly #memory: FamilyMemory;
@@ -93,7 +96,8 @@ export class LocalRuntime implements Runtime {
       tools.all.filter(({ tool }) => isOffered(tool, this.#parts.model)).map(({ family }) => family),
     );
     const said = plugins.filter(({ manifest }) => offered.has(manifest.name));
-    return said.flatMap(({ manifest }) => manifest.instructions ?? []).join("\n");
+    const lines = said.flatMap(({ manifest }) => manifest.instructions ?? []);
+    return [...lines, ...(lines.length > 0 && this.#parts.isReadOnly ? [readOnlyInstruction] : [])].join("\n");
   }
 
   documentation(tool: string): string | null {

@@ -23,6 +23,16 @@ export type TokenKeys =
   /** A public key, PEM (SPKI). */
   | { readonly kind: "public-key"; readonly file: string };
 
+/** What a token must say for its requests to be allowed. */
+export interface TokenScopes {
+  /** The claim with the scopes: a text, separated by spaces, or an array. Default: `scope`. */
+  readonly claim: string;
+  /** The scope of a token that may only read. Default: `memcell:read`. */
+  readonly read: string;
+  /** The scope of a token that may read and write. Default: `memcell:write`. */
+  readonly write: string;
+}
+
 export interface TokenOptions {
   /** The only accepted `iss`. */
   readonly issuer: string;
@@ -35,6 +45,8 @@ export interface TokenOptions {
   readonly algorithms: readonly TokenAlgorithm[];
   /** How far clocks may differ, in seconds. Default: 5. */
   readonly clockToleranceS: number;
+  /** The scopes that tokens need. `null`, the default: none, and every valid token may read and write. */
+  readonly scopes: TokenScopes | null;
 }
 
 /** Who may use the HTTP server, and as which user. */

@@ -34,6 +34,11 @@ const texts: readonly Row[] = [
   { path: "policy", text: "", allowed: file },
   { path: "auditLog", text: "", allowed: file },
   { path: "auditLog", text: "x".repeat(4_097), allowed: file },
+  ...["", "a b", 'a"b', "a\\b", "é", "x".repeat(257)].map((text) => ({
+    path: "serve.auth.readScope" as const,
+    text,
+    allowed: "the name of a scope: 1 to 256 printable ASCII characters without space, quotation mark and backslash",
+  })),
   { path: "readOnly", text: "yes", allowed: "true or false" },
   { path: "durability", text: "Full", allowed: "full, relaxed" },
   ...["", "0", "-1", "1.5", "1e3", "0x10", " 1", "01", "2147483648", "9".repeat(40), "NaN", "Infinity"].map((text) => ({

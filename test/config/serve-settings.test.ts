@@ -65,10 +65,39 @@ test("serves users with tokens over HTTP, from an environment and a file", async
       userClaim: "sub",
       algorithms: ["ES256"],
       clockToleranceS: 5,
+      scopes: null,
     },
   };
   const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
   expect(await served([], environment)).toEqual({ kind: "http", options });
+});
+
+test("tokens need scopes only if the operator says so, and then their names are the usual ones or others", async () => {
+  const scopesFor = async (...args: string[]): Promise<unknown> => {
+    const settings = await served(["--http", ...token, ...args]);
+    return settings.kind === "http" && settings.options.access.kind === "token"
+      ? settings.options.access.token.scopes
+      : undefined;
+  };
+  expect(await scopesFor()).toBeNull();
+  const usual = { claim: "scope", read: "memcell:read", write: "memcell:write" };
+  expect(await scopesFor("--require-scopes")).toEqual(usual);
+  const others = ["--scope-claim", "scp", "--read-scope", "Memory.Read", "--write-scope", "Memory.Write"];
+  expect(await scopesFor("--require-scopes", ...others)).toEqual({
+    claim: "scp",
+    read: "Memory.Read",
+    write: "Memory.Write",
+  });
+  await expect(scopesFor("--read-scope", "r")).rejects.toThrow(
+    "serve.auth.readScope (flag --read-scope) is for the scopes of tokens, allowed: with serve.auth.requireScopes (--require-scopes)",
+  );
+  await expect(scopesFor("--require-scopes", "--read-scope", "m", "--write-scope", "m")).rejects.toThrow(
+    "serve.auth.readScope (flag --read-scope) and serve.auth.writeScope (flag --write-scope) are the same, allowed: two names",
+  );
+  await expect(served(["--http", "--user", "alice", "--require-scopes"])).rejects.toThrow("do not go together");
+  await expect(served(["--user", "alice"], { MEMCELL_SERVE_AUTH_REQUIRE_SCOPES: "true" })).rejects.toThrow(
+    "is for HTTP",
+  );
 });
 
 test("adds the storage routes, with nothing that they do not need", async () => {

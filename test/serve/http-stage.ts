@@ -77,6 +77,7 @@ export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<
     userClaim: "sub",
     algorithms: tokenAlgorithms,
     clockToleranceS: 0,
+    scopes: null,
     ...changed,
   };
 }

@@ -10,9 +10,10 @@ import type { AgentKeys } from "./agent-keys.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
 import { RefusedRequest } from "./refusals.ts";
-import type { RefusalReason } from "./refusals.ts";
+import { scopesOf } from "./resource-metadata.ts";
 import { openTokenKeys } from "./token-keys.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
+import { challenge } from "./token-scope.ts";
 import { bearerToken, verifyToken } from "./verify-token.ts";
 import type { Identity } from "./verify-token.ts";
 
@@ -58,7 +59,7 @@ function admitOneUser(userId: string): Admission {
     async identify({ authorization, apiKey }) {
       if (apiKey !== undefined) throw new RefusedRequest("key-unexpected");
       if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
-      return { userId, endsAtMs: null, tokenId: null };
+      return { userId, access: "write", endsAtMs: null, tokenId: null };
     },
     isReady: () => Promise.resolve(true),
   };
@@ -126,7 +127,13 @@ function admitByToken(
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
         if (reason !== "token-missing") badTokens.count(peerKey(peer));
         if (reason === "token-user") throw error;
-        throw new RefusedRequest(reason, { headers: challenge(reason, metadataUrl), cause });
+        const challenging = reason === "token-missing" ? null : "invalid_token";
+        const headers = challenge({
+          error: challenging,
+          scopes: scopesOf({ kind: "token", token: options }),
+          metadataUrl,
+        });
+        throw new RefusedRequest(reason, { headers, cause });
       }
     },
     isReady: () => keys.isReady(),
@@ -134,10 +141,3 @@ function admitByToken(
 }
 
 const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("base64url");
-
-/** RFC 6750: no error code for a missing token, and no details for an invalid one. */
-function challenge(reason: RefusalReason, metadataUrl: string | null): Record<string, string> {
-  const error = reason === "token-missing" ? [] : ['error="invalid_token"'];
-  const metadata = metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`];
-  return { "WWW-Authenticate": `Bearer ${[...error, ...metadata].join(", ")}`.trim() };
-}

@@ -26,7 +26,14 @@ export async function openAgentKeys(file: string): Promise<AgentKeys> {
       const hash = createHash("sha256").update(key, "latin1").digest();
       const found = keyPattern.test(key) ? findKey(keys, hash) : null;
       if (found === null) throw new RefusedRequest("key-unknown");
-      return { userId: found.userId, endsAtMs: null, tokenId: null, keyId: hash.toString("hex").slice(0, keyIdChars) };
+      // A key is no token: whoever wrote the file has given it to the agent.
+      return {
+        userId: found.userId,
+        access: "write",
+        endsAtMs: null,
+        tokenId: null,
+        keyId: hash.toString("hex").slice(0, keyIdChars),
+      };
     },
   };
 }

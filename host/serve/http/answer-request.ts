@@ -23,8 +23,10 @@ import type { BodyForm } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
 import { sendResponse } from "./send-response.ts";
 import { storageResponse } from "./storage-response.ts";
+import { checkScope } from "./token-scope.ts";
+import type { RequestAccess } from "./token-scope.ts";
 import type { UserEndpoints } from "./user-endpoint.ts";
-import type { Identity } from "./verify-token.ts";
+import type { Admitted, Identity } from "./verify-token.ts";
 
 export interface AnsweringParts {
   readonly runtime: Runtime;
@@ -86,13 +88,14 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   exchange.userId = identity.userId;
   const waitS = parts.userRate.count(identity.userId);
   if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
+  const access = checkScope(identity.access, accessNeeded(target, req.method ?? ""), parts.options);
   const endpoint = parts.endpoints.of(identity.userId);
   const bodyBytes = declaredBytes(req, bodyBytesMax);
   endpoint.enter(bodyBytes);
   try {
-    if (target.kind === "storage") return await answerStorageRequest(target, exchange, identity);
+    if (target.kind === "storage") return await answerStorageRequest(target, exchange, { ...identity, access });
     const message = req.method === "POST" ? await readMessage(req, bodyBytesMax) : undefined;
-    const call = callFrom({ req, res }, message, identity);
+    const call = callFrom({ req, res }, message, { ...identity, access });
     if (isStanding(call)) exchange.stands();
     await endpoint.answer(call, (response) => send(response, exchange, call.signal, identity));
   } finally {
@@ -107,7 +110,12 @@ function credentialsOf({ headers }: IncomingMessage, { kind }: Target): Credenti
   return { authorization: headers.authorization, apiKey };
 }
 
-async function answerStorageRequest(target: StorageAddress, exchange: Exchange, identity: Identity): Promise<void> {
+/** What a storage request needs follows from its method. An MCP request gets the tools that its access allows. */
+function accessNeeded({ kind }: Target, method: string): RequestAccess {
+  return kind === "storage" && method !== "GET" ? "write" : "read";
+}
+
+async function answerStorageRequest(target: StorageAddress, exchange: Exchange, identity: Admitted): Promise<void> {
   const { req, res, headers, parts } = exchange;
   const gone = clientGone({ req, res });
   const record = (reason: string): void => recordRefusal(exchange, reason);

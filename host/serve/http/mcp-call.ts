@@ -4,7 +4,8 @@ import type { ChangeFeed } from "../mcp/change-feed.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
 import type { RpcMessage } from "./read-body.ts";
-import type { Identity } from "./verify-token.ts";
+import type { RequestAccess } from "./token-scope.ts";
+import type { Admitted } from "./verify-token.ts";
 
 /** A request for the SDK, without the token and without other headers of the client. */
 export interface McpCall {
@@ -14,6 +15,7 @@ export interface McpCall {
   readonly sessionId: string | undefined;
   /** The token's id (`jti`), for the audit log. */
   readonly tokenId: string | null;
+  readonly access: RequestAccess;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
@@ -29,7 +31,7 @@ export interface UserParts {
 /** The headers that the SDK reads. No code after the checks gets the token. */
 const passedHeaders = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
 
-export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undefined, identity: Identity): McpCall {
+export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undefined, identity: Admitted): McpCall {
   const headers = new Headers();
   for (const name of passedHeaders) {
     const value = req.headers[name];
@@ -39,13 +41,27 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
   const signal = clientGone({ req, res });
   // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
-  return { request, message, sessionId, tokenId: identity.tokenId, signal };
+  const { tokenId, access } = identity;
+  return { request, message, sessionId, tokenId, access, signal };
 }
 
-/** The SDK's information about the sender of a request: the token's id, but not the token itself. */
-export function authOf({ tokenId }: Pick<McpCall, "tokenId">) {
-  return tokenId === null ? {} : { authInfo: { token: "", clientId: "", scopes: [], extra: { tokenId } } };
+/** The SDK's information about the sender of a request: its access and the token's id, but not the token itself. */
+export function authOf({ tokenId, access }: Pick<McpCall, "tokenId" | "access">): { authInfo: SenderInfo } {
+  const extra = { access, ...(tokenId !== null && { tokenId }) };
+  return { authInfo: { token: "", clientId: "", scopes: [], extra } };
 }
+
+/** As the SDK passes it on. */
+interface SenderInfo {
+  readonly token: string;
+  readonly clientId: string;
+  readonly scopes: string[];
+  readonly extra?: Record<string, unknown>;
+}
+
+/** Whether a request may change something. One that does not say so may not. */
+export const mayWrite = (sender: Pick<SenderInfo, "extra"> | undefined): boolean =>
+  sender?.extra?.["access"] === "write";
 
 /** Whether a request opens a change stream, in either revision. It stays open until one side ends it. */
 export function isStanding({ request, message }: Pick<McpCall, "request" | "message">): boolean {

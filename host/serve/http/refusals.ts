@@ -41,6 +41,7 @@ export const refusals = {
   "keys-unavailable": { status: 503, code: -32_000, message: "Tokens cannot be verified at present" },
   "token-user": { status: 403, code: -32_000, message: "The token names no user" },
   "user-limited": tooMuch("Too many requests in a minute"),
+  "token-scope": { status: 403, code: -32_000, message: "insufficient_scope" },
   "user-busy": tooMuch("Too many requests at once"),
   "body-type": { status: 415, code: -32_000, message: "The body must be application/json, without an encoding" },
   "body-too-large": { status: 413, code: -32_000, message: "The body is too large" },

@@ -1,8 +1,8 @@
 /** One session of a client that uses a 2025 revision. It has its own server and transport, for one user. */
 import { WebStandardStreamableHTTPServerTransport } from "../mcp/sdk.ts";
-import type { Server } from "../mcp/sdk.ts";
+import type { Server, ServerContext } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
-import { authOf } from "./mcp-call.ts";
+import { authOf, mayWrite } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 
@@ -16,7 +16,8 @@ export class Session {
   /** Requests without an answer yet, with the function that answers each. */
   readonly #underWay = new Map<string | number, (response: Response) => void>();
 
-  constructor({ runtime, userId, feed, onError }: UserParts, id: string) {
+  /** `isWriter`: whether the request that opens the session may change anything. Each other is asked for itself. */
+  constructor({ runtime, userId, feed, onError }: UserParts, id: string, isWriter: boolean) {
     this.id = id;
     // Answers are JSON: a stream for each request would have to be kept until the client reads it.
     this.#transport = new WebStandardStreamableHTTPServerTransport({
@@ -26,7 +27,8 @@ export class Session {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
     const labels = { via: "mcp-http", session: id.slice(0, 8) };
-    this.#server = makeUserServer({ runtime, userId, labels, feed });
+    const ofRequest = ({ http }: ServerContext): boolean => mayWrite(http?.authInfo);
+    this.#server = makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: ofRequest });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }

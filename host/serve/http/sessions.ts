@@ -50,7 +50,7 @@ export class Sessions {
     const id = randomUUID();
     const [own, shared] = this.#rooms;
     await own.enter(id);
-    const place: Place = { session: new Session(this.#parts, id), busy: 1 };
+    const place: Place = { session: new Session(this.#parts, id, call.access === "write"), busy: 1 };
     this.#places.set(id, place);
     try {
       await shared.enter(id);

@@ -8,12 +8,12 @@ import type { StorageAnswer } from "../storage/storage-answer.ts";
 import { StorageRefusal } from "../storage/storage-refusal.ts";
 import type { StorageAddress } from "./check-request.ts";
 import { hasBody, readJson } from "./read-body.ts";
-import type { Identity } from "./verify-token.ts";
+import type { Admitted } from "./verify-token.ts";
 
 export interface StorageCall {
   readonly req: IncomingMessage;
   readonly target: StorageAddress;
-  readonly identity: Identity;
+  readonly identity: Admitted;
   /** Aborted when the client is gone. */
   readonly gone: AbortSignal;
   /** Records a refusal. */
@@ -35,8 +35,9 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
   const hasContentType = req.headers["content-type"] !== undefined;
   const ctx = { userId: identity.userId, signal: gone, labels: labelsOf(identity) };
   const request = { target: target.storage, query: target.query, method, body, hasContentType };
+  const ofRequest = identity.access === "write" ? runtime : runtime.asReadOnly();
   try {
-    return responseFor(await answerStorage(request, { runtime, ctx, options: storage }));
+    return responseFor(await answerStorage(request, { runtime: ofRequest, ctx, options: storage }));
   } catch (error) {
     if (!(error instanceof StorageRefusal)) throw error;
     record(error.reason);
@@ -44,7 +45,7 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
   }
 }
 
-function labelsOf({ tokenId, keyId }: Identity): Record<string, string> {
+function labelsOf({ tokenId, keyId }: Admitted): Record<string, string> {
   return {
     via: "http-storage",
     ...(tokenId !== null && { token: tokenId }),

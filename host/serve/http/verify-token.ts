@@ -8,16 +8,25 @@ import type { JWTPayload } from "./jose.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
+import { accessFor } from "./token-scope.ts";
+import type { RequestAccess } from "./token-scope.ts";
 
 /** The verified user of a request. */
 export interface Identity {
   readonly userId: string;
+  /** `null`: the token is valid and allows nothing. */
+  readonly access: RequestAccess | null;
   /** When streams that were opened with the token end. Milliseconds since the epoch; `null` without a token. */
   readonly endsAtMs: number | null;
   /** The token's `jti`, if it is short printable ASCII. */
   readonly tokenId: string | null;
   /** The beginning of the hash of the agent's key, if it was identified by one. */
   readonly keyId?: string;
+}
+
+/** The verified user of a request that may do something. */
+export interface Admitted extends Identity {
+  readonly access: RequestAccess;
 }
 
 /**
@@ -37,13 +46,16 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
   checkText(token);
   checkHeader(token);
   const payload = await verified(token, keys, options);
-  const userId = Object.hasOwn(payload, options.userClaim) ? payload[options.userClaim] : undefined;
+  const claim = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined);
+  const userId = claim(options.userClaim);
   if (typeof userId !== "string" || !isUserId(userId)) throw new RefusedRequest("token-user");
   const { exp = Infinity, jti } = payload;
   // JSON can contain a number such as 1e999, which is parsed as `Infinity`.
   if (!Number.isFinite(exp)) throw new RefusedRequest("token-claim");
+  const { scopes } = options;
   return {
     userId,
+    access: scopes === null ? "write" : accessFor(claim(scopes.claim), scopes),
     endsAtMs: (exp + options.clockToleranceS) * 1000,
     tokenId: typeof jti === "string" && /^[\x21-\x7e]{1,64}$/.test(jti) ? jti : null,
   };

@@ -39,8 +39,13 @@ const entryTemplateOf = ({ name }: MemoryFamily) => ({
 
 /** Registers the resources on `server`. */
 export function offerResources(server: Server, user: ServedUser): void {
-  const readable = user.runtime.families().filter(({ canRead }) => canRead);
-  server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: readable.map(entryTemplateOf) }));
+  server.setRequestHandler("resources/templates/list", (_, request) => {
+    const readable = user
+      .runtimeFor(request)
+      .families()
+      .filter(({ canRead }) => canRead);
+    return { resourceTemplates: readable.map(entryTemplateOf) };
+  });
   server.setRequestHandler("resources/list", ({ params }, request) =>
     orProtocolFailure(() => list(user, offsetOf(params?.cursor), request)),
   );
@@ -50,10 +55,10 @@ export function offerResources(server: Server, user: ServedUser): void {
 }
 
 /** Parses the URI of an offered resource. Records and refuses any other URI. */
-export function known({ runtime, userId }: ServedUser, uri: string): MemoryUri {
+export function known({ runtimeFor, refused }: ServedUser, uri: string, request: ServerContext): MemoryUri {
   const parsed = parseMemoryUri(uri);
-  if (parsed === null || !isOffered(parsed, runtime.families())) {
-    runtime.refused({ surface: "mcp", reason: "resource-unknown", userId });
+  if (parsed === null || !isOffered(parsed, runtimeFor(request).families())) {
+    refused("resource-unknown");
     throw notFound(uri);
   }
   return parsed;
@@ -68,10 +73,11 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
 
 /** Lists indexes first. They are listed even for a user without entries. Entries that cannot be read are left out. */
 async function list(
-  { runtime, contextOf }: ServedUser,
+  { runtimeFor, contextOf }: ServedUser,
   offset: number,
   request: ServerContext,
 ): Promise<ListResourcesResult> {
+  const runtime = runtimeFor(request);
   const families = runtime.families();
   const indexed = families.filter(({ hasIndex }) => hasIndex);
   const readable = new Set(families.filter(({ hasEntries, canRead }) => hasEntries && canRead).map(({ name }) => name));
@@ -89,22 +95,22 @@ function entryResource({ family, name, description }: MemoryEntry): Resource[] {
 }
 
 async function read(user: ServedUser, uri: string, request: ServerContext): Promise<ReadResourceResult> {
-  const parsed = known(user, uri);
+  const parsed = known(user, uri, request);
   if (parsed.kind === "entry") return await readEntry(user, uri, parsed, request);
   const options = parsed.family === null ? {} : { family: parsed.family };
-  const text = await user.runtime.memoryIndex(user.contextOf(request), options);
+  const text = await user.runtimeFor(request).memoryIndex(user.contextOf(request), options);
   return { contents: [{ uri, mimeType, text }] };
 }
 
 /** The text is only the entry's body; `_meta` has its other fields. */
 async function readEntry(
-  { runtime, contextOf }: ServedUser,
+  { runtimeFor, contextOf }: ServedUser,
   uri: string,
   { family, name }: Extract<MemoryUri, { kind: "entry" }>,
   request: ServerContext,
 ): Promise<ReadResourceResult> {
   try {
-    const { body, ...rest } = await runtime.readEntry({ family, name }, contextOf(request));
+    const { body, ...rest } = await runtimeFor(request).readEntry({ family, name }, contextOf(request));
     return { contents: [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }] };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

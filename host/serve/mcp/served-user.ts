@@ -6,18 +6,27 @@ import type { Implementation, Server, ServerContext } from "./sdk.ts";
 
 /** The user whose memory a server offers, and the runtime to call. */
 export interface ServedUser {
-  readonly runtime: Runtime;
+  /** The runtime for one request: one that may not change anything gets the read-only view. */
+  readonly runtimeFor: (request: ServerContext) => Runtime;
   readonly userId: string;
+  /** Records a request that was refused before any call. */
+  readonly refused: (reason: string) => void;
   /** The call context of one request, with its cancellation signal and the client's own name as a label. */
   readonly contextOf: (request: ServerContext) => CallContext;
 }
 
+export interface ServedUserParts {
+  readonly runtime: Runtime;
+  /** The user whose memory it is. It comes from the check that admitted the client; no message can change it. */
+  readonly userId: string;
+  /** Labels of each call for the audit log. The server adds `client`, the client's own name. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** Whether a request may change anything, by what has admitted this request. Default: each may. */
+  readonly mayWrite?: (request: ServerContext) => boolean;
+}
+
 export function serveUser(
-  {
-    runtime,
-    userId,
-    labels,
-  }: Pick<ServedUser, "runtime" | "userId"> & { readonly labels: Readonly<Record<string, string>> },
+  { runtime, userId, labels, mayWrite = () => true }: ServedUserParts,
   server: Server,
 ): ServedUser {
   const contextOf = ({ mcpReq, http }: ServerContext): CallContext => {
@@ -28,7 +37,9 @@ export function serveUser(
     const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
     return { userId, signal: mcpReq.signal, labels: own };
   };
-  return { runtime, userId, contextOf };
+  const runtimeFor = (request: ServerContext): Runtime => (mayWrite(request) ? runtime : runtime.asReadOnly());
+  const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
+  return { runtimeFor, userId, refused, contextOf };
 }
 
 function envelopeClient({ envelope }: ServerContext["mcpReq"]): Implementation | undefined {

@@ -1,6 +1,7 @@
 /** The tools of a user's runtime in MCP. */
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
@@ -10,14 +11,20 @@ import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
 export function offerTools(server: Server, user: ServedUser): void {
-  const tools = user.runtime.tools();
-  const outputs = new Map(tools.map(({ name, outputSchema }) => [name, outputSchema]));
-  server.setRequestHandler("tools/list", () => ({ tools: tools.map(describe) }));
+  const offers = new Map<Runtime, readonly ToolDescription[]>();
+  const toolsFor = (request: ServerContext): readonly ToolDescription[] => {
+    const runtime = user.runtimeFor(request);
+    const tools = offers.get(runtime) ?? runtime.tools();
+    offers.set(runtime, tools);
+    return tools;
+  };
+  server.setRequestHandler("tools/list", (_, request) => ({ tools: toolsFor(request).map(describe) }));
   server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
     orProtocolFailure(async () => {
       const result = await call(user, { name, input }, request);
       // The 2025 revisions need data that is not an object to be wrapped.
-      return server.projectCallToolResult(result, outputs.get(name));
+      const tool = toolsFor(request).find((each) => each.name === name);
+      return server.projectCallToolResult(result, tool?.outputSchema);
     }),
   );
 }
@@ -48,11 +55,11 @@ function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
 
 /** Calls the runtime even for an unknown tool, so that the call is recorded. */
 async function call(
-  { runtime, contextOf }: ServedUser,
+  { runtimeFor, contextOf }: ServedUser,
   { name, input }: { readonly name: string; readonly input: unknown },
   request: ServerContext,
 ): Promise<CallToolResult> {
-  const result = await runtime.call(name, input, contextOf(request));
+  const result = await runtimeFor(request).call(name, input, contextOf(request));
   if (!result.ok && result.error.code === "TOOL_UNKNOWN") {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message, { code: "TOOL_UNKNOWN" });
   }

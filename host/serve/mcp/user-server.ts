@@ -1,5 +1,4 @@
 /** One user's MCP server: tools and, if there is a memory, its index and entries. */
-import type { Runtime } from "../../runtime/api.ts";
 import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { offerCompletion } from "./completion.ts";
@@ -9,16 +8,13 @@ import { RecordingServer } from "./recording-server.ts";
 import { known, offerResources } from "./resources.ts";
 import type { Server, ServerCapabilities } from "./sdk.ts";
 import { serveUser } from "./served-user.ts";
-import type { ServedUser } from "./served-user.ts";
+import type { ServedUser, ServedUserParts } from "./served-user.ts";
 import { offerTools } from "./tools.ts";
 import { WatchedResources, passOn } from "./watched-resources.ts";
 
-export interface UserServerOptions {
-  readonly runtime: Runtime;
-  /** The user whose memory it is. It comes from the check that admitted the client; no message can change it. */
-  readonly userId: string;
-  /** Labels of each call for the audit log. The server adds `client`, the client's own name. */
-  readonly labels: Readonly<Record<string, string>>;
+export interface UserServerOptions extends ServedUserParts {
+  /** Whether the client that connects may change anything: it gets instructions that fit. Default: `true`. */
+  readonly isWriter?: boolean;
   /** The feed of the same user. */
   readonly feed: ChangeFeed;
   /**
@@ -42,9 +38,10 @@ const memoryCapabilities: ServerCapabilities = {
  * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, feed });
  * await server.connect(transport);
  */
-export function makeUserServer({ runtime, userId, labels, feed, changes = "watched" }: UserServerOptions): Server {
+export function makeUserServer(options: UserServerOptions): Server {
+  const { runtime, feed, isWriter = true, changes = "watched" } = options;
   const hasIndex = runtime.families().some((family) => family.hasIndex);
-  const instructions = instructionsFor(runtime);
+  const instructions = instructionsFor(isWriter ? runtime : runtime.asReadOnly());
   const server = new RecordingServer(
     { name: "memcell", version },
     {
@@ -52,8 +49,8 @@ export function makeUserServer({ runtime, userId, labels, feed, changes = "watch
       ...(instructions !== "" && { instructions }),
     },
   );
-  server.onRefused = (reason) => runtime.refused({ surface: "mcp", reason, userId });
-  const user = serveUser({ runtime, userId, labels }, server);
+  const user = serveUser(options, server);
+  server.onRefused = user.refused;
   offerTools(server, user);
   if (!runtime.hasMemory) return server;
   offerResources(server, user);
@@ -72,13 +69,13 @@ export function makeUserServer({ runtime, userId, labels, feed, changes = "watch
 /** Registers the subscriptions of the 2025 revisions. A watched entry need not exist. */
 function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed): WatchedResources {
   const watched = new WatchedResources(feed);
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
-    known(user, uri);
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }, request) => {
+    known(user, uri, request);
     watched.add(uri);
     return {};
   });
-  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-    known(user, uri);
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }, request) => {
+    known(user, uri, request);
     watched.delete(uri);
     return {};
   });

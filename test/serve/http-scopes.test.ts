@@ -1,0 +1,209 @@
+/** Tokens whose scopes say whether their requests may read, or also write. Each request counts for itself. */
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { legacyRequest, modernRequest, openSession } from "./http-requests.ts";
+import type { Answer } from "./http-requests.ts";
+import { openHttpStage } from "./http-stage.ts";
+import type { HttpStage, HttpStageOptions } from "./http-stage.ts";
+import { entry } from "./serve-process.ts";
+
+const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write" };
+const publicUrl = "https://memory.example/mcp";
+const metadata = "https://memory.example/.well-known/oauth-protected-resource/mcp";
+const withScopes: HttpStageOptions = { token: { scopes }, publicUrl };
+
+let stage: HttpStage;
+beforeAll(async () => {
+  stage = await openHttpStage(withScopes);
+  const writing = await tokenWith("openid memcell:write");
+  await toolCall(writing, "UpdateUserMemory", entry("a"));
+});
+afterAll(() => stage[Symbol.asyncDispose]());
+
+/** A token with a scope claim; none if it is `undefined`. */
+const tokenWith = (scope: unknown, of: HttpStage = stage): Promise<string> =>
+  of.issuer.token("alice", { claims: { scope, jti: "t-1" } });
+
+const toolCall = (token: string, name: string, input: object, of: HttpStage = stage): Promise<Answer> =>
+  of.rpc(token, "tools/call", { name, arguments: input });
+
+interface RpcBody {
+  readonly result?: { readonly tools?: readonly { name: string; annotations: object }[]; readonly isError?: boolean };
+  readonly error?: { readonly code: number; readonly data?: { readonly code: string } };
+}
+
+const bodyOf = ({ body }: Answer): RpcBody => JSON.parse(body) as RpcBody;
+const toolsIn = (answer: Answer): string[] => bodyOf(answer).result?.tools?.map(({ name }) => name) ?? [];
+
+const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory"];
+
+const claims: readonly { readonly name: string; readonly scope: unknown; readonly access: "read" | "write" | null }[] =
+  [
+    { name: "the scope to read", scope: "memcell:read", access: "read" },
+    { name: "the scope to write", scope: "memcell:write", access: "write" },
+    { name: "both scopes", scope: "memcell:read memcell:write", access: "write" },
+    { name: "a scope among others", scope: "openid memcell:read profile", access: "read" },
+    { name: "an array with the scope to read", scope: ["openid", "memcell:read"], access: "read" },
+    { name: "an array with the scope to write", scope: ["memcell:write"], access: "write" },
+    { name: "no claim", scope: undefined, access: null },
+    { name: "an empty text", scope: "", access: null },
+    { name: "null", scope: null, access: null },
+    { name: "other scopes", scope: "openid profile", access: null },
+    { name: "a longer name", scope: "memcell:readonly memcell:writes", access: null },
+    { name: "a name in other letters", scope: "Memcell:Read MEMCELL:WRITE", access: null },
+    { name: "a tab between scopes", scope: "openid\tmemcell:write", access: null },
+    { name: "a comma between scopes", scope: "memcell:read,memcell:write", access: null },
+    { name: "a text with two scopes in an array", scope: ["memcell:read memcell:write"], access: null },
+    { name: "an array with something that is no text", scope: ["memcell:write", 1], access: null },
+    { name: "an array in an array", scope: [["memcell:write"]], access: null },
+    { name: "an object", scope: { "memcell:write": true, includes: "memcell:write" }, access: null },
+    { name: "true", scope: true, access: null },
+  ];
+
+test.for(claims)("a token with $name allows $access", async ({ scope, access }) => {
+  const before = stage.refusals.length;
+  const answer = await stage.rpc(await tokenWith(scope), "tools/list");
+  if (access !== null) {
+    expect(answer.status).toBe(200);
+    expect(toolsIn(answer).includes("UpdateUserMemory")).toBe(access === "write");
+    if (access === "read") expect(toolsIn(answer)).toEqual(readingTools);
+    return;
+  }
+  expect(answer.status).toBe(403);
+  expect(JSON.parse(answer.body)).toEqual({
+    jsonrpc: "2.0",
+    id: null,
+    error: { code: -32_000, message: "insufficient_scope" },
+  });
+  expect(answer.headers["www-authenticate"]).toBe(
+    `Bearer error="insufficient_scope", scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
+  );
+  expect(stage.refusals.slice(before)).toEqual([
+    { surface: "http", reason: "token-scope", userId: "alice", peer: "127.0.0.1" },
+  ]);
+});
+
+test("a refusal is in the audit log", async () => {
+  await using own = await openHttpStage(withScopes);
+  await own.rpc(await tokenWith("openid", own), "tools/list");
+  await own.runtime.close();
+  expect(own.records()).toContainEqual(
+    expect.objectContaining({ type: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
+  );
+});
+
+test("a token that may only read calls what changes nothing, and everything else is unknown and on record", async () => {
+  const token = await tokenWith("memcell:read");
+  const { result } = bodyOf(await stage.rpc(token, "tools/list"));
+  const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
+  expect(result?.tools?.map(({ annotations }) => annotations)).toEqual(
+    readingTools.map(() => expect.objectContaining(reading) as unknown),
+  );
+  expect(bodyOf(await toolCall(token, "ReadUserMemory", { name: "a" })).result?.isError).toBeUndefined();
+  const index = await stage.rpc(token, "resources/read", { uri: "memory://index" }, { headers: uriHeader });
+  expect(index.body).toContain("[a](a.md)");
+  expect((await stage.rpc(token, "prompts/get", { name: "memory" })).body).toContain("[a](a.md)");
+  for (const name of ["UpdateUserMemory", "memory_write", "user-memory/UpdateUserMemory", "AppendRunEvents"]) {
+    const { error } = bodyOf(await toolCall(token, name, entry("b")));
+    expect(error).toMatchObject({ code: -32_602, data: { code: "TOOL_UNKNOWN" } });
+  }
+  const create = { command: "create", path: "/memories/x.md", content: "x" };
+  expect((await toolCall(token, "memory", create)).body).toContain(
+    "Unknown command: create. Use view, search, or stores.",
+  );
+  expect(await stage.runtime.readEntry({ family: "user-memory", name: "a" }, { userId: "alice" })).toBeDefined();
+  const refused = await stage.runtime.call("ReadUserMemory", { name: "b" }, { userId: "alice" });
+  expect(refused).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
+  expect(stage.records()).toContainEqual(
+    expect.objectContaining({
+      type: "call",
+      tool: "UpdateUserMemory",
+      userId: "alice",
+      labels: expect.anything() as unknown,
+    }),
+  );
+});
+
+const uriHeader = { "mcp-name": "memory://index" };
+
+test("a session remembers no scope: each request may do what its own token allows", async () => {
+  const [reading, writing, none] = await Promise.all(
+    ["memcell:read", "memcell:write", "openid"].map((each) => tokenWith(each)),
+  );
+  for (const opener of [reading, writing] as string[]) {
+    const session = await openSession(stage, opener);
+    const list = (token = ""): Promise<Answer> =>
+      stage.ask(legacyRequest(token, { id: 1, method: "tools/list" }, { session }));
+    const update = (token = "", id = 2): Promise<Answer> => {
+      const params = { name: "UpdateUserMemory", arguments: entry("s") };
+      return stage.ask(legacyRequest(token, { id, method: "tools/call", params }, { session }));
+    };
+    expect(toolsIn(await list(writing))).toContain("UpdateUserMemory");
+    expect(toolsIn(await list(reading))).toEqual(readingTools);
+    expect((await list(none)).status).toBe(403);
+    expect(bodyOf(await update(writing)).error).toBeUndefined();
+    expect(bodyOf(await update(reading)).error).toMatchObject({ code: -32_602 });
+    expect((await update(none)).status).toBe(403);
+    expect(bodyOf(await update(writing)).error).toBeUndefined();
+    // At the same time, in the same session.
+    const both = await Promise.all([update(writing, 3), update(reading, 4), update(writing, 5), update(reading, 6)]);
+    expect(both.map((each) => bodyOf(each).error?.code)).toEqual([undefined, -32_602, undefined, -32_602]);
+  }
+});
+
+test("the instructions speak of keeping something only to a client that may", async () => {
+  for (const [scope, says] of [
+    ["memcell:read", false],
+    ["memcell:write", true],
+  ] as const) {
+    for (const mode of ["2026-07-28", "legacy"] as const) {
+      const client = await stage.client(await tokenWith(scope), mode);
+      expect(client.getInstructions()?.includes("Keep what will matter later")).toBe(says);
+    }
+  }
+});
+
+test("challenges and metadata name the scopes", async () => {
+  const missing = await stage.ask({
+    ...modernRequest("", "tools/list"),
+    headers: { "content-type": "application/json" },
+  });
+  expect([missing.status, missing.headers["www-authenticate"]]).toEqual([
+    401,
+    `Bearer scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
+  ]);
+  const found = await stage.ask({ method: "GET", path: "/.well-known/oauth-protected-resource/mcp" });
+  expect(JSON.parse(found.body)).toMatchObject({ scopes_supported: ["memcell:read", "memcell:write"] });
+});
+
+test("a token without a scope counts in its user's rate, and not as a bad token", async () => {
+  await using own = await openHttpStage({ ...withScopes, requestsPerMinute: 2 });
+  const token = await tokenWith("openid", own);
+  const statuses = [];
+  for (let at = 0; at < 3; at++) statuses.push((await own.rpc(token, "tools/list")).status);
+  expect(statuses).toEqual([403, 403, 429]);
+});
+
+test("claim and names can be others, and then the usual ones count nothing", async () => {
+  await using own = await openHttpStage({
+    token: { scopes: { claim: "scp", read: "Memory.Read", write: "Memory.Write" } },
+  });
+  const allowing = async (of: object): Promise<number> =>
+    (await own.rpc(await own.issuer.token("alice", { claims: { ...of } }), "tools/list")).status;
+  expect(await allowing({ scp: ["Memory.Read"] })).toBe(200);
+  expect(await allowing({ scp: "User.Read Memory.Write" })).toBe(200);
+  expect(await allowing({ scope: "Memory.Write" })).toBe(403);
+  expect(await allowing({ scp: "memcell:write", scope: "memcell:write" })).toBe(403);
+  await using odd = await openHttpStage({ token: { scopes: { ...scopes, claim: "__proto__" } } });
+  expect((await odd.rpc(await tokenWith("memcell:write", odd), "tools/list")).status).toBe(403);
+});
+
+test("without the setting, scopes mean nothing", async () => {
+  await using own = await openHttpStage({ publicUrl });
+  for (const scope of [undefined, "memcell:read", "openid", 7]) {
+    const answer = await own.rpc(await tokenWith(scope, own), "tools/list");
+    expect(toolsIn(answer)).toContain("UpdateUserMemory");
+  }
+  const found = await own.ask({ method: "GET", path: "/.well-known/oauth-protected-resource/mcp" });
+  expect(JSON.parse(found.body)).not.toHaveProperty("scopes_supported");
+});
