@@ -36,4 +36,9 @@ export const auditLimits = {
   refusalsToldMax: 100,
   timelineBucketsMax: 96,
   usersCountedMax: 100_000,
+  /** Of the counted users, those to notice. A table of more takes over ten printed sheets. */
+  usersShownMax: 500,
+  /** The latest calls one by one, and earlier ones that failed or were denied a capability. A page has 300 bytes of each. */
+  callsShownMax: 4_000,
+  faultyCallsShownMax: 1_000,
 } as const;

@@ -45,9 +45,13 @@ test("100,000 records are verified and summarised in bounded memory", { timeout:
     denials: 10_000,
     unfitUsesNotShown: 9_800,
     toolsNotShown: 35,
+    usersNotShown: 99_500,
+    callsNotShown: 86_000,
     verification: { isIntact: true, records: 100_000, head: { seq: 99_999 } },
   });
   expect(summary.tools).toHaveLength(100);
+  expect(summary.callsByUser).toHaveLength(500);
+  expect(summary.latestCalls).toHaveLength(4_000);
   expect(summary.timeline.buckets.length).toBeLessThanOrEqual(96);
   expect(summary.timeline.buckets.reduce((sum, { calls }) => sum + calls, 0)).toBe(90_000);
 });

@@ -1,4 +1,4 @@
-import type { LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
+import type { ListedCall, LogSummary, UnfitUse, UserCalls } from "../../host/audit/verify/log-summary.ts";
 
 const start = Date.parse("2026-03-02T06:00:00.000Z");
 const bucketMs = 15 * 60_000;
@@ -30,6 +30,10 @@ export function busyLog(): LogSummary {
       { tool: null, calls: 2, failed: 2, medianMs: 0.04, maxMs: 0.05 },
     ],
     toolsNotShown: 0,
+    callsByUser: [...users, null].map((userId, at) => userCalls(userId, at)),
+    usersNotShown: 33,
+    latestCalls: Array.from({ length: 300 }, (_, at) => callAt(at)),
+    callsNotShown: 9_700,
     denials: 200,
     failedUses: 12,
     unfitUses: Array.from({ length: 200 }, (_, at) => useAt(at)),
@@ -86,6 +90,10 @@ export function quietLog(): LogSummary {
     failed: 0,
     users: 0,
     tools: [],
+    callsByUser: [],
+    usersNotShown: 0,
+    latestCalls: [],
+    callsNotShown: 0,
     denials: 0,
     failedUses: 0,
     unfitUses: [],
@@ -109,5 +117,43 @@ function useAt(at: number): UnfitUse {
     scope: at % 11 === 4 ? null : "memory",
     path: at % 11 === 4 ? null : (paths[at % paths.length] ?? null),
     code: isFailure ? "STORAGE_UNSAFE" : "CAPABILITY_DENIED",
+  };
+}
+
+function userCalls(userId: string | null, at: number): UserCalls {
+  return {
+    userId,
+    calls: 4_000 - at * 950,
+    failed: 100 - at * 20,
+    denials: at < 2 ? 100 : 0,
+    refused: userId === null ? 1_000 : 0,
+    written: at * 70,
+    trashed: at,
+    removed: at % 2,
+    granted: at % 2,
+    firstTime: "2026-03-02T06:00:03.104Z",
+    lastTime: "2026-03-03T05:58:41.870Z",
+  };
+}
+
+const tools = ["ReadUserMemory", "PromptIndex", "UpdateUserMemory", "InspectMemory", null];
+const codes = ["CAPABILITY_DENIED", "DEADLINE_EXCEEDED", "INPUT_INVALID"];
+
+/** Every tenth has failed, every thirtieth was denied something. */
+function callAt(at: number): ListedCall {
+  const code = at % 10 === 4 ? (codes[at % 3] ?? null) : null;
+  return {
+    seq: 11_000 + at,
+    time: new Date(start + 90 * bucketMs + at * 9_000).toISOString(),
+    callId: `call-${at}`,
+    userId: users[at % users.length] ?? null,
+    tool: tools[at % tools.length] ?? null,
+    code,
+    denials: code === "CAPABILITY_DENIED" ? 1 : 0,
+    written: code === null && at % 4 === 2 ? 1 : 0,
+    trashed: 0,
+    removed: 0,
+    granted: 0,
+    durationMs: at % 10 === 4 ? 10_002.7 : 1.31,
   };
 }

@@ -21,6 +21,40 @@ export interface RefusalCount extends Pick<Extract<AuditRecord, { kind: "refused
   readonly lastTime: string;
 }
 
+/** What committed calls have changed: files, and grants of access to shared stores. */
+export interface Changes {
+  readonly written: number;
+  /** Moved to the trash. */
+  readonly trashed: number;
+  /** Removed permanently, or restored from the trash, which also counts as written. */
+  readonly removed: number;
+  readonly granted: number;
+}
+
+/** What the log says about one user. */
+export interface UserCalls extends Changes {
+  /** `null` for calls and refused requests without a valid user id. */
+  readonly userId: string | null;
+  readonly calls: number;
+  /** Those that ended with an error code. */
+  readonly failed: number;
+  /** Capability uses that were denied. */
+  readonly denials: number;
+  /** Requests that were refused before a tool was called. */
+  readonly refused: number;
+  /** The earliest and the latest time of these records. */
+  readonly firstTime: string;
+  readonly lastTime: string;
+}
+
+/** One call, without the names of the files. `seq` finds its record in the log. */
+export interface ListedCall extends Changes, Pick<Extract<AuditRecord, { kind: "call" }>, CallField> {
+  /** Capability uses that were denied. */
+  readonly denials: number;
+}
+
+type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "code" | "durationMs";
+
 /** A span of the timeline. The next one begins `bucketMs` later. */
 export interface TimelineBucket {
   /** ISO 8601, UTC, milliseconds. */
@@ -44,6 +78,15 @@ export interface LogSummary {
   /** Sorted by number of calls, highest first; at most 100. */
   readonly tools: readonly ToolUse[];
   readonly toolsNotShown: number;
+  /** Users with denials or refused requests first, then those with failed calls, then by calls; at most 500. */
+  readonly callsByUser: readonly UserCalls[];
+  readonly usersNotShown: number;
+  /**
+   * In the order of the log: the latest 4,000, and before them at most 1,000 earlier ones that failed or were denied a
+   * capability.
+   */
+  readonly latestCalls: readonly ListedCall[];
+  readonly callsNotShown: number;
   /** Capability uses that were denied, and those that failed otherwise. */
   readonly denials: number;
   readonly failedUses: number;

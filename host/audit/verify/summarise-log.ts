@@ -3,6 +3,8 @@ import type { RecordableHistogram } from "node:perf_hooks";
 
 import { auditLimits } from "../../../shared/limits.ts";
 import type { AuditRecord } from "../audit-record.ts";
+import { CallsByUser } from "./calls-by-user.ts";
+import { LatestCalls } from "./latest-calls.ts";
 import type { LogSummary, RefusalCount, ToolUse, UnfitUse } from "./log-summary.ts";
 import { Timeline } from "./timeline.ts";
 import { verifyLog } from "./verify-log.ts";
@@ -29,7 +31,8 @@ class Sums {
   #lastTime: string | null = null;
   #failed = 0;
   #calls = 0;
-  readonly #users = new Set<string>();
+  readonly #users = new CallsByUser();
+  readonly #latestCalls = new LatestCalls();
   readonly #tools = new Map<string | null, ToolSums>();
   /** Tools beyond the maximum. */
   readonly #toolsNotShown = new Set<string | null>();
@@ -58,9 +61,10 @@ class Sums {
       lastTime: this.#lastTime,
       calls: this.#calls,
       failed: this.#failed,
-      users: this.#users.size,
+      ...this.#users.result(),
       tools: Array.from(this.#tools, toolUse).toSorted((a, b) => b.calls - a.calls),
       toolsNotShown: this.#toolsNotShown.size,
+      ...this.#latestCalls.result(),
       denials: this.#denials,
       failedUses: this.#failedUses,
       unfitUses: this.#unfitUses,
@@ -73,11 +77,13 @@ class Sums {
     };
   }
 
-  #addCall({ time, userId, tool, code, durationMs }: RecordOf<"call">): void {
+  #addCall(call: RecordOf<"call">): void {
+    const { time, tool, code, durationMs } = call;
     const failed = code === null ? 0 : 1;
     this.#calls++;
     this.#failed += failed;
-    if (userId !== null) addBounded(this.#users, userId);
+    this.#users.addCall(call);
+    this.#latestCalls.add(call);
     const sums = this.#toolSums(tool);
     if (sums) {
       sums.failed += failed;
@@ -91,7 +97,7 @@ class Sums {
     const known = this.#tools.get(tool);
     if (known) return known;
     if (this.#tools.size === auditLimits.toolsShownMax) {
-      addBounded(this.#toolsNotShown, tool);
+      if (this.#toolsNotShown.size < auditLimits.usersCountedMax) this.#toolsNotShown.add(tool);
       return null;
     }
     const durationsUs = createHistogram({ lowest: 1, highest: durationUsMax, figures: 2 });
@@ -100,8 +106,10 @@ class Sums {
     return sums;
   }
 
-  #addUse({ kind: _kind, prev: _prev, ...use }: RecordOf<"use">): void {
+  #addUse(record: RecordOf<"use">): void {
+    const { kind: _kind, prev: _prev, ...use } = record;
     const denials = use.code === "CAPABILITY_DENIED" ? 1 : 0;
+    if (denials > 0) this.#users.addDenial(record);
     this.#denials += denials;
     this.#failedUses += 1 - denials;
     this.#unfitUses.push(use);
@@ -109,7 +117,9 @@ class Sums {
     this.#timeline.add(use.time, { denials });
   }
 
-  #addRefused({ surface, reason, times, time }: RecordOf<"refused">): void {
+  #addRefused(request: RecordOf<"refused">): void {
+    const { surface, reason, times, time } = request;
+    this.#users.addRefused(request);
     this.#refused += times;
     this.#timeline.add(time, { refused: times });
     const kind = `${surface} ${reason}`;
@@ -133,8 +143,4 @@ const durationUsMax = 2 ** 31 * 1000;
 function toolUse([tool, { failed, maxMs, durationsUs }]: [string | null, ToolSums]): ToolUse {
   const medianMs = Math.min(durationsUs.percentile(50) / 1000, maxMs);
   return { tool, calls: durationsUs.count, failed, medianMs, maxMs };
-}
-
-function addBounded<Name>(names: Set<Name>, name: Name): void {
-  if (names.size < auditLimits.usersCountedMax) names.add(name);
 }
