@@ -247,4 +247,6 @@ export const pageLimits = {
   unseenRunMax: 8,
   /** One table takes some ten printed sheets. */
   rowsMax: 500,
+  /** Names to choose from in a filter. Each adds a style rule. */
+  filterOptionsMax: 500,
 } as const;

@@ -16,7 +16,7 @@ import type { AuditReport } from "../report/report.ts";
 import { textReport } from "../report/text-report.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
-import { textOfVerification } from "./verify-command.ts";
+import { textOfLog } from "./log-text.ts";
 
 export const auditCommand = defineCommand({
   name: "audit",
@@ -116,17 +116,7 @@ function textOf({ reports, log }: Audit): string {
   const isColoured = stdout.isTTY && stdout.hasColors();
   const texts = reports.map((report) => textReport(report, { isColoured }));
   if (log === null) return texts.join("\n\n");
-  const counts = `${log.calls} calls, ${log.failed} failed; ${log.denials} denied uses, ${log.failedUses} failed uses`;
-  const lines = [`LOG\n${textOfVerification(log.verification)}${counts}`, ...refusalLines(log)];
-  return [...texts, lines.join("\n")].join("\n\n");
-}
-
-/** Empty if nothing was refused, as in most logs: programs that embed memcell usually admit their users themselves. */
-function refusalLines({ refused, refusals, refusedNotShown }: LogSummary): string[] {
-  if (refused === 0) return [];
-  const kinds = refusals.map(({ surface, reason, times }) => `  ${surface} ${reason}: ${times}`);
-  const others = refusedNotShown > 0 ? [`  other kinds: ${refusedNotShown}`] : [];
-  return [`${refused} requests refused before any tool was called`, ...kinds, ...others];
+  return [...texts, textOfLog(log)].join("\n\n");
 }
 
 function print(text: string, exitCode: number): number {

@@ -34,6 +34,10 @@ export const payloads: readonly string[] = [
   "W\u0300".repeat(50_000),
 ];
 
+const sums = { written: 1, trashed: 0, removed: 0, granted: 0 };
+const userCalls = { ...sums, calls: 1, failed: Number.NaN, denials: -1, refused: Number.POSITIVE_INFINITY };
+const call = { ...sums, seq: 1, denials: 1, durationMs: Number.NaN };
+
 /** Returns the payloads in turn, again and again. */
 function teller(): () => string {
   let at = 0;
@@ -100,6 +104,15 @@ export function hostileLog(): LogSummary {
     firstTime: next(),
     lastTime: next(),
     tools: payloads.map((tool) => ({ tool, calls: 1, failed: 1, medianMs: 1, maxMs: Number.NaN })),
+    callsByUser: payloads.map((userId) => ({ ...userCalls, userId, firstTime: next(), lastTime: next() })),
+    latestCalls: payloads.map((userId) => ({
+      ...call,
+      userId,
+      time: next(),
+      callId: next(),
+      tool: next(),
+      code: next(),
+    })),
     unfitUses: payloads.map((path) => ({
       seq: 1,
       time: next(),

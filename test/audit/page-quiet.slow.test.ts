@@ -14,7 +14,7 @@ const browserFor = useBrowser();
 /** What no report may bring into a page. */
 const strangers = `({
   ran: "ran" in window,
-  elements: [...new Set(Array.from(document.querySelectorAll("script, img, iframe, object, embed, base, form, input, link, audio, video, template, noscript"), (each) => each.localName))],
+  elements: [...new Set(Array.from(document.querySelectorAll("script, img, iframe, object, embed, base, form:not(.filter), [action], [target], [formaction], input, textarea, link, audio, video, template, noscript"), (each) => each.localName))],
   handlers: Array.from(document.querySelectorAll("*")).flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src"),
   links: Array.from(document.querySelectorAll("[href]"), (each) => each.getAttribute("href")).filter((href) => !/^#[a-z0-9-]+$/.test(href)),
   styles: document.querySelectorAll("style").length,
@@ -78,17 +78,25 @@ test("no hostile text reverses the text next to it", async (context) => {
   expect(await opened.page.evaluate(order)).toEqual({ isIsolated: "isolate", isBehind: true });
 });
 
-test("the page's own content security policy stops what gets past the escaping", async (context) => {
+const guarded = [
+  { name: "a plugin", made: htmlPage([passingReport()], null) },
+  { name: "a log, which has style rules of its own", made: htmlPage([passingReport()], hostileLog()) },
+];
+
+test.for(guarded)("the policy of a page of $name stops what gets past the escaping", async ({ made }, context) => {
   const browser = browserFor(context);
   const marker = randomBytes(4).toString("hex");
   const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
     <style>h1 { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/${marker}.css">
-    <iframe srcdoc="<script>parent.ran = 1</script>"></iframe><p style="display: none" id="intruder">here</p>`;
-  const page = htmlPage([passingReport()], null).replace("<main>", intruder);
-  await using guarded = await openPage(browser, page);
+    <iframe srcdoc="<script>parent.ran = 1</script>"></iframe><p style="display: none" id="intruder">here</p>
+    <form action="http://127.0.0.1:9/${marker}"><button id="send">Send</button></form>`;
+  const page = made.replace("<main>", intruder);
+  await using closed = await openPage(browser, page);
   const state = `({ ran: "ran" in window, h1: getComputedStyle(document.querySelector("h1")).display, p: getComputedStyle(document.querySelector("#intruder")).display })`;
-  expect(await guarded.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
-  expect(guarded.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
+  expect(await closed.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
+  await closed.page.click("#send");
+  expect(closed.noises.filter((noise) => noise.includes("form-action")).length).toBeGreaterThan(0);
+  expect(closed.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
 
   // The same page without its policy shows that the policy made the difference.
   await using open = await openPage(browser, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));

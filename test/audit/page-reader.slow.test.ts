@@ -12,7 +12,11 @@ import { failingReport, passingReport, unreadableReport } from "./report-samples
 const browserFor = useBrowser();
 
 /** Fewer rows, because rows are alike and axe examines each. */
-const log = { ...busyLog(), unfitUses: busyLog().unfitUses.slice(0, 20) };
+const log = {
+  ...busyLog(),
+  unfitUses: busyLog().unfitUses.slice(0, 20),
+  latestCalls: busyLog().latestCalls.slice(0, 20),
+};
 
 const pages = [
   { name: "a plugin that passes", html: htmlPage([passingReport()], null) },
@@ -21,10 +25,9 @@ const pages = [
   { name: "a log without calls", html: htmlPage([passingReport()], quietLog()) },
 ] as const;
 
-const views = pages.flatMap((page) => [
-  { ...page, width: 1280, scheme: "light" as const },
-  { ...page, width: 360, scheme: "dark" as const },
-]);
+const views = pages.flatMap((page) =>
+  [1280, 390].flatMap((width) => (["light", "dark"] as const).map((scheme) => ({ ...page, width, scheme }))),
+);
 
 test.for(views)("axe finds nothing in $name, $width wide, $scheme", async ({ html, width, scheme }, context) => {
   const browser = browserFor(context);
@@ -61,15 +64,32 @@ test("a screen reader gets every heading, table and mark", async (context) => {
     "Limits of a call of this plugin: the lowest of host, policy and manifest",
     "Limits of every plugin, set by the host",
     "10,000 calls by 37 users, of which 242 failed",
+    "38 users: those with denials or refused requests first, then those with failed calls. Times are UTC.",
     "200 capability uses were denied, 12 failed otherwise. Times are UTC.",
     "1,000 requests were refused before any tool was called. Times are UTC.",
+    "The calls in the order of the log. Times are UTC.",
   ]);
   const rows = nodes.filter((node) => node.role === "row").map((node) => wordsOf(node));
   expect(rows).toContain(
     "ReadUserMemory asked for and allowed neither asked for, not allowed neither neither asked for and allowed memory asked for, not allowed secrets the model",
   );
   expect(named("image")).toEqual(["Calls", "Failed calls", "Denials", "Refused requests"]);
-  expect(named("group")).toContain("What each tool asks for, and what the policy allows it");
+  expect(named("form")).toEqual(["Which calls to show"]);
+  expect(named("combobox")).toEqual(["User", "Tool", "Outcome"]);
+});
+
+test("on a phone, blocks are still rows of a table, and labels are not read twice", async (context) => {
+  const browser = browserFor(context);
+  const rowsAt = async (width: number): Promise<string[]> => {
+    await using opened = await openPage(browser, htmlPage([failingReport()], log), { width });
+    const root = await opened.page.accessibility.snapshot({ interestingOnly: false });
+    const nodes = root ? flattened(root) : [];
+    return nodes.filter((node) => node.role === "row").map((node) => wordsOf(node));
+  };
+  const wide = await rowsAt(1280);
+  expect(wide.length).toBeGreaterThan(100);
+  // The record's number has its label in front, because nothing else in the block tells what it is.
+  expect((await rowsAt(390)).map((row) => row.replace(/^Record (?=[\d,]+ \d{4}-)/, ""))).toEqual(wide);
 });
 
 test("the timeline can be opened as a table with the keyboard", async (context) => {

@@ -3,6 +3,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import type { AuditEntry } from "../../host/audit/audit-record.ts";
+import { CallsByUser } from "../../host/audit/verify/calls-by-user.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { html, Markup, visibleParts } from "../../host/report/page/markup.ts";
@@ -47,10 +49,12 @@ test("htmlPage keeps the order in which a reviewer asks", () => {
     "Limits",
     "Dependencies",
     "Verification",
-    "Calls",
+    "Calls per tool",
+    "Calls per user",
     "Timeline",
     "Denials",
     "Refused requests",
+    "Calls",
   ]);
 });
 
@@ -173,7 +177,32 @@ test("htmlPage of a log of 10,000 calls and 200 denials that a host has written"
   expect(words).toContain("10,000 calls by 7 users, of which 200 failed");
   expect(words).toContain("200 capability uses were denied, 0 failed otherwise");
   expect(words).toContain("store_write in memory: ../../9950");
-  expect(page.length).toBeLessThan(512 * 1024);
+  expect(words).toContain("7 users: those with denials or refused requests first");
+  expect(words).toMatch(/user-0 1,429 29 29 0 1,400 written \d{4}-/);
+  expect(words).toContain("5,880 earlier calls are not listed");
+  expect(words).toContain("of 4120 calls shown");
+  expect(page.length).toBeLessThan(2 * 1024 * 1024);
+});
+
+test("htmlPage of 10,000 users shows those that a reviewer should see, and counts the others", () => {
+  const users = new CallsByUser();
+  const time = "2026-03-02T06:00:03.104Z";
+  for (let at = 0; at < 10_000; at++) {
+    const code = at === 9_998 ? "INPUT_INVALID" : null;
+    users.addCall({ ...callEntry(at, { userId: `user-${at}`, code }), seq: at, time, prev: "" });
+  }
+  users.addDenial({
+    ...(useEntry(1) as Extract<AuditEntry, { kind: "use" }>),
+    userId: "user-9999",
+    seq: 1,
+    time,
+    prev: "",
+  });
+  const words = wordsOf(htmlPage([passing], { ...busyLog(), ...users.result() }));
+  expect(words).toMatch(
+    /10,000 users: .* user-9999 1 0 1 .* user-9998 1 1 0 .* user-0 1 0 0 .* and 9,500 more, which are not shown/,
+  );
+  expect(words).not.toContain("user-9000");
 });
 
 const denied = { changes: "dropped", code: "CAPABILITY_DENIED", usesDenied: 1 } as const;

@@ -8,7 +8,8 @@ import { modelGranting, reachesStores, rightGranting, scopeGrantings, shownRight
 import type { AuditReport, Granting, ReportedTool } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, facts, mark, notShown, number, table, text } from "./phrases.ts";
+import { bytesShown, code, facts, notShown } from "./phrases.ts";
+import { markOf, number, table, text } from "./table.ts";
 
 /** Each tool's rights, their meaning, and what the file says about itself, its tools and errors. */
 export function capabilityBody(report: AuditReport, id: string): Value {
@@ -93,8 +94,8 @@ function capabilityMatrix(tools: readonly ReportedTool[], id: string): Value {
   const matrix = table({
     id: `${id}-matrix`,
     caption: html`What each tool asks for, and what the policy allows it`,
-    isWide: true,
-    columns: [text`Tool`, ...shown.map((right) => mark`${code(right)}`), text`Scopes`, text`Called by`],
+    stacksAtRem: shown.length > 5 ? 50 : 44,
+    columns: [text`Tool`, ...shown.map((right) => markOf(right)), text`Scopes`, text`Called by`],
     rows: tools.map((tool) => [
       toolName(tool),
       ...shown.map((right) => marks[rightGranting(tool, right)]),

@@ -7,7 +7,8 @@ import { manifestLimits } from "../make-report.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, counted, facts, number, table, text, wasmPagesShown } from "./phrases.ts";
+import { bytesShown, code, counted, facts, hash, wasmPagesShown } from "./phrases.ts";
+import { number, table, text } from "./table.ts";
 
 /** Identifies the file and the policy. */
 export function identityBody(report: AuditReport): Markup {
@@ -16,7 +17,7 @@ export function identityBody(report: AuditReport): Markup {
   const unreadable = html`unknown: the file has no readable manifest`;
   return facts([
     [html`File`, code(artifact.file)],
-    [html`SHA-256`, hash(artifact.sha256)],
+    [html`SHA-256`, hashOfFile(artifact.sha256)],
     [html`Size`, bytesShown(artifact.bytes)],
     [html`Plugin`, manifest ? html`${code(manifest.name)} version ${manifest.version}` : unreadable],
     [html`Capability ABI`, manifest ? html`version ${manifest.abi}` : unreadable],
@@ -42,8 +43,8 @@ function pinned({ artifact, policy: { pins } }: AuditReport): Markup {
 /** During a rollout, a policy pins an old and a new file. Longer lists are in the policy itself. */
 const pinsShownMax = 8;
 
-function hash(sha256: string): Markup {
-  return sha256 === "" ? html`unknown: the file could not be read` : html`<code class="hash">${sha256}</code>`;
+function hashOfFile(sha256: string): Markup {
+  return sha256 === "" ? html`unknown: the file could not be read` : hash(sha256);
 }
 
 /** The file's memory, its exports, and its custom sections. */

@@ -2,15 +2,21 @@ import { createHash } from "node:crypto";
 
 import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import type { AuditReport } from "../report.ts";
+import { facetsOf } from "./call-facets.ts";
+import { filterRules } from "./call-filter.ts";
+import { callStyle } from "./call-style.ts";
+import { callsBody } from "./calls-section.ts";
 import { capabilityBody } from "./capability-section.ts";
 import { contentsBody, dependenciesBody, identityBody, limitsBody } from "./file-sections.ts";
 import { absentBody, importsBody } from "./imports-section.ts";
-import { callsBody, denialsBody, isIntact, refusalsBody, verificationBody } from "./log-sections.ts";
+import { denialsBody, isIntact, refusalsBody, toolsBody, verificationBody } from "./log-sections.ts";
 import { html, plain, styleElement } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { code, counted } from "./phrases.ts";
-import { styleSheet } from "./style.ts";
+import { baseStyle } from "./style.ts";
+import { tableStyle } from "./table-style.ts";
 import { timelineBody } from "./timeline-section.ts";
+import { usersBody } from "./users-section.ts";
 import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
 /**
@@ -30,15 +36,16 @@ export function htmlPage(reports: readonly AuditReport[], log: LogSummary | null
     ...reports.map((report, at) => article(`p${at + 1}`, report.artifact.file, report, pluginSections)),
     log && article("log", html`Audit log`, log, logSections),
   ];
+  const style = styleOf(log);
   return html`<!doctype html>
     <html lang="en-GB">
       <head>
         <meta charset="utf-8" />
-        ${contentSecurityPolicy}
+        ${contentSecurityPolicy(style)}
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="referrer" content="no-referrer" />
         <title>${title(reports, log)}</title>
-        ${styleElement(styleSheet)}
+        ${styleElement(style)}
       </head>
       <body>
         <header>
@@ -56,12 +63,20 @@ export function htmlPage(reports: readonly AuditReport[], log: LogSummary | null
     </html> `.toString();
 }
 
+/** The one style sheet. With a log, it has a rule for each choice in the filter of the calls. */
+function styleOf(log: LogSummary | null): string {
+  const plugins = baseStyle + tableStyle;
+  return log === null ? plugins : plugins + callStyle + filterRules(facetsOf(log.latestCalls));
+}
+
 /** Allows the style sheet by its hash, so any other style has no effect. */
-const styleHash = createHash("sha256").update(styleSheet).digest("base64");
-const contentSecurityPolicy = html`<meta
-  http-equiv="Content-Security-Policy"
-  content="default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'"
-/>`;
+function contentSecurityPolicy(style: string): Markup {
+  const hash = createHash("sha256").update(style).digest("base64");
+  return html`<meta
+    http-equiv="Content-Security-Policy"
+    content="default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'"
+  />`;
+}
 
 function title(reports: readonly AuditReport[], log: LogSummary | null): Markup {
   const isGood = reports.every(isPass) && (log === null || isIntact(log.verification));
@@ -86,10 +101,13 @@ function verdicts(reports: readonly AuditReport[], log: LogSummary | null): Mark
   const ofLog = log && verdictWord(isIntact(log.verification), [html`INTACT`, html`NOT INTACT`]);
   return html`<nav aria-label="Verdicts">
     <ul class="summary">
-      ${lines}${ofLog && html`<li>${ofLog} <a href="#log">Audit log</a></li> `}
+      ${lines}${ofLog && html`<li>${ofLog} <span>${linksToLog}</span></li> `}
     </ul>
   </nav> `;
 }
+
+const linksToLog = html`<a href="#log">Audit log</a>, <a href="#log-users">calls per user</a>,
+  <a href="#log-calls">calls</a>`;
 
 /** The sections of an article, each with its own heading. Links use the key. */
 type Sections<Subject> = readonly (readonly [key: string, name: Markup, body: (of: Subject, id: string) => Value])[];
@@ -124,8 +142,10 @@ const pluginSections: Sections<AuditReport> = [
 /** The sections about an audit log. */
 const logSections: Sections<LogSummary> = [
   ["verification", html`Verification`, verificationBody],
-  ["calls", html`Calls`, callsBody],
+  ["tools", html`Calls per tool`, toolsBody],
+  ["users", html`Calls per user`, usersBody],
   ["timeline", html`Timeline`, timelineBody],
   ["denials", html`Denials`, denialsBody],
   ["refusals", html`Refused requests`, refusalsBody],
+  ["calls", html`Calls`, callsBody],
 ];

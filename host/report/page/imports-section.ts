@@ -5,7 +5,8 @@ import { reachesStores } from "../report.ts";
 import type { AuditReport } from "../report.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { code, counted, table, text } from "./phrases.ts";
+import { code, counted } from "./phrases.ts";
+import { table, text } from "./table.ts";
 
 const isUnknown = ({ meaning }: ArtifactImport): boolean => meaning === null;
 

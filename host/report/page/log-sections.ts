@@ -6,17 +6,18 @@ import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts
 import type { LogSummary, UnfitUse } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { bytesShown, code, counted, facts, msShown, notShown, number, table, text, timeShown } from "./phrases.ts";
+import { bytesShown, code, counted, facts, hash, msShown, notShown, timeShown } from "./phrases.ts";
+import { number, table, text } from "./table.ts";
 import { verdictBox } from "./verdict.ts";
 
 /** How often each tool was called, with failures and durations. */
-export function callsBody({ calls, failed, users, tools, toolsNotShown }: LogSummary, id: string): Value {
+export function toolsBody({ calls, failed, users, tools, toolsNotShown }: LogSummary, id: string): Value {
   if (calls === 0) return html`<p>The log has no calls.</p>`;
   const all = html`${counted(calls, html`call`, html`calls`)} by ${counted(users, html`user`, html`users`)}`;
   const made = table({
-    id: `${id}-tools`,
+    id: `${id}-sums`,
     caption: html`${all}, of which ${failed} failed`,
-    isWide: true,
+    stacksAtRem: 44,
     columns: [text`Tool`, number`Calls`, number`Failed`, number`Median`, number`Longest`],
     rows: tools.map((each) => [
       each.tool === null ? html`no valid tool name` : code(each.tool),
@@ -39,7 +40,7 @@ export function denialsBody({ denials, failedUses, unfitUses, unfitUsesNotShown 
   const usesTable = table({
     id: `${id}-uses`,
     caption: html`${denied}, ${failedUses} failed otherwise. Times are UTC.`,
-    isWide: true,
+    stacksAtRem: 50,
     columns: [text`Time`, text`User`, text`Tool`, text`Asked for`, text`Refused with`],
     rows: unfitUses.map((use) => [
       timeShown(use.time),
@@ -64,7 +65,7 @@ export function refusalsBody({ refused, refusals, refusedNotShown }: LogSummary,
   const kindsTable = table({
     id: `${id}-kinds`,
     caption: html`${requests} before any tool was called. Times are UTC.`,
-    isWide: true,
+    stacksAtRem: 44,
     columns: [text`Reason`, text`Surface`, text`Last`, number`Requests`],
     rows: refusals.map((each) => [code(each.reason), code(each.surface), timeShown(each.lastTime), each.times]),
   });
@@ -94,7 +95,7 @@ export function verificationBody(log: LogSummary): Value {
         html`The chain ends`,
         head === null
           ? html`nowhere: the log has no records`
-          : html`with record ${head.seq}, <code class="hash">${head.hash}</code>`,
+          : html`with record ${head.seq} <span class="below">${hash(head.hash)}</span>`,
       ],
     ]),
   ];

@@ -4,6 +4,7 @@
  * trusted markup is always a template literal.
  */
 import { pageLimits } from "../../../shared/limits.ts";
+import { wordParts } from "./break-points.ts";
 
 /** Safe HTML. Only this file can create it. */
 export class Markup {
@@ -63,14 +64,19 @@ function textOf(value: Value): string {
 /** `<bdi>` prevents a right-to-left name from reordering the text beside it. */
 function isolated(text: string): string {
   const parts = visibleParts(text).map(({ kind, text: part }) => {
-    return kind === "shown" ? escaped(part) : `<span class="${kind}">${escaped(part)}</span>`;
+    return kind === "shown" ? breakable(part) : `<span class="${kind}">${escaped(part)}</span>`;
   });
-  return `<bdi>${parts.join("")}</bdi>`;
+  return `<bdi>${parts.join("<wbr>")}</bdi>`;
 }
+
+const breakable = (text: string): string =>
+  wordParts(text)
+    .map((parts) => parts.map(escaped).join("<wbr>"))
+    .join("");
 
 /** The attributes that may have a value. None can load, run or style anything; links stay within the page. */
 const attribute =
-  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|datetime|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
+  /\s(?:(?:id|class|colspan|aria-label|aria-labelledby|aria-describedby|data-label|viewBox|x|y|width|height)="|content="default-src |href="#)[^"]*$/;
 
 function attributeOf(value: Value, written: string): string {
   const tag = written.slice(written.lastIndexOf("<"));

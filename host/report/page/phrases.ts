@@ -1,10 +1,9 @@
 /**
- * The common elements of the sections: names, figures, facts, tables. Figures are exact; large sizes are also shown in
+ * The common elements of the sections: names, figures, facts. Figures are exact; large sizes are also shown in
  * a larger unit.
  */
-import { pageLimits } from "../../../shared/limits.ts";
-import { html } from "./markup.ts";
-import type { Markup, Value } from "./markup.ts";
+import { html, plain } from "./markup.ts";
+import type { Markup } from "./markup.ts";
 
 /** A technical name. */
 export function code(name: string): Markup {
@@ -15,6 +14,11 @@ export function code(name: string): Markup {
 export function codes(names: readonly string[]): Markup {
   if (names.length === 0) return html`none`;
   return html`${names.map((name, at) => (at === 0 ? code(name) : html`, ${code(name)}`))}`;
+}
+
+/** A SHA-256, in halves that stay whole where there is room for one. */
+export function hash(sha256: string): Markup {
+  return html`<code class="hash"><span>${sha256.slice(0, 32)}</span><span>${sha256.slice(32)}</span></code>`;
 }
 
 export function counted(count: number, one: Markup, many: Markup): Markup {
@@ -57,73 +61,14 @@ export function msShown(ms: number): Markup {
 export function timeShown(time: string): Markup {
   const epochMs = Date.parse(time);
   if (Number.isNaN(epochMs)) return html`${time}`;
-  const iso = new Date(epochMs).toISOString();
-  return html`<time datetime="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 19)}</time>`;
+  return html`<time>${plain(new Date(epochMs).toISOString().slice(0, 19).replace("T", " "))}</time>`;
 }
 
 function hundredths(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
-export interface Column {
-  readonly head: Markup;
-  readonly kind: "text" | "number" | "mark";
-}
-
-const columnOf =
-  (kind: Column["kind"]) =>
-  (literals: TemplateStringsArray, ...values: readonly Value[]): Column => ({ head: html(literals, ...values), kind });
-
-/** Columns by their heads: text aligned left, numbers right, marks centred. */
-export const text = columnOf("text");
-export const number = columnOf("number");
-export const mark = columnOf("mark");
-
-export interface Table {
-  readonly id: string;
-  readonly caption: Markup;
-  readonly columns: readonly Column[];
-  /** The first cell of each row is its heading. */
-  readonly rows: readonly (readonly Value[])[];
-  /** Too wide for a phone: it scrolls in its own box. */
-  readonly isWide?: boolean;
-}
-
-/** A table with at most this many rows is printed on one sheet. */
-const shortRowsMax = 12;
-
-export function table({ id, caption, columns, rows, isWide = false }: Table): Markup {
-  if (rows.length === 0) return html`<p><strong>${caption}</strong>: none.</p>`;
-  const shown = rows.slice(0, pageLimits.rowsMax);
-  const made = html`<table class="${isWide ? "wide" : "narrow"} ${rows.length <= shortRowsMax ? "short" : "long"}">
-      <caption id="${id}">
-        <span>${caption}</span>
-      </caption>
-      <thead>
-        <tr>
-          ${columns.map(({ head, kind }) => html`<th scope="col" class="${kind}">${head}</th>`)}
-        </tr>
-      </thead>
-      <tbody>
-        ${shown.map(
-          (row) =>
-            html`<tr>
-              ${row.map((cell, at) => bodyCell(cell, at, columns[at]?.kind ?? "text"))}
-            </tr> `,
-        )}
-      </tbody>
-    </table>
-    ${notShown(rows.length - shown.length)}`;
-  if (!isWide) return made;
-  return html`<div class="scroll" role="group" aria-labelledby="${id}" tabindex="0">${made}</div>`;
-}
-
 /** Says how many rows or items were left out. */
 export function notShown(count: number): Markup | null {
   return count > 0 ? html`<p class="note">… and ${count} more, which are not shown.</p>` : null;
-}
-
-function bodyCell(cell: Value, at: number, kind: Column["kind"]): Markup {
-  if (at === 0) return html`<th scope="row" class="${kind}">${cell}</th>`;
-  return html`<td class="${kind}">${cell}</td>`;
 }

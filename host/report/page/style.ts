@@ -1,11 +1,11 @@
 /**
- * The page's only style sheet. It refers to no font, picture or other file.
+ * The page's style sheet, except for tables. It refers to no font, picture or other file.
  *
- * Colours: every text has a contrast of at least 4.5 : 1; paper is always light. Tables: one thin rule per row, aligned
- * figures; wide tables scroll in their own box. The timeline: the bars fill the page's width, but the words keep their
- * size. On paper: A4, black on white, numbered sheets, no row split, headings kept with their content.
+ * Colours: every text has a contrast of at least 4.5 : 1; paper is always light. Words: a line ends between words, and
+ * within a long one only where `break-points.ts` allows it. The timeline: the bars fill the page's width, but the words
+ * keep their size. On paper: A4, black on white, numbered sheets, no row split, headings kept with their content.
  */
-export const styleSheet = `
+export const baseStyle = `
 :root {
   color-scheme: light;
   --page: #ffffff; --tint: #f5f7f9; --text: #1a1f26; --quiet: #57606b; --rule: #d5dbe1; --strong-rule: #8a949f;
@@ -31,12 +31,12 @@ html { -webkit-text-size-adjust: 100%; text-size-adjust: 100%; }
 body {
   max-width: 66rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; background: var(--page); color: var(--text);
   font: 0.9375rem/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", "Helvetica Neue", Arial, sans-serif;
-  overflow-wrap: anywhere;
+  overflow-wrap: break-word; word-break: keep-all;
 }
 h1, h2, h3, p, ul, ol, dl, dd, figure { margin: 0; }
-code, .hash { font: 0.875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; }
+code, .hash { font: 0.875em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, "DejaVu Sans Mono", "Liberation Mono", monospace; font-weight: inherit; }
 a { color: var(--link); }
-a:focus-visible, summary:focus-visible, .scroll:focus-visible { outline: 2px solid var(--link); outline-offset: 3px; }
+a:focus-visible, summary:focus-visible, select:focus-visible, button:focus-visible { outline: 2px solid var(--link); outline-offset: 3px; }
 
 body > header { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0.25rem 2rem; color: var(--quiet); }
 h1 { font-size: 0.9375rem; font-weight: 600; color: var(--text); }
@@ -45,15 +45,18 @@ h3 { font-size: 0.9375rem; font-weight: 650; line-height: 1.4; }
 article + article { margin-top: 2rem; border-top: 3px solid var(--text); }
 
 section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
+.body { container-type: inline-size; }
 .body > * + * { margin-top: 1rem; }
 .body > p, .body > ul, .body > ol { max-width: 44rem; }
 @media (min-width: 56rem) {
   section { display: grid; grid-template-columns: 10.5rem minmax(0, 1fr); column-gap: 2rem; }
 }
+@media (max-width: 56rem) {
+  h3 { padding-bottom: 0.75rem; font-size: 1.0625rem; }
+}
 @media (max-width: 30rem) {
   body { padding: 1.25rem 1rem 3rem; }
   h2 { padding: 1.5rem 0 1rem; font-size: 1.5rem; }
-  h3 { padding-bottom: 0.75rem; font-size: 1.0625rem; }
 }
 
 .note { font-size: 0.875em; }
@@ -76,10 +79,13 @@ section { padding: 1.5rem 0 2rem; border-top: 1px solid var(--rule); }
 .summary { display: grid; gap: 0.35rem; margin: 1.5rem 0 0; padding: 1rem 0 0; border-top: 1px solid var(--rule); list-style: none; }
 .summary strong { display: inline-block; min-width: 8.5rem; }
 
-dl > div { display: grid; grid-template-columns: 29% minmax(0, 1fr); padding: 0.25rem 0; }
+dl > div { padding: 0.25rem 0; }
 dl > div:first-child { padding-top: 0; }
 dt { color: var(--quiet); }
-@media (max-width: 30rem) { dl > div { grid-template-columns: minmax(0, 1fr); } }
+@container (min-width: 40rem) {
+  dl > div { display: grid; grid-template-columns: minmax(12.5rem, 29%) minmax(0, 1fr); }
+}
+.hash span { display: inline-block; }
 
 body > footer { padding-top: 1.25rem; border-top: 1px solid var(--rule); color: var(--quiet); font-size: 0.8125rem; }
 body > footer p { max-width: 48rem; }
@@ -87,27 +93,6 @@ body > footer p { max-width: 48rem; }
 .body > h4 { margin-top: 1.75rem; }
 h4 { margin: 0; font-size: inherit; font-weight: 600; }
 .body > h4 + dl { margin-top: 0.35rem; }
-table { width: 100%; border-collapse: collapse; font-variant-numeric: tabular-nums; }
-caption { padding-bottom: 0.35rem; text-align: left; font-weight: 600; }
-.body > table + table, .body > .scroll + table, .body > .legend + table, .body > dl + table { margin-top: 1.75rem; }
-th, td { padding: 0.4rem 1rem 0.4rem 0; border-bottom: 1px solid var(--rule); text-align: left; vertical-align: top; }
-th:last-child, td:last-child { padding-right: 0; }
-th { font-weight: inherit; }
-thead th { padding-top: 0.2rem; border-bottom-color: var(--strong-rule); color: var(--quiet); font-size: 0.875em; vertical-align: bottom; white-space: nowrap; }
-th.number, td.number { text-align: right; white-space: nowrap; }
-th.mark, td.mark { padding: 0.4rem 0.5rem; text-align: center; }
-th.mark + th.text, td.mark + td.text { padding-left: 1rem; }
-tbody th .below { display: block; }
-.narrow tbody th { width: 29%; min-width: 7rem; }
-.scroll { position: relative; max-width: 100%; overflow-x: auto; }
-.wide { min-width: 40rem; }
-.wide td.text { min-width: 5.5rem; }
-.wide td.text:nth-child(3) { min-width: 9rem; }
-.wide td:last-child { white-space: nowrap; }
-.wide caption span { display: block; position: sticky; left: 0; width: max-content; max-width: min(100%, calc(100vw - 2rem)); }
-.wide tbody th { min-width: 6.5rem; }
-@media screen and (max-width: 48rem) { .wide tbody th { position: sticky; left: 0; background: var(--page); } }
-.scope { display: block; }
 .legend { display: flex; flex-wrap: wrap; gap: 0.2rem 1.5rem; margin-top: 0.5rem; }
 
 figcaption { margin-bottom: 0.75rem; color: var(--quiet); }
@@ -117,8 +102,9 @@ figcaption { margin-bottom: 0.75rem; color: var(--quiet); }
 .lane rect { fill: var(--bar); }
 .lane.failed rect, .lane.refused rect { fill: var(--quiet); }
 .lane.denials rect { fill: var(--bad-rule); }
-.axis { display: flex; justify-content: space-between; gap: 1rem; margin-top: 0.35rem; color: var(--quiet); font-size: 0.875em; }
-details > table { margin-top: 0.75rem; }
+.axis { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; margin-top: 0.35rem; color: var(--quiet); font-size: 0.875em; }
+.axis > span { min-width: 0; }
+.axis > span:last-child { margin-left: auto; }
 summary { color: var(--link); cursor: pointer; }
 
 @page {
@@ -132,16 +118,9 @@ summary { color: var(--link); cursor: pointer; }
   h2 { padding: 5mm 0 4mm; font-size: 18pt; }
   section { display: block; padding: 4mm 0 5mm; }
   h3 { padding-bottom: 2mm; font-size: 11.5pt; }
-  h2, h3, h4, caption, thead, figcaption { break-after: avoid; }
-  tr, li, dl > div, .short, .verdict, figure, .lane { break-inside: avoid; }
-  tbody tr:nth-child(-n + 2) { break-after: avoid; }
-  tbody tr:nth-last-child(-n + 2) { break-before: avoid; }
-  thead { display: table-header-group; }
-  th, td { padding-top: 1.1mm; padding-bottom: 1.1mm; }
+  h2, h3, h4, figcaption { break-after: avoid; }
+  li, dl > div, .short, .verdict, figure, .lane { break-inside: avoid; }
   article + article { break-before: page; margin-top: 0; border-top: 0; }
-  .scroll { overflow: visible; }
-  .wide { min-width: 0; }
-  .wide td.text { min-width: 0; }
   .verdict, .lane svg, .lane rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
   a { color: inherit; text-decoration: none; }
   details { display: none; }

@@ -1,7 +1,8 @@
 import type { LogSummary, TimelineBucket } from "../../audit/verify/log-summary.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { counted, number, table, text, timeShown } from "./phrases.ts";
+import { counted, timeShown } from "./phrases.ts";
+import { number, table, text } from "./table.ts";
 
 /** The lanes of the timeline. The key also selects the style. */
 const lanes = [
