@@ -15,8 +15,8 @@ export const callCommand = defineCommand({
   description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with their
 input schemas.`,
   operands: { "<Tool>": "the tool's name" },
+  requiredTexts: { user: ["ID", "the user on whose behalf the tool runs"] },
   texts: {
-    user: ["ID", "the user on whose behalf the tool runs"],
     input: ["JSON", "the tool's input (default: standard input, read to its end)"],
   },
   settings: runtimePaths,
@@ -34,12 +34,13 @@ input schemas.`,
     try {
       input = JSON.parse(read.text);
     } catch {
+      if (given !== undefined) throw new UsageError(`--input is ${quoted(given)}, allowed: a JSON object`);
       return unusable(tool, quoted(read.text), "a JSON object");
     }
     await using runtime = await openRuntime(settings, user);
-    // A missing user is passed on, so that the runtime returns the same error as everywhere. The result is printed
-    // before the runtime closes: it is already durable, and its reader need not wait until the threads have stopped.
-    return print(await runtime.call(tool, input, { userId: user as string }));
+    // Printed before the runtime closes: it is already durable, and its reader need not wait until the threads have
+    // stopped.
+    return print(await runtime.call(tool, input, { userId: user }));
   },
 });
 

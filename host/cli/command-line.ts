@@ -1,22 +1,23 @@
 /** Parses a command's arguments and makes its help text. */
-
+import { quoted } from "../../shared/text.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
 import { isListed } from "../config/setting.ts";
 import type { SettingForm } from "../config/setting.ts";
 import { flagName, flagOf, settingAt, variableOf } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { CommanderError, Option, Parser } from "./commander.ts";
 
 /**
  * Parses the arguments after a command's name, or returns the command's help if they request it. Throws `UsageError`
- * for unknown options and arguments, and for texts that are empty or given twice.
+ * for unknown options and arguments, for missing ones, and for texts that are empty or given twice.
  */
-export function readCommandLine<Text extends string, Flag extends string, List extends string>(
-  command: Command<Text, Flag, List>,
+export function readCommandLine<Text extends string, Flag extends string, List extends string, Required extends string>(
+  command: Command<Text, Flag, List, Required>,
   args: readonly string[],
-): CommandLine<Text, Flag, List> | { readonly help: string } {
+): CommandLine<Text, Flag, List, Required> | { readonly help: string } {
   const settings: Said = { given: new Map() };
   const parser = parserOf(command, settings);
   let help = "";
@@ -30,7 +31,11 @@ export function readCommandLine<Text extends string, Flag extends string, List e
     throw new UsageError(error.message.replace(/^error: /, "").replaceAll("\n", " "), { cause: error });
   }
   refuseUnfitOperands(parser);
-  return { operands: parser.args, options: parser.opts<CommandLine<Text, Flag, List>["options"]>(), settings };
+  return {
+    operands: parser.args,
+    options: parser.opts<CommandLine<Text, Flag, List, Required>["options"]>(),
+    settings,
+  };
 }
 
 /** The settings that flags have given so far. */
@@ -40,13 +45,15 @@ interface Said extends SettingFlags {
 }
 
 function parserOf(command: Command, settings: Said): Parser {
-  const { name, description, operands = {}, texts = {}, lists = {}, flags = {}, examples, exitCodes } = command;
+  const { name, description, operands = {}, requiredTexts = {}, texts = {}, lists = {}, flags = {} } = command;
   const parser = new Parser(`memcell ${name}`).exitOverride().allowExcessArguments();
   parser.description(description.replaceAll(/(?<!\n)\n(?!\n)/g, " ").trim());
   for (const [operand, meaning] of Object.entries(operands)) parser.argument(operand, meaning);
-  for (const [key, [placeholder, meaning]] of Object.entries(texts)) {
+  for (const [key, [placeholder, meaning]] of Object.entries({ ...requiredTexts, ...texts })) {
     const flag = flagName(key);
-    parser.addOption(new Option(`--${flag} <${placeholder}>`, meaning).argParser(onlyText(flag)));
+    const isRequired = Object.hasOwn(requiredTexts, key);
+    const option = new Option(`--${flag} <${placeholder}>`, isRequired ? `${meaning} (required)` : meaning);
+    parser.addOption(option.argParser(onlyText(flag)).makeOptionMandatory(isRequired));
   }
   for (const [key, [placeholder, meaning]] of Object.entries(lists)) {
     const flag = flagName(key);
@@ -58,19 +65,21 @@ function parserOf(command: Command, settings: Said): Parser {
   }
   for (const [key, meaning] of Object.entries(flags)) parser.option(`--${flagName(key)}`, meaning);
   if (command.settings) addSettings(parser, command.settings, settings);
-  const exits = [...exitCodes, "2 the command line or a setting is invalid"];
-  return parser.addHelpText("after", `\n${list("Examples", examples)}\n${list("Exit codes", exits)}`);
+  const exits = [...command.exitCodes, "2 the command line or a setting is invalid"];
+  return parser.addHelpText("after", `\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
 }
 
 function list(title: string, lines: readonly string[]): string {
   return `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-/** An empty user id is passed on: the runtime refuses it with an error code. */
 function onlyText(flag: string): (text: string, previous: string | undefined) => string {
   return (text, previous) => {
     refuseTwice(flag, previous);
-    if (text === "" && flag !== "user") throw new UsageError(`--${flag} is empty`);
+    if (text === "") throw new UsageError(`--${flag} is empty`);
+    if (flag === "user" && !isUserId(text)) {
+      throw new UsageError(`--user is ${quoted(text)}, allowed: ${userIdsAllowed}`);
+    }
     return text;
   };
 }

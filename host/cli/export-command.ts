@@ -21,7 +21,7 @@ the same bytes. Some files are left out and listed: those over 2 MiB, those that
 names that no plugin could use. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
 scopes.`,
   operands: { "<FILE.zip>": "the file to write" },
-  texts: { user: ["ID", "the user whose memory is exported"] },
+  requiredTexts: { user: ["ID", "the user whose memory is exported"] },
   lists: { scope: ["NAME", "a scope to export (default: all scopes of the user)"] },
   settings: runtimePaths,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
@@ -30,7 +30,7 @@ scopes.`,
   async run({ operands: [file = ""], options, settings }) {
     await refuseTaken(file);
     await using runtime = await openRuntime(settings, options.user, { besides: "all" });
-    const ctx = { userId: options.user as string };
+    const ctx = { userId: options.user };
     const { files, leftOut } = await withProgress("export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
       const exported = await runtime.upkeep.export(ctx, { scopes: options.scope, onProgress });

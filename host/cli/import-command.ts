@@ -18,7 +18,7 @@ existing index is kept and gets lines for new entries; the line of a replaced en
 are added, under another name if theirs is taken. A zip file that another program has changed can be refused: its
 entries must lie side by side, both headers of an entry must agree, and all entries must be memory files.`,
   operands: { "<FILE.zip>": "the file to import" },
-  texts: { user: ["ID", "the user who gets the memory; need not be the exported user"] },
+  requiredTexts: { user: ["ID", "the user who gets the memory; need not be the exported user"] },
   lists: { scope: ["NAME", "a scope to import (default: all scopes in the file)"] },
   flags: {
     yes: "performs the import",
@@ -35,7 +35,7 @@ entries must lie side by side, both headers of an entry must agree, and all entr
   async run({ operands: [file = ""], options, settings }) {
     const files = await readZip(await readArchive(file));
     await using runtime = await openRuntime(settings, options.user, { besides: "all" });
-    const ctx = { userId: options.user as string };
+    const ctx = { userId: options.user };
     const { replace = false, yes = false, scope: scopes } = options;
     const plan = await withProgress("import", async (progress) => {
       progress.show("checking the files");

@@ -6,14 +6,14 @@ import { openRuntime } from "./open-runtime.ts";
 export const indexCommand = defineCommand({
   name: "index",
   description: "Prints a user's index as it appears in a system prompt. Prints nothing for a user without entries.",
-  texts: { user: ["ID", "the user whose index is printed"] },
+  requiredTexts: { user: ["ID", "the user whose index is printed"] },
   settings: runtimePaths,
   examples: ["memcell index --user alice"],
   exitCodes: ["0 printed", "1 failed, with the error as JSON on standard output"],
 
   async run({ options, settings }) {
     await using runtime = await openRuntime(settings, options.user);
-    const index = await runtime.memoryIndex({ userId: options.user as string });
+    const index = await runtime.memoryIndex({ userId: options.user });
     // A program gets the raw text. On a terminal, stored control characters are escaped.
     process.stdout.write(process.stdout.isTTY ? visibleLines(index) : index);
     return 0;

@@ -57,6 +57,11 @@ Exit codes:
 /** Resolves to the exit code. */
 export async function runCommand(args: readonly string[]): Promise<number> {
   const [first] = args;
+  if (first === "--version" || first === "-V") {
+    const { version } = await import("../values/version.ts");
+    process.stdout.write(`${version}\n`);
+    return 0;
+  }
   if (first === undefined || ["--help", "-h", "help"].includes(first)) {
     process[first === undefined ? "stderr" : "stdout"].write(overview());
     return first === undefined ? 2 : 0;
@@ -70,7 +75,7 @@ export async function runCommand(args: readonly string[]): Promise<number> {
 
 /** The help of all commands. It leaves out the settings, because they take longest to load. */
 function overview(): string {
-  const parser = new Parser("memcell").helpCommand(false);
+  const parser = new Parser("memcell").helpCommand(false).option("-V, --version", "prints the version");
   parser.description("Memory tools for LLM agents, run in a WebAssembly sandbox").usage("<command> [options]");
   for (const [name, summary] of Object.entries(summaries)) parser.addCommand(new Parser(name).description(summary));
   return `${parser.helpInformation()}\n${more}`;

@@ -27,8 +27,8 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
     "[AGENT]": "the agent's id, for show and delete",
     "[RUN]": "the run's id, for show and delete",
   },
+  requiredTexts: { user: ["ID", "the user whose runs they are"] },
   texts: {
-    user: ["ID", "the user whose runs they are"],
     agent: ["AGENT", "lists only the runs of this agent"],
     last: ["N", "shows only the last N events, of those with --type if it is given"],
   },
@@ -46,21 +46,19 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
     const { operands, options, settings } = line;
     const perform = performerOf(line);
     await using runtime = await openRuntime(settings, options.user, { besides: [runsFamily] });
-    const tools = new RunTools(runtime, { userId: options.user as string });
+    const tools = new RunTools(runtime, { userId: options.user });
     const isJson = options.json === true;
     await withProgress(`runs ${operands[0]}`, (progress) => perform(tools, { progress, isJson }), isJson);
     return 0;
   },
 });
 
-type Options = "user" | "agent" | "last";
-
 /** Returns the action to perform. Checks the whole command line before anything is opened. */
 function performerOf({
   operands: [action, agentId, runId],
   options: { user, agent, last, type: types, json },
   settings,
-}: CommandLine<Options, "json", "type">): (tools: RunTools, output: Output) => Promise<void> {
+}: CommandLine<"agent" | "last", "json", "type", "user">): (tools: RunTools, output: Output) => Promise<void> {
   if (action !== "list" && agent !== undefined) throw new UsageError("--agent is for list");
   if (action !== "show" && types !== undefined) throw new UsageError("--type is for show");
   if (action !== "show" && last !== undefined) throw new UsageError("--last is for show");
@@ -76,7 +74,7 @@ function performerOf({
     }
     case "delete": {
       const ids = idsOf(agentId, runId);
-      return (tools, output) => deleteRun(tools, ids, { userId: user as string, settings }, output);
+      return (tools, output) => deleteRun(tools, ids, { userId: user, settings }, output);
     }
     case undefined:
     default:

@@ -28,8 +28,8 @@ grant is replaced. "rejoin" takes that back.`,
     "<list|show|grant|revoke|clear|leave|rejoin>": "what to do",
     "[GRANTEE|STORE]": "for grant, revoke and clear: the other user; for leave and rejoin: the id of the other's store",
   },
+  requiredTexts: { user: ["ID", "the user whose stores they are"] },
   texts: {
-    user: ["ID", "the user whose stores they are"],
     level: ["LEVEL", `for grant: ${accessLevels.join(", ")} (default: read)`],
     expiresIn: ["AGE", "for grant: when it ends; a number and s, m, h or d (default: never)"],
   },
@@ -47,8 +47,8 @@ grant is replaced. "rejoin" takes that back.`,
 
   async run({ operands: [action, named], options, settings }) {
     const perform = performerOf(action, named, options);
-    await using runtime = await openRuntime(settings, options.user, { besides: ["stores"] });
-    const userId = options.user as string;
+    const { user: userId } = options;
+    await using runtime = await openRuntime(settings, userId, { besides: ["stores"] });
     const shown = await withProgress(
       `stores ${action}`,
       () => perform(runtime.stores({ userId }), userId),
@@ -84,15 +84,19 @@ function performerOf(
       return showGrants;
     case "grant": {
       const grant = { level: levelIn(level), lastsMs: lastsMs(expiresIn) };
-      return (stores) => grantAccess(stores, granteeIn(named), grant);
+      const grantee = granteeIn(named);
+      return (stores) => grantAccess(stores, grantee, grant);
     }
     case "revoke":
-      return (stores) => revokeAccess(stores, granteeIn(named));
-    case "clear":
-      return (stores) => clearEntries(stores, granteeIn(named));
+    case "clear": {
+      const grantee = granteeIn(named);
+      return (stores) => (action === "revoke" ? revokeAccess : clearEntries)(stores, grantee);
+    }
     case "leave":
-    case "rejoin":
-      return (stores) => leaveOrRejoin(stores, action, storeIn(named));
+    case "rejoin": {
+      const store = storeIn(named);
+      return (stores) => leaveOrRejoin(stores, action, store);
+    }
     case undefined:
     default:
       throw new UsageError(`no action "${action}", allowed: list, show, grant, revoke, clear, leave, rejoin`);

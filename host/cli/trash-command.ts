@@ -22,8 +22,8 @@ of the package are loaded, besides those that the setting names.`,
       'what to restore: a name that "list" prints, or the path that a file had, or the name of an entry (not in "store"); ' +
       "the last two mean the latest trashed file",
   },
+  requiredTexts: { user: ["ID", "the user whose trash it is"] },
   texts: {
-    user: ["ID", "the user whose trash it is"],
     scope: ["SCOPE", "the scope to restore from (default: all scopes; the latest file with NAME is restored)"],
     olderThan: ["AGE", "purges files older than this: a number and s, m, h or d; 30d is thirty days"],
   },
@@ -39,7 +39,7 @@ of the package are loaded, besides those that the setting names.`,
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
   async run({ operands: [action, name], options, settings }) {
-    const ctx = { userId: options.user as string };
+    const ctx = { userId: options.user };
     const perform = performerOf(action, name, options);
     await using runtime = await openRuntime(settings, options.user, { besides: "all" });
     const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);

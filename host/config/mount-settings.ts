@@ -1,7 +1,6 @@
 /** Converts settings to mounts of one user. */
 import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
 import type { MountLocation } from "../store/store.ts";
-import { isUserId } from "../values/user-id.ts";
 import type { Settings } from "./read-settings.ts";
 import { readMount } from "./setting.ts";
 import { sourceText } from "./source.ts";
@@ -16,8 +15,6 @@ export function mountsFor(settings: Settings, userId: string | undefined, why = 
     const told = `mounts (${sourceText(sources.mounts)})`;
     throw new UsageError(`${told} belong to one user, but ${why}, allowed: with --user`);
   }
-  // Every operation for an invalid user fails with an error code and opens nothing.
-  if (!isUserId(userId)) return [];
   const ofUser = mounts.map(({ scope, dir }) => ({ userId, scope, dir }));
   try {
     const checked = checkMounts(ofUser, values.data);

@@ -95,9 +95,8 @@ test("a damaged run is shown without its damaged lines, and its files are named 
 });
 
 test.for([
-  { args: ["show", "planner", "long"], code: "USER_REQUIRED" },
-  { args: ["list", "--user", "a/b"], code: "USER_INVALID" },
   { args: ["show", "", "", ...alice], code: "AGENT_ID_REQUIRED" },
+  { args: ["show", "planner", "", ...alice], code: "RUN_ID_REQUIRED" },
 ])("runs $args is a coded error: $code", ({ args, code }) => {
   const { status, stdout, stderr } = memcellRuns(data, ...args);
   expect({ status, stderr }).toEqual({ status: 1, stderr: "" });

@@ -90,7 +90,7 @@ test("a coded error is JSON and exit code 1, an invalid command line is exit cod
   const missing = memcell(folder.path, "trash", "restore", "nothing", "--user", "alice");
   expect(missing.status).toBe(1);
   expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error: { code: "ENTRY_NOT_FOUND" } });
-  expect(memcell(folder.path, "trash", "list")).toMatchObject({ status: 1 });
+  expect(memcell(folder.path, "trash", "list")).toMatchObject({ status: 2 });
   for (const args of [
     ["trash"],
     ["trash", "burn"],

@@ -151,9 +151,9 @@ test("reports a user's config file that is a broken link or a folder", () => {
 
 test("call does not take its user from the server's setting", () => {
   const said = { env: { MEMCELL_SERVE_USER: "bob" } };
-  const { status, stdout, cwd } = memcell("served", ["call", "UpdateUserMemory", "--input", input], said);
-  expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USER_REQUIRED" } });
+  const { status, stderr, cwd } = memcell("served", ["call", "UpdateUserMemory", "--input", input], said);
+  expect(status).toBe(2);
+  expect(stderr).toContain("--user");
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 

@@ -117,10 +117,10 @@ test("an unknown scope is an error that lists the existing ones, and nothing goe
   expect(existsSync(join(cwd, "data"))).toBe(false);
 });
 
-test("an invalid user id fails with its code, and mounts nothing", () => {
-  const { status, stdout } = memcell("invalid", [...call(read("a.md"), "../bob"), "--mount", "journal=ws"]);
-  expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "USER_INVALID" } });
+test("an invalid user id is a usage error, and mounts nothing", () => {
+  const { status, stdout, stderr } = memcell("invalid", [...call(read("a.md"), "../bob"), "--mount", "journal=ws"]);
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain('--user is "../bob"');
 });
 
 test("tools are printed with any mounts, and no user's files are touched", () => {
