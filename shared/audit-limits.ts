@@ -22,6 +22,8 @@ export const auditLimits = {
   peerCharsMax: 64,
   /** Refusals per minute that are logged one by one. A flood then takes 60 KB a minute and does not bury the calls. */
   refusalsShownPerMinute: 200,
+  /** Refusals per minute that the operator's log shows one by one: one a second, as many as a person can follow. */
+  refusalsLoggedPerMinute: 60,
   /** Kinds of the other refusals, each with its own counter. The host's servers have some 20 kinds. */
   refusalKindsMax: 64,
   /** Twelve digits, as in the log's file names: a thousand records a second for 31 years. */

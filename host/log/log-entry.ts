@@ -9,8 +9,8 @@ export interface LogEntry {
   readonly level: "debug" | "info" | "warn" | "error";
   /**
    * The called tool, or empty; `store` for repairs in a user's folder; `thread` for a thread that died; `log` for the
-   * audit log; `policy` for what the policy takes away; `read-only` for what a
-   * read-only runtime does.
+   * audit log; `policy` for what the policy takes away; `read-only` for what a read-only runtime does; where a refused
+   * request arrived, such as `http`.
    */
   readonly tool: string;
   /** Empty if there is none, for example for a thread. */

@@ -174,9 +174,9 @@ export interface Runtime {
 
   /**
    * Records in the audit log that a request was refused before any tool was called, for example because of an invalid
-   * token. The program that admits users calls it. A flood of refusals is counted instead of recorded one by one: see
-   * `auditLimits` in the documentation of the log. Never throws; if the refusal cannot be recorded, `onLog` gets the
-   * reason.
+   * token, and tells `onLog`. The program that admits users calls it. A flood of refusals is counted instead of told one
+   * by one: see `auditLimits` in the documentation of the log. Never throws; if the refusal cannot be recorded, `onLog`
+   * gets the reason.
    *
    * @example
    * runtime.refused({ surface: "http", reason: "token-expired", peer: "192.0.2.1" });

@@ -108,7 +108,7 @@ test("writes the count when the minute is over, and then counts from zero", asyn
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
-  const recorder = new RefusalRecorder({ log, note: () => {} });
+  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: () => {} });
   const times = (): unknown[] =>
     told(readRecords(join(folder.path, logName))).map((record) => "times" in record && record.times);
   for (let count = 0; count < refusalsShownPerMinute + 10; count++) recorder.add(expired);
@@ -132,7 +132,7 @@ test("counts kinds beyond the bound together", async () => {
     },
     close: () => {},
   };
-  const recorder = new RefusalRecorder({ log, note: () => {} });
+  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: () => {} });
   for (let at = 0; at < refusalsShownPerMinute; at++) recorder.add(expired);
   for (let at = 0; at < 3 * refusalKindsMax; at++) recorder.add({ surface: "http", reason: `reason-${at}` });
   recorder.add({ surface: "http", reason: "reason-0" });
@@ -148,7 +148,7 @@ test("reports a log that cannot be written to the operator, and writes the missi
   const log = await openLog(folder.path);
   const file = join(folder.path, logName);
   const lines: LogLine[] = [];
-  const recorder = new RefusalRecorder({ log, note: (line) => lines.push(line) });
+  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: (line) => lines.push(line) });
   recorder.add(expired);
   const whole = readFileSync(file);
   writeFileSync(file, Buffer.concat([whole, Buffer.from("x")]));

@@ -15,7 +15,7 @@ export class Recorder {
 
   constructor(parts: RecordParts) {
     this.#parts = parts;
-    this.#refusals = new RefusalRecorder({ log: parts.log, note: (line) => this.#tell(line) });
+    this.#refusals = new RefusalRecorder({ ...parts, note: (line) => this.#tell(line) });
   }
 
   beginCall(tool: unknown, action: string, context: AskedContext): CallRecord {

@@ -1,87 +1,66 @@
-/**
- * Records requests that were refused before a tool was called. Outsiders can send any number of them, so only a limited
- * number per minute get a record each. The others are counted by surface and reason, and written when the minute is
- * over.
- */
+/** Records requests that were refused before a tool was called, and tells the operator about them. */
 import { auditLimits } from "../../../shared/limits.ts";
 import { causeLines } from "../../log/cause-line.ts";
-import type { LogLine } from "../../log/log-entry.ts";
+import type { LogEntry, LogLine } from "../../log/log-entry.ts";
+import { writeLog } from "../../log/write-log.ts";
 import { peerPattern, refusalWordPattern } from "../../values/refusal.ts";
 import type { Refusal } from "../../values/refusal.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { RefusedEntry } from "../audit-record.ts";
-
-const minuteMs = 60_000;
+import { RefusalMinute } from "./refusal-minute.ts";
 
 export interface RefusalRecorderParts {
   readonly log: AuditLog | null;
-  /** Reports to the operator that the log cannot be written. */
+  /** The operator's log, which gets a line for each refusal. */
+  readonly onLog: (entry: LogEntry) => void;
+  /** Reports to the operator that the audit log cannot be written. */
   readonly note: (line: LogLine) => void;
 }
 
 export class RefusalRecorder {
-  readonly #parts: RefusalRecorderParts;
-  readonly #counted = new Map<string, RefusedEntry>();
-  /** How many were written one by one in this minute. */
-  #shown = 0;
-  #timer: NodeJS.Timeout | null = null;
-  #isClosed: boolean;
+  readonly #minutes: readonly RefusalMinute[];
+  #isClosed = false;
 
-  constructor(parts: RefusalRecorderParts) {
-    this.#parts = parts;
-    this.#isClosed = parts.log === null;
+  constructor({ log, onLog, note }: RefusalRecorderParts) {
+    const { refusalsShownPerMinute: shownMax, refusalsLoggedPerMinute: loggedMax } = auditLimits;
+    const shown = log && { toldMax: shownMax, tell: (entry: RefusedEntry) => append(log, entry, note) };
+    const logged = { toldMax: loggedMax, tell: (entry: RefusedEntry) => tellOperator(onLog, entry) };
+    this.#minutes = [shown, logged].flatMap((parts) => (parts ? [new RefusalMinute(parts)] : []));
   }
 
   /** Never throws, whatever the argument. */
   add(refusal: unknown): void {
     if (this.#isClosed) return;
-    // The minute begins with its first refusal. The timer does not keep the process alive.
-    this.#timer ??= setTimeout(() => this.#endMinute(), minuteMs).unref();
     const entry = refusedEntry(refusal);
-    const isShown = this.#shown++ < auditLimits.refusalsShownPerMinute;
-    if (!isShown || !this.#write(entry)) this.#count(entry);
+    for (const minute of this.#minutes) minute.add(entry);
   }
 
   /** Writes the counted refusals. Ignores later ones. */
   close(): void {
-    this.#endMinute();
+    for (const minute of this.#minutes) minute.end();
     this.#isClosed = true;
-  }
-
-  /** Refusals that cannot be written stay counted; the end of the next minute tries again. */
-  #endMinute(): void {
-    clearTimeout(this.#timer ?? undefined);
-    this.#timer = null;
-    this.#shown = 0;
-    for (const [kind, entry] of this.#counted) {
-      if (!this.#write(entry)) return;
-      this.#counted.delete(kind);
-    }
-  }
-
-  #count({ surface, reason }: RefusedEntry): void {
-    const hasRoom = this.#counted.has(`${surface} ${reason}`) || this.#counted.size < auditLimits.refusalKindsMax;
-    const kind = hasRoom ? { surface, reason } : { surface: others, reason: others };
-    const name = `${kind.surface} ${kind.reason}`;
-    const times = (this.#counted.get(name)?.times ?? 0) + 1;
-    // The count covers different users and addresses.
-    this.#counted.set(name, { kind: "refused", ...kind, userId: null, peer: null, times });
-  }
-
-  #write(entry: RefusedEntry): boolean {
-    try {
-      this.#parts.log?.append(entry);
-      return true;
-    } catch (error) {
-      for (const line of causeLines([error])) this.#parts.note(line);
-      return false;
-    }
   }
 }
 
-/** Surface and reason of refusals whose kind has no room. */
-const others = "others";
+function append(log: AuditLog, entry: RefusedEntry, note: (line: LogLine) => void): boolean {
+  try {
+    log.append(entry);
+    return true;
+  } catch (error) {
+    for (const line of causeLines([error])) note(line);
+    return false;
+  }
+}
+
+/** The line has nothing that a client chose: only its address, and words that were checked. */
+function tellOperator(onLog: (entry: LogEntry) => void, entry: RefusedEntry): true {
+  const { surface, reason, userId, peer, times } = entry;
+  const what = times === 1 ? "a request" : `${times} more requests in a minute`;
+  const text = `refused ${what}${peer === null ? "" : ` from ${peer}`}: ${reason}`;
+  writeLog(onLog, { level: "warn", tool: surface, userId: userId ?? "", callId: "", text });
+  return true;
+}
 
 /** Replaces an invalid surface or reason. */
 const unknownWord = "unknown";
