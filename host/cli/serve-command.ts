@@ -32,7 +32,7 @@ standard error. Over HTTP, /healthz and /readyz report whether the server is ser
   settings: settingPaths,
   examples: [
     "memcell serve --user alice --data /srv/memory",
-    "memcell serve --http --issuer https://id.example --audience https://memory.example --jwks https://id.example/keys",
+    "memcell serve --http --issuer https://id.example --audience https://memory.example/mcp --jwks https://id.example/keys --public-url https://memory.example/mcp",
   ],
   exitCodes: ["0 served and stopped", "1 could not start; the reason is on standard error"],
 
@@ -87,10 +87,15 @@ async function serveOverHttp(options: RuntimeOptions, http: HttpServeOptions): P
     throw asRefusalToListen(error, http);
   });
   process.stderr.write(`memcell serve: listening on ${server.url}\n`);
+  if (http.access.kind === "token" && http.publicUrl === null) process.stderr.write(withoutPublicUrl);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
   return 0;
 }
+
+const withoutPublicUrl =
+  "memcell serve: /.well-known/oauth-protected-resource is not served, so clients cannot find out who issues tokens; " +
+  "to serve it, set serve.publicUrl (--public-url)\n";
 
 const listenFailures: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is in use",

@@ -1,34 +1,13 @@
 /** `memcell serve --http` as a process: the address that it prints, and how it ends. */
-import { spawn } from "node:child_process";
-import type { ChildProcessByStdio } from "node:child_process";
-import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
-import { text } from "node:stream/consumers";
 
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { HttpProcess } from "./http-process.ts";
 import { connectClient } from "./http-stage.ts";
-import { program } from "./serve-process.ts";
 import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
-
-type Served = ChildProcessByStdio<null, Readable, Readable>;
-
-const start = (args: readonly string[], cwd: string): Served =>
-  spawn(process.execPath, [program, "serve", "--http", "--port", "0", ...args], {
-    cwd,
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-
-async function urlOf(served: Served): Promise<string> {
-  const [line] = (await once(createInterface({ input: served.stderr }), "line")) as [string];
-  const url = /^memcell serve: listening on (http:\S+)$/.exec(line)?.[1];
-  if (url === undefined) throw new Error(`it said: ${line}`);
-  return url;
-}
 
 test.for(["SIGTERM", "SIGINT"] as const)(
   "serves clients with a token and shuts down in order on %s",
@@ -37,15 +16,12 @@ test.for(["SIGTERM", "SIGINT"] as const)(
     await using issuing = await TokenIssuer.start();
     const file = join(folder.path, "key.pem");
     writeFileSync(file, await issuing.publicPem());
-    const served = start(["--issuer", issuer, "--audience", audience, "--public-key", file], folder.path);
-    const printed = text(served.stdout);
-    const url = await urlOf(served);
-    const client = await connectClient(url, await issuing.token("alice"), "legacy");
+    const args = ["--issuer", issuer, "--audience", audience, "--public-key", file];
+    await using served = new HttpProcess(args, { cwd: folder.path });
+    const client = await connectClient(await served.url(), await issuing.token("alice"), "legacy");
     const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix" };
     expect((await client.callTool({ name: "UpdateUserMemory", arguments: entry })).isError ?? false).toBe(false);
-    served.kill(signal);
-    expect(await once(served, "exit")).toEqual([0, null]);
-    expect(await printed).toBe("");
+    expect(await served.end(signal)).toMatchObject({ code: 0, stdout: "" });
     await client.close();
   },
 );
@@ -60,9 +36,9 @@ test.for([
   },
 ])("does not start with $name, and says why", async ({ args, says }) => {
   using folder = temporaryFolder();
-  const served = start(args, folder.path);
-  const [stderr, [code]] = await Promise.all([text(served.stderr), once(served, "exit")]);
+  await using served = new HttpProcess(args, { cwd: folder.path });
+  const { code, lines } = await served.ended;
   expect(code).toBe(2);
-  expect(stderr).toContain(says);
-  expect(stderr).not.toContain(folder.path);
+  expect(lines.join("\n")).toContain(says);
+  expect(lines.join("\n")).not.toContain(folder.path);
 });

@@ -5,6 +5,7 @@ import { isStoragePath, methodsOf, storageTargetOf } from "../storage/storage-ta
 import type { StorageTarget } from "../storage/storage-target.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { BodyForm } from "./refusals.ts";
+import { metadataRoot } from "./resource-metadata.ts";
 
 const methods = {
   mcp: ["POST", "GET", "DELETE", "OPTIONS"],
@@ -65,7 +66,8 @@ function kindOf(path: string, targets: Targets): PlainKind | null {
   if (path === targets.path) return "mcp";
   if (path === "/healthz") return "health";
   if (path === "/readyz") return "readiness";
-  return path === targets.metadataPath ? "metadata" : null;
+  const isMetadata = path === targets.metadataPath || (path === metadataRoot && targets.metadataPath !== null);
+  return isMetadata ? "metadata" : null;
 }
 
 const singles = new Set([

@@ -1,11 +1,14 @@
 /** RFC 9728: metadata that tells a client without a token who issues tokens. */
 import type { HttpServeOptions } from "../serve-options.ts";
 
+/** Where MCP clients also look, for a server with a path. */
+export const metadataRoot = "/.well-known/oauth-protected-resource";
+
 /** `null` without a public URL, and for a server that takes no tokens. */
 export function metadataUrlOf({ access, publicUrl }: Pick<HttpServeOptions, "access" | "publicUrl">): URL | null {
   if (publicUrl === null || access.kind !== "token") return null;
   const { origin, pathname } = new URL(publicUrl);
-  return new URL(`/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}`, origin);
+  return new URL(`${metadataRoot}${pathname === "/" ? "" : pathname}`, origin);
 }
 
 /** The names of the scopes: to read, then to write. Empty if tokens need none. */

@@ -1,0 +1,75 @@
+/** The documented HTTP servers tell clients who issues tokens. Without a public URL, a server says that it does not. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { generateKeyPair, exportSPKI } from "jose";
+import { expect, test } from "vitest";
+
+import { textOf } from "../documents/tracked-files.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { HttpProcess } from "./http-process.ts";
+
+const metadataPath = "/.well-known/oauth-protected-resource";
+const get = (path: string, host: string): object => ({ method: "GET", path, headers: { host } });
+
+/** The commands of a document that start an HTTP server, as arguments. */
+function commandsIn(document: string): string[][] {
+  const blocks = textOf(document).matchAll(/\n```sh\n([\s\S]*?)\n```/g);
+  const lines = Array.from(blocks, ([, block = ""]) => block.replaceAll("\\\n", " ").split("\n")).flat();
+  const words = lines.map((line) => line.split(/ +/).filter((word) => word !== ""));
+  return words.filter((each) => each.slice(0, 4).join(" ") === "npx memcell serve --http").map((each) => each.slice(4));
+}
+
+async function expectMetadata(served: HttpProcess): Promise<void> {
+  for (const path of [metadataPath, `${metadataPath}/mcp`]) {
+    const { status, body } = await served.ask(get(path, "memory.example"));
+    expect({ path, status }).toEqual({ path, status: 200 });
+    expect(JSON.parse(body)).toMatchObject({
+      resource: "https://memory.example/mcp",
+      authorization_servers: ["https://id.example"],
+    });
+  }
+  const refused = await served.ask({ body: "{}", headers: { host: "memory.example" } });
+  expect(refused.headers["www-authenticate"]).toContain(`https://memory.example${metadataPath}/mcp`);
+  expect((await served.end()).lines.join("\n")).not.toContain("--public-url");
+}
+
+const documents = ["README.md", "host/serve/http/README.md", "host/serve/storage/README.md"];
+test.for(documents)("the commands of %s serve the metadata of the resource", async (document) => {
+  const commands = commandsIn(document);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const args of commands) {
+    using folder = temporaryFolder();
+    const own = args.map((arg) => (arg === "/srv/memory" ? join(folder.path, "data") : arg));
+    await using served = new HttpProcess(own, { cwd: folder.path });
+    await expectMetadata(served);
+  }
+});
+
+test("the config file of host/config/README.md serves the metadata of the resource", async () => {
+  using folder = temporaryFolder();
+  const [, file = ""] = /\n```json\n([\s\S]*?)\n```/.exec(textOf("host/config/README.md")) ?? [];
+  writeFileSync(join(folder.path, "memcell.config.json"), file);
+  const { publicKey } = await generateKeyPair("ES256", { extractable: true });
+  writeFileSync(join(folder.path, "key.pem"), await exportSPKI(publicKey));
+  await using served = new HttpProcess(["--config", "."], { cwd: folder.path });
+  await expectMetadata(served);
+});
+
+test("without a public URL, a server with tokens says in one line what it does not serve", async () => {
+  using folder = temporaryFolder();
+  const tokens = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
+  await using served = new HttpProcess(tokens, { cwd: folder.path });
+  expect((await served.ask(get(metadataPath, "127.0.0.1"))).status).toBe(404);
+  const { lines } = await served.end();
+  expect(lines.filter((line) => line.includes("--public-url"))).toEqual([
+    `memcell serve: ${metadataPath} is not served, so clients cannot find out who issues tokens; to serve it, set serve.publicUrl (--public-url)`,
+  ]);
+});
+
+test("a server of one user has no issuer to tell, and says nothing", async () => {
+  using folder = temporaryFolder();
+  await using served = new HttpProcess(["--user", "alice"], { cwd: folder.path });
+  await served.url();
+  expect((await served.end()).lines).toHaveLength(1);
+});
