@@ -53,11 +53,16 @@ export const errorTable = {
     false,
     "Something in the user's folder is not a plain file or folder that the host may open, such as a link.",
   ),
-  STORAGE_FULL: entry("host", true, "The disk is full."),
+  STORAGE_FULL: entry("host", false, "The disk or its quota is full, until somebody frees space."),
   STORAGE_FAILED: entry(
     "host",
+    false,
+    "The disk refused to read or write, and will until somebody mends it; or a change was interrupted that a read-only runtime does not finish.",
+  ),
+  STORAGE_BUSY: entry(
+    "host",
     true,
-    "The disk refused to read or write, or a change was interrupted that a read-only runtime does not finish.",
+    "The machine is short of open files, memory or locks, so the disk cannot be used now.",
   ),
   INTERNAL: entry("host", false, "A fault of the runtime itself."),
 } as const satisfies Record<string, ErrorEntry>;

@@ -23,7 +23,7 @@ export async function refuseTaken(file: string): Promise<void> {
 
 /**
  * Writes a file that only its owner can use. It gets its name when it is whole and on the disk, and never replaces
- * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL` and `STORAGE_FAILED`.
+ * anything. Throws `NAME_CONFLICT`, `STORAGE_FULL`, `STORAGE_BUSY` and `STORAGE_FAILED`.
  */
 export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
   const partial = `${file}.${randomBytes(6).toString("hex")}.partial`;

@@ -29,8 +29,8 @@ export interface AuditLogOptions {
    */
   readonly fileBytesMax?: number;
   /**
-   * What happens when a record cannot be written. `refuse`, the default: the call is refused (`STORAGE_FULL` or
-   * `STORAGE_FAILED`), and nothing is committed without a record. `continue`: calls continue without records, and the
+   * What happens when a record cannot be written. `refuse`, the default: the call is refused (`STORAGE_FULL`, `STORAGE_BUSY`
+   * or `STORAGE_FAILED`), and nothing is committed without a record. `continue`: calls continue without records, and the
    * next record that can be written says how many were lost; if there is none, only `onLog` reports the number. Both
    * refuse a log that cannot be opened.
    */
@@ -43,7 +43,7 @@ export interface AuditLog {
    * Writes a record and returns where the chain then ends. Synchronous: when it returns, the operating system has the
    * record, which survives a crash of the process.
    *
-   * With `onFailure: "refuse"` it throws `STORAGE_FULL`, `STORAGE_FAILED` or `STORAGE_UNSAFE` when it cannot write, and
+   * With `onFailure: "refuse"` it throws `STORAGE_FULL`, `STORAGE_BUSY`, `STORAGE_FAILED` or `STORAGE_UNSAFE` when it cannot write, and
    * `INTERNAL` for an invalid entry. The log is then unchanged, and the next call tries again. With `"continue"` it
    * returns `null` instead, and a record with the number of lost records precedes the next one that can be written.
    */

@@ -1,7 +1,7 @@
 /** The host's own work on a user's files and stores: in the user's turn, under the locks, on record. */
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
-import { causeLines } from "../log/cause-line.ts";
+import { causeLines } from "../log/failure-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
@@ -39,7 +39,7 @@ export class OwnWork {
       return await this.#parts.admission.run(asked, work);
     } catch (error) {
       const failure = asToolError(error, asked.action);
-      this.log(causeLines([failure.cause]), source);
+      this.log(causeLines(failure), source);
       throw failure;
     }
   }

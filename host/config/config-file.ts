@@ -2,13 +2,14 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 import { configLimits } from "../../shared/limits.ts";
-import { parseStrictJson, UnfitJson } from "../../shared/strict-json.ts";
+import { UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { whyOthersCanWrite } from "../disk/others-can-write.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
 import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
+import { parsePlacedJson, placeInJson } from "../values/json-place.ts";
 import { fileSchema } from "./config-schema.ts";
 import type { FoundConfig } from "./find-config-file.ts";
 import { nearestName } from "./nearest-name.ts";
@@ -37,9 +38,9 @@ export async function readConfigFile({
   const name = basename(file);
   const bytes = await readBytes(file, mayBeAbsent);
   if (bytes === null) return null;
-  const said = parse(bytes, name);
+  const { text, said } = parse(bytes, name);
   const parsed = z.safeParse(fileSchema(), said);
-  if (!parsed.success) throw new UsageError(mistakeIn(said, name, parsed.error.issues[0]));
+  if (!parsed.success) throw new UsageError(mistakeIn({ text, said, name }, parsed.error.issues[0]));
   const given = settingPaths.flatMap((path): [SettingPath, Given][] => {
     const value = valueAt(said, path.split("."));
     const source = { kind: "file", name: `${name} "${path}"` } as const;
@@ -69,9 +70,10 @@ async function readBytes(file: string, mayBeAbsent: boolean): Promise<Uint8Array
   }
 }
 
-function parse(bytes: Uint8Array, name: string): unknown {
+function parse(bytes: Uint8Array, name: string): Pick<ReadFile, "text" | "said"> {
   try {
-    return parseStrictJson(new TextDecoder("utf-8", { fatal: true }).decode(bytes), configLimits.depthMax);
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return { text, said: parsePlacedJson(text, configLimits.depthMax) };
   } catch (error) {
     const reason = error instanceof UnfitJson ? error.message : "is not UTF-8";
     throw new UsageError(`cannot use ${quoted(name)}: it ${reason}`, { cause: error });
@@ -91,14 +93,21 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-function mistakeIn(said: unknown, name: string, issue: Issue = { path: [], message: "another" }): string {
+interface ReadFile {
+  readonly text: string;
+  readonly said: unknown;
+  readonly name: string;
+}
+
+function mistakeIn({ text, said, name }: ReadFile, issue: Issue = { path: [], message: "another" }): string {
   const { path, message, keys: [key] = [] } = issue;
-  if (key !== undefined) return unknownName([...path, key].join("."), key, name);
+  const found = `(${placeInJson(text, key === undefined ? path : [...path, key])})`;
+  if (key !== undefined) return `${unknownName([...path, key].join("."), key, name)} ${found}`;
   const names = path.filter((each) => typeof each === "string").join(".");
   const indexes = path.filter((each) => typeof each === "number").map((each) => `[${each}]`);
   const place =
     names === "" ? `cannot use ${quoted(name)}: it` : `${names}${indexes.join("")} (file ${name} "${names}")`;
-  return `${place} is ${presentValue(valueAt(said, path))}, allowed: ${message}`;
+  return `${place} is ${presentValue(valueAt(said, path))}, allowed: ${message} ${found}`;
 }
 
 function unknownName(path: string, key: string, name: string): string {

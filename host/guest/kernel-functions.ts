@@ -4,7 +4,6 @@
  * SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
-import { causeLines } from "../log/cause-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import type { BlockAccess, BlockBudget, BlockFinder } from "./block-access.ts";
 
@@ -88,11 +87,11 @@ function emptyBlock(context: CallContext, block: bigint): void {
 export class GuestLog {
   readonly #lines: LogLine[] = [];
   #dropped = 0;
-  readonly #causes: LogLine[] = [];
+  readonly #ofHost: LogLine[] = [];
 
   get lines(): readonly LogLine[] {
     const dropped = { level: "warn", text: `${this.#dropped} further lines not shown` } as const;
-    return [...this.#lines, ...(this.#dropped > 0 ? [dropped] : []), ...this.#causes];
+    return [...this.#lines, ...(this.#dropped > 0 ? [dropped] : []), ...this.#ofHost];
   }
 
   /** `read` returns the text. It is not called for a line that is only counted. */
@@ -101,8 +100,8 @@ export class GuestLog {
     else this.#lines.push({ level, text: read().slice(0, callLimits.logLineCharsMax) });
   }
 
-  /** Adds the cause of a host failure. It is always shown, after the guest's lines. */
-  addCause(cause: unknown): void {
-    this.#causes.push(...causeLines([cause]));
+  /** Adds lines of the host. They are always shown, after the guest's. */
+  addOfHost(lines: readonly LogLine[]): void {
+    this.#ofHost.push(...lines);
   }
 }

@@ -2,6 +2,8 @@
 export interface LogLine {
   readonly level: "debug" | "info" | "warn" | "error";
   readonly text: string;
+  /** What it is about, if many calls can have the same to tell: one line of a topic is written in a minute. */
+  readonly topic?: string;
 }
 
 /** One line that a guest or the host wrote for the operator. Not for models: it can contain host paths. */

@@ -36,7 +36,8 @@ export interface Runtime {
    * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin declares as a
    * case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving plugin:
    * `CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`,
-   * `MEMORY_EXCEEDED`. Of the machine: `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `INTERNAL`.
+   * `MEMORY_EXCEEDED`. Of the machine: `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `STORAGE_BUSY`,
+   * `INTERNAL`.
    *
    * @example
    * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });

@@ -104,8 +104,8 @@ export interface RuntimeOptions {
    * what it was granted, read, changed and was denied. A record never contains the content of files, inputs or answers.
    * See `AuditLogOptions`.
    *
-   * A call whose record cannot be written fails with `STORAGE_FULL` or `STORAGE_FAILED` and commits nothing. Changes
-   * are recorded before they are committed. If only the final record of a call cannot be written, the call still
+   * A call whose record cannot be written fails with `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` and commits
+   * nothing. Changes are recorded before they are committed. If only the final record of a call cannot be written, the call still
    * succeeds: it is durable, and the log already has all its changes.
    */
   readonly auditLog?: AuditLogOptions;

@@ -5,7 +5,8 @@ import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import { OwnWork } from "../call/own-work.ts";
-import { causeLines } from "../log/cause-line.ts";
+import { failureLine } from "../log/failure-line.ts";
+import { limitedLog } from "../log/limited-log.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
@@ -32,8 +33,8 @@ import type { CheckedOptions } from "./runtime-options.ts";
  *
  * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says or not the one that the policy pins, if
  * it requests more than a strict policy grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`,
- * `STORAGE_FULL` or `STORAGE_FAILED` if the audit log cannot be opened; and with a `TypeError` or `RangeError` for invalid
- * options.
+ * `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` if the audit log cannot be opened; and with a `TypeError` or
+ * `RangeError` for invalid options.
  *
  * @example
  * const runtime = await createRuntime({ dataDir: "data" });
@@ -45,7 +46,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 /** The same, with more plugins of the package than the options name: for a command that needs certain ones, or all. */
 export async function createRuntimeWith(options: RuntimeOptions, besides: Besides): Promise<Runtime> {
-  const checked = checkOptions(options);
+  const asked = checkOptions(options);
+  const checked = { ...asked, onLog: limitedLog(asked.onLog) };
   const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
   const { policy, catalog } = await loadCatalog(checked, besides);
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
@@ -129,5 +131,5 @@ function noteLeftOut(note: (entry: Note) => void): OnLeftOut {
 
 /** Logs why a thread died between calls. The pool replaces it. */
 function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void {
-  for (const line of causeLines([error])) writeLog(onLog, { ...line, tool: "thread", userId: "", callId: "" });
+  writeLog(onLog, { ...failureLine(error), tool: "thread", userId: "", callId: "" });
 }

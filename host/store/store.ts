@@ -18,8 +18,8 @@ export type { KnownSizes, ScopeSize } from "./scope-size.ts";
  * guest waits for the answer. The store itself runs in the main thread and is asynchronous.
  *
  * `shared/path.ts` defines scopes and paths. Each implementation checks them again and throws `CAPABILITY_DENIED` for
- * invalid ones. Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL` or `STORAGE_FAILED` if the
- * medium fails or holds something unsafe, such as a link.
+ * invalid ones. Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or
+ * `STORAGE_FAILED` if the medium fails or holds something unsafe, such as a link.
  */
 export interface Store {
   /**

@@ -22,6 +22,7 @@ import type { GuestModule } from "../guest/guest-module.ts";
 import { InstanceStock } from "../guest/instance-stock.ts";
 import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { GuestLog } from "../guest/kernel-functions.ts";
+import { causeLines, failureLine } from "../log/failure-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
 import type { KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
@@ -94,7 +95,7 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
     return await runGuest(task, log);
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
-    log.addCause(failure.cause);
+    log.addOfHost(causeLines(failure));
     const nothing = { changes: [], seen: [], knownSizes: {}, grants: null, wanted: null };
     return { envelope: envelopeOf(failure), ...nothing, log: log.lines, fuelPolls: null };
   }
@@ -119,8 +120,8 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const environment = { capabilities, log, isEnded: () => noted.isClosed, refuels };
   const { outcome, fuelPolls } = await runPlugin(module, exportName, input, environment);
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
-  for (const cause of record.causes) log.addCause(cause);
-  if (outcome.kind === "trap") log.addCause(outcome.cause);
+  for (const failure of record.causes) log.addOfHost(causeLines(failure));
+  if (outcome.kind === "trap" && outcome.cause !== undefined) log.addOfHost([failureLine(outcome.cause)]);
   const changes = envelope.ok ? staged.toChangeSet() : [];
   const { seen, knownSizes: measured } = reader;
   const ofStores = { grants: (envelope.ok && reached?.grants) || null, wanted: reached?.wanted ?? null };

@@ -42,6 +42,7 @@ const codesWithoutVector: Partial<Record<ErrorCode, string>> = {
   PLUGIN_REFUSED: "a vector's plugin can be loaded",
   STORAGE_FULL: "a vector's disk has room",
   STORAGE_FAILED: "a vector's disk works",
+  STORAGE_BUSY: "a vector's machine has enough open files",
   INTERNAL: "it needs a fault of the host",
 };
 

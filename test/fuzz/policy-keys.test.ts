@@ -57,7 +57,7 @@ test("a text is refused exactly if an object has a key twice", () => {
 
 function isRefused(text: string): boolean {
   try {
-    readJson(text, unknown());
+    readJson(text, unknown(), "object");
     return false;
   } catch (error) {
     if (error instanceof UnusablePolicy && error.message.endsWith("twice in one object")) return true;

@@ -43,6 +43,7 @@ const soleImporters: Record<string, string> = {
   commander: "host/cli/commander.ts",
   "fastest-levenshtein": "host/config/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
+  "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   piscina: "host/thread/pool.ts",

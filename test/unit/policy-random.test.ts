@@ -72,7 +72,7 @@ test("host and schema agree on random documents, many valid and many not", () =>
 
 function refusalOf(text: string): string | null {
   try {
-    readJson(text, policyFileSchema);
+    readJson(text, policyFileSchema, "object");
     return null;
   } catch (error) {
     return error instanceof Error ? error.message : "unknown";

@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto";
 
 import type { FailureName } from "../../../shared/errors.ts";
-import { causeLines } from "../../log/cause-line.ts";
-import type { LogEntry, LogSource } from "../../log/log-entry.ts";
+import { causeLines } from "../../log/failure-line.ts";
+import type { LogEntry, LogLine, LogSource } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
 import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 import type { GrantChange } from "../../values/store-grant.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
 
@@ -76,7 +76,7 @@ export abstract class OperationRecord {
   }
 
   /** Writes a line to the operator's log. */
-  tell(line: Pick<LogEntry, "level" | "text">): void {
+  tell(line: LogLine): void {
     writeLog(this.parts.onLog, { ...line, ...this.source });
   }
 
@@ -104,13 +104,14 @@ export abstract class OperationRecord {
     return { code: failure?.code ?? null, ...(failure?.of && { of: failure.of }), durationMs };
   }
 
-  /** Throws `STORAGE_FULL` or `STORAGE_FAILED`, with the original error as its cause. */
+  /** Throws `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED`, with the original error as its cause. */
   protected append(entry: AuditEntry): ChainHead | null {
     try {
       return this.parts.log?.append(entry) ?? null;
     } catch (cause) {
-      const code = cause instanceof ToolError && cause.code === "STORAGE_FULL" ? "STORAGE_FULL" : "STORAGE_FAILED";
-      throw new ToolError(code, `Cannot ${this.#label.action}: the audit log cannot be written`, { cause });
+      const { tableCode: code } = asToolError(cause, "write the audit log");
+      const told = code === "STORAGE_FULL" || code === "STORAGE_BUSY" ? code : "STORAGE_FAILED";
+      throw new ToolError(told, `Cannot ${this.#label.action}: the audit log cannot be written`, { cause });
     }
   }
 
@@ -120,7 +121,7 @@ export abstract class OperationRecord {
       return { head: this.append(entry), failure: null };
     } catch (error) {
       const failure = error as ToolError;
-      for (const line of causeLines([failure.cause])) this.tell(line);
+      for (const line of causeLines(failure)) this.tell(line);
       return { head: null, failure };
     }
   }

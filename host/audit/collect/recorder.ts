@@ -1,5 +1,5 @@
 /** Begins the records of a runtime's calls and upkeep operations, and closes the log after the last one. */
-import { causeLines } from "../../log/cause-line.ts";
+import { failureLine } from "../../log/failure-line.ts";
 import type { LogLine } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import type { AskedContext } from "../../values/call-context.ts";
@@ -39,7 +39,7 @@ export class Recorder {
     try {
       log?.close();
     } catch (error) {
-      for (const line of causeLines([error])) this.#tell(line);
+      this.#tell(failureLine(error));
     }
   }
 

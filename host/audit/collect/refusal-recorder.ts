@@ -1,6 +1,6 @@
 /** Records requests that were refused before a tool was called, and tells the operator about them. */
 import { auditLimits } from "../../../shared/limits.ts";
-import { causeLines } from "../../log/cause-line.ts";
+import { failureLine } from "../../log/failure-line.ts";
 import type { LogEntry, LogLine } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import { peerPattern, refusalWordPattern } from "../../values/refusal.ts";
@@ -48,7 +48,7 @@ function append(log: AuditLog, entry: RefusedEntry, note: (line: LogLine) => voi
     log.append(entry);
     return true;
   } catch (error) {
-    for (const line of causeLines([error])) note(line);
+    note(failureLine(error));
     return false;
   }
 }

@@ -26,7 +26,7 @@ export interface VerifyOptions {
  * Whoever can write to the log and its head can rewrite both from any record on. Only a head that was noted elsewhere
  * reveals that (`noted`).
  *
- * Throws `STORAGE_FAILED` or `STORAGE_UNSAFE` when a file cannot be read.
+ * Throws `STORAGE_FAILED`, `STORAGE_BUSY` or `STORAGE_UNSAFE` when a file cannot be read.
  *
  * @example
  * const { isIntact, head } = verifyLog(["log/audit.jsonl"]);

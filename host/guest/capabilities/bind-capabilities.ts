@@ -30,8 +30,8 @@ export interface CapabilityRecord {
   denial: Failure | null;
   /** The codes that the guest received, and may therefore report as its own. */
   readonly reported: Set<ErrorCode>;
-  /** The causes of disk and runtime failures: for the operator, never for the guest. */
-  readonly causes: unknown[];
+  /** Failures of the disk and the runtime that have a cause: for the operator, never for the guest. */
+  readonly causes: ToolError[];
 }
 
 export type BoundCapabilities = Record<CapabilityName, (request: string) => string>;
@@ -104,7 +104,7 @@ function remember(error: ToolError, record: CapabilityRecord): void {
   if (error.code === "CAPABILITY_DENIED") record.denial ??= envelopeOf(error).error;
   record.reported.add(error.tableCode);
   const isNews = error.blame === "host" && error.cause !== undefined && record.causes.length < callLimits.causesMax;
-  if (isNews) record.causes.push(error.cause);
+  if (isNews) record.causes.push(error);
 }
 
 /** `hostCalls` includes this request. */

@@ -26,9 +26,10 @@ export type PolicySource = string | PolicyFile | undefined;
 export async function loadPolicy(source: PolicySource): Promise<Policy> {
   const name = nameOf(source);
   try {
-    if (typeof source === "object") return await completed(name, textOf(source), ".");
+    if (typeof source === "object")
+      return await completed(name, readJson(textOf(source), policyFileSchema, "object"), ".");
     const file = source ?? fileURLToPath(import.meta.resolve("#default-policy"));
-    return await completed(name, await readText(file), dirname(file));
+    return await completed(name, readJson(await readText(file), policyFileSchema, "file"), dirname(file));
   } catch (error) {
     if (!(error instanceof UnusablePolicy)) throw error;
     throw new ToolError("PLUGIN_REFUSED", `Cannot use policy ${quoted(name)}: ${error.message}`, {
@@ -67,8 +68,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-async function completed(name: string, text: string, folder: string): Promise<Policy> {
-  const file = readJson(text, policyFileSchema);
+async function completed(name: string, file: PolicyFile, folder: string): Promise<Policy> {
   const lock = file.lockFile === undefined ? null : await readLock(file.lockFile, folder);
   const plugins = new Map(
     Object.entries(file.plugins).map(([plugin, { sha256, tools }]): [string, PluginPolicy] => [
@@ -84,7 +84,7 @@ async function completed(name: string, text: string, folder: string): Promise<Po
 
 async function readLock(lockFile: string, folder: string): Promise<PluginLock> {
   try {
-    return readJson(await readText(resolve(folder, lockFile)), lockSchema);
+    return readJson(await readText(resolve(folder, lockFile)), lockSchema, "file");
   } catch (error) {
     if (!(error instanceof UnusablePolicy)) throw error;
     const lock = `its lock file ${quoted(basename(lockFile))}`;

@@ -68,7 +68,7 @@ var (
 	guestCodes = strings.Fields(`INPUT_INVALID ENTRY_NOT_FOUND ENTRY_UNREADABLE NAME_RESERVED NAME_CONFLICT
 		QUOTA_EXCEEDED CAPABILITY_DENIED GUEST_TRAPPED FUEL_EXHAUSTED MEMORY_EXCEEDED`)
 	// Codes that end the call, whatever the guest answers afterwards.
-	finalCodes = []string{denied, "STORAGE_FULL", "STORAGE_FAILED"}
+	finalCodes = []string{denied, "STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY"}
 )
 
 // A Refusal is an error of the contract: a code, and a message for a model that reveals nothing about the machine. This file
@@ -101,9 +101,13 @@ func catch(answer func(*Refusal)) {
 // check reports that the disk failed, and no details.
 func check(err error, expected ...error) {
 	if err != nil && !slices.ContainsFunc(expected, func(each error) bool { return errors.Is(err, each) }) {
-		isFull := errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
-		refuse(isFull, "STORAGE_FULL", "Cannot use the user's folder: the disk is full")
-		refuse(!isFull, "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
+		isAny := func(codes ...error) bool {
+			return slices.ContainsFunc(codes, func(each error) bool { return errors.Is(err, each) })
+		}
+		refuse(isAny(syscall.ENOSPC, syscall.EDQUOT), "STORAGE_FULL", "Cannot use the user's folder: the disk is full")
+		refuse(isAny(syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM), "STORAGE_BUSY",
+			"Cannot use the user's folder: the machine is short of open files or memory")
+		refuse(true, "STORAGE_FAILED", "Cannot use the user's folder: the disk refused")
 	}
 }
 

@@ -58,6 +58,15 @@ def denied(message: str) -> Refusal:
     return Refusal("CAPABILITY_DENIED", message)
 
 
+def disk_failure(error: OSError) -> tuple[str, str]:
+    """The code of a disk's error, and the reason as a clause."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "STORAGE_FULL", "the disk is full"
+    if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM):
+        return "STORAGE_BUSY", "the machine is short of open files or memory"
+    return "STORAGE_FAILED", "the disk refused"
+
+
 class Host:
     """A compiled plugin and the folder of its users' data. Serves one call at a time."""
 
@@ -118,8 +127,7 @@ class Host:
         except Refusal as refusal:
             return refusal.envelope
         except OSError as error:
-            full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-            code, reason = ("STORAGE_FULL", "the disk is full") if full else ("STORAGE_FAILED", "the disk refused")
+            code, reason = disk_failure(error)
             return Refusal(code, f"Cannot use the user's folder: {reason}").envelope
 
     def run(self, call, text) -> dict:

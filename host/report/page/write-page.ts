@@ -8,7 +8,7 @@ import { ToolError } from "../../values/tool-error.ts";
  * file, so a mistake cannot destroy the plugin, the policy or the log. Writes to no link, pipe, device or file with a
  * second name.
  *
- * Throws `STORAGE_UNSAFE` for these, and `STORAGE_FULL` or `STORAGE_FAILED` for failures of the disk.
+ * Throws `STORAGE_UNSAFE` for these, and `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` for failures of the disk.
  */
 export async function writePage(file: string, text: string): Promise<void> {
   const { O_RDWR, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;

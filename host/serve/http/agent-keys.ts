@@ -1,8 +1,9 @@
 /** The keys of agents that send `X-API-Key`: a file with their hashes, read at the start. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
-import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
+import { parsePlacedJson } from "../../values/json-place.ts";
 import { isUserId } from "../../values/user-id.ts";
 import { httpLimits } from "./http-limits.ts";
 import { RefusedRequest } from "./refusals.ts";
@@ -74,7 +75,7 @@ function readKeys(text: string): AgentKey[] {
 function objectIn(text: string): object {
   let value: unknown;
   try {
-    value = parseStrictJson(text, 1);
+    value = parsePlacedJson(text, 1);
   } catch (error) {
     throw unusable(error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
   }

@@ -1,5 +1,5 @@
 /** The operator's log of requests, bounded because clients can cause any number of lines. */
-import { causeLines } from "../../log/cause-line.ts";
+import { failureLine } from "../../log/failure-line.ts";
 import type { LogEntry } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
 import { visibleText } from "../../values/visible-text.ts";
@@ -14,7 +14,7 @@ export function boundedLog(onLog: (entry: LogEntry) => void) {
     writeLog(onLog, { ...line, tool: "serve", userId: "", callId: "" });
   return {
     /** An internal error, with all its causes. */
-    onError: fewOfAMinute((error: unknown) => causeLines([error]).forEach(write)),
+    onError: fewOfAMinute((error: unknown) => write(failureLine(error))),
     /** A client's mistake in MCP. One short line, because it can quote the client. */
     onFault: fewOfAMinute(({ message }: Error) =>
       write({ level: "warn", text: `mcp: ${visibleText(message.slice(0, faultCharsMax))}` }),

@@ -2,9 +2,10 @@
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { boundedBytes } from "../../values/bounded-bytes.ts";
+import { parsePlacedJson } from "../../values/json-place.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
@@ -85,7 +86,7 @@ const mayBe = ({ jwk }: SetKey, algorithm: TokenAlgorithm): boolean =>
 function readKeySet(text: string): SetKey[] {
   let keys: unknown;
   try {
-    keys = (parseStrictJson(text, 16) as { keys?: unknown } | null)?.keys;
+    keys = (parsePlacedJson(text, 16) as { keys?: unknown } | null)?.keys;
   } catch (error) {
     throw unusable("jwks-file", error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
   }

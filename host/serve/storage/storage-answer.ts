@@ -34,6 +34,7 @@ const ofTable: Partial<Readonly<Record<ErrorCode, number>>> = {
   CLOSED: 503,
   CANCELLED: 503,
   STORAGE_FULL: 507,
+  STORAGE_BUSY: 503,
 };
 
 export function failureAnswer(failure: ToolFailure): StorageAnswer {

@@ -4,6 +4,7 @@
  * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, check that the
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
+import type { ErrorCode } from "../../../shared/errors.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
@@ -27,6 +28,9 @@ import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import { SessionWal } from "./session-wal.ts";
 import { readSizes, writeSizes } from "./stored-sizes.ts";
+
+/** The disk did not let the check be made. */
+const unseenCodes: ReadonlySet<ErrorCode> = new Set(["STORAGE_FAILED", "STORAGE_BUSY"]);
 
 /** Disposing of it closes everything and releases the lock. */
 export class HomeSession implements Disposable {
@@ -219,7 +223,7 @@ export class HomeSession implements Disposable {
     try {
       this.checkPlace(folders);
     } catch (error) {
-      const isUnseen = error instanceof ToolError && error.code === "STORAGE_FAILED" && error.cause !== undefined;
+      const isUnseen = error instanceof ToolError && unseenCodes.has(error.tableCode) && error.cause !== undefined;
       if (!isUnseen) throw error;
       this.#setup.memo.tail = null;
       this.#setup.note(`a committed change could not be checked again (${error.message})`);

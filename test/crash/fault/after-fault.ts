@@ -56,7 +56,7 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
 /** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
 const waitMs = 5000;
 
-const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_UNSAFE"]);
+const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"]);
 
 function faultsOfError(error: unknown, dataDir: string): string[] {
   const { code, message, name } = error as { code?: unknown; message?: unknown; name?: unknown };

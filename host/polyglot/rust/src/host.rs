@@ -41,7 +41,7 @@ const CAPABILITIES: [Capability; 5] = [
     ("clock_now", "clock", &[]),
 ];
 /// The first of these codes ends the call, whatever the guest answers afterwards.
-const FINAL_CODES: [&str; 3] = ["CAPABILITY_DENIED", "STORAGE_FULL", "STORAGE_FAILED"];
+const FINAL_CODES: [&str; 4] = ["CAPABILITY_DENIED", "STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY"];
 /// Codes that a guest may report on its own, besides those that its manifest declares.
 #[rustfmt::skip]
 const GUEST_CODES: [&str; 10] = [
@@ -64,7 +64,9 @@ impl Refusal {
 
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
+        const SHORT: &str = "the machine is short of open files or memory";
         let (code, verb, why) = match error.kind() {
+            _ if is_short(&error) => ("STORAGE_BUSY", "use", SHORT),
             ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ("STORAGE_FULL", "use", "the disk is full"),
             ErrorKind::NotADirectory => ("STORAGE_UNSAFE", "open", "something else is in a folder's place"),
             ErrorKind::WouldBlock => ("BUSY", "use", "it is in use"),
@@ -72,6 +74,10 @@ impl From<io::Error> for Refusal {
         };
         Self { code, message: format!("Cannot {verb} the user's folder: {why}") }
     }
+}
+
+fn is_short(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE | libc::ENOMEM))
 }
 
 /// The guest's envelope or the reply to its request, or else the host's refusal.
