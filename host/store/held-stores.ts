@@ -2,7 +2,6 @@ import type { Seen } from "../values/change-set.ts";
 import { scopeOfStore } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { UserId } from "../values/user-id.ts";
 import { changesByStore } from "./changes-by-store.ts";
 import type { ChangesOfStore } from "./changes-by-store.ts";
 import { HeldReads } from "./held-reads.ts";
@@ -17,7 +16,6 @@ import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores
 export interface StoreWork {
   readonly open: (id: StoreId) => DirectFiles;
   readonly has: (id: StoreId) => boolean;
-  readonly creatorOf: (id: StoreId) => UserId | null;
   readonly findings: (id: StoreId) => StoreFinding[];
   readonly knownSizes: KnownSizes;
   /** Whether nobody has changed the stores that are only read. */
@@ -55,10 +53,6 @@ export class HeldStoreSet implements HeldStores, Disposable {
 
   has(id: StoreId): boolean {
     return this.#work.has(this.#held(id));
-  }
-
-  creatorOf(id: StoreId): UserId | null {
-    return this.#work.creatorOf(this.#held(id));
   }
 
   reader(id: StoreId): HeldReads {

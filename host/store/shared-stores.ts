@@ -64,9 +64,6 @@ export interface HeldStores {
   /** Whether the store is one of `SharedStores.ids()`. */
   has(id: StoreId): boolean;
 
-  /** Who has first committed to the store, or its owner from the owner's first commit on; `null` if not on record. */
-  creatorOf(id: StoreId): UserId | null;
-
   /** The host's own reads of a store. Its scopes are `entries` and `grants`; the latter has one file, `grantsPath`. */
   reader(id: StoreId): HeldReader;
 
@@ -87,7 +84,7 @@ export interface HeldStores {
 }
 
 export interface StoreChanges {
-  /** Who makes the changes. A new store records its creator. */
+  /** Who makes the changes. A store records its owner. */
   readonly by: UserId;
   /** Changes of entries, with scopes `store:<uuid>`. */
   readonly changes: ChangeSet;

@@ -1,4 +1,7 @@
 /** The guarantees for change sets of shared stores: all or nothing over several stores, based on the current files. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { describe, expect, test } from "vitest";
 
 import { sizeOfFiles } from "../../host/store/scope-size.ts";
@@ -41,25 +44,17 @@ describe.each(storeKinds)("%s", (kind) => {
     });
   });
 
-  test("a store exists from its first commit on, and records who made it", async () => {
+  test("a store exists from its first commit on", async () => {
     await using stage = new StoreStage(kind);
-    const facts = (): Promise<unknown> =>
-      stage.holdStores([storeA, storeB], async (held) =>
-        [storeA, storeB].map((id) => [held.has(id), held.creatorOf(id)]),
-      );
+    const areThere = (): Promise<unknown> =>
+      stage.holdStores([storeA, storeB], async (held) => [storeA, storeB].map((id) => held.has(id)));
     await stage.commitStores([]);
-    expect(await facts()).toEqual([
-      [false, null],
-      [false, null],
-    ]);
+    expect(await areThere()).toEqual([false, false]);
     expect(await stage.store.shared.ids()).toEqual([]);
     await stage.commitStores([writeIn(storeA, "a.md", "one")]);
     await stage.commitStores([writeIn(storeA, "b.md", "two")], { by: ownerOfC });
     await stage.commitStores([], { by: ownerOfC, grants: granting(storeB, "") });
-    expect(await facts()).toEqual([
-      [true, principal],
-      [true, ownerOfC],
-    ]);
+    expect(await areThere()).toEqual([true, true]);
     expect((await stage.store.shared.ids()).toSorted()).toEqual([storeA, storeB]);
     expect(await stage.store.users()).toEqual([]);
   });
@@ -75,6 +70,18 @@ describe.each(storeKinds)("%s", (kind) => {
     expect((await shared.owners()).toSorted()).toEqual([ownerOfC, alice].toSorted());
     await stage.commitStores([writeIn(own, "a.md", "three")], { by: bob });
     expect((await shared.owners()).toSorted()).toEqual([ownerOfC, alice].toSorted());
+  });
+
+  test("a store keeps no user id but its owner's", async () => {
+    await using stage = new StoreStage(kind);
+    const [alice, bob] = ["alice", "bob"] as UserId[] as [UserId, UserId];
+    for (const by of [bob, alice, bob]) await stage.commitStores([writeIn(ownStoreOf(alice), "a.md", by)], { by });
+    expect(await stage.store.shared.owners()).toEqual([alice]);
+    if (kind !== "fileStore") return;
+    const own = join(stage.dataDir, "stores", ownStoreOf(alice), ".memcell");
+    expect(readFileSync(join(own, "creator"), "utf8")).toBe("alice");
+    await stage.commitStores([writeIn(storeA, "a.md", "one")], { by: bob });
+    expect(readdirSync(join(stage.dataDir, "stores", storeA, ".memcell"))).not.toContain("creator");
   });
 
   test("reading a store that does not exist finds nothing and makes nothing", async () => {

@@ -42,17 +42,16 @@ export async function claimOwner(own: Directory, home: Home): Promise<void> {
 }
 
 /**
- * Who has first committed to a store, or its owner from the owner's first commit on. It opens nothing to anybody. Upkeep
- * finds by it whose store it is: most ids of stores do not tell.
+ * The user id of a store's owner, from the owner's first commit on. It opens nothing to anybody. Upkeep finds by it whose
+ * store it is: most ids of stores do not tell. Nobody else's id is recorded: it would stay there when its user is erased.
  */
 const creatorFile = "creator";
 
-/** Records a store's creator. Durable once `own` is flushed. What cannot be read as a record is left as it is. */
+/** Records who commits to a store, if it is the owner. Durable once `own` is flushed. Leaves a record that is no file. */
 export async function claimCreator(own: Directory, { names: [, store] }: Home, creator: UserId): Promise<void> {
-  const isOwner = (userId: UserId): boolean => ownStoreOf(userId) === store;
+  if (ownStoreOf(creator) !== store) return;
   try {
-    const recorded = readCreator(own);
-    if (recorded !== null && (isOwner(recorded) || !isOwner(creator))) return;
+    if (readCreator(own) === creator) return;
   } catch (error) {
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return;
     throw error;
@@ -60,7 +59,7 @@ export async function claimCreator(own: Directory, { names: [, store] }: Home, c
   await recordText(own, creatorFile, creator);
 }
 
-/** Returns the recorded creator of a store; `null` if there is none. */
+/** Returns the user id in a store's record; `null` if there is none. */
 export function readCreator(own: Directory): UserId | null {
   const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
   return isUserId(text) ? (text as UserId) : null;

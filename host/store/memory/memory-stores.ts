@@ -14,7 +14,8 @@ import { UserFiles } from "./user-files.ts";
 
 interface MemoryStore {
   readonly files: UserFiles;
-  creator: UserId;
+  /** `null` before the owner's first commit. */
+  owner: UserId | null;
   /** Counts the commits. */
   version: number;
 }
@@ -55,10 +56,10 @@ export class MemoryStores implements SharedStores {
   }
 
   async owners(): Promise<UserId[]> {
-    const creators = Array.from(this.#stores, ([id, { creator }]) => [id, creator] as const);
-    return creators.flatMap(
-      ([id, creator]) => [creator, id as string as UserId].find((each) => ownStoreOf(each) === id) ?? [],
-    );
+    return Array.from(this.#stores).flatMap(([id, { owner }]) => {
+      const byItsId = id as string as UserId;
+      return ownStoreOf(byItsId) === id ? byItsId : (owner ?? []);
+    });
   }
 
   /** The present files, for the guest of a call that holds the store. */
@@ -93,7 +94,6 @@ export class MemoryStores implements SharedStores {
     using held = new HeldStoreSet(ids, options, {
       open: (id) => this.filesOf(id),
       has: (id) => this.#stores.has(id),
-      creatorOf: (id) => this.#stores.get(id)?.creator ?? null,
       findings: () => [],
       knownSizes: {},
       areReadStill,
@@ -111,8 +111,8 @@ export class MemoryStores implements SharedStores {
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);
     for (const { id, planned } of parts) {
-      const store = this.#stores.get(id) ?? { files: new UserFiles(), creator: by, version: 0 };
-      if (ownStoreOf(by) === id) store.creator = by;
+      const store = this.#stores.get(id) ?? { files: new UserFiles(), owner: null, version: 0 };
+      if (ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
       store.files.apply(planned);
       store.version++;

@@ -22,7 +22,7 @@ import { GrantedHints } from "./granted-hints.ts";
 import { resolveJoint } from "./joint-recovery.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
-import { creatorOf, hasStore, listStores, ownerOf } from "./store-facts.ts";
+import { hasStore, listStores, ownerOf } from "./store-facts.ts";
 import { StoreSizes } from "./store-sizes.ts";
 import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
 import type { WalVersion } from "./wal-version.ts";
@@ -206,7 +206,6 @@ export class FileSharedStores implements SharedStores {
     using held = new HeldStoreSet(ids, options, {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
       has: (id) => hasStore(this.#root, id),
-      creatorOf: (id) => creatorOf(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),

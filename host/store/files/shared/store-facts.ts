@@ -32,8 +32,7 @@ export function ownerOf(root: DataRoot, id: StoreId): UserId | null {
   }
 }
 
-/** Returns the recorded creator of a store; `null` if none is recorded. */
-export function creatorOf(root: DataRoot, id: StoreId): UserId | null {
+function creatorOf(root: DataRoot, id: StoreId): UserId | null {
   const home = storeHome(root, id);
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
