@@ -53,5 +53,6 @@ export type {
   RefusedFile,
 } from "./upkeep/memory-files.ts";
 export type { MemoryFile } from "./values/memory-file.ts";
+export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./upkeep/erase-plan.ts";
 export type { Finding } from "./upkeep/finding.ts";
 export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";

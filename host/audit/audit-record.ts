@@ -50,6 +50,9 @@ const plugin = z.strictObject({ name: label, version: label, sha256 });
 /** Bytes are UTF-8, as on disk. */
 const file = z.strictObject({ scope: label, path, bytes: count });
 
+/** A number of files. */
+const sum = { files: count, bytes: count };
+
 /** The fields that every record begins with. */
 const chained = {
   /** From 0; one more than in the record before it, also across files of the log. */
@@ -91,6 +94,14 @@ const changed = {
   removed: z.array(file).check(filesMax),
 };
 
+const erasing = {
+  /**
+   * A user was erased: how much there was in the user's scopes and own store. `scope` is `null` for what was in none, such
+   * as the host's own files. Absent for every other operation.
+   */
+  erased: z.optional(z.array(z.strictObject({ ...sum, scope: z.nullable(label) })).check(usesMax)),
+};
+
 /** A runtime opened the log. */
 const opened = z.strictObject({
   ...chained,
@@ -123,6 +134,7 @@ const staged = z.strictObject({
   ...labelled,
   ...mounting,
   ...granting,
+  ...erasing,
   ...changed,
 });
 
@@ -183,6 +195,7 @@ const upkeep = z
     removed: z.array(file).check(filesMax),
     /** How many more were removed, if that was more than a record holds. The `staged` records name all. */
     removedHidden: z.optional(count),
+    ...erasing,
     ...outcome,
     durationMs,
   })

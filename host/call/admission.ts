@@ -27,7 +27,8 @@ export interface Turn {
 }
 
 export class Admission {
-  readonly #waitMs: number;
+  /** How long a call may wait for its turn, the user's lock and a thread together. */
+  readonly waitMs: number;
   readonly #waiting: WaitingCalls;
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
@@ -38,9 +39,8 @@ export class Admission {
   #isClosed = false;
   #isEnding = false;
 
-  /** `waitMs`: how long a call may wait for its turn, the user's lock and a thread together. */
   constructor(waitMs: number, limits: WaitingLimits) {
-    this.#waitMs = waitMs;
+    this.waitMs = waitMs;
     this.#waiting = new WaitingCalls(limits);
   }
 
@@ -50,7 +50,7 @@ export class Admission {
     if (this.#isEnding) throw closedMeanwhile(action);
     using control = new CallControl(action, asked.signal, this.#signals);
     const endWait = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
-    const turn = { until: performance.now() + this.#waitMs, signal: control.signal, endWait };
+    const turn = { until: performance.now() + this.waitMs, signal: control.signal, endWait };
     this.#admitted.add(control);
     try {
       return await this.#inTurn(asked, turn, () => work(turn));

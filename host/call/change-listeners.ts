@@ -18,6 +18,10 @@ export class ChangeListeners {
     this.#onLog = onLog;
   }
 
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   add(listener: ChangeListener): () => void {
     if (typeof listener !== "function") throw new TypeError("onChange() needs a function");
     const key = Symbol("listener");
@@ -27,7 +31,7 @@ export class ChangeListeners {
 
   /** Calls the present listeners, but none that is removed or added meanwhile. */
   tell(changes: readonly SizedChange[], of: LogSource): void {
-    if (this.#listeners.size === 0) return;
+    if (this.isEmpty) return;
     const change = frozenChange(of.userId, changes);
     const keys = Array.from(this.#listeners.keys());
     for (const key of keys) this.#tellOne(this.#listeners.get(key), change, of);

@@ -1,15 +1,18 @@
 /** The host's own work on a user's files and stores: in the user's turn, under the locks, on record. */
 import type { CallRecord } from "../audit/collect/call-record.ts";
-import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import type { ErasedFacts, UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import { causeLines } from "../log/failure-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import { inStore, ownReader } from "../sharing/own-store.ts";
+import type { ErasedUser, HeldToErase, HoldToEraseOptions } from "../store/erasing.ts";
 import type { HeldStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { asToolError } from "../values/tool-error.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { HostWork, PreparedChanges } from "./asked-call.ts";
@@ -55,6 +58,17 @@ export class OwnWork {
     );
   }
 
+  /** Works on everything that a user has. */
+  holdToErase<Result>(
+    asked: HostWork,
+    to: HoldToEraseOptions["to"],
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inTurn(asked, (turn, begin) =>
+      this.#parts.store.holdToErase(asked.userId, { to, ...waitOf(turn) }, (held) => begin(() => work(held))),
+    );
+  }
+
   /** Works on shared stores. */
   holdStores<Result>(
     asked: HostWork,
@@ -96,6 +110,16 @@ export class OwnWork {
     record.committed();
   }
 
+  /** Records what is erased, erases it, notifies listeners. What cannot be recorded is not erased. */
+  async erase(held: HeldToErase, { own, erasedMs, ...facts }: Erasing, record: UpkeepRecord): Promise<ErasedUser> {
+    const removed = this.#parts.listeners.isEmpty ? [] : await removalsOf(held, own);
+    record.erasing(facts);
+    const erased = await held.erase(erasedMs);
+    record.committed();
+    this.#parts.listeners.tell(removed, record.source);
+    return erased;
+  }
+
   log(lines: readonly LogLine[], source: LogSource): void {
     for (const line of lines) writeLog(this.#parts.onLog, { ...line, ...source });
   }
@@ -112,6 +136,28 @@ export class OwnWork {
       }),
     );
   }
+}
+
+interface Erasing extends ErasedFacts {
+  /** The user's own store. */
+  readonly own: StoreId;
+  readonly erasedMs: number;
+}
+
+/** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
+async function removalsOf({ reader, stores }: HeldToErase, own: StoreId): Promise<SizedChange[]> {
+  const removals: SizedChange[][] = [];
+  for (const each of [reader, ownReader(stores, own)]) {
+    try {
+      for (const scope of await each.scopes()) {
+        const { files } = await each.survey(scope);
+        removals.push(files.map(({ path, bytes }) => ({ kind: "remove", scope, path, bytes })));
+      }
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+    }
+  }
+  return inStore(removals.flat(), own);
 }
 
 const waitOf = ({ until, signal }: Turn): Pick<HoldOptions, "until" | "signal"> => ({ until, signal });

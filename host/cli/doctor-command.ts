@@ -38,7 +38,7 @@ package are loaded, besides those that the setting names.`,
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
       const strays = options.user === undefined ? await runtime.upkeep.strays() : [];
       print(describe(null, strays));
-      const reports: UserReport[] = strays.length === 0 ? [] : [{ ...unexamined, findings: strays, remaining: strays }];
+      const reports: UserReport[] = strays.length === 0 ? [] : [await mendStrays(runtime, { strays, isFixing, print })];
       for (const [at, userId] of users.entries()) {
         progress.show(`${at + 1} of ${users.length} users`);
         reports.push(await examine(runtime, { userId, isFixing, print }));
@@ -64,6 +64,19 @@ interface UserReport {
 }
 
 const unexamined: UserReport = { userId: null, findings: [], mended: [], remaining: [], error: null };
+
+/** Folders that belong to nobody. */
+async function mendStrays(
+  runtime: Runtime,
+  { strays, isFixing, print }: { readonly strays: readonly Finding[] } & Omit<Examination, "userId">,
+): Promise<UserReport> {
+  const report = { ...unexamined, findings: strays, remaining: strays };
+  if (!isFixing || strays.every(({ remedy }) => remedy === null)) return report;
+  const mended = await runtime.upkeep.mendStrays();
+  const remaining = await runtime.upkeep.strays();
+  print(`  mended: ${mended.length}, left: ${remaining.length}\n`);
+  return { ...report, mended, remaining };
+}
 
 interface Examination {
   readonly userId: string;

@@ -17,8 +17,8 @@ has written in other stores. No plugin decides what is exported. Each scope is a
 called meanwhile, two scopes can be from different moments.
 
 FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
-the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, and those with
-names that no plugin could use. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
+the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with
+names that no plugin could use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
 scopes.`,
   operands: { "<FILE.zip>": "the file to write" },
   requiredTexts: { user: ["ID", "the user whose memory is exported"] },
@@ -40,7 +40,9 @@ scopes.`,
     if (files.length + leftOut.length === 0) {
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
-    for (const { scope, path, reason } of leftOut) print(visibleText(`left out: ${scope}/${path}: ${reason}`));
+    for (const { scope, path, reason } of leftOut) {
+      print(visibleText(`left out: ${path === "" ? scope : `${scope}/${path}`}: ${reason}`));
+    }
     const scopes = leftOut.map(({ scope }) => scope);
     process.stdout.write(storePlace(ctx.userId, scopes));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);

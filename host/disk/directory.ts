@@ -63,6 +63,15 @@ export interface Directory extends Disposable {
   /** Removes a folder if it is empty. Does nothing if it is not, or is gone. */
   removeFolder(name: string): void;
 
+  /** Counts what is in this folder with everything below it, by the first name. Accepts any name, and follows no link. */
+  measureTree(): Promise<MeasuredTree[]>;
+
+  /**
+   * Removes everything in this folder, whatever it is and is called. Follows no link. Returns what is left. Throws the
+   * signal's reason when it is aborted.
+   */
+  removeTree(signal?: AbortSignal): Promise<LeftEntry[]>;
+
   /** Makes the names in this folder durable. */
   flush(): Promise<void>;
 
@@ -91,6 +100,24 @@ export interface Measured {
 export interface DirectoryEntry {
   readonly name: string;
   readonly kind: "file" | "folder" | "other";
+}
+
+/** What is below one name of a folder. */
+export interface MeasuredTree extends DirectoryEntry {
+  /** Everything but folders. */
+  readonly files: number;
+  /** Of regular files. */
+  readonly bytes: number;
+  /** Folders that cannot be opened, so that what is in them is not counted. */
+  readonly closed: readonly LeftEntry[];
+}
+
+/** Something in a folder that could not be opened or removed. */
+export interface LeftEntry {
+  /** From the folder on. Can contain any character. */
+  readonly path: string;
+  /** Why, as a clause about "it". */
+  readonly reason: string;
 }
 
 /** A plain file that is held open. */

@@ -24,6 +24,7 @@ const known: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   EIO: ["STORAGE_FAILED", "the disk has an error"],
   EACCES: ["STORAGE_FAILED", "the disk does not permit it"],
   EPERM: ["STORAGE_FAILED", "the disk does not permit it"],
+  EBUSY: ["STORAGE_FAILED", "it is in use, for example as a mount point"],
   ENOENT: ["STORAGE_FAILED", "it has gone meanwhile"],
 };
 

@@ -28,6 +28,10 @@ export interface FolderHandle extends Disposable {
   child(name: string): string;
   /** Opens a folder in this one, in the same way. Refuses a link. */
   openChild(name: string): FolderHandle;
+  /** The path of a name that a listing of this folder has given: any name, as the bytes that the system has. */
+  listed(name: Buffer): string | Buffer;
+  /** As `openChild`, for such a name. */
+  openListed(name: Buffer): FolderHandle;
   itself(): string;
   /** Throws if the opened file is not the one at its path. Does nothing where open flags ensure that. */
   checkOpened(path: string, opened: FileIdentity): void;
@@ -84,7 +88,7 @@ class DescriptorHandle implements FolderHandle {
   #descriptor: number | null;
   #identity: string | null = null;
 
-  constructor(path: string, extraFlags: number) {
+  constructor(path: string | Buffer, extraFlags: number) {
     this.#descriptor = openSync(path, folderFlags | extraFlags);
   }
 
@@ -105,6 +109,14 @@ class DescriptorHandle implements FolderHandle {
 
   openChild(name: string): FolderHandle {
     return new DescriptorHandle(this.child(name), constants.O_NOFOLLOW);
+  }
+
+  listed(name: Buffer): Buffer {
+    return Buffer.concat([Buffer.from(this.child("")), name]);
+  }
+
+  openListed(name: Buffer): FolderHandle {
+    return new DescriptorHandle(this.listed(name), constants.O_NOFOLLOW);
   }
 
   itself(): string {
@@ -147,6 +159,14 @@ class PathHandle implements FolderHandle {
 
   openChild(name: string): FolderHandle {
     return new PathHandle(this.child(name));
+  }
+
+  listed(name: Buffer): string {
+    return this.child(name.toString());
+  }
+
+  openListed(name: Buffer): FolderHandle {
+    return new PathHandle(this.listed(name));
   }
 
   itself(): string {

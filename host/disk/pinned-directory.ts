@@ -23,10 +23,11 @@ import {
 import { promisify } from "node:util";
 
 import { ToolError } from "../values/tool-error.ts";
-import type { Directory, DirectoryEntry, DiskFile, FileUse, Measured } from "./directory.ts";
+import type { Directory, DirectoryEntry, DiskFile, FileUse, LeftEntry, Measured, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
 import type { FolderHandle } from "./folder-handle.ts";
+import { measureTree, removeTree } from "./folder-tree.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { permit } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
@@ -44,7 +45,6 @@ const openFlags = {
   flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
   lock: O_RDWR | safely,
 };
-const anySize = Number.MAX_SAFE_INTEGER;
 
 const flushNames = promisify(fsync);
 
@@ -149,7 +149,7 @@ export class PinnedDirectory implements Directory {
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {
     const isAnyFile = use === "flush" || use === "lock";
-    const check = isAnyFile ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, anySize);
+    const check = isAnyFile ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, Infinity);
     return this.#open(name, shown, openFlags[use], (facts) => check(facts, shown));
   }
 
@@ -174,6 +174,14 @@ export class PinnedDirectory implements Directory {
         if (!["ENOTEMPTY", "EEXIST", "ENOENT"].includes(systemCode(error) ?? "")) throw error;
       }
     });
+  }
+
+  measureTree(): Promise<MeasuredTree[]> {
+    return measureTree(this.#handle);
+  }
+
+  removeTree(signal?: AbortSignal): Promise<LeftEntry[]> {
+    return removeTree(this.#handle, signal);
   }
 
   async flush(): Promise<void> {

@@ -120,7 +120,9 @@ export function toolForHost(
     : `no loaded plugin has it, loaded: ${loaded.length > 0 ? namesOf(loaded) : "none"}`;
   const unavailable = tools.whyUnavailable(toolName);
   const hint = found || isForModels || unavailable !== null ? undefined : tools.notLoaded.hintForTool(toolName);
-  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? unavailable ?? none}`, { hint });
+  throw new ToolError("TOOL_UNKNOWN", `Cannot call ${toolLabel(toolName)}: ${several ?? unavailable ?? none}`, {
+    hint,
+  });
 }
 
 /** The error if no loaded plugin, or not the one that the program named, has a tool with the role. */

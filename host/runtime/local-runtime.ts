@@ -34,6 +34,8 @@ interface RuntimeParts extends Pick<
   /** Whether nothing may be changed. */
   readonly isReadOnly: boolean;
   readonly closeGraceMs: number;
+  /** Whether a file is where users' files are. */
+  readonly isAmongUsers: (file: string) => boolean;
   /** Closes the runtime that this one is a view of. Default: it is none. */
   readonly close?: () => Promise<void>;
 }

@@ -92,10 +92,18 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const parts = { store, pool, admission, recorder, listeners, ...called };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
-  if (retiresLeftOver) void store.retireLeftOver();
+  if (retiresLeftOver && !readOnly) void store.retireLeftOver();
   const own = new OwnWork(parts);
   const runner = new CallRunner(parts, own);
-  const runtime = new LocalRuntime(catalog, { ...parts, own, runner, model, closeGraceMs, isReadOnly: false });
+  const runtime = new LocalRuntime(catalog, {
+    ...parts,
+    own,
+    runner,
+    model,
+    closeGraceMs,
+    isReadOnly: false,
+    isAmongUsers: definition.holdsFile,
+  });
   return readOnly ? runtime.asReadOnly() : runtime;
 }
 

@@ -10,9 +10,11 @@ import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
+import { LeftOverErasures } from "./finish-erased.ts";
 
 /** A store whose users have their own store as a part of its own. */
 export function withOwnStores(store: Store): Store {
+  const leftOver = new LeftOverErasures(store);
   return {
     hold: (userId, options, work) => {
       if (!isOwnStore(options)) return store.hold(userId, options, work);
@@ -27,8 +29,17 @@ export function withOwnStores(store: Store): Store {
     ],
     isApart: (userId, scopes) => store.isApart(userId, scopes),
     shared: store.shared,
-    retireLeftOver: () => store.retireLeftOver(),
-    close: () => store.close(),
+    holdToErase: (userId, options, work) => store.holdToErase(userId, options, work),
+    get erased() {
+      return store.erased;
+    },
+    retireLeftOver: async () => {
+      await Promise.all([store.retireLeftOver(), leftOver.finish()]);
+    },
+    close: async () => {
+      await leftOver.close();
+      await store.close();
+    },
   };
 }
 
@@ -66,6 +77,8 @@ export function ownReader(held: HeldStores, own: StoreId): HeldReader {
   const reader = held.reader(own);
   return {
     scopes: async () => (held.has(own) ? [ownStoreName] : []),
+    // In no scope, so with its path in the data folder.
+    beside: async () => (await reader.beside()).map(({ path, reason }) => ({ path: `stores/${own}/${path}`, reason })),
     list: (_scope, prefix) => reader.list(entriesScope, prefix),
     listTrash: () => reader.listTrash(entriesScope),
     survey: () => reader.survey(entriesScope),

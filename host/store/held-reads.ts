@@ -1,11 +1,12 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
 import { SeenFiles } from "./reading.ts";
-import type { HeldReader, ScopeSize, ScopeSurvey } from "./store.ts";
+import type { HeldReader, ScopeSize, ScopeSurvey, UnfitFile } from "./store.ts";
 
 /** A user's files, for synchronous reads. Can hold folders open until it is disposed of. */
 export interface DirectFiles extends Partial<Disposable> {
   scopes(): string[];
+  beside(): UnfitFile[];
   /** Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
   list(scope: string, prefix: string, filesMax: number): ListedFile[];
   listTrash(scope: string): ListedFile[];
@@ -35,6 +36,10 @@ export class HeldReads implements HeldReader {
 
   async scopes(): Promise<string[]> {
     return this.#files.scopes().filter((scope) => scope !== this.#unlisted);
+  }
+
+  async beside(): Promise<UnfitFile[]> {
+    return this.#files.beside();
   }
 
   async list(scope: string, prefix: string): Promise<ListedFile[]> {

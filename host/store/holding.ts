@@ -40,6 +40,8 @@ export interface StoreFinding {
 /** The host's own reads of a user that it holds. Its methods work as those of `UserReader`. */
 export interface HeldReader {
   scopes(): Promise<string[]>;
+  /** What lies beside the scopes and is none, without the store's own files. */
+  beside(): Promise<UnfitFile[]>;
   list(scope: string, prefix: string): Promise<ListedFile[]>;
   /** The files in the trash, also those that `list` leaves out, with the time of each one's last change. */
   listTrash(scope: string): Promise<ListedFile[]>;
@@ -59,7 +61,7 @@ export interface ScopeSurvey {
 }
 
 export interface UnfitFile {
-  /** Inside the scope. */
+  /** Inside the scope, or beside the scopes. */
   readonly path: string;
   /** Why, as a clause about "it". */
   readonly reason: string;

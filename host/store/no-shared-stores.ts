@@ -6,5 +6,6 @@ export const noSharedStores: SharedStores = {
   ids: () => Promise.resolve([]),
   owners: () => Promise.resolve([]),
   hintsOf: () => Promise.resolve([]),
+  forgetHints: () => Promise.resolve(),
   leave: () => Promise.resolve(false),
 };

@@ -14,11 +14,12 @@ export function readOnlyStore(store: Store): Store {
       hold: async (ids, options, work) => await shared.hold(ids, readOnly(options), work),
       ids: () => shared.ids(),
       hintsOf: (principal) => shared.hintsOf(principal),
-      leave: async () => {
-        throw refused();
-      },
+      leave: refuse,
+      forgetHints: refuse,
       owners: () => shared.owners(),
     },
+    holdToErase: refuse,
+    erased: { list: () => store.erased.list(), removeFiles: refuse, forget: refuse },
     retireLeftOver: async () => {
       // It is left to a runtime that may write.
     },
@@ -32,5 +33,7 @@ function readOnly<Options extends Pick<HoldOptions, "writes">>(
   if (options.writes) throw refused();
   return { ...options, isReadOnly: true };
 }
+
+const refuse = (): Promise<never> => Promise.reject(refused());
 
 const refused = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");

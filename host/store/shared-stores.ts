@@ -47,6 +47,12 @@ export interface SharedStores {
    */
   leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean>;
 
+  /**
+   * Removes all hints to an erased principal, and of this principal's store to others, but for those of grants that are
+   * later than `untilMs`.
+   */
+  forgetHints(principal: StoreId, untilMs: number): Promise<void>;
+
   /** The users whose own stores exist, so far as that is on record, in no order. A chat's store counts as a user's. */
   owners(): Promise<UserId[]>;
 }
@@ -84,8 +90,8 @@ export interface HeldStores {
 }
 
 export interface StoreChanges {
-  /** Who makes the changes. A store records its owner. */
-  readonly by: UserId;
+  /** Who makes the changes; `null` for the host itself. A store records its owner. */
+  readonly by: UserId | null;
   /** Changes of entries, with scopes `store:<uuid>`. */
   readonly changes: ChangeSet;
   /** The entries that the changes are based on, with scopes `store:<uuid>`. What was read of grants is always added. */

@@ -4,6 +4,7 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
+import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
 import type { SharedStores } from "./shared-stores.ts";
@@ -48,6 +49,19 @@ export interface Store {
 
   /** Stores that are no user's folder. */
   readonly shared: SharedStores;
+
+  /**
+   * Holds everything of a user, so that it can be erased: the user's folder and own store, without mounted folders. Throws
+   * `BUSY` if others keep it for too long, and `STORAGE_UNSAFE` if the folder is another user's.
+   */
+  holdToErase<Result>(
+    userId: UserId,
+    options: HoldToEraseOptions,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result>;
+
+  /** What is left of erased users. */
+  readonly erased: ErasedUsers;
 
   /**
    * Finishes and retires what processes have left that have ended, one user after the other. Never rejects; `close` ends

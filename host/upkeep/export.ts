@@ -26,19 +26,30 @@ export async function exportUser(
   const parts = await eachPart(operation, { writes: false, only: scopes }, (part) => {
     known.push(...part.scopes);
     const asked = part.scopes.filter((scope) => scopes?.includes(scope) ?? true);
-    return exportPart({ ...part, scopes: asked }, sum);
+    return exportPart({ ...part, scopes: asked }, sum, scopes === undefined);
   });
   checkScopes("export", scopes, known);
-  return {
-    files: parts.flatMap(({ files }) => files).toSorted(byPlace),
-    leftOut: parts.flatMap(({ leftOut }) => leftOut).toSorted(byPlace),
-  };
+  return together(parts);
 }
 
-async function exportPart({ reader, scopes }: HeldPart, sum: ExportSum): Promise<MemoryExport> {
+export const together = (parts: readonly MemoryExport[]): MemoryExport => ({
+  files: parts.flatMap(({ files }) => files).toSorted(byPlace),
+  leftOut: parts.flatMap(({ leftOut }) => leftOut).toSorted(byPlace),
+});
+
+/** `isWhole`: also names what is in none of the user's scopes. */
+export async function exportPart(
+  { reader, scopes, hidden }: Omit<HeldPart, "held">,
+  sum: ExportSum,
+  isWhole: boolean,
+): Promise<MemoryExport> {
   const files: MemoryFile[] = [];
   const leftOut: LeftOutFile[] = [];
   const listed: Place[] = [];
+  if (isWhole) {
+    for (const { path, reason } of await reader.beside()) leftOut.push({ scope: path, path: "", reason });
+    for (const scope of hidden) leftOut.push({ scope, path: "", reason: "another folder stands for this scope" });
+  }
   for (const scope of scopes) {
     const survey = await reader.survey(scope);
     for (const each of survey.unfit) leftOut.push({ scope, ...each });
@@ -66,13 +77,13 @@ async function contentOf(reader: HeldReader, { scope, path }: Place): Promise<Ui
 }
 
 /** How much of the export has been read, and how much is expected. */
-class ExportSum {
+export class ExportSum {
   readonly #onProgress: OnProgress;
   #scopes = 0;
   readonly #expected = { files: 0, bytes: 0 };
   readonly #read = { files: 0, bytes: 0 };
 
-  constructor(onProgress: OnProgress) {
+  constructor(onProgress: OnProgress = () => {}) {
     this.#onProgress = onProgress;
   }
 

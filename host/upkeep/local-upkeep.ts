@@ -1,22 +1,31 @@
+import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
-import { inspectUser, mendUser, ofStore } from "./doctor.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { inspectUser, mendedOf, mendUser, ofStore } from "./doctor.ts";
+import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
+import { eraseUser, planErasure } from "./erase.ts";
 import { exportUser } from "./export.ts";
 import type { Finding } from "./finding.ts";
 import { checkFiles } from "./import-files.ts";
 import { importFiles, planFiles } from "./import.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
-import { operate } from "./operation.ts";
+import { operate, readOnly } from "./operation.ts";
 import type { UpkeepParts } from "./operation.ts";
 import { restoreFile } from "./restore.ts";
 import { listTrash, purgeTrash } from "./trash.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
 
+export interface LocalUpkeepParts extends UpkeepParts {
+  /** Whether a path is inside the users' data. */
+  readonly isAmongUsers: (file: string) => boolean;
+}
+
 /** Runs the operations of the data's owner. Asks the plugins, by their tools' roles, what the text in files means. */
 export class LocalUpkeep implements Upkeep {
-  readonly #parts: UpkeepParts;
+  readonly #parts: LocalUpkeepParts;
 
-  constructor(parts: UpkeepParts) {
+  constructor(parts: LocalUpkeepParts) {
     this.#parts = parts;
   }
 
@@ -28,6 +37,18 @@ export class LocalUpkeep implements Upkeep {
   async strays(): Promise<Finding[]> {
     this.#parts.admission.checkOpen("list users");
     return (await this.#parts.store.strays()).map(ofStore);
+  }
+
+  async mendStrays(): Promise<Finding[]> {
+    const { admission, store, isReadOnly } = this.#parts;
+    using _arrived = admission.arrive();
+    if (isReadOnly) throw readOnly("mend what is no user's");
+    const before = await this.strays();
+    for (const erased of await store.erased.list()) {
+      const until = performance.now() + admission.waitMs;
+      await finishErased(store, erased, { until, record: () => {} });
+    }
+    return mendedOf(before, await this.strays());
   }
 
   inspect(ctx: CallContext): Promise<Finding[]> {
@@ -61,6 +82,20 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
+  planErase(ctx: CallContext): Promise<ErasePlan> {
+    return operate(this.#parts, ["planErase", "plan an erasure"], ctx, planErasure);
+  }
+
+  erase(ctx: CallContext, { export: file }: EraseOptions = {}): Promise<Erasure> {
+    if (file !== undefined && (typeof file !== "string" || file === "")) {
+      throw new TypeError("erase() needs the export as the path of a file");
+    }
+    return operate(this.#parts, ["erase", "erase the user"], ctx, async (operation) => {
+      if (file !== undefined && this.#parts.isAmongUsers(file)) throw amongUsers(operation.action);
+      return await eraseUser(operation, file ?? null);
+    });
+  }
+
   planImport(
     ctx: CallContext,
     files: readonly MemoryFile[],
@@ -79,3 +114,6 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 }
+
+const amongUsers = (action: string): ToolError =>
+  new ToolError("INPUT_INVALID", `Cannot ${action}: export is a file in the data folder, allowed: one outside`);

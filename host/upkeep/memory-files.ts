@@ -16,12 +16,17 @@ export interface ExportOptions {
 export interface MemoryExport {
   /** The files of all scopes, sorted by scope and path. */
   readonly files: readonly MemoryFile[];
-  /** What is there but is not a memory file: links, pipes, giants, strange names. A name can contain any character. */
+  /**
+   * What is there but is not a memory file: links, pipes, giants, strange names, and what lies beside the scopes. A name
+   * can contain any character.
+   */
   readonly leftOut: readonly LeftOutFile[];
 }
 
 export interface LeftOutFile {
+  /** A scope, or the name of something in the user's folder that is no scope. */
   readonly scope: string;
+  /** Empty if all of it is left out. */
   readonly path: string;
   /** As a clause about "it". */
   readonly reason: string;

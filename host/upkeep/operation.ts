@@ -5,13 +5,16 @@
 import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
+import type { ErasedFacts } from "../audit/collect/upkeep-record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
 import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import { finishErased } from "../sharing/finish-erased.ts";
 import { inStore } from "../sharing/own-store.ts";
+import type { ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions, LeftOver } from "../store/erasing.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
@@ -20,6 +23,7 @@ import type { SizedChange } from "../values/change-set.ts";
 import type { ContextStore } from "../values/context-store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import type { GrantChange } from "../values/store-grant.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
@@ -66,7 +70,8 @@ export async function operate<Result>(
   return outcome.result;
 }
 
-const readOnly = (action: string): ToolError =>
+/** The error for what would change something in a read-only runtime. */
+export const readOnly = (action: string): ToolError =>
   new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
 
 type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
@@ -113,6 +118,10 @@ export class Operation {
     return this.#parts.store.shared;
   }
 
+  get erased(): ErasedUsers {
+    return this.#parts.store.erased;
+  }
+
   now(): number {
     return this.#parts.clock();
   }
@@ -130,6 +139,26 @@ export class Operation {
   /** Does the host's own work on the files of a part. */
   hold<Result>(options: WithScopes, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return this.#parts.own.hold(this.#asked, options, work);
+  }
+
+  /** Does the host's own work on everything that the user has. */
+  holdToErase<Result>(to: HoldToEraseOptions["to"], work: (held: HeldToErase) => Promise<Result>): Promise<Result> {
+    return this.#parts.own.holdToErase(this.#asked, to, work);
+  }
+
+  /** Erases the user. It is recorded first. */
+  erase(held: HeldToErase, { contents, granted }: ErasedFacts): Promise<ErasedUser> {
+    const own = ownStoreOf(this.userId);
+    return this.#parts.own.erase(held, { own, erasedMs: this.now(), contents, granted }, this.#asked.record);
+  }
+
+  /** Does what is left to do then, and records what is not on record. The caller can no longer cancel it. */
+  finishErased(erased: ErasedUser, isRecorded: (change: GrantChange) => boolean): Promise<LeftOver[]> {
+    const { store, admission } = this.#parts;
+    const record = (changes: readonly GrantChange[]): void => {
+      if (!changes.every(isRecorded)) this.#asked.record.staged([], changes);
+    };
+    return finishErased(store, erased, { until: performance.now() + admission.waitMs, record });
   }
 
   /** Does the host's own work on shared stores. */

@@ -1,6 +1,7 @@
 /** The types for what only the owner of the data may do: look after the files, and use the trash. */
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
+import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 
@@ -30,9 +31,15 @@ export interface Upkeep {
 
   /**
    * Reports folders that lie among users' and stores', and belong to nobody: no user's operation reaches them. Only a
-   * person can help.
+   * person can help, except with what is left of erased users.
    */
   strays(): Promise<Finding[]>;
+
+  /**
+   * Removes what `strays` has found to be left of erased users, and what else is left to do for them. Returns what it
+   * mended. The first erasure has recorded it.
+   */
+  mendStrays(): Promise<Finding[]>;
 
   /**
    * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
@@ -92,6 +99,36 @@ export interface Upkeep {
    * for (const { scope, path, content } of files) console.log(scope, path, content.length);
    */
   export(ctx: CallContext, options?: ExportOptions): Promise<MemoryExport>;
+
+  /**
+   * Returns what `erase` would remove. Changes nothing. Rejects as `erase`.
+   *
+   * @example
+   * const { contents } = await runtime.upkeep.planErase({ userId: "alice" });
+   * for (const { scope, files, bytes } of contents) console.log(scope ?? "other files", files, bytes);
+   */
+  planErase(ctx: CallContext): Promise<ErasePlan>;
+
+  /**
+   * Erases a user for good: the user's folder with all scopes and their trash, whatever plugins are loaded; the user's own
+   * store with its grants; and the grants that others have given to the user. It is all or nothing, whenever the process
+   * or the machine stops. It needs no free room on the disk. Calls of the user wait, or begin anew with an empty memory.
+   *
+   * What stays: the audit log; what the user has written in others' stores, which their owners remove (`stores.clear`); and
+   * mounted folders.
+   *
+   * With `export`, first writes a zip file with all of it, as `memcell export` does. If that fails, or would leave anything
+   * out (`STORAGE_UNSAFE`), nothing is removed. If the erasure fails later, the zip file stays.
+   *
+   * Rejects with `ENTRY_NOT_FOUND` if nothing is stored of the user; with `STORAGE_UNSAFE` if the folder belongs to another
+   * user; with `BUSY` if others use the user's memory for too long; with `STORAGE_FULL` or `STORAGE_FAILED`, also if the
+   * audit log cannot be written: then nothing is removed.
+   *
+   * @example
+   * const { left } = await runtime.upkeep.erase({ userId: "alice" }, { export: "alice.zip" });
+   * for (const { path, reason } of left) console.log(`could not be removed: ${path}: ${reason}`);
+   */
+  erase(ctx: CallContext, options?: EraseOptions): Promise<Erasure>;
 
   /**
    * Returns what `import` would do with some files, and why it would refuse them. Changes nothing.

@@ -9,6 +9,8 @@ export interface HeldPart {
   readonly reader: HeldReader;
   /** Its scopes, sorted by name. */
   readonly scopes: readonly string[];
+  /** Scopes that lie here, but are found in a part of their own. */
+  readonly hidden: readonly string[];
 }
 
 /**
@@ -28,7 +30,8 @@ export async function eachPart<Result>(
     if (only && !only.some(isHere)) continue;
     const result = await operation.hold({ writes, scopes }, async (held) => {
       const { reader } = held;
-      return await work({ held, reader, scopes: (await reader.scopes()).filter(isHere) });
+      const all = await reader.scopes();
+      return await work({ held, reader, scopes: all.filter(isHere), hidden: all.filter((scope) => !isHere(scope)) });
     });
     results.push(result);
   }

@@ -130,10 +130,12 @@ test("an audit says of each tool who can call it in a runtime, whatever the poli
       const report = makeReport({ artifact, policy: each, dependencies: null });
       const told = report.tools.filter(({ callers }) => callers !== "nobody").map(({ name }) => name);
       const offered = report.tools.filter(({ callers }) => callers === "models").map(({ name }) => name);
-      const { tools, narrowings } = await judgeCatalog({ named: [file], besides: [], bundled: [] }, each).catch((error: unknown) => {
-        if (error instanceof ToolError && error.code === "PLUGIN_REFUSED") return { tools: null, narrowings: [] };
-        throw error;
-      });
+      const { tools, narrowings } = await judgeCatalog({ named: [file], besides: [], bundled: [] }, each).catch(
+        (error: unknown) => {
+          if (error instanceof ToolError && error.code === "PLUGIN_REFUSED") return { tools: null, narrowings: [] };
+          throw error;
+        },
+      );
       const all = tools?.all.map(({ tool }) => tool) ?? [];
       expect(told).toEqual(all.map(({ name }) => name));
       expect(offered).toEqual(all.filter(({ audience }) => audience === "model").map(({ name }) => name));

@@ -49,12 +49,17 @@ export class RenewedStore {
           strays: () => opened().strays(),
           parts: (userId) => opened().parts(userId),
           isApart: (userId, scopes) => opened().isApart(userId, scopes),
+          holdToErase: (userId, options, work) => opened().holdToErase(userId, options, work),
+          get erased() {
+            return opened().erased;
+          },
           retireLeftOver: () => opened().retireLeftOver(),
           shared: {
             hold: (ids, options, work) => opened().shared.hold(ids, options, work),
             ids: () => opened().shared.ids(),
             owners: () => opened().shared.owners(),
             hintsOf: (principal) => opened().shared.hintsOf(principal),
+            forgetHints: (principal, untilMs) => opened().shared.forgetHints(principal, untilMs),
             leave: (principal, store, isLeft) => opened().shared.leave(principal, store, isLeft),
           },
           close: () => this.end(),

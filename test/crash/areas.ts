@@ -15,6 +15,11 @@ export const areas = {
     next: { kind: "upsert", name: "next", text: "the next text" },
     nextFile: ["memory/next.md", "the next text\n"],
   },
+  erased: {
+    look: { kind: "erase: look" },
+    next: { kind: "upsert", name: "next", text: "the next text" },
+    nextFile: ["memory/next.md", "the next text\n"],
+  },
   stores: {
     look: { kind: "look at stores", in: "abc" },
     next: { kind: "change stores", operation: { do: "put", in: "abc", name: "next", body: "the next text" } },

@@ -2,6 +2,8 @@
 import type { UserReader } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
+import { isEraseStep, takeEraseStep } from "./erase-steps.ts";
+import type { EraseStep } from "./erase-steps.ts";
 import { takeStoreStep } from "./store-steps.ts";
 import type { StoreStep } from "./store-steps.ts";
 import type { FileStore } from "./store-under-test.ts";
@@ -16,6 +18,7 @@ export type Step =
   /** A call that changes nothing, but finishes unfinished work. */
   | { readonly kind: "look" }
   | { readonly kind: "close" }
+  | EraseStep
   | StoreStep;
 
 export const userId = "alice" as UserId;
@@ -24,6 +27,7 @@ const scope = "memory";
 export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promise<void> {
   if (step.kind === "close") return store.close();
   const until = performance.now() + waitMs;
+  if (isEraseStep(step)) return takeEraseStep(store, step, until);
   if (isStoreStep(step)) return takeStoreStep(store, step, until);
   const options = { writes: true, until };
   await store.hold(userId, options, async (held) => {
@@ -35,7 +39,7 @@ export async function takeStep(store: Store, step: Step, waitMs = 30_000): Promi
 
 const isStoreStep = (step: Step): step is StoreStep => step.kind.endsWith(" stores");
 
-function changesOf(step: Exclude<Step, { kind: "close" } | StoreStep>, reader: UserReader): ChangeSet {
+function changesOf(step: Exclude<Step, { kind: "close" } | StoreStep | EraseStep>, reader: UserReader): ChangeSet {
   if (step.kind === "look") return [];
   const path = `${step.name}.md`;
   const index = reader.read(scope, "MEMORY.md") ?? "";

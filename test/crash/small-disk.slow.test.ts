@@ -96,6 +96,37 @@ test.for([
   expect((await runtime.upkeep.inspect(ctx)).filter(isProblem)).toEqual([]);
 });
 
+test.for([
+  { kind: "tmpfs", bytes: 2048 * kib, isNewProcess: false },
+  { kind: "tmpfs", bytes: 2048 * kib, isNewProcess: true },
+  { kind: "ext4", bytes: 4096 * kib, isNewProcess: false },
+  { kind: "ext4", bytes: 4096 * kib, isNewProcess: true },
+] as const)("a user is erased on a full disk, $kind, new process: $isNewProcess", async (of, context) => {
+  using disk = await diskOr(context, of.kind, of);
+  const dataDir = join(disk.path, "data");
+  const ctx = { userId: alice };
+  await using former = await createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
+  for (const userId of [alice, "bob"]) {
+    expect(await former.call("UpdateUserMemory", upsert("kept"), { userId })).toMatchObject({ ok: true });
+    expect(await former.call("memory", create("kept"), { userId })).toMatchObject({ ok: true });
+  }
+  await former.stores({ userId: "bob" }).grant(alice);
+  for (let at = 0; at < 10; at++) await former.call("UpdateUserMemory", upsert(`more-${at}`), ctx);
+  await using later = await createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
+  const runtime = of.isNewProcess ? later : former;
+  let last: ToolResult;
+  do fillUp(join(disk.path, "ballast"));
+  while ((last = await runtime.call("UpdateUserMemory", upsert("more"), ctx)).ok);
+  expect(last).toMatchObject({ error: { code: "STORAGE_FULL" } });
+  fillUp(join(disk.path, "ballast"));
+  expect(await runtime.upkeep.erase(ctx)).toMatchObject({ left: [] });
+  expect(await runtime.upkeep.users()).toEqual(["bob"]);
+  // What it has freed is enough to change the grants of others.
+  expect(await runtime.stores({ userId: "bob" }).grants()).toEqual([]);
+  expect(await runtime.upkeep.strays()).toEqual([]);
+  expect(await runtime.call("UpdateUserMemory", upsert("anew"), ctx)).toMatchObject({ ok: true });
+});
+
 const upsert = (name: string): object => ({ action: "upsert", name, type: "user", description: "d", body: long });
 const create = (name: string): object => ({ command: "create", path: `/memories/${name}`, content: long });
 const long = "x".repeat(20_000);

@@ -37,7 +37,7 @@ export const threadsOf = ({ isMainThread }: Pick<SystemCall, "isMainThread">): "
  * those, not in every run as often, so they could not be counted.
  */
 export const fileCalls: readonly string[] = (
-  "openat mkdir rename renameat2 unlink writev pwrite64 ftruncate fsync fdatasync fcntl close " +
+  "openat mkdir rmdir rename renameat2 unlink writev pwrite64 ftruncate fsync fdatasync fcntl close " +
   "pread64 getdents64 fstat statx newfstatat lstat stat"
 ).split(" ");
 
@@ -55,6 +55,6 @@ export function isChange({ name, text }: SystemCall): boolean {
     case "close":
       return /\/\.memcell\/(lock|turnstile)>/.test(text);
     default:
-      return /^(mkdir|rename|renameat2|unlink|pwrite64|ftruncate|fsync|fdatasync)$/.test(name);
+      return /^(mkdir|rmdir|rename|renameat2|unlink|pwrite64|ftruncate|fsync|fdatasync)$/.test(name);
   }
 }

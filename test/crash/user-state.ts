@@ -3,6 +3,7 @@ import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { readUserFiles, userFolder } from "../support/user-files.ts";
+import { ownStore } from "./erase-steps.ts";
 import { userId } from "./memory-steps.ts";
 import { letters, storeOf } from "./model/store-operation.ts";
 
@@ -36,11 +37,10 @@ export function describeFiles(files: Files): string {
   return JSON.stringify(Object.fromEntries(named.toSorted(([a], [b]) => (a < b ? -1 : 1))));
 }
 
-/** The leftovers of staging in the host's own folders. */
+/** The leftovers of staging in the host's own folders, and of erased users. */
 export function stagedFiles(dataDir: string): string[] {
   const homes = [userFolder(dataDir, userId), ...Array.from(letters, (each) => join(dataDir, "stores", storeOf(each)))];
-  return homes.flatMap((home) => {
-    const own = join(home, ".memcell");
-    return existsSync(own) ? readdirSync(own).filter((name) => name.startsWith("staged-")) : [];
-  });
+  const own = [...homes, join(dataDir, "stores", ownStore)].map((home) => join(home, ".memcell"));
+  const places = [...own, join(dataDir, "users"), join(dataDir, "stores")].filter((place) => existsSync(place));
+  return places.flatMap((place) => readdirSync(place).filter((name) => /^(?:staged-|\.?eras)/.test(name)));
 }

@@ -94,7 +94,9 @@ test("no thread gets the module of a plugin of which nothing is left", async () 
   const policy = policyFor(plugins);
   const { puppet, ...others } = policy.plugins;
   const modulesUnder = async (each: PolicyFile): Promise<string[]> =>
-    (await judgeCatalog({ named: plugins, besides: [], bundled: [] }, await loadPolicy(each))).plugins.map(({ manifest }) => manifest.name);
+    (await judgeCatalog({ named: plugins, besides: [], bundled: [] }, await loadPolicy(each))).plugins.map(
+      ({ manifest }) => manifest.name,
+    );
   expect(await modulesUnder(policy)).toEqual(["puppet", "user-memory"]);
   for (const left of [others, { ...others, puppet: { ...puppet, tools: {} } }]) {
     expect(await modulesUnder({ version: 1, plugins: left })).toEqual(["user-memory"]);

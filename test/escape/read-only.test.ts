@@ -136,6 +136,8 @@ describe.for(Object.entries(ways))("with %s", ([, open]) => {
   const changes: Readonly<Record<string, (on: Runtime) => Promise<unknown>>> = {
     "mend a user's files": ({ upkeep }) => upkeep.mend(alice),
     "restore an entry": ({ upkeep }) => upkeep.restore(alice, "gone"),
+    "erase the user": ({ upkeep }) => upkeep.erase(alice),
+    "mend what is no user's": ({ upkeep }) => upkeep.mendStrays(),
     "purge the trash": ({ upkeep }) => upkeep.purge(alice, { beforeEpochMs: Date.now() }),
     "plan an import": ({ upkeep }) => upkeep.planImport(alice, files),
     "import a user's memory": ({ upkeep }) => upkeep.import(alice, files),

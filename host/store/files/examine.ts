@@ -6,6 +6,7 @@ import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { damagedWalPrefix } from "./commit/wal-names.ts";
+import { eraseMark, isMarked } from "./erased-names.ts";
 import { walFindings } from "./examine-wal.ts";
 import type { WalMoment } from "./examine-wal.ts";
 import { HomeFolder } from "./home-folder.ts";
@@ -21,6 +22,7 @@ type FileProblem =
   | "wal-damaged"
   | "temporary-file"
   | "owner-missing"
+  | "erase-unfinished"
   | "not-a-plain-file"
   | "name-not-allowed"
   | "several-names"
@@ -138,6 +140,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   // As long as they are, nothing else can be said.
   if (withLinks.length > 0) return withLinks.map((name) => linked(`${hostFolder}/${name}`));
   return [
+    ...(isMarked(own) ? [ofOwn("erase-unfinished", eraseMark, markMeaning, markRemedy)] : []),
     ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
     ...names
       .filter(isStagedName)
@@ -148,6 +151,9 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }
+
+const markMeaning = "an erasure of the store's owner was interrupted";
+const markRemedy = "finish it if it counts already, else take it back";
 
 /** As calls open the lock and the WAL. On a disk that is read-only they need only to read. */
 function tryToOpen(own: Directory, name: string): StoreFinding[] {

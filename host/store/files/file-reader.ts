@@ -7,7 +7,7 @@ import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
 import { noFiles } from "../scope-size.ts";
 import type { FileSum, KnownSizes, ScopeSize } from "../scope-size.ts";
-import type { ScopeSurvey, UserReader } from "../store.ts";
+import type { ScopeSurvey, UnfitFile, UserReader } from "../store.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
@@ -60,6 +60,18 @@ export class FileReader implements UserReader, DirectFiles {
     if (this.#mountedScope !== null) return [this.#mountedScope];
     const folders = this.#home.entries().filter(({ name, kind }) => kind === "folder" && this.#isScope(name));
     return folders.map(({ name }) => name).toSorted();
+  }
+
+  /** A mounted folder is one scope as a whole. */
+  beside(): UnfitFile[] {
+    if (this.#home === null || this.#mountedScope !== null) return [];
+    const others = this.#home.entries().filter(({ name, kind }) => !(kind === "folder" && this.#isScope(name)));
+    return others
+      .filter(({ name }) => name !== hostFolder)
+      .map(({ name }) => ({
+        path: name,
+        reason: this.#isScope(name) ? "it is not a folder" : "its name is not a scope's",
+      }));
   }
 
   read(scope: string, path: string): string | null {

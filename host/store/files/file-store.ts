@@ -5,6 +5,7 @@
 import { readBootId } from "../../disk/boot-id.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
 import { checkCommits, untilFresh } from "../plan-changes.ts";
@@ -20,6 +21,7 @@ import type {
   UserReader,
 } from "../store.ts";
 import { examineHome } from "./examine.ts";
+import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import { Homes } from "./homes.ts";
@@ -38,6 +40,7 @@ export interface FileStoreSetup {
 
 export class FileStore implements Store {
   readonly shared: SharedStores;
+  readonly erased: FileErasures;
   readonly #stores: FileSharedStores;
   readonly #root: DataRoot;
   readonly #boot: string | null;
@@ -61,6 +64,7 @@ export class FileStore implements Store {
     });
     this.#stores = new FileSharedStores(root, { ...setup, note: (id, text) => note(`${storesFolder}/${id}`, text) });
     this.shared = mount === undefined ? this.#stores : noSharedStores;
+    this.erased = new FileErasures(root, this.#homes, this.#stores);
   }
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
@@ -77,12 +81,22 @@ export class FileStore implements Store {
     return new SharedFileReader(this.#root);
   }
 
+  async holdToErase<Result>(
+    userId: UserId,
+    options: HoldToEraseOptions,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    if (this.#mount !== undefined) throw new RangeError("A mounted folder is not erased");
+    return await this.erased.hold(userId, options, work);
+  }
+
   async users(): Promise<UserId[]> {
     return this.#mount === undefined ? listUsers(this.#root) : [];
   }
 
   async strays(): Promise<StoreFinding[]> {
-    return this.#mount === undefined ? [...strayFolders(this.#root), ...strayStores(this.#root)] : [];
+    if (this.#mount !== undefined) return [];
+    return [...strayFolders(this.#root), ...strayStores(this.#root), ...(await this.erased.findings())];
   }
 
   async parts(): Promise<readonly StorePart[]> {

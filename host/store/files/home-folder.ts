@@ -67,6 +67,31 @@ export class HomeFolder implements Disposable {
     });
   }
 
+  /** Whether the home still has its name. */
+  get isNamed(): boolean {
+    const above = this.#above;
+    return above === null || above.folder.identityOf(above.name) === this.home.identity;
+  }
+
+  /** Gives the home another name beside its own, durably. If that fails, the home keeps its name. */
+  async moveAway(newName: string): Promise<void> {
+    if (this.#above === null) throw new RangeError("A mounted folder cannot be moved");
+    const { folder, name } = this.#above;
+    folder.rename(name, folder, newName);
+    try {
+      await folder.flush();
+    } catch (error) {
+      folder.rename(newName, folder, name);
+      throw error;
+    }
+  }
+
+  /** The folder with the home, and the home's name in it; `null` for a mounted folder. */
+  get #above(): { readonly folder: Directory; readonly name: string } | null {
+    const [name, folder] = [this.#names.at(-2), this.#folders[this.#names.length - 2]];
+    return name === undefined || folder === undefined ? null : { folder, name };
+  }
+
   /** Makes the names in these folders durable. */
   async flush(): Promise<void> {
     await settleAll(this.#folders.map((folder) => folder.flush()));

@@ -23,7 +23,24 @@ const ownerFile = "owner";
  * `null` if there is none.
  */
 export function checkOwner(own: Directory | null, home: Home): boolean {
-  const record = own?.read(ownerFile, ownerFile) ?? null;
+  return checkRecord(own?.read(ownerFile, ownerFile) ?? null, home);
+}
+
+/**
+ * As `checkOwner`, for whoever erases the home: a record that cannot be read counts as none. It can be what is wrong with
+ * the folder.
+ */
+export function checkErasable(openOwn: () => Directory | null, home: Home): void {
+  let record: Buffer | null = null;
+  try {
+    record = openOwn()?.read(ownerFile, ownerFile) ?? null;
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+  }
+  checkRecord(record, home);
+}
+
+function checkRecord(record: Buffer | null, home: Home): boolean {
   // An empty record says nothing, like none.
   if (record === null || record.length === 0) {
     // A folder without a record was made by hand. It is the owner's if its name matches exactly.

@@ -49,9 +49,19 @@ export class HomeSession implements Disposable {
     this.#log = new SessionWal(setup, folder, own);
   }
 
+  /** Whether the folder is the home still: who held the lock before has perhaps moved it away. */
+  get isInPlace(): boolean {
+    return this.#lock.hasWaited ? this.#folder.isUnchanged() : this.#folder.isNamed;
+  }
+
   /** Opens the WAL. Must be called first. */
   begin(): void {
     this.#log.open();
+  }
+
+  /** The home, for whoever erases it. */
+  get folder(): HomeFolder {
+    return this.#folder;
   }
 
   /** Does only what the WAL's records say. */

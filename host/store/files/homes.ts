@@ -1,5 +1,4 @@
 /** Opens homes of one kind under their locks, and remembers what is known of each between two calls. */
-import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { KnownSizes } from "../scope-size.ts";
@@ -11,14 +10,14 @@ import { retireNow } from "./commit/retire.ts";
 import { Wal } from "./commit/wal.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome, lockNow } from "./home-lock.ts";
-import type { HomeLock, LockRequest } from "./home-lock.ts";
-import { checkOwner } from "./home-owner.ts";
-import { HomeSession } from "./home-session.ts";
+import type { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
 import { KeptSizes } from "./kept-sizes.ts";
 import { lockFinished } from "./lock-finished.ts";
 import { mendFiles } from "./mend-files.ts";
+import { openSession } from "./open-session.ts";
+import type { Waiting } from "./open-session.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { HomeMemo } from "./session-setup.ts";
@@ -31,9 +30,6 @@ export interface HomesSetup<Id> {
   readonly boot: string | null;
   readonly note: (id: Id, text: string) => void;
 }
-
-/** How to wait for a lock. */
-export type Waiting = Omit<LockRequest, "shown">;
 
 export class Homes<Id extends string> {
   readonly #setup: HomesSetup<Id>;
@@ -70,6 +66,13 @@ export class Homes<Id extends string> {
     this.sizes.forget(id);
   }
 
+  /** Forgets a home that is no more. */
+  drop(id: Id): void {
+    this.#memos.delete(id);
+    this.#schedule.drop(id);
+    this.sizes.forget(id);
+  }
+
   /** Takes the lock and changes nothing. A home that cannot be used as it is needs none. */
   async lockOnly(id: Id, waiting: Waiting): Promise<Disposable | null> {
     const home = this.homeOf(id);
@@ -95,36 +98,9 @@ export class Homes<Id extends string> {
   async lock(id: Id, waiting: Waiting, { isThorough = false } = {}): Promise<HomeSession | null> {
     const home = this.homeOf(id);
     if (isThorough) await mendFiles(home, waiting);
-    const folder = HomeFolder.open(home);
-    const memo = this.#memoOf(id);
-    let own: Directory | null;
-    let lock: HomeLock | null;
-    let isOwned: boolean;
-    try {
-      own = folder?.openOwn() ?? null;
-      isOwned = (own !== null && memo.ownedIdentity === own.identity) || checkOwner(own, home);
-      memo.ownedIdentity = isOwned && own ? own.identity : null;
-      lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));
-    } catch (error) {
-      folder?.[Symbol.dispose]();
-      throw error;
-    }
-    if (!folder || !own || !lock || lock.isReadOnly) {
-      for (const each of [folder, lock]) each?.[Symbol.dispose]();
-      return null;
-    }
     const { isFlushed, boot } = this.#setup;
     const note = (text: string): void => this.#setup.note(id, text);
-    const session = new HomeSession({ home, memo, isOwned, isThorough, isFlushed, boot, note }, folder, own, lock);
-    try {
-      // The folder was opened just now, so it is checked only after a wait for the lock. `commit` checks again.
-      if (lock.hasWaited) session.checkPlace();
-      session.begin();
-      return session;
-    } catch (error) {
-      session[Symbol.dispose]();
-      throw error;
-    }
+    return await openSession(() => ({ home, memo: this.#memoOf(id), isThorough, isFlushed, boot, note }), waiting);
   }
 
   /** As `lock`, and finishes what a crash has left. */

@@ -29,6 +29,8 @@ export async function mendFiles(home: Home, waiting: Omit<LockRequest, "shown">)
   if (folder === null || own === null) return;
   const request = { ...waiting, shown: shownAs[home.kind], make: true, readOnlyWillDo: false, isLinked: true };
   using _lock = await lockHome(own, request);
+  // Whoever held the lock has erased the user meanwhile.
+  if (!folder.isNamed) return;
   for (const { name, kind } of folder.home.entries()) {
     using scope = kind === "folder" && scopeName.test(name) ? folder.home.openFolder(name) : null;
     if (scope !== null) await mendBelow(own, scope, "");

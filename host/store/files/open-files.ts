@@ -1,6 +1,7 @@
 /** Opens a location's data folder and mounted folders, in the main thread or in a worker thread. */
 import { DiskRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StorePart, StoreReaders } from "../store.ts";
 import { FileReader } from "./file-reader.ts";
 import { FileStore } from "./file-store.ts";
@@ -51,6 +52,18 @@ class MountedStore implements Store {
 
   hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return this.#storeOf(userId, options.scopes ?? []).hold(userId, options, work);
+  }
+
+  holdToErase<Result>(
+    userId: UserId,
+    options: HoldToEraseOptions,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#data.holdToErase(userId, options, work);
+  }
+
+  get erased(): ErasedUsers {
+    return this.#data.erased;
   }
 
   async users(): Promise<UserId[]> {

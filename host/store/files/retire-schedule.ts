@@ -45,6 +45,11 @@ export class RetireSchedule<Key> {
     this.#arm();
   }
 
+  /** Nothing is left of a user that could be retired. */
+  drop(key: Key): void {
+    this.#used.delete(key);
+  }
+
   /** Runs a user's retirement in the background. */
   run(key: Key, work: () => Promise<void>): void {
     const running = work()

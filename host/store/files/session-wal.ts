@@ -68,6 +68,8 @@ export class SessionWal implements Disposable {
   async #setUp(creator: UserId | null): Promise<void> {
     const { home, isFlushed } = this.#setup;
     await claimOwner(this.#own, home);
+    // The home is perhaps a new one in the place of one that is remembered.
+    this.#setup.memo.seenCreator = null;
     await this.#claim(creator);
     if (isFlushed) await this.#folder.flush();
   }

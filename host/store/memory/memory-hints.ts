@@ -49,6 +49,19 @@ export class MemoryHints {
     return true;
   }
 
+  /** Forgets what hints a principal to others' stores, or others to the principal's, of grants up to a time. */
+  forget(principal: StoreId, untilMs: number): void {
+    for (const [each, { granted, left }] of this.#byPrincipal) {
+      const ofGrants = each === principal ? [...granted.keys(), ...left] : [principal];
+      for (const store of ofGrants) {
+        if ((granted.get(store)?.grantedMs ?? 0) > untilMs) continue;
+        granted.delete(store);
+        left.delete(store);
+      }
+      this.#forgetEmpty(each);
+    }
+  }
+
   #add(store: StoreId, principal: StoreId, times: GrantTimes, nowMs: number): void {
     const { granted, left } = this.#of(principal);
     for (const [other, each] of granted) if (!isLive(each, nowMs)) granted.delete(other);

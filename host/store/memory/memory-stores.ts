@@ -16,7 +16,7 @@ interface MemoryStore {
   readonly files: UserFiles;
   /** `null` before the owner's first commit. */
   owner: UserId | null;
-  /** Counts the commits. */
+  /** Another one after each commit, also if the store was erased in between. */
   version: number;
 }
 
@@ -27,6 +27,7 @@ export class MemoryStores implements SharedStores {
   readonly #stores = new Map<StoreId, MemoryStore>();
   readonly #queue = new UserQueue();
   readonly #hints = new MemoryHints();
+  #commits = 0;
 
   async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
     const sorted = [...new Set(ids)].toSorted();
@@ -49,6 +50,25 @@ export class MemoryStores implements SharedStores {
 
   async hintsOf(principal: StoreId): Promise<GrantHint[]> {
     return this.#hints.list(principal);
+  }
+
+  async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
+    this.#hints.forget(principal, untilMs);
+  }
+
+  /** Holds a store for whoever erases it. Its work gets the files, `null` if there is no store. */
+  async holdToErase<Result>(
+    id: StoreId,
+    options: Pick<StoreHoldOptions, "until" | "signal">,
+    work: (held: HeldStores, files: UserFiles | null) => Promise<Result>,
+  ): Promise<Result> {
+    const holding = { ...options, writes: false };
+    const run = (held: HeldStores): Promise<Result> => work(held, this.#stores.get(id)?.files ?? null);
+    return await this.#inTurn([id], holding, () => this.#run([id], holding, run, () => true));
+  }
+
+  erase(id: StoreId): void {
+    this.#stores.delete(id);
   }
 
   async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
@@ -112,10 +132,10 @@ export class MemoryStores implements SharedStores {
     this.#hints.check(grants);
     for (const { id, planned } of parts) {
       const store = this.#stores.get(id) ?? { files: new UserFiles(), owner: null, version: 0 };
-      if (ownStoreOf(by) === id) store.owner = by;
+      if (by !== null && ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
       store.files.apply(planned);
-      store.version++;
+      store.version = ++this.#commits;
     }
     this.#hints.note(grants);
   }

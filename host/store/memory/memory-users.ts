@@ -1,8 +1,12 @@
 import { UserQueue } from "../../values/slots.ts";
+import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { ErasableContent, ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
+import { noFiles, sumOf } from "../scope-size.ts";
+import { entriesScope } from "../shared-stores.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { MemoryStores } from "./memory-stores.ts";
 import { UserFiles } from "./user-files.ts";
@@ -10,11 +14,46 @@ import { UserFiles } from "./user-files.ts";
 /** All users of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
 export class MemoryUsers implements Store {
   readonly shared = new MemoryStores();
+  readonly erased = nothingErased;
   readonly #users = new Map<UserId, UserFiles>();
   readonly #queue = new UserQueue();
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return await untilFresh(options, () => this.#hold(userId, options, work));
+  }
+
+  async holdToErase<Result>(
+    userId: UserId,
+    options: HoldToEraseOptions,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    options.signal?.throwIfAborted();
+    const { until, signal, to } = options;
+    const store = ownStoreOf(userId);
+    return await this.#queue.run(userId, { until, signal, tooLong }, () =>
+      this.shared.holdToErase(store, options, async (stores, own) => {
+        const files = this.filesOf(userId);
+        const reader = new HeldReads(() => files);
+        try {
+          return await work({
+            reader,
+            stores,
+            contents: async () => [
+              ...contentsOf(files, (scope) => scope),
+              ...contentsOf(own, (scope) => (scope === entriesScope ? scopeOfStore(store) : null)),
+            ],
+            erase: async (erasedMs) => {
+              if (to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
+              this.#users.delete(userId);
+              this.shared.erase(store);
+              return { store, erasedMs, id: "" };
+            },
+          });
+        } finally {
+          reader.end();
+        }
+      }),
+    );
   }
 
   /** Does not list a user who was only read. */
@@ -76,6 +115,21 @@ export class MemoryUsers implements Store {
       }
     });
   }
+}
+
+/** What is erased is gone at once. */
+const nothingErased: ErasedUsers = {
+  list: () => Promise.resolve([]),
+  removeFiles: () => Promise.resolve([]),
+  forget: () => Promise.resolve(),
+};
+
+function contentsOf(files: UserFiles | null, nameOf: (scope: string) => string | null): ErasableContent[] {
+  return (files?.scopes() ?? []).map((scope) => {
+    const { live, trash } = files?.scopeSize(scope) ?? { live: noFiles, trash: noFiles };
+    const { files: count, bytes } = sumOf(live, trash);
+    return { scope: nameOf(scope), files: count, bytes, closed: [] };
+  });
 }
 
 const tooLong = (waitedMs: number): ToolError =>

@@ -26,6 +26,10 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return [...this.#scopes.keys()].toSorted();
   }
 
+  beside(): [] {
+    return [];
+  }
+
   list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
     const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
     if (found.length <= filesMax) return found;

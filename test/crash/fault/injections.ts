@@ -16,6 +16,7 @@ const errors: Readonly<Record<string, readonly string[]>> = {
   rename: ["ENOSPC", "EACCES", "EIO"],
   renameat2: ["EINVAL", "ENOSPC", "EIO"],
   unlink: ["EROFS", "EIO"],
+  rmdir: ["EACCES", "EIO"],
   pwrite64: ["ENOSPC", "EIO"],
   ftruncate: ["EIO"],
   fsync: ["EIO", "ENOSPC"],

@@ -6,6 +6,7 @@ import { walLimits } from "../../../host/store/files/commit/wal-limits.ts";
 import { userFolder } from "../../support/user-files.ts";
 import { userId } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
+import { eraseScenarios } from "./erase-scenarios.ts";
 import { firstBoot, killedIn, nextBoot, takeSteps } from "./scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { storeScenarios } from "./store-scenarios.ts";
@@ -76,11 +77,11 @@ const userScenarios: readonly Scenario[] = [
   { name: "recovery from a crash", prepare: crashed, boot: nextBoot, warm: [], step: look, isUpkeep: true },
 ];
 
-export const scenarios: readonly Scenario[] = [...userScenarios, ...storeScenarios];
+export const scenarios: readonly Scenario[] = [...userScenarios, ...storeScenarios, ...eraseScenarios];
 
 /** Whether a process is killed in a scenario in the fast tier. */
 export const isKillSample = ({ name }: Pick<Scenario, "name">): boolean =>
-  isFaultSample({ name }) || name === "recovery from a kill";
+  isFaultSample({ name }) || name === "recovery from a kill" || name === "erase a user";
 
 /** Whether the disk fails in a scenario in the fast tier. */
 export const isFaultSample = ({ name }: Pick<Scenario, "name">): boolean => name === "upsert";

@@ -7,6 +7,7 @@ import { env } from "node:process";
 import { afterAll, expect, test } from "vitest";
 
 import { DiskRoot, FileStore } from "../host-under-test.ts";
+import { eraseScripts } from "./erase-scripts.ts";
 import { explore } from "./explore.ts";
 import { randomScript } from "./random-script.ts";
 import { scripts } from "./scripts.ts";
@@ -26,6 +27,7 @@ const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 const all: Script[] = [
   ...scripts,
   ...storeScripts,
+  ...eraseScripts,
   ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at)),
   ...Array.from({ length: randomScripts }, (_, at) => randomStoreScript(seed + at)),
 ];
@@ -37,6 +39,7 @@ const sample = new Set([
   "two processes",
   "the WAL's flush fails",
   "move between stores",
+  "erase",
   randomScript(seed).name,
 ]);
 

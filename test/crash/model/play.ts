@@ -1,7 +1,7 @@
 /** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
 import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
 import { presentTree } from "./crash-states.ts";
-import { afterChanges, afterEdit, differences } from "./expected-memory.ts";
+import { afterChanges, afterEdit, differences, nothingExpected } from "./expected-memory.ts";
 import type { EditRule, Expected, Files } from "./expected-memory.ts";
 import type { Host } from "./host.ts";
 import type { Recording } from "./recording.ts";
@@ -74,6 +74,7 @@ export class Play {
     if (step.do === "change process") this.#process = step.to;
     else if (step.do === "look") await this.#look();
     else if (step.do === "look at one") await this.#subject.lookAtOne(this.#store, step.choice);
+    else if (step.do === "erase") await this.#erase();
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
     else if (step.do === "fail flush") this.#recording.failFlush(step.name, step.after ?? 0);
@@ -131,6 +132,13 @@ export class Play {
     this.#expect([...this.#possible, ...after]);
     this.#recording.saveByHand(place, text, isOld);
     this.#expect(after);
+  }
+
+  async #erase(): Promise<void> {
+    const erased = { ...nothingExpected, name: `erased (${++this.#number})` };
+    this.#expect([...this.#possible, erased]);
+    await this.#subject.erase?.(this.#store, until());
+    this.#expect([erased]);
   }
 
   async #close(): Promise<void> {

@@ -1,4 +1,11 @@
-import type { Directory, DirectoryEntry, DiskFile, Measured } from "../../../host/disk/directory.ts";
+import type {
+  Directory,
+  DirectoryEntry,
+  DiskFile,
+  LeftEntry,
+  Measured,
+  MeasuredTree,
+} from "../../../host/disk/directory.ts";
 import type { Permissions } from "../../../host/disk/permissions.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
@@ -126,6 +133,24 @@ export class RecordingDirectory implements Directory {
   removeFolder(name: string): void {
     this.#real.removeFolder(name);
     if (this.#real.identityOf(name) === null) this.#set(name, null);
+  }
+
+  measureTree(): Promise<MeasuredTree[]> {
+    return this.#real.measureTree();
+  }
+
+  /** Name by name, because each is an effect. */
+  async removeTree(): Promise<LeftEntry[]> {
+    for (const { name, kind } of this.entries()) {
+      if (kind !== "folder") {
+        this.remove(name);
+        continue;
+      }
+      using below = this.openFolder(name);
+      await below?.removeTree();
+      this.removeFolder(name);
+    }
+    return [];
   }
 
   async flush(): Promise<void> {

@@ -22,6 +22,8 @@ export type Step =
   | { readonly do: "look" }
   /** The same, on one of several stores. */
   | { readonly do: "look at one"; readonly choice: number }
+  /** Erases the user, if the subject can. */
+  | { readonly do: "erase" }
   /** Retires the WAL and ends the process. */
   | { readonly do: "close" }
   /** All processes end without retiring anything. The machine shuts down cleanly and starts again. */

@@ -23,6 +23,8 @@ export interface Subject<Operation> {
     options: { readonly writes: boolean; readonly until: number },
     work: (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>) => Promise<void>,
   ): Promise<void>;
+  /** Erases everything. */
+  erase?(store: StoreUnderTest, until: number): Promise<void>;
   /** How often one part is recovered before all, from 0 to 1. */
   readonly lookShare: number;
   /** Recovers one part only, if there are several: a number from 0 to 1 chooses it. */

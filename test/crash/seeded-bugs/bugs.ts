@@ -10,7 +10,7 @@ const apply = "store/files/commit/apply-files.js";
 const session = "store/files/home-session.js";
 const sessionWal = "store/files/session-wal.js";
 const change = "store/files/home-change.js";
-const homes = "store/files/homes.js";
+const openSession = "store/files/open-session.js";
 
 const write = "store/files/commit/write-record.js";
 const judge = "store/files/commit/judge-files.js";
@@ -39,20 +39,19 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
   {
     name: "the lock is released before the work",
-    file: homes,
-    find: `session.begin();
-            return session;`,
-    replacement: `session.begin();
-            lock[Symbol.dispose]();
-            return session;`,
+    file: openSession,
+    find: "return { session: new HomeSession({ ...setup, isOwned }, folder, own, lock), own, isRemembered };",
+    replacement: `const session = new HomeSession({ ...setup, isOwned }, folder, own, lock);
+        lock[Symbol.dispose]();
+        return { session, own, isRemembered };`,
   },
   {
     name: "recovery outside the lock",
-    file: homes,
+    file: openSession,
     find: "lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));",
     replacement: `if (folder && own) {
-                const setup = { home, memo: new HomeMemo(home.kind), isOwned, isFlushed: true, note: () => {} };
-                const early = new HomeSession({ ...setup, isThorough: false, boot: this.#setup.boot }, folder, own, { isInPlace: () => true });
+                const anew = { ...setup, memo: new memo.constructor(home.kind), isOwned, note: () => {} };
+                const early = new HomeSession(anew, folder, own, { isInPlace: () => true });
                 early.begin();
                 await early.recover();
             }

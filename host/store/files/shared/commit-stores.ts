@@ -70,7 +70,7 @@ async function commitParts(
 
 async function prepare(
   place: CommitPlace,
-  { by: creator, grants }: { readonly by: UserId; readonly grants: Grants },
+  { by: creator, grants }: { readonly by: UserId | null; readonly grants: Grants },
   byStore: readonly ChangesOfStore[],
   parts: JointPart[],
 ): Promise<void> {

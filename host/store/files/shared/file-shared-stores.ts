@@ -5,22 +5,26 @@
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import type { UserId } from "../../../values/user-id.ts";
+import type { HoldToEraseOptions } from "../../erasing.ts";
 import type { GrantHint } from "../../grant-hints.ts";
 import { HeldStoreSet } from "../../held-stores.ts";
 import { untilFresh } from "../../plan-changes.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../../shared-stores.ts";
 import { onSnapshot } from "../../snapshot.ts";
-import { unresolvedOf } from "../commit/joint-records.ts";
+import { ErasableHome } from "../erasable-home.ts";
 import { examineHome } from "../examine.ts";
 import { FileReader } from "../file-reader.ts";
+import type { HomeSession } from "../home-session.ts";
 import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
-import type { HomesSetup, Waiting } from "../homes.ts";
+import type { HomesSetup } from "../homes.ts";
 import { retireLeftOver } from "../left-over.ts";
+import type { Waiting } from "../open-session.ts";
 import { commitStores } from "./commit-stores.ts";
+import { endFollowing } from "./erase-mark.ts";
 import { GrantedHints } from "./granted-hints.ts";
-import { resolveJoint } from "./joint-recovery.ts";
-import { lockStores } from "./lock-stores.ts";
+import { lockRecovered, lockResolved } from "./lock-recovered.ts";
+import type { Recovering } from "./lock-recovered.ts";
 import type { LockedStores } from "./lock-stores.ts";
 import { hasStore, listStores, ownerOf } from "./store-facts.ts";
 import { StoreSizes } from "./store-sizes.ts";
@@ -35,6 +39,8 @@ interface Holding {
   readonly locked: LockedStores | null;
   readonly read: Versions;
 }
+
+const followWaitMs = 2_000;
 
 const noLocks: Holding = { locked: null, read: new Map() };
 
@@ -51,6 +57,10 @@ export class FileSharedStores implements SharedStores {
     this.#note = setup.note;
     this.#hints = new GrantedHints(root, setup.isFlushed);
     this.#homes = new Homes<StoreId>({ ...setup, homeOf: (id) => storeHome(root, id) });
+  }
+
+  get #recovering(): Recovering {
+    return { root: this.#root, homes: this.#homes };
   }
 
   async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
@@ -83,6 +93,10 @@ export class FileSharedStores implements SharedStores {
     return this.#hints.leave(principal, store, isLeft);
   }
 
+  async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
+    await this.#hints.forget(principal, untilMs);
+  }
+
   async owners(): Promise<UserId[]> {
     return listStores(this.#root).flatMap((id) => ownerOf(this.#root, id) ?? []);
   }
@@ -100,6 +114,41 @@ export class FileSharedStores implements SharedStores {
 
   async close(): Promise<void> {
     await this.#homes.close();
+  }
+
+  /** Holds a store for whoever erases it; `home` is `null` if there is none. */
+  async holdToErase<Result>(
+    id: StoreId,
+    { to, ...waiting }: HoldToEraseOptions,
+    work: (held: HeldStores, home: ErasableHome | null) => Promise<Result>,
+  ): Promise<Result> {
+    using home =
+      to === "look" ? ErasableHome.look(storeHome(this.#root, id)) : await this.#lockToErase(id, waiting, to);
+    return await this.#run([id], { ...waiting, writes: false }, (held) => work(held, home));
+  }
+
+  /** Erases a store whose owner was erased, if that is still to do. Throws `BUSY` if somebody uses it for long. */
+  async follow(id: StoreId): Promise<void> {
+    const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + followWaitMs };
+    using _locked = await lockResolved(this.#recovering, [id], waiting);
+    await endFollowing(this.#root, id);
+  }
+
+  /** Notes that a store was erased. */
+  drop(id: StoreId): void {
+    this.#homes.drop(id);
+  }
+
+  #lockToErase(id: StoreId, waiting: Pick<StoreHoldOptions, "until" | "signal">, to: "remove" | "read") {
+    const lock = to === "read" ? lockRecovered : lockResolved;
+    const lockOne = async (): Promise<HomeSession | null> => {
+      const locked = await lock(this.#recovering, [id], waitingFor({ ...waiting, writes: true }));
+      return locked.release()[0]?.[1] ?? null;
+    };
+    // Only what was recovered can be retired.
+    const release = (session: HomeSession): void =>
+      to === "read" ? this.#homes.release(id, session) : session[Symbol.dispose]();
+    return ErasableHome.hold(storeHome(this.#root, id), lockOne, release);
   }
 
   /** Runs the work under the locks of the stores that it does not only read. */
@@ -172,28 +221,8 @@ export class FileSharedStores implements SharedStores {
     return versions;
   }
 
-  /** Takes the locks and finishes what a crash has left. */
-  async #lockRecovered(ids: readonly StoreId[], options: StoreHoldOptions): Promise<LockedStores> {
-    const waiting = waitingFor(options);
-    for (;;) {
-      const locked = await lockStores(this.#homes, ids, waiting, options.isThorough);
-      try {
-        const open = locked.sessions().filter(([, { wal }]) => wal !== null && unresolvedOf(wal) !== null);
-        if (open.length === 0) {
-          for (const [, session] of locked.sessions()) await session.recover();
-          return locked;
-        }
-        locked[Symbol.dispose]();
-        await resolveJoint(
-          this.#homes,
-          open.map(([id]) => id),
-          waiting,
-        );
-      } catch (error) {
-        locked[Symbol.dispose]();
-        throw error;
-      }
-    }
+  #lockRecovered(ids: readonly StoreId[], options: StoreHoldOptions): Promise<LockedStores> {
+    return lockRecovered(this.#recovering, ids, waitingFor(options), options.isThorough);
   }
 
   async #run<Result>(

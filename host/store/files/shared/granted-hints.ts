@@ -2,6 +2,8 @@
  * Hints to principals, as empty files `stores/.granted/<principal>/<hint>`: outside the principals' own stores, so that a
  * grant to anybody makes no store. A principal's folder goes with its last hint.
  */
+import { setImmediate } from "node:timers/promises";
+
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
@@ -10,7 +12,10 @@ import { checkRoom, isLive } from "../../grant-hints.ts";
 import type { GrantHint } from "../../grant-hints.ts";
 import type { HintedGrant } from "../../shared-stores.ts";
 import { HintFolder } from "./hint-folder.ts";
-import { hintName, leftName, readHintName, readHintNames } from "./hint-names.ts";
+import { endedNames, hintName, leftName, readHintName, readHintNames, storeIn } from "./hint-names.ts";
+
+/** Folders that are looked at before other work gets a turn. */
+const foldersAtOnce = 64;
 
 export class GrantedHints {
   readonly #root: DataRoot;
@@ -60,6 +65,21 @@ export class GrantedHints {
     if (this.list(principal).every((each) => each.store !== store || each.isLeft)) return false;
     await this.#inFolder(principal, (own) => createIfMissing(own, name));
     return true;
+  }
+
+  /** Removes what hints a principal to others' stores, or others to the principal's, of grants up to a time. Durable. */
+  async forget(principal: StoreId, untilMs: number): Promise<void> {
+    for (const [at, each] of HintFolder.principals(this.#root).entries()) {
+      if (at % foldersAtOnce === 0) await setImmediate();
+      using folder = HintFolder.open(this.#root, each);
+      const names = folder === null ? [] : namesIn(folder.own);
+      const ofGrants = each === principal ? names : names.filter((name) => storeIn(name) === principal);
+      const forgotten = endedNames(ofGrants, untilMs);
+      if (folder === null || forgotten.length === 0) continue;
+      for (const name of forgotten) removeIfThere(folder.own, name);
+      await folder.flush();
+      folder.removeIfEmpty();
+    }
   }
 
   /** Does work in a principal's folder, and again if somebody has just removed the folder because it was empty. */

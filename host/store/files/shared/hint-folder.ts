@@ -1,5 +1,6 @@
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { Directory } from "../../../disk/directory.ts";
+import { isStoreId } from "../../../values/store-id.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { closeAll, walk } from "../home-folder.ts";
 import { grantedFolder, storesFolder } from "../home.ts";
@@ -19,6 +20,14 @@ export class HintFolder implements Disposable {
     this.#folders = folders;
     this.#above = above;
     this.own = own;
+  }
+
+  /** All principals that have a folder. */
+  static principals(root: DataRoot): StoreId[] {
+    using data = root.open();
+    using stores = data && data.openFolder(storesFolder);
+    using granted = stores && stores.openFolder(grantedFolder);
+    return granted?.entries().flatMap(({ name, kind }) => (kind === "folder" && isStoreId(name) ? [name] : [])) ?? [];
   }
 
   /** `null` if there is no folder. */

@@ -19,6 +19,23 @@ export function readHintName(name: string): (GrantTimes & { readonly store: Stor
   return { store, grantedMs: Number(granted), expiresMs: expires === "never" ? null : Number(expires) };
 }
 
+/** Returns the store that a name is about; `null` if it is another name. */
+export function storeIn(name: string): StoreId | null {
+  const [store = ""] = name.split(".", 1);
+  if (!isStoreId(store)) return null;
+  return name === leftName(store) || readHintName(name) !== null ? store : null;
+}
+
+/** The names that are about grants up to a time, and those of stores that are left out and have granted nothing since. */
+export function endedNames(names: readonly string[], untilMs: number): string[] {
+  const hints = names.flatMap((name) => readHintName(name) ?? []);
+  const later = new Set(hints.flatMap(({ store, grantedMs }) => (grantedMs > untilMs ? [store] : [])));
+  return names.filter((name) => {
+    const [store, hint] = [storeIn(name), readHintName(name)];
+    return store !== null && (hint === null ? !later.has(store) : hint.grantedMs <= untilMs);
+  });
+}
+
 /** The oldest grants first. Of several hints of one store, which a crash can leave, the one that ends last counts. */
 export function readHintNames(names: readonly string[]): GrantHint[] {
   const present = new Set(names);

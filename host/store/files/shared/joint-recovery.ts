@@ -4,7 +4,8 @@ import { isOfLeader } from "../commit/joint-mark.ts";
 import type { PartMark } from "../commit/joint-mark.ts";
 import { hasCommitted, unresolvedOf } from "../commit/joint-records.ts";
 import type { HomeSession } from "../home-session.ts";
-import type { Homes, Waiting } from "../homes.ts";
+import type { Homes } from "../homes.ts";
+import type { Waiting } from "../open-session.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
 

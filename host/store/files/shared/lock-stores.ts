@@ -1,6 +1,7 @@
 import type { StoreId } from "../../../values/store-id.ts";
 import type { HomeSession } from "../home-session.ts";
-import type { Homes, Waiting } from "../homes.ts";
+import type { Homes } from "../homes.ts";
+import type { Waiting } from "../open-session.ts";
 
 /** Locks of several stores. Disposing of it releases those that are left. */
 export class LockedStores implements Disposable {

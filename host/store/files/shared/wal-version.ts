@@ -1,8 +1,10 @@
 import type { Directory } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { isStagedName } from "../commit/apply-files.ts";
 import { WalDamaged } from "../commit/find-records.ts";
 import type { WalTail } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
+import { isMarked } from "../erased-names.ts";
 import { HomeFolder } from "../home-folder.ts";
 import type { Home } from "../home.ts";
 
@@ -12,9 +14,14 @@ import type { Home } from "../home.ts";
  */
 export type WalVersion = WalTail | null;
 
-/** Reads a home's version without its lock. */
+/** Reads a home's version without its lock. Throws `STORAGE_FAILED` for a store that may have been erased. */
 export function readVersion(home: Home): WalVersion {
-  return look(home, null, versionOf) ?? null;
+  return look(home, null, unmarkedVersionOf) ?? null;
+}
+
+function unmarkedVersionOf(wal: Wal | null, own: Directory): WalVersion {
+  if (!isMarked(own)) return versionOf(wal);
+  throw new ToolError("STORAGE_FAILED", "Cannot use the store: its erasure cannot be finished on a read-only disk");
 }
 
 /**
@@ -25,7 +32,7 @@ export function versionAtRest(home: Home, known: WalVersion): WalVersion | undef
   return look(home, known, (wal, own) => {
     const hasRecords = wal !== null && (wal.isDistrusted || wal.records.length > 0);
     const isAtRest = wal?.isAsKnown === true || (!hasRecords && !hasStaged(own));
-    return isAtRest ? versionOf(wal) : undefined;
+    return isAtRest && !isMarked(own) ? versionOf(wal) : undefined;
   });
 }
 

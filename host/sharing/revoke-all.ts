@@ -1,0 +1,83 @@
+/** Removes what others' stores hold of an erased user: grants to it, and hints of grants. */
+import type { ErasedUser, LeftOver } from "../store/erasing.ts";
+import type { SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { GrantChange, StoreGrant } from "../values/store-grant.ts";
+import type { StoreId } from "../values/store-id.ts";
+import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { changedGrants } from "./changed-grants.ts";
+import { grantsIn } from "./grants-file.ts";
+
+export type Waiting = Pick<StoreHoldOptions, "until" | "signal">;
+
+/** A grant to a principal, and whose it is. */
+export interface ReceivedGrant {
+  readonly store: StoreId;
+  readonly grant: StoreGrant;
+}
+
+export interface Received {
+  readonly grants: readonly ReceivedGrant[];
+  /** Stores whose grants cannot be read although a hint says that the principal has one, or not be read now. */
+  readonly unreadable: readonly LeftOver[];
+}
+
+/** Asks all stores, because a hint can be missing. Those that cannot be read open themselves to nobody. */
+export async function grantsTo(shared: SharedStores, principal: StoreId, waiting: Waiting): Promise<Received> {
+  const hinted = new Set((await shared.hintsOf(principal)).map(({ store }) => store));
+  const grants: ReceivedGrant[] = [];
+  const unreadable: LeftOver[] = [];
+  for (const store of await shared.ids()) {
+    if (store === principal) continue;
+    try {
+      const all = await shared.hold([store], { ...waiting, writes: false }, (held) => grantsIn(held, store));
+      grants.push(...all.filter(({ grantee }) => grantee === principal).map((grant) => ({ store, grant })));
+    } catch (error) {
+      waiting.signal?.throwIfAborted();
+      if (hinted.has(store) || !isOfStorage(error)) unreadable.push(leftAt(store, error));
+    }
+  }
+  return { grants, unreadable };
+}
+
+export interface Revoking extends Waiting {
+  /** Called before each commit. If it throws, the store's grants stay. */
+  readonly record: (changes: readonly GrantChange[]) => void;
+}
+
+/** Grants that are later than the erasure stay: they are for the user's new memory. Returns what could not be removed. */
+export async function revokeAll(
+  shared: SharedStores,
+  { store: principal, erasedMs }: ErasedUser,
+  { record, ...waiting }: Revoking,
+): Promise<LeftOver[]> {
+  const { grants, unreadable } = await grantsTo(shared, principal, waiting);
+  const left = [...unreadable];
+  const isMeant = ({ grantee, grantedMs }: StoreGrant): boolean => grantee === principal && grantedMs <= erasedMs;
+  for (const { store } of grants.filter(({ grant }) => isMeant(grant))) {
+    try {
+      await shared.hold([store], { ...waiting, writes: true }, async (held) => {
+        const before = await grantsIn(held, store);
+        const { stored, changes } = changedGrants(
+          store,
+          before,
+          before.filter((grant) => !isMeant(grant)),
+          erasedMs,
+        );
+        record(changes);
+        await held.commit({ by: null, changes: [], seen: [], grants: new Map([[store, stored]]) });
+      });
+    } catch (error) {
+      waiting.signal?.throwIfAborted();
+      left.push(leftAt(store, error));
+    }
+  }
+  await shared.forgetHints(principal, erasedMs);
+  return left;
+}
+
+function leftAt(store: StoreId, error: unknown): LeftOver {
+  if (!(error instanceof ToolError)) throw error;
+  return { path: `stores/${store}`, reason: reasonOf(error) };
+}
+
+const isOfStorage = (error: unknown): boolean => error instanceof ToolError && error.code.startsWith("STORAGE_");

@@ -1,0 +1,146 @@
+/** Erases a user wholly. No plugin is asked, and what no tool can read goes as well. */
+import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
+import { counted, quoted } from "../../shared/text.ts";
+import { writeArchive } from "../archive/archive-file.ts";
+import { zipOf } from "../archive/write-zip.ts";
+import { grantsIn } from "../sharing/grants-file.ts";
+import { ownReader } from "../sharing/own-store.ts";
+import { grantsTo } from "../sharing/revoke-all.ts";
+import type { ReceivedGrant } from "../sharing/revoke-all.ts";
+import type { ErasedUser, HeldToErase, LeftOver } from "../store/erasing.ts";
+import { isLive } from "../store/grant-hints.ts";
+import type { GrantChange } from "../values/store-grant.ts";
+import { ownStoreOf } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { ErasedContent, ErasePlan, Erasure } from "./erase-plan.ts";
+import { exportPart, ExportSum, together } from "./export.ts";
+import type { MemoryExport } from "./memory-files.ts";
+import type { Operation } from "./operation.ts";
+import { eachPart } from "./user-scopes.ts";
+
+export async function planErasure(operation: Operation): Promise<ErasePlan> {
+  const elsewhere = await findElsewhere(operation);
+  return await operation.holdToErase("look", async (held) => (await findAll(operation, held, elsewhere)).plan);
+}
+
+/** `file`: the zip file to write first; `null` for none. */
+export async function eraseUser(operation: Operation, file: string | null): Promise<Erasure> {
+  const elsewhere = await findElsewhere(operation);
+  const sum = new ExportSum();
+  const fromMounts = file === null ? [] : await exportMounts(operation, elsewhere, sum);
+  const { plan, erased } = await operation.holdToErase(file === null ? "remove" : "read", async (held) => {
+    const found = await findAll(operation, held, elsewhere);
+    if (file !== null) {
+      const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
+      await writeArchive(file, zipOf(together(parts).files));
+    }
+    return { plan: found.plan, erased: found.isThere ? [await operation.erase(held, found)] : [] };
+  });
+  const left: LeftOver[] = [];
+  const isRecorded = ({ store }: GrantChange): boolean => plan.granters.includes(store);
+  for (const each of [...elsewhere.leftOver, ...erased]) {
+    left.push(...(await operation.finishErased(each, isRecorded)));
+  }
+  return { ...plan, left };
+}
+
+/** What is not in the user's folder and own store. */
+interface Elsewhere {
+  readonly mounted: readonly string[];
+  readonly received: readonly ReceivedGrant[];
+  readonly isHinted: boolean;
+  /** Of earlier erasures of the user. */
+  readonly leftOver: readonly ErasedUser[];
+}
+
+async function findElsewhere(operation: Operation): Promise<Elsewhere> {
+  const { shared, erased } = operation;
+  const own = ownStoreOf(operation.userId);
+  const { grants } = await operation.inTurn((turn) => grantsTo(shared, own, turn));
+  const mounted = (await operation.parts()).flat().filter((scope) => scope !== ownStoreName);
+  const leftOver = (await erased.list()).filter(({ store }) => store === own);
+  return { mounted, received: grants, isHinted: (await shared.hintsOf(own)).length > 0, leftOver };
+}
+
+interface Found {
+  readonly plan: ErasePlan;
+  /** Whether there is more than what earlier erasures have left. */
+  readonly isThere: boolean;
+  readonly contents: readonly ErasedContent[];
+  readonly granted: readonly GrantChange[];
+}
+
+/** Throws `ENTRY_NOT_FOUND` if there is nothing. */
+async function findAll(
+  operation: Operation,
+  held: HeldToErase,
+  { mounted, received, isHinted, leftOver }: Elsewhere,
+): Promise<Found> {
+  const own = ownStoreOf(operation.userId);
+  const all = await held.contents();
+  const contents = sumsOf(all);
+  const grantees = await granteesOf(operation, held, own);
+  const granters = received.map(({ store }) => store);
+  const isThere = contents.length > 0 || granters.length > 0 || isHinted;
+  if (!isThere && leftOver.length === 0) {
+    throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: nothing is stored of this user`);
+  }
+  const named = contents.map((each) => (each.scope === scopeOfStore(own) ? { ...each, scope: ownStoreName } : each));
+  const closed = all.flatMap((each) => each.closed);
+  const granted = [...grantees.map((each) => revoked(own, each)), ...granters.map((each) => revoked(each, own))];
+  return { plan: { contents: named, grantees, granters, mounted, closed }, isThere, contents, granted };
+}
+
+const revoked = (store: StoreId, grantee: StoreId): GrantChange => ({ store, grantee, level: null, expiresMs: null });
+
+/** One row for each scope, and a last one for what is in none. */
+function sumsOf(contents: readonly ErasedContent[]): ErasedContent[] {
+  const sums = new Map<string | null, ErasedContent>();
+  for (const { scope, files, bytes } of contents) {
+    const sum = sums.get(scope) ?? { scope, files: 0, bytes: 0 };
+    sums.set(scope, { scope, files: sum.files + files, bytes: sum.bytes + bytes });
+  }
+  return [...sums.values()].toSorted((a, b) => (lastOfNone(a) < lastOfNone(b) ? -1 : 1));
+}
+
+/** Behind the name of every scope. */
+const lastOfNone = ({ scope }: ErasedContent): string => scope ?? "~";
+
+/** To whom the user has granted access. Grants that cannot be read open the store to nobody. */
+async function granteesOf(operation: Operation, { stores }: HeldToErase, own: StoreId): Promise<StoreId[]> {
+  try {
+    const grants = await grantsIn(stores, own);
+    return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
+  } catch (error) {
+    if (error instanceof ToolError) return [];
+    throw error;
+  }
+}
+
+/** Mounted folders stay, so what an export leaves out there is not lost. */
+async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: ExportSum): Promise<MemoryExport[]> {
+  return await eachPart(operation, { writes: false, only: mounted }, (part) => exportPart(part, sum, true));
+}
+
+/** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
+async function exportHeld(
+  operation: Operation,
+  { reader, stores }: HeldToErase,
+  { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
+): Promise<MemoryExport[]> {
+  const apart = new Set([...elsewhere.mounted, ownStoreName]);
+  const all = await reader.scopes();
+  const scopes = all.filter((scope) => !apart.has(scope));
+  const hidden = all.filter((scope) => apart.has(scope));
+  const ofStore = ownReader(stores, ownStoreOf(operation.userId));
+  const parts = [
+    await exportPart({ reader, scopes, hidden }, sum, true),
+    await exportPart({ reader: ofStore, scopes: await ofStore.scopes(), hidden: [] }, sum, true),
+  ];
+  const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
+  if (first === undefined) return parts;
+  const place = [first.scope, first.path].filter((name) => name !== "").join("/");
+  const reason = `the export leaves out ${quoted(place)}: ${first.reason}; and ${counted(others.length, "file")} more`;
+  throw new ToolError("STORAGE_UNSAFE", `Cannot ${operation.action}: ${reason}`);
+}

@@ -1,0 +1,165 @@
+/** Erasing a user reaches nobody else, by whatever id or link, and nothing that lies in the folder prevents it. */
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { loopDisk } from "../support/loop-disk.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { userFolder, userFolderNames } from "../support/user-files.ts";
+import { fillAll, openAll, ownStore, shownBy } from "../upkeep/four-families.ts";
+
+const alice = { userId: "alice" };
+
+const odd = ["..", ".erased.0", "%62ob", "BOB", "bob ", "a".repeat(128), "ü/..", "con", "CON.md"];
+
+test("an id that looks like another's folder, or like what is left of a user, reaches only itself", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "bob");
+  const before = treeFingerprint(folder.path);
+  const ids = [...odd, userFolder("", "bob"), `stores/${ownStore("bob")}`, ownStore("bob").toUpperCase()];
+  for (const userId of ids) {
+    await expect(runtime.upkeep.erase({ userId })).rejects.toMatchObject({
+      code: expect.stringMatching(/^(ENTRY_NOT_FOUND|USER_INVALID)$/),
+    });
+  }
+  expect(treeFingerprint(folder.path)).toEqual(before);
+  for (const userId of [".erased.0", "%62ob", "BOB", "con"]) {
+    expect(await runtime.call("memory_write", { key: "k", content: "x" }, { userId })).toMatchObject({ ok: true });
+    await runtime.upkeep.erase({ userId });
+  }
+  expect(userFolderNames(folder.path)).toEqual(["bob"]);
+});
+
+test("a user id that is the id of another's store does not reach that store", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "bob");
+  // The id of Bob's store, of version 8: as a user id, its own store is another one.
+  await expect(runtime.upkeep.erase({ userId: ownStore("bob") })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+  expect(await shownBy(runtime, "bob")).toMatchObject({ note: { ok: true } });
+});
+
+test("a folder whose record names another user is not erased, whatever it is called", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "bob");
+  await runtime.close();
+  renameSync(userFolder(folder.path, "bob"), userFolder(folder.path, "alice"));
+  await using later = await openAll(folder.path);
+  const before = treeFingerprint(userFolder(folder.path, "alice"));
+  const code = "STORAGE_UNSAFE";
+  const message = expect.stringContaining("it belongs to another user id");
+  await expect(later.upkeep.erase(alice)).rejects.toMatchObject({ code, message });
+  await expect(later.upkeep.planErase(alice)).rejects.toMatchObject({ code, message });
+  expect(treeFingerprint(userFolder(folder.path, "alice"))).toEqual(before);
+});
+
+test("on a disk that ignores case, a user whose id differs only by case from another's erases nothing", async (context) => {
+  const disk = await loopDisk("exfat", { bytes: 8 * 2 ** 20 });
+  if (typeof disk === "string") skipWithReason(context, disk);
+  using mounted = disk;
+  const dataDir = join(mounted.path, "data");
+  await using runtime = await openAll(dataDir);
+  const write = { key: "k", content: "x" };
+  expect(await runtime.call("memory_write", write, { userId: "Alice" })).toMatchObject({ ok: true });
+  for (const damage of ["none", "an empty record", "no record"]) {
+    if (damage === "an empty record") writeFileSync(join(dataDir, "users/Alice/.memcell/owner"), "");
+    if (damage === "no record") rmSync(join(dataDir, "users/Alice/.memcell/owner"));
+    await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+    expect(readdirSync(join(dataDir, "users/Alice"))).toContain("journal");
+  }
+  expect(await runtime.upkeep.erase({ userId: "Alice" })).toMatchObject({ left: [] });
+  expect(readdirSync(join(dataDir, "users"))).toEqual([]);
+});
+
+test("links in the folder are removed, and what they lead to stays", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "alice");
+  await fillAll(runtime, "bob");
+  const [home, bobs] = [userFolder(folder.path, "alice"), userFolder(folder.path, "bob")];
+  const outside = join(folder.path, "outside");
+  mkdirSync(outside);
+  writeFileSync(join(outside, "kept.txt"), "kept");
+  symlinkSync(bobs, join(home, "notes"));
+  symlinkSync(join(bobs, "memory"), join(home, "memory/sub"));
+  symlinkSync(join(bobs, "memory/kept.md"), join(home, "memory/link.md"));
+  symlinkSync(outside, join(home, "journal/outside"));
+  linkSync(join(outside, "kept.txt"), join(home, "memory/second.md"));
+  symlinkSync(
+    join(folder.path, "stores", ownStore("bob"), "entries"),
+    join(folder.path, "stores", ownStore("alice"), "entries/bobs"),
+  );
+  const before = await shownBy(runtime, "bob");
+  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+  expect(await shownBy(runtime, "bob")).toEqual(before);
+  expect(readFileSync(join(outside, "kept.txt"), "utf8")).toBe("kept");
+  expect(userFolderNames(folder.path)).toEqual(["bob"]);
+});
+
+test("a link in the place of the user's folder, or of the own store, is refused", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "bob");
+  const before = await shownBy(runtime, "bob");
+  symlinkSync(userFolder(folder.path, "bob"), userFolder(folder.path, "alice"));
+  symlinkSync(join(folder.path, "stores", ownStore("bob")), join(folder.path, "stores", ownStore("carol")));
+  for (const userId of ["alice", "carol"]) {
+    await expect(runtime.upkeep.erase({ userId })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+  }
+  expect(await shownBy(runtime, "bob")).toEqual(before);
+});
+
+/** What calls refuse to use is erased all the same. */
+const damages: Readonly<Record<string, (own: string) => void>> = {
+  "a link in the place of the lock": (own) => replaceByLink(join(own, "lock")),
+  "a link in the place of the log": (own) => replaceByLink(join(own, "journal")),
+  "a link in the place of the owner's record": (own) => replaceByLink(join(own, "owner")),
+  "a folder in the place of the lock": (own) => {
+    rmSync(join(own, "lock"));
+    mkdirSync(join(own, "lock"));
+  },
+  "a second name of every file": (own) => {
+    for (const name of readdirSync(own)) linkSync(join(own, name), join(own, `copy-of-${name}`));
+  },
+  "a log that is none": (own) => writeFileSync(join(own, "journal"), "x".repeat(9_000)),
+  "no folder of the host": (own) => rmSync(own, { recursive: true }),
+  "a file in the place of the host's folder": (own) => {
+    rmSync(own, { recursive: true });
+    writeFileSync(own, "x");
+  },
+};
+
+function replaceByLink(path: string): void {
+  rmSync(path);
+  symlinkSync("/etc/hostname", path);
+}
+
+test.for(Object.keys(damages))("%s keeps nobody from erasing the user", async (name) => {
+  using folder = temporaryFolder();
+  {
+    await using runtime = await openAll(folder.path);
+    await fillAll(runtime, "alice");
+  }
+  const homes = [userFolder(folder.path, "alice"), join(folder.path, "stores", ownStore("alice"))];
+  for (const home of homes) damages[name]?.(join(home, ".memcell"));
+  await using runtime = await openAll(folder.path);
+  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+  expect(homes.filter((home) => existsSync(home))).toEqual([]);
+  expect(await runtime.upkeep.strays()).toEqual([]);
+  expect(readFileSync("/etc/hostname", "utf8")).not.toBe("");
+});

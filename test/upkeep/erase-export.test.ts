@@ -1,0 +1,130 @@
+/** A user's memory as a zip file: it has the files of all families, is written before an erasure, and comes back. */
+import { existsSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { readArchive, writeArchive } from "../../host/archive/archive-file.ts";
+import { readZip } from "../../host/archive/read-zip.ts";
+import { zipOf } from "../../host/archive/write-zip.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { readUserFiles, userFolder } from "../support/user-files.ts";
+import { fillAll, openAll, ownStore, shownBy } from "./four-families.ts";
+
+const alice = { userId: "alice" };
+
+/** A data folder with Alice's entries of all families, and a place for exports. */
+async function stage() {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const runtime = await openAll(dataDir);
+  await fillAll(runtime, "alice");
+  return {
+    dataDir,
+    runtime,
+    place: (name: string): string => join(folder.path, name),
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+test("what an erasure has exported is imported again, and all tools show the same", async () => {
+  await using at = await stage();
+  const shown = await shownBy(at.runtime, "alice");
+  const stored = readUserFiles(at.dataDir, "alice");
+  const { files, leftOut } = await at.runtime.upkeep.export(alice);
+  expect(leftOut).toEqual([]);
+  await writeArchive(at.place("before.zip"), zipOf(files));
+
+  expect(await at.runtime.upkeep.erase(alice, { export: at.place("erased.zip") })).toMatchObject({ left: [] });
+  expect(existsSync(userFolder(at.dataDir, "alice"))).toBe(false);
+  expect(readFileSync(at.place("erased.zip"))).toEqual(readFileSync(at.place("before.zip")));
+
+  const found = await readZip(await readArchive(at.place("erased.zip")));
+  expect(await at.runtime.upkeep.import(alice, found)).toMatchObject({ refused: [], leftOut: [] });
+  expect(await shownBy(at.runtime, "alice")).toEqual(shown);
+  expect(readUserFiles(at.dataDir, "alice")).toEqual(stored);
+});
+
+test("an export has the files of families whose plugins are not loaded, and an import names those that it skips", async () => {
+  await using at = await stage();
+  const all = await at.runtime.upkeep.export(alice);
+  await using one = await openAll(at.dataDir, { plugins: ["user-memory"] });
+  expect(await one.upkeep.export(alice)).toEqual(all);
+  expect(new Set(all.files.map(({ scope }) => scope))).toEqual(new Set(["journal", "memory", "runs", "store"]));
+
+  const bob = { userId: "bob" };
+  const plan = await one.upkeep.import(bob, all.files);
+  const skipped = ["journal", "runs", "store"].map((path) => ({
+    path,
+    code: "TOOL_UNKNOWN",
+    reason: "no loaded plugin has this scope",
+  }));
+  expect(plan.leftOut).toEqual(skipped);
+  const files = Object.keys(readUserFiles(at.dataDir, "bob"));
+  expect(files.filter((path) => !path.startsWith("memory/"))).toEqual([]);
+  expect(await one.call("ReadUserMemory", { name: "kept" }, bob)).toMatchObject({ ok: true });
+  await using none = await openAll(at.dataDir, { plugins: ["run-history"] });
+  const journalAlone = none.upkeep.import(bob, all.files, { scopes: ["journal"] });
+  await expect(journalAlone).rejects.toMatchObject({
+    code: "TOOL_UNKNOWN",
+    message: 'Cannot import the memory: "journal": no loaded plugin has this scope',
+  });
+});
+
+test("an export names what lies beside the scopes, and an erasure with an export then removes nothing", async () => {
+  await using at = await stage();
+  const home = userFolder(at.dataDir, "alice");
+  const cases: readonly [make: () => void, leftOut: object][] = [
+    [() => mkdirSync(join(home, "My Notes")), { scope: "My Notes", path: "", reason: "its name is not a scope's" }],
+    [() => writeFileSync(join(home, "todo"), "x"), { scope: "todo", path: "", reason: "it is not a folder" }],
+    [() => symlinkSync("/etc", join(home, "etc")), { scope: "etc", path: "", reason: "it is not a folder" }],
+    [
+      () => mkdirSync(join(home, "store")),
+      { scope: "store", path: "", reason: "another folder stands for this scope" },
+    ],
+    [
+      () => writeFileSync(join(at.dataDir, "stores", ownStore("alice"), "x.txt"), "x"),
+      { scope: `stores/${ownStore("alice")}/x.txt`, path: "", reason: "its name is not a scope's" },
+    ],
+    [
+      () => {
+        writeFileSync(join(home, "memory/giant.md"), "");
+        truncateSync(join(home, "memory/giant.md"), 2 ** 22);
+      },
+      { scope: "memory", path: "giant.md", reason: "it is 4194304 bytes, at most 2097152 allowed" },
+    ],
+  ];
+  for (const [make, leftOut] of cases) {
+    make();
+    const exported = await at.runtime.upkeep.export(alice);
+    expect(exported.leftOut).toEqual(expect.arrayContaining([leftOut]));
+    const before = treeFingerprint(at.dataDir);
+    await expect(at.runtime.upkeep.erase(alice, { export: at.place("a.zip") })).rejects.toMatchObject({
+      code: "STORAGE_UNSAFE",
+      message: expect.stringMatching(/^Cannot erase the user: the export leaves out ".*": it/),
+    });
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+    expect(existsSync(at.place("a.zip"))).toBe(false);
+  }
+  expect(await at.runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+});
+
+test("if the export cannot be written, nothing is removed", async () => {
+  await using at = await stage();
+  writeFileSync(at.place("taken.zip"), "mine");
+  for (const [file, code] of [
+    [at.place("taken.zip"), "NAME_CONFLICT"],
+    [at.place("nowhere/a.zip"), "STORAGE_FAILED"],
+    [join(at.dataDir, "users/alice/a.zip"), "INPUT_INVALID"],
+    [join(at.dataDir, "stores/a.zip"), "INPUT_INVALID"],
+  ] as const) {
+    const before = treeFingerprint(at.dataDir);
+    await expect(at.runtime.upkeep.erase(alice, { export: file })).rejects.toMatchObject({ code });
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  }
+  expect(readFileSync(at.place("taken.zip"), "utf8")).toBe("mine");
+});
