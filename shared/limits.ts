@@ -226,7 +226,6 @@ export const configLimits = {
 export const promptLimits = {
   /** A model reads all of them before each answer. */
   linesMax: 200,
-  /** 25 KB. */
   bytesMax: 25_000,
   /** The frame that marks one family's index as data: a tag at each end, a note, and the number of hidden entries. */
   frameLinesMax: 8,
@@ -245,7 +244,6 @@ export const pageLimits = {
   textCharsMax: 1_000,
   /** Consecutive invisible characters that are named one by one. A bidirectional name or a joined emoji has fewer. */
   unseenRunMax: 8,
-  /** One table takes some ten printed sheets. */
   rowsMax: 500,
   /** Names to choose from in a filter. Each adds a style rule. */
   filterOptionsMax: 500,

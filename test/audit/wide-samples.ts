@@ -70,12 +70,13 @@ function longNamed(report: AuditReport): AuditReport {
       ],
     },
     policy: { name: "/etc/memcell/policies/production/eu-central-1/policy.json", sha256: hash, pins: [hash, hash] },
-    tools: tools.map((tool, at) => ({
-      ...tool,
-      name: longToolNames[at] ?? tool.name,
-      scopes: ["memory", "a-scope-with-a-rather-long-name"],
-      allowed: at === 0 ? null : tool.allowed,
-    })),
+    tools: tools.map((tool, at) =>
+      Object.assign({}, tool, {
+        name: longToolNames[at] ?? tool.name,
+        scopes: ["memory", "a-scope-with-a-rather-long-name"],
+        allowed: at === 0 ? null : tool.allowed,
+      }),
+    ),
     dependencies: [
       {
         name: "@a-long-organisation/with-a-package-of-a-long-name",

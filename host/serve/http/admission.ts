@@ -127,12 +127,9 @@ function admitByToken(
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
         if (reason !== "token-missing") badTokens.count(peerKey(peer));
         if (reason === "token-user") throw error;
-        const challenging = reason === "token-missing" ? null : "invalid_token";
-        const headers = challenge({
-          error: challenging,
-          scopes: scopesOf({ kind: "token", token: options }),
-          metadataUrl,
-        });
+        const failure = reason === "token-missing" ? null : "invalid_token";
+        const scopes = scopesOf({ kind: "token", token: options });
+        const headers = challenge({ error: failure, scopes, metadataUrl });
         throw new RefusedRequest(reason, { headers, cause });
       }
     },

@@ -27,8 +27,7 @@ export class Session {
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
     const labels = { via: "mcp-http", session: id.slice(0, 8) };
-    const ofRequest = ({ http }: ServerContext): boolean => mayWrite(http?.authInfo);
-    this.#server = makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: ofRequest });
+    this.#server = makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: mayWriteBy });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }
@@ -99,3 +98,5 @@ const cancelled = (id: string | number) => ({
   id,
   error: { code: cancelledCode, message: "Request cancelled" },
 });
+
+const mayWriteBy = ({ http }: ServerContext): boolean => mayWrite(http?.authInfo);

@@ -27,6 +27,7 @@ import { mountedHome, storesFolder, userHome } from "./home.ts";
 import { Homes } from "./homes.ts";
 import { retireLeftOver } from "./left-over.ts";
 import { listUsers, strayFolders } from "./list-users.ts";
+import { waitingFor } from "./open-session.ts";
 import { FileSharedStores } from "./shared/file-shared-stores.ts";
 import { SharedFileReader } from "./shared/shared-file-reader.ts";
 import { strayStores } from "./shared/store-facts.ts";
@@ -142,8 +143,8 @@ export class FileStore implements Store {
   ): Promise<Result> {
     // A crash during a first commit can leave the host's own folder without its lock file. Writing calls make one and
     // clean up under it.
-    const { until, signal, isReadOnly = false, isLookingOnly = false, isThorough = false } = options;
-    const waiting = { make: options.writes, readOnlyWillDo: !options.writes, isReadOnly, until, signal };
+    const { isReadOnly = false, isLookingOnly = false, isThorough = false } = options;
+    const waiting = waitingFor(options);
     const homes = this.#homes;
     using _looking = isLookingOnly ? await homes.lockOnly(userId, waiting) : null;
     using _reading = isReadOnly && !isLookingOnly ? await homes.lockFinished(userId, waiting) : null;

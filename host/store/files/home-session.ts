@@ -154,18 +154,10 @@ export class HomeSession implements Disposable {
   /** As `commit`, for changes that are a purge. */
   async purge(changes: ChangeSet, knownSizes: KnownSizes): Promise<KnownSizes> {
     // A record that has put a file into the trash would put it there again after a crash.
-    await this.#retireIfRoom();
+    await this.retire(false).catch(passOverFull);
     this.checkPlace();
     const gone = await purge(changes, () => this.#log.scopeFolders(), this.#setup.isFlushed);
     return sizesAfter(knownSizes, gone);
-  }
-
-  async #retireIfRoom(): Promise<void> {
-    try {
-      await this.retire(false);
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
-    }
   }
 
   prepare(wanted: WantedChange): HomeChange {
@@ -249,4 +241,9 @@ export class HomeSession implements Disposable {
     await claimOwner(this.#own, this.#setup.home);
     await this.#own.flush();
   }
+}
+
+/** A purge must free space where there is none. */
+function passOverFull(error: unknown): void {
+  if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
 }

@@ -1,5 +1,6 @@
 /** Takes a home's lock and opens its WAL. */
 import type { Directory } from "../../disk/directory.ts";
+import type { HoldOptions } from "../holding.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
 import type { HomeLock, LockRequest } from "./home-lock.ts";
@@ -10,6 +11,13 @@ import type { SessionSetup } from "./session-setup.ts";
 
 /** How to wait for a lock. */
 export type Waiting = Omit<LockRequest, "shown">;
+
+/** Only who writes makes a lock file, and needs a disk that can be written. */
+export function waitingFor({ writes, isReadOnly = false, until, signal }: WaitingOptions): Waiting {
+  return { make: writes, readOnlyWillDo: !writes, isReadOnly, until, signal };
+}
+
+type WaitingOptions = Pick<HoldOptions, "writes" | "isReadOnly" | "until" | "signal">;
 
 type Setup = Omit<SessionSetup, "isOwned">;
 

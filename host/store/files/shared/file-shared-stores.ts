@@ -19,7 +19,7 @@ import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
 import type { HomesSetup } from "../homes.ts";
 import { retireLeftOver } from "../left-over.ts";
-import type { Waiting } from "../open-session.ts";
+import { waitingFor } from "../open-session.ts";
 import { commitStores } from "./commit-stores.ts";
 import { endFollowing } from "./erase-mark.ts";
 import { GrantedHints } from "./granted-hints.ts";
@@ -157,8 +157,7 @@ export class FileSharedStores implements SharedStores {
     options: StoreHoldOptions,
     work: Work<Result>,
   ): Promise<Result> {
-    const { onlyRead = [] } = options;
-    const read = await this.#versionsOf(onlyRead, { ...options, writes: false });
+    const read = await this.#versionsOf(options.onlyRead ?? [], { ...options, writes: false });
     const locked = ids.filter((id) => !read.has(id));
     return await this.#holdLocked(locked, options, work, read);
   }
@@ -184,10 +183,9 @@ export class FileSharedStores implements SharedStores {
     const locks: Disposable[] = [];
     try {
       for (const id of ids) {
-        const waiting = waitingFor(options);
-        locks.push(
-          ...disposables(await (options.isLookingOnly ? homes.lockOnly(id, waiting) : homes.lockFinished(id, waiting))),
-        );
+        const [waiting, isOnly] = [waitingFor(options), options.isLookingOnly];
+        const lock = await (isOnly ? homes.lockOnly(id, waiting) : homes.lockFinished(id, waiting));
+        if (lock !== null) locks.push(lock);
       }
       return await this.#run(ids, options, work);
     } finally {
@@ -250,13 +248,3 @@ export class FileSharedStores implements SharedStores {
     return Array.from(versions).every(([id, version]) => isStill(this.#homes.homeOf(id), version));
   }
 }
-
-const disposables = (lock: Disposable | null): Disposable[] => (lock === null ? [] : [lock]);
-
-const waitingFor = ({ writes, isReadOnly = false, until, signal }: StoreHoldOptions): Waiting => ({
-  make: writes,
-  readOnlyWillDo: !writes,
-  isReadOnly,
-  until,
-  signal,
-});
