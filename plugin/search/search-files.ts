@@ -44,7 +44,8 @@ export function searchFiles<Entry extends SearchedEntry>(
     const isByEngine = !found || found.valueWords !== undefined;
     costLeft -= isByEngine ? readCostOf(file) / searchLimits.engineSpeed : readCostOf(file);
     searched++;
-    candidates.count(bytes);
+    // An empty file has a name, which can be found.
+    candidates.count(Math.max(bytes, 1));
     const weights = found ? counts.weightsOf(found) : [];
     if (!found || !weights.some((weight) => weight > 0)) continue;
     candidates.add({ store: source, path, updatedMs: changedUs / 1_000, length: bytes, entry: found.entry, weights });

@@ -31,6 +31,7 @@ test("the text shows who calls which tool, and a line for each thing that is tak
   expect(Object.fromEntries(report.tools.map((tool) => [tool.name, tool.callers]))).toEqual({
     UpdateUserMemory: "nobody",
     ReadUserMemory: "programs",
+    SearchUserMemory: "models",
     PromptIndex: "programs",
     ListEntries: "programs",
     InspectMemory: "programs",
@@ -62,7 +63,7 @@ test("the page says the same", async () => {
   expect(report.narrowings).toHaveLength(3);
   expect(words).toContain(`The policy takes away: ${report.narrowings.join(" ")}`);
   expect(words).toContain(
-    "It has 6 tools, of which 4 can be called, of which a model can call 0. Together they ask for",
+    "It has 7 tools, of which 5 can be called, of which a model can call 1. Together they ask for",
   );
   expect(words).not.toContain("FAIL");
 });

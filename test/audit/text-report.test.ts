@@ -74,7 +74,10 @@ test("shows a tool that is offered to models against the policy in its row, and 
   const report = makeReport({ artifact, policy: await loadPolicy(undefined), dependencies: null });
   expect(plain(report)).toMatch(/^PromptIndex +model \(NO\) {2}yes /m);
   expect(plain(report)).toMatch(/^RestoreEntry +host {8}yes /m);
-  expect(report.tools[2]).toMatchObject({ audience: "model", allowed: { audience: "host" } });
+  expect(report.tools.find(({ name }) => name === "PromptIndex")).toMatchObject({
+    audience: "model",
+    allowed: { audience: "host" },
+  });
   const open = await loadPolicy(offeredToModels(proposePolicy(shippedManifest, shipped.sha256)));
   const wide = makeReport({ artifact: shipped, policy: open, dependencies: null });
   expect(wide.verdict).toBe("PASS");

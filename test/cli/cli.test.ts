@@ -67,6 +67,7 @@ test("tools prints the fields that a function-calling API needs", () => {
   expect(JSON.parse(stdout)).toMatchObject([
     { name: "UpdateUserMemory", inputSchema: { type: "object", required: ["action", "name"] } },
     { name: "ReadUserMemory", inputSchema: { type: "object", required: ["name"] } },
+    { name: "SearchUserMemory", inputSchema: { type: "object" } },
   ]);
   expect(stdout).not.toContain("<!-- parameters -->");
 });

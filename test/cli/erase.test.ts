@@ -109,8 +109,9 @@ test("an unknown user is a coded error, and gets no folder", () => {
       error: { code: "ENTRY_NOT_FOUND", message: expect.stringMatching(/: nothing is stored of this user$/) },
     });
   }
-  expect(JSON.parse(at.erase("--yes").stdout)).toMatchObject({ error: { code: "USER_REQUIRED" } });
-  expect(JSON.parse(at.erase("--user", "../bob", "--yes").stdout)).toMatchObject({ error: { code: "USER_INVALID" } });
+  for (const wrong of [["--yes"], ["--user", "../bob", "--yes"]]) {
+    expect(at.erase(...wrong)).toMatchObject({ status: 2, stdout: "" });
+  }
   expect(readdirSync(join(at.dataDir, "users")).toSorted()).toEqual(["alice", "bob"]);
 });
 

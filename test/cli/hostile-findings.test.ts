@@ -64,7 +64,7 @@ test("doctor --fix reports the mends of other plugins although one plugin has fa
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject([
     {
-      mended: [{ problem: "index-missing" }, { problem: "entry-unreadable" }],
+      mended: [{ problem: "index-missing" }, { problem: "entry-incomplete" }],
       remaining: [{ problem: "not-inspected", path: "notes" }],
       error: { code: "OUTPUT_INVALID" },
     },

@@ -1,5 +1,5 @@
 /** An invalid value is an error from every source. The message names the source, the value and what is allowed. */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
@@ -92,9 +92,16 @@ test.for(texts)(
     }
     const name = `${task.id}.json`;
     const inFile = `${at} (file ${name} "${at}") is ${shown(text)}, allowed: ${allowed}`;
-    expect(await mistakeOf(["--config", write(name, at, text)])).toBe(inFile);
+    const written = write(name, at, text);
+    expect(await mistakeOf(["--config", written])).toBe(`${inFile} (${placeOf(written, lastKey(at))})`);
   },
 );
+
+const lastKey = (at: SettingPath): string => `"${at.split(".").at(-1)}":`;
+
+/** Where a text is in a file of one line. */
+const placeOf = (written: string, text: string): string =>
+  `line 1, column ${readFileSync(written, "utf8").indexOf(text) + 1}`;
 
 const host = "a host's name without a port";
 const algorithm = `one of ${tokenAlgorithms.join(", ")}`;
@@ -122,7 +129,9 @@ test.for(listed)("$path refuses the item $text", async ({ path: at, text, allowe
   const [variable, flag, name] = [variableOf(at), flagOf(at), `${task.id}.json`];
   expect(await mistakeOf([], { [variable]: text })).toBe(`${at}[0] (environment ${variable}) ${said}`);
   expect(await mistakeOf([`--${flag}=${text}`])).toBe(`${at}[0] (flag --${flag}) ${said}`);
-  expect(await mistakeOf(["--config", write(name, at, [text])])).toBe(`${at}[0] (file ${name} "${at}") ${said}`);
+  const written = write(name, at, [text]);
+  const inFile = `${at}[0] (file ${name} "${at}") ${said}`;
+  expect(await mistakeOf(["--config", written])).toBe(`${inFile} (${placeOf(written, JSON.stringify(text))})`);
 });
 
 /** JSON has more types of value than text. */

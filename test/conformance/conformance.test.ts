@@ -36,7 +36,7 @@ test("only vectors about files need the file store", () => {
   expect(
     Object.fromEntries(reasons.map((reason) => [reason, reasons.filter((each) => each === reason).length])),
   ).toEqual({
-    "it is about symbolic links": 24,
+    "it is about symbolic links": 26,
     "it is about second names of a file": 1,
     "it is about folders without files": 2,
     "it is about the names of users' folders": 4,

@@ -120,8 +120,11 @@ test("two denials of paths differ only in the path that the guest named", () => 
 });
 
 test("a listing shows only paths that a guest could name", () => {
-  const lists = worlds.map((dataDir) => replies(dataDir, "memory", "")[1]);
-  expect(lists).toEqual(Array.from(worlds, () => '{"ok":true,"entries":[{"path":"a.md","bytes":8}]}'));
+  for (const dataDir of worlds) {
+    expect(replies(dataDir, "memory", "")[1]).toMatch(
+      /^\{"ok":true,"entries":\[\{"path":"a\.md","bytes":8,"changedUs":\d+\}\]\}$/,
+    );
+  }
 });
 
 test("another user's entry, a missing entry, and an entry of a missing user look the same to a reader", async () => {

@@ -177,6 +177,7 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
     () => called(runtime, "UpdateUserMemory", { action: "delete", name: "old" }),
   ],
   ReadUserMemory: (runtime) => [() => called(runtime, "ReadUserMemory", { name: "kept" })],
+  SearchUserMemory: (runtime) => [() => called(runtime, "SearchUserMemory", { query: "text" })],
   PromptIndex: (runtime) => [() => asHost(runtime, "PromptIndex", {})],
   ListEntries: (runtime) => [() => asHost(runtime, "ListEntries", {})],
   InspectMemory: (runtime) => [

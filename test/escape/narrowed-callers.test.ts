@@ -46,11 +46,12 @@ test("a tool that is kept for the host is unknown to models, and programs call i
   const kept = grantsOf("user-memory", (tools) => {
     tools["UpdateUserMemory"] = { ...tools["UpdateUserMemory"], audience: "host" } as GrantedTools[string];
     tools["ReadUserMemory"] = { ...tools["ReadUserMemory"], audience: "host" } as GrantedTools[string];
+    tools["SearchUserMemory"] = { ...tools["SearchUserMemory"], audience: "host" } as GrantedTools[string];
   });
   await using opened = await openNarrowed(kept, ["user-memory"]);
   const { runtime, lines } = opened;
   expect(lines).toEqual(
-    ["UpdateUserMemory", "ReadUserMemory"].map(
+    ["UpdateUserMemory", "ReadUserMemory", "SearchUserMemory"].map(
       (tool) =>
         `warn policy: user-memory: the tool "${tool}" is to be offered to models, the policy keeps it for the host: ` +
         "only programs can call it",
@@ -71,6 +72,7 @@ test("without the tools that have roles, a family is as one that has none", asyn
   await using opened = await openNarrowed(onlyRead, ["user-memory"]);
   const { runtime, dataDir, lines } = opened;
   expect(lines.map((line) => line.split(": ").at(-1))).toEqual([
+    "it is not available",
     "it is not available",
     "it is not available, so prompts have no index of this plugin",
     "it is not available, so its entries are not listed",

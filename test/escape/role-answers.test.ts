@@ -170,7 +170,7 @@ async function expectOthersMended({ upkeep }: Runtime, dataDir: string): Promise
     remedy: null,
   };
   expect(await upkeep.inspect(alice)).toContainEqual(notInspected);
-  expect(await upkeep.mend(alice)).toMatchObject([{ problem: "index-missing" }, { problem: "entry-unreadable" }]);
+  expect(await upkeep.mend(alice)).toMatchObject([{ problem: "index-missing" }, { problem: "entry-incomplete" }]);
   expect(await upkeep.inspect(alice)).toEqual([notInspected]);
 }
 

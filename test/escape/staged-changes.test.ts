@@ -13,7 +13,15 @@ afterEach(() => stage.close());
 
 const written = '{"ok":true}';
 const content = (text: string | null): string => JSON.stringify({ ok: true, content: text });
-const entries = (...files: { path: string; bytes: number }[]): string => JSON.stringify({ ok: true, entries: files });
+/** Of the files, in a listing that tells of each when it was changed. */
+const entries = (...files: { path: string; bytes: number }[]): unknown => {
+  const each = files.map(
+    ({ path, bytes }) => `{"path":"${path.replaceAll(".", "\\.")}","bytes":${bytes},"changedUs":\\d+}`,
+  );
+  return expect.stringMatching(
+    new RegExp(`^\\{"ok":true,"entries":\\[${each.join(",").replaceAll("{", "\\{").replaceAll("}", "\\}")}\\]\\}$`),
+  );
+};
 const mebibytes = (paths: string[]): object[] => paths.map((path) => ({ writeLarge: { path, characters: 2 ** 20 } }));
 
 test("the trash can be read and listed, but not written", async () => {

@@ -86,6 +86,8 @@ const run = { agentId: "planner", runId: "run-1" };
 const stories: readonly (readonly [tool: string, input: Record<string, unknown>])[] = [
   ["UpdateUserMemory", entry],
   ["ReadUserMemory", { name: "a" }],
+  ["SearchUserMemory", {}],
+  ["SearchUserMemory", { query: "text", type: "user" }],
   ["UpdateUserMemory", { action: "delete", name: "a" }],
   ["UpdateUserMemory", { action: "upsert", name: "a" }],
   ["memory_write", { key: "k", content: "text" }],

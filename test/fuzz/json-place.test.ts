@@ -52,7 +52,10 @@ test("a text is refused exactly if it is not JSON, or ambiguous, and then with a
         } catch {
           isJson = false;
         }
-        if (message === null) return expect(isJson).toBe(true);
+        if (message === null) {
+          expect(isJson).toBe(true);
+          return;
+        }
         refused++;
         const [, line = "", column = "", why] = /\(line (\d+), column (\d+)(: .+)?\)$/.exec(message) ?? [];
         expect(message.startsWith("is not JSON")).toBe(!isJson);

@@ -35,7 +35,7 @@ interface RpcBody {
 const bodyOf = ({ body }: Answer): RpcBody => JSON.parse(body) as RpcBody;
 const toolsIn = (answer: Answer): string[] => bodyOf(answer).result?.tools?.map(({ name }) => name) ?? [];
 
-const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory"];
+const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory", "SearchUserMemory"];
 
 const claims: readonly { readonly name: string; readonly scope: unknown; readonly access: "read" | "write" | null }[] =
   [
@@ -88,7 +88,7 @@ test("a refusal is in the audit log", async () => {
   await own.rpc(await tokenWith("openid", own), "tools/list");
   await own.runtime.close();
   expect(own.records()).toContainEqual(
-    expect.objectContaining({ type: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
+    expect.objectContaining({ kind: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
   );
 });
 
@@ -116,7 +116,7 @@ test("a token that may only read calls what changes nothing, and everything else
   expect(refused).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
   expect(stage.records()).toContainEqual(
     expect.objectContaining({
-      type: "call",
+      kind: "call",
       tool: "UpdateUserMemory",
       userId: "alice",
       labels: expect.anything() as unknown,
@@ -151,14 +151,14 @@ test("a session remembers no scope: each request may do what its own token allow
   }
 });
 
-test("the instructions speak of keeping something only to a client that may", async () => {
+test("the instructions say that memory can only be read to a client that may not change it", async () => {
   for (const [scope, says] of [
-    ["memcell:read", false],
-    ["memcell:write", true],
+    ["memcell:read", true],
+    ["memcell:write", false],
   ] as const) {
     for (const mode of ["2026-07-28", "legacy"] as const) {
       const client = await stage.client(await tokenWith(scope), mode);
-      expect(client.getInstructions()?.includes("Keep what will matter later")).toBe(says);
+      expect(client.getInstructions()?.includes("Memory can only be read here")).toBe(says);
     }
   }
 });

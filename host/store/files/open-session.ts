@@ -1,5 +1,7 @@
 /** Takes a home's lock and opens its WAL. */
 import type { Directory } from "../../disk/directory.ts";
+import { isMissing } from "../../disk/disk-failure.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { HoldOptions } from "../holding.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
@@ -38,7 +40,11 @@ const attemptsMax = 3;
 export async function openSession(setup: () => Setup, waiting: Waiting): Promise<HomeSession | null> {
   for (let attempt = 1; ; attempt++) {
     const present = setup();
-    const locked = await lockFolder(present, waiting);
+    const locked = await lockFolder(present, waiting).catch((error: unknown) => {
+      if (attempt < attemptsMax && hasGone(error)) return undefined;
+      throw error;
+    });
+    if (locked === undefined) continue;
     if (locked === null) return null;
     const { session, own, isRemembered } = locked;
     try {
@@ -56,6 +62,9 @@ export async function openSession(setup: () => Setup, waiting: Waiting): Promise
     session[Symbol.dispose]();
   }
 }
+
+/** Whether the folder was removed while the lock was opened in it. */
+const hasGone = (error: unknown): boolean => error instanceof ToolError && isMissing(error.cause);
 
 async function lockFolder(setup: Setup, waiting: Waiting): Promise<Locked | null> {
   const { home, memo } = setup;

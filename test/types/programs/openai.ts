@@ -5,7 +5,10 @@ import OpenAI from "openai";
 type ToolCall = OpenAI.Chat.Completions.ChatCompletionMessageToolCall;
 
 const client = new OpenAI();
-await using runtime = await createRuntime({ dataDir: "data" });
+await using runtime = await createRuntime({
+  dataDir: "data",
+  plugins: ["user-memory", "journal", "run-history", "stores"],
+});
 const ctx = { userId: "alice" }; // from your authentication
 
 const tools = runtime.tools({ format: "openai-strict" });
