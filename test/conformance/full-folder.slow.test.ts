@@ -38,7 +38,7 @@ test.for([
   const lines = names.map((name) => `- [${name}](${name}.md) \u2014 ${description}\n`).join("");
   const facts = Object.fromEntries(names.map((name) => [`memory/${name}.md`, fact(description)]));
   const expected = names.map((name) => ({ family: "user-memory", name, description: shown }));
-  await withUser({ "memory/MEMORY.md": lines }, async (runtime) => {
+  await withUser({ ...facts, "memory/MEMORY.md": lines }, async (runtime) => {
     expect(await runtime.memoryEntries({ userId: "alice" })).toEqual(expected);
   });
   await withUser(facts, async (runtime, dataDir) => {

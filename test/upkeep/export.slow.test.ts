@@ -97,8 +97,12 @@ test("exports files whatever plugins say about them; an import leaves out and re
   expect(plan.refused).toEqual([]);
   expect(plan.leftOut).toEqual([
     { path: "memory/con.md", code: "NAME_RESERVED", reason: "its name is reserved" },
-    { path: "memory/notes.txt", code: "INPUT_INVALID", reason },
-    { path: "memory/sub/b.md", code: "INPUT_INVALID", reason },
+    {
+      path: "memory/notes.txt",
+      code: "INPUT_INVALID",
+      reason: `${reason}; to make it an entry, rename it to notes.md`,
+    },
+    { path: "memory/sub/b.md", code: "INPUT_INVALID", reason: `${reason}; to make it an entry, move it to b.md` },
   ]);
   expect(readUserFiles(folder.path, "bob")).toEqual(kept);
 });

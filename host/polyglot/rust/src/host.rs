@@ -325,7 +325,7 @@ impl Call {
         }
         files.retain(|path, _| path.starts_with(prefix) && (is_trash(prefix) || !is_trash(path)));
         let entry = |(path, (bytes, us))| json!({ "path": path, "bytes": bytes, "changedUs": us });
-        let entries: Vec<_> = files.iter().map(entry).collect();
+        let entries: Vec<_> = files.into_iter().map(entry).collect();
         Ok(json!({ "ok": true, "entries": entries }))
     }
 
