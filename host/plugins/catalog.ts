@@ -65,11 +65,15 @@ export async function judgeCatalog(files: PluginFiles, policy: Policy, onLeftOut
   const names = new Set(judged.map(({ manifest }) => manifest.name));
   const isWanted = (name: string): boolean => !names.has(name) && (!onLeftOut || policy.plugins.has(name));
   const besides = files.besides.filter((file) => isWanted(bundledName(file)));
-  for (const each of await judgeAll(besides, policy)) {
-    if (each.status === "rejected" && onLeftOut && each.reason instanceof ToolError) onLeftOut(each.reason);
-    else addUnlessReplaced(judgedOrThrow(each), judged);
+  const leftOut = new Set<string>();
+  for (const [at, each] of (await judgeAll(besides, policy)).entries()) {
+    if (each.status === "rejected" && onLeftOut && each.reason instanceof ToolError) {
+      onLeftOut(each.reason);
+      leftOut.add(bundledName(besides[at] ?? ""));
+    } else addUnlessReplaced(judgedOrThrow(each), judged);
   }
-  return catalogOf(judged, files.bundled, policy);
+  const others = files.bundled.filter((name) => !leftOut.has(name));
+  return catalogOf(judged, others, policy);
 }
 
 function catalogOf(judged: readonly JudgedFile[], bundled: readonly string[], policy: Policy): JudgedCatalog {

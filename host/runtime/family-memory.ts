@@ -106,8 +106,10 @@ export class FamilyMemory {
   #withRole(role: Role, action: string, family: string | undefined): Question["tools"] {
     const tools = this.#tools.withRole(role);
     const [first, ...others] = family === undefined ? tools : tools.filter((found) => found.family === family);
-    if (first === undefined)
-      throw unknownRole(action, role, { family, hint: family && this.#tools.notLoaded.hintForPlugin(family) });
+    if (first === undefined) {
+      const hint = family === undefined ? undefined : this.#tools.notLoaded.hintForPlugin(family);
+      throw unknownRole(action, role, { family, hint });
+    }
     if (role === "read" && others.length > 0) throw severalRead([first, ...others]);
     return [first, ...others];
   }
