@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import type { LogSummary } from "../../host/audit/verify/log-summary.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
+import { callEntry } from "./audit-entries.ts";
+import { writeRun } from "./log-under-test.ts";
 import { runAudit } from "./run-audit.ts";
 import { everyTool, resealed } from "./tamper.ts";
 
@@ -180,6 +183,19 @@ test.for([
   expect(status).toBe(1);
   expect(stdout).toContain(`Cannot write the page: ${says}`);
   expect(["plugin.wasm", "policy.json", "aim.html", "one.html"].map((name) => readFileSync(at(name)))).toEqual(before);
+});
+
+test("--log with --html and --json shows the calls of each user", async () => {
+  using place = temporaryFolder();
+  const [log, page] = [join(place.path, "audit.jsonl"), join(place.path, "page.html")];
+  await writeRun(place.path, [callEntry(1, { userId: "ann" }), callEntry(2, { userId: "ann", code: "BUSY" })]);
+  const { status, stdout } = runAudit(["user-memory", "--log", log, "--html", page]);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/\nusers {2}calls {2}failed .*\nann {8}2 {7}1 /);
+  expect(readFileSync(page, "utf8")).toMatch(/<h3>Calls per user<\/h3>[^]*<bdi>ann<\/bdi>[^]*<h3>Calls<\/h3>/);
+  const { log: summary } = JSON.parse(runAudit(["user-memory", "--log", log, "--json"]).stdout) as { log: LogSummary };
+  expect(summary.callsByUser).toMatchObject([{ userId: "ann", calls: 2, failed: 1, written: 2 }]);
+  expect(summary.latestCalls).toMatchObject([{ callId: "call-1" }, { callId: "call-2", code: "BUSY" }]);
 });
 
 test("prints no colours when stdout is not a terminal, whatever the environment says", () => {

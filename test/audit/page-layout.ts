@@ -1,6 +1,6 @@
 /**
- * How a page is laid out in a browser: what is beyond its edges, what is cut off, and which words are broken. Of each
- * fault the first five.
+ * How a page is laid out in a browser: what is beyond its edges, what is cut off, and which words are broken. Of all
+ * faults but these the first five.
  */
 import type { Page } from "puppeteer-core";
 
@@ -66,5 +66,5 @@ const script = `(() => {
     const lies = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 1 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 2;
     if (rects.some(({ cell, rect }, at) => rects.slice(0, at).some((other) => other.cell !== cell && lies(other.rect, rect)))) covered.push(shownOf(row));
   }
-  return { overflow: document.scrollingElement.scrollWidth - innerWidth, beyond: some(beyond.map(shownOf)), cut: some(cut.map(shownOf)), broken: some(broken), covered: some(covered), words, smallestPx };
+  return { overflow: document.scrollingElement.scrollWidth - innerWidth, beyond: some(beyond.map(shownOf)), cut: some(cut.map(shownOf)), broken, covered: some(covered), words, smallestPx };
 })()`;

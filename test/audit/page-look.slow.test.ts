@@ -55,7 +55,8 @@ test.for(layouts)("$name fits a window of $width pixels, and breaks no word", as
   const { words, smallestPx, broken, ...faults } = await measureLayout(opened.page);
   expect(faults).toEqual({ overflow: 0, beyond: [], cut: [], covered: [] });
   // The widest letters of all, in a word without an end, do not fit the narrowest column.
-  expect(broken.filter((word) => !/^(?:W\u0300)+ in /.test(word))).toEqual([]);
+  const others = broken.filter((word) => !/^(?:W\u0300)+ in /.test(word));
+  expect(others.slice(0, 5)).toEqual([]);
   expect(words).toBeGreaterThan(100);
   expect(smallestPx).toBeGreaterThanOrEqual(10);
 });

@@ -51,7 +51,7 @@ ${["user", "tool", "outcome"].map(hidingRule).join("\n")}
   @container (max-width: 44rem) {
     .calls { --row: flex; }
     .calls tbody tr { flex-wrap: wrap; gap: 0.15rem 0.5rem; padding: 0.6rem 0; }
-    .calls tbody td { flex: 1 0 100%; }
+    .calls tbody td { flex: 1 0 100%; min-width: 0; }
     .calls td:is(:nth-child(2), :last-child) { flex: 0 1 auto; margin-left: auto; }
     .calls td:nth-child(6) { flex: 1 0 60%; }
     .calls td:nth-child(n + 3):nth-child(-n + 6) { position: relative; padding-left: 5.75rem; }
@@ -60,10 +60,10 @@ ${["user", "tool", "outcome"].map(hidingRule).join("\n")}
   }
 }
 @media print {
-  .filter { padding-bottom: 2mm; }
-  .filter select { border: 0; padding: 0; appearance: none; }
+  .filter, .count, .paper { break-after: avoid; padding-bottom: 2mm; }
+  .filter select { height: auto; padding: 0; border: 0; appearance: none; font-size: 9.5pt; }
   .filter button { display: none; }
   .filter:not(:has(.every:not(:checked))) ~ table > tbody > tr:not(.failed, .denied) { display: none; }
-  .filter:not(:has(.every:not(:checked))) ~ .paper { display: block; order: 1; margin: 0; padding-bottom: 2mm; }
+  .filter:not(:has(.every:not(:checked))) ~ .paper { display: block; order: 1; }
 }
 `;
