@@ -10,6 +10,7 @@ import type { AgentKeys } from "./agent-keys.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
 import { RefusedRequest } from "./refusals.ts";
+import type { RefusalReason } from "./refusals.ts";
 import { scopesOf } from "./resource-metadata.ts";
 import { openTokenKeys } from "./token-keys.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
@@ -79,6 +80,10 @@ function admitByToken(
   /** Hashes of tokens and keys that were valid. A known token is verified like any other. */
   const knownTokens = new Set<string>();
 
+  const scopes = scopesOf({ kind: "token", token: options });
+  const challengeFor = (reason: RefusalReason): Record<string, string> =>
+    challenge({ error: reason === "token-missing" ? null : "invalid_token", scopes, metadataUrl });
+
   /** Limits an address with many invalid tokens, but not its known tokens: other clients can share the address. */
   const checkPeer = async (hash: string, peer: string | undefined): Promise<void> => {
     const waitS = badTokens.waitS(peerKey(peer));
@@ -127,10 +132,7 @@ function admitByToken(
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
         if (reason !== "token-missing") badTokens.count(peerKey(peer));
         if (reason === "token-user") throw error;
-        const failure = reason === "token-missing" ? null : "invalid_token";
-        const scopes = scopesOf({ kind: "token", token: options });
-        const headers = challenge({ error: failure, scopes, metadataUrl });
-        throw new RefusedRequest(reason, { headers, cause });
+        throw new RefusedRequest(reason, { headers: challengeFor(reason), cause });
       }
     },
     isReady: () => keys.isReady(),

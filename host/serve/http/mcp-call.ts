@@ -1,6 +1,8 @@
 /** A request that has passed the checks, converted from Node's form to the SDK's. */
 import type { Runtime } from "../../runtime/api.ts";
 import type { ChangeFeed } from "../mcp/change-feed.ts";
+import type { Server } from "../mcp/sdk.ts";
+import { makeUserServer } from "../mcp/user-server.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
 import type { RpcMessage } from "./read-body.ts";
@@ -60,8 +62,18 @@ interface SenderInfo {
 }
 
 /** Whether a request may change something. One that does not say so may not. */
-export const mayWrite = (sender: Pick<SenderInfo, "extra"> | undefined): boolean =>
-  sender?.extra?.["access"] === "write";
+export const mayWrite = ({ authInfo }: { readonly authInfo?: Pick<SenderInfo, "extra"> | undefined } = {}): boolean =>
+  authInfo?.extra?.["access"] === "write";
+
+/** Makes a user's server, each of whose requests may do what its own token allows. `isWriter`: see `makeUserServer`. */
+export function serverFor(
+  { runtime, userId, feed }: UserParts,
+  session: Readonly<Record<string, string>>,
+  isWriter: boolean,
+): Server {
+  const labels = { via: "mcp-http", ...session };
+  return makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: ({ http }) => mayWrite(http) });
+}
 
 /** Whether a request opens a change stream, in either revision. It stays open until one side ends it. */
 export function isStanding({ request, message }: Pick<McpCall, "request" | "message">): boolean {

@@ -1,8 +1,7 @@
 /** One session of a client that uses a 2025 revision. It has its own server and transport, for one user. */
 import { WebStandardStreamableHTTPServerTransport } from "../mcp/sdk.ts";
-import type { Server, ServerContext } from "../mcp/sdk.ts";
-import { makeUserServer } from "../mcp/user-server.ts";
-import { authOf, mayWrite } from "./mcp-call.ts";
+import type { Server } from "../mcp/sdk.ts";
+import { authOf, serverFor } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 
@@ -17,7 +16,8 @@ export class Session {
   readonly #underWay = new Map<string | number, (response: Response) => void>();
 
   /** `isWriter`: whether the request that opens the session may change anything. Each other is asked for itself. */
-  constructor({ runtime, userId, feed, onError }: UserParts, id: string, isWriter: boolean) {
+  constructor(parts: UserParts, id: string, isWriter: boolean) {
+    const { onError } = parts;
     this.id = id;
     // Answers are JSON: a stream for each request would have to be kept until the client reads it.
     this.#transport = new WebStandardStreamableHTTPServerTransport({
@@ -26,8 +26,7 @@ export class Session {
     });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
-    const labels = { via: "mcp-http", session: id.slice(0, 8) };
-    this.#server = makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: mayWriteBy });
+    this.#server = serverFor(parts, { session: id.slice(0, 8) }, isWriter);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }
@@ -98,5 +97,3 @@ const cancelled = (id: string | number) => ({
   id,
   error: { code: cancelledCode, message: "Request cancelled" },
 });
-
-const mayWriteBy = ({ http }: ServerContext): boolean => mayWrite(http?.authInfo);

@@ -1,11 +1,10 @@
 import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
-import type { McpHttpHandler, Server } from "../mcp/sdk.ts";
-import { makeUserServer } from "../mcp/user-server.ts";
+import type { McpHttpHandler } from "../mcp/sdk.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
-import { authOf, isStanding, mayWrite } from "./mcp-call.ts";
+import { authOf, isStanding, mayWrite, serverFor } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import { RefusedRequest } from "./refusals.ts";
 import { SessionRoom, Sessions } from "./sessions.ts";
@@ -41,15 +40,6 @@ export class UserEndpoints {
   }
 }
 
-/** A server for one request, or for the streams of one client. Each request may do what its own token allows. */
-const serverFor = (parts: UserParts, isWriter: boolean): Server =>
-  makeUserServer({
-    ...parts,
-    labels: { via: "mcp-http" },
-    isWriter,
-    mayWrite: ({ http }) => mayWrite(http?.authInfo),
-  });
-
 /** The endpoint of one user. It never gets data of other users. */
 class UserEndpoint {
   readonly #parts: UserParts;
@@ -67,7 +57,7 @@ class UserEndpoint {
     this.#streamsMax = limits.sessionsPerUserMax;
     this.#onIdle = onIdle;
     this.#sessions = new Sessions(this.#parts, limits, () => this.#settle());
-    this.#modern = createMcpHandler(({ authInfo }) => serverFor(this.#parts, mayWrite(authInfo)), {
+    this.#modern = createMcpHandler((context) => serverFor(this.#parts, {}, mayWrite(context)), {
       legacy: "reject",
       bus: this.#parts.feed.bus,
       maxSubscriptions: this.#streamsMax,

@@ -9,7 +9,7 @@ import { entriesPath, notesPath, openStorageStage, weather, writeAgentKeys } fro
 import type { StorageClient, StorageStage } from "./stage.ts";
 
 const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write" };
-const line = { op: "put", namespace: "owner", key: "m", content: "c", at: "2026-01-01T00:00:00.000Z" };
+const pushed = { op: "put", namespace: "owner", key: "m", at: "2026-01-02T03:04:05.000Z", content: "c" };
 const note = { namespace: "owner", key: "n", content: "c" };
 
 const reads: readonly string[] = [
@@ -25,13 +25,13 @@ const reads: readonly string[] = [
 
 const writes: readonly (readonly [method: string, path: string, body?: object])[] = [
   ["PUT", `${entriesPath}/k`, { value: "w" }],
-  ["PUT", `${entriesPath}/k`, { value: "w", inContext: false }],
   ["DELETE", `${entriesPath}/k`],
+  ["PUT", `${entriesPath}/k`, { value: "w", inContext: false }],
   ["POST", `${entriesPath}?action=share`, { grantee: "planner" }],
   ["DELETE", `${entriesPath}?action=share&grantee=planner`],
   ["PUT", notesPath, note],
   ["DELETE", `${notesPath}?namespace=owner&key=n`],
-  ["POST", `${notesPath}?action=sync`, { namespace: "owner", lines: [line] }],
+  ["POST", `${notesPath}?action=sync`, { namespace: "owner", lines: [pushed] }],
 ];
 
 async function fill(client: StorageClient): Promise<void> {
