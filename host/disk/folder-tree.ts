@@ -18,6 +18,9 @@ const entriesAtOnce = 64;
 /** Each level of a tree is a folder that is held open. What is deeper is moved up, and then removed. */
 const depthMax = 32;
 
+/** How often a folder is emptied. A process that has waited for a lock can make it once more. */
+const attemptsMax = 10;
+
 /** How many entries are named that cannot be removed, or not be opened. */
 const namedMax = 100;
 
@@ -133,12 +136,15 @@ class Removal {
     if (removeIfEmpty(within, name)) return;
     if (depth >= depthMax) return this.#moveUp(within, name);
     const before = this.#left.length;
-    {
-      using folder = within.openListed(name);
-      await this.#empty(folder, `${path}/`, depth + 1);
+    for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+      {
+        using folder = within.openListed(name);
+        await this.#empty(folder, `${path}/`, depth + 1);
+      }
+      // What is left in it is named already.
+      if (this.#left.length > before || removeIfEmpty(within, name)) return;
     }
-    // What is left in it is named already.
-    if (this.#left.length === before) rmdirSync(within.listed(name));
+    this.#left.push({ path, reason: "others keep putting files into it" });
   }
 
   #moveUp(within: FolderHandle, name: Buffer): void {

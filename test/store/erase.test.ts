@@ -1,5 +1,7 @@
 /** Erasing a user: everything of the user goes, and nothing else; later calls begin anew. */
 import { EventEmitter, once } from "node:events";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
@@ -182,6 +184,27 @@ describe.each(storeKinds)("%s", (kind) => {
       { writes: false },
     );
     expect(runs).toEqual(["4444", "anew"]);
+  });
+
+  test("who reads by a folder that a person has made, which has no lock, sees all of it or nothing", async () => {
+    if (kind !== "fileStore") return;
+    await using stage = new StoreStage(kind);
+    for (const place of ["users/alice/memory", `stores/${own}/entries`]) {
+      mkdirSync(join(stage.dataDir, place), { recursive: true });
+      writeFileSync(join(stage.dataDir, place, "a.md"), "by hand");
+    }
+    const runs: unknown[] = [];
+    const look = async (read: Promise<unknown>): Promise<void> => {
+      runs.push(await read);
+      if (runs.length === 1) await erase(stage);
+    };
+    await stage.hold(alice, ({ reader }) => look(reader.bytesOf("memory", "a.md")), { writes: false });
+    expect(runs).toEqual([Buffer.from("by hand"), null]);
+    runs.length = 0;
+    mkdirSync(join(stage.dataDir, `stores/${own}/entries`), { recursive: true });
+    writeFileSync(join(stage.dataDir, `stores/${own}/entries/a.md`), "by hand");
+    await stage.holdStores([own], (held) => look(textOf(held, own, "a.md")), { writes: false });
+    expect(runs).toEqual(["by hand", null]);
   });
 
   test("a change set that is based on an erased store is not committed", async () => {

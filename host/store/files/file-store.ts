@@ -8,7 +8,7 @@ import type { UserId } from "../../values/user-id.ts";
 import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
-import { checkCommits, untilFresh } from "../plan-changes.ts";
+import { checkCommits, StaleCall, untilFresh } from "../plan-changes.ts";
 import type { SharedStores } from "../shared-stores.ts";
 import type {
   HeldUser,
@@ -23,7 +23,9 @@ import type {
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
+import { HomeFolder } from "./home-folder.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
+import type { Home } from "./home.ts";
 import { Homes } from "./homes.ts";
 import { retireLeftOver } from "./left-over.ts";
 import { listUsers, strayFolders } from "./list-users.ts";
@@ -49,7 +51,7 @@ export class FileStore implements Store {
   readonly #homes: Homes<UserId>;
   readonly #note: NoteOfUser;
   #leftOver: Promise<void> | null = null;
-  #isClosing = false;
+  readonly #closing = new AbortController();
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
   constructor(root: DataRoot, { durability, note, mount }: FileStoreSetup, boot: string | null = readBootId()) {
@@ -114,14 +116,13 @@ export class FileStore implements Store {
   }
 
   async close(): Promise<void> {
-    this.#isClosing = true;
+    this.#closing.abort();
     await this.#leftOver;
     await this.#homes.close();
     await this.#stores.close();
   }
 
   async #retireLeftOver(): Promise<void> {
-    const isEnded = (): boolean => this.#isClosing;
     const ofUsers = {
       ids: () => (this.#mount === undefined ? listUsers(this.#root) : [this.#mount.userId]),
       homeOf: (userId: UserId) => this.#homes.homeOf(userId),
@@ -132,8 +133,9 @@ export class FileStore implements Store {
       },
       note: this.#note,
     };
-    await retireLeftOver(ofUsers, isEnded);
-    if (this.#mount === undefined) await this.#stores.retireLeftOver(isEnded);
+    const { signal } = this.#closing;
+    await retireLeftOver(ofUsers, signal);
+    if (this.#mount === undefined) await this.#stores.retireLeftOver(signal);
   }
 
   async #hold<Result>(
@@ -147,14 +149,17 @@ export class FileStore implements Store {
     const waiting = waitingFor(options);
     const homes = this.#homes;
     using _looking = isLookingOnly ? await homes.lockOnly(userId, waiting) : null;
-    using _reading = isReadOnly && !isLookingOnly ? await homes.lockFinished(userId, waiting) : null;
+    using reading = isReadOnly && !isLookingOnly ? await homes.lockFinished(userId, waiting) : null;
     if (isThorough) homes.forget(userId);
     let session = isLookingOnly || isReadOnly ? null : await homes.open(userId, waiting, isThorough);
+    // Without a lock, somebody else can erase the user meanwhile.
+    const isStill =
+      isLookingOnly || reading !== null || session !== null ? () => true : sameFolder(homes.homeOf(userId));
     const reader = new HeldReads(() => this.openUser(userId));
     const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;
     try {
-      return await work({
+      const result = await work({
         reader,
         knownSizes: known,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
@@ -168,9 +173,21 @@ export class FileStore implements Store {
           homes.noteUse(userId);
         },
       });
+      if (session === null && !isStill()) throw new StaleCall();
+      return result;
     } finally {
       reader.end();
       if (session !== null) homes.release(userId, session);
     }
   }
+}
+
+/** Notes a home's folder, if there is one. Returns whether it is the same still. */
+function sameFolder(home: Home): () => boolean {
+  const identity = (): string | null => {
+    using folder = HomeFolder.open(home);
+    return folder?.home.identity ?? null;
+  };
+  const noted = identity();
+  return () => identity() === noted;
 }

@@ -23,10 +23,10 @@ interface LeftOver<Id> {
   readonly writtenUs: number;
 }
 
-/** The longest unused come first, one after the other: calls hardly notice it. Ends early when `isEnded` says so. */
-export async function retireLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () => boolean): Promise<void> {
-  for (const { id } of await findLeftOver(homes, isEnded)) {
-    if (isEnded()) return;
+/** The longest unused come first, one after the other: calls hardly notice it. Ends early when `closing` is aborted. */
+export async function retireLeftOver<Id>(homes: LeftOverHomes<Id>, closing: AbortSignal): Promise<void> {
+  for (const { id } of await findLeftOver(homes, closing)) {
+    if (closing.aborted) return;
     try {
       await homes.retire(id);
     } catch (error) {
@@ -36,16 +36,20 @@ export async function retireLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () =
   }
 }
 
-async function findLeftOver<Id>(homes: LeftOverHomes<Id>, isEnded: () => boolean): Promise<LeftOver<Id>[]> {
+async function findLeftOver<Id>(homes: LeftOverHomes<Id>, closing: AbortSignal): Promise<LeftOver<Id>[]> {
   const found: LeftOver<Id>[] = [];
   for (const [at, id] of idsOf(homes).entries()) {
-    // The process can end without waiting for this.
-    if (at % homesAtOnce === 0) await setImmediate(undefined, { ref: false });
-    if (isEnded()) break;
+    if (at % homesAtOnce === 0) await nextTurn(closing);
+    if (closing.aborted) break;
     const writtenUs = recordsWrittenUs(homes.homeOf(id));
     if (writtenUs !== null) found.push({ id, writtenUs });
   }
   return found.toSorted((a, b) => a.writtenUs - b.writtenUs);
+}
+
+/** The process can end without waiting for this. Whoever closes the store waits, so then it ends at once. */
+async function nextTurn(signal: AbortSignal): Promise<void> {
+  await setImmediate(undefined, { ref: false, signal }).catch(() => {});
 }
 
 /** None if they cannot be listed: the first call reports that. */

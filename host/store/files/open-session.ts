@@ -1,11 +1,10 @@
 /** Takes a home's lock and opens its WAL. */
 import type { Directory } from "../../disk/directory.ts";
-import { isMissing } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { HoldOptions } from "../holding.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
-import type { HomeLock, LockRequest } from "./home-lock.ts";
+import type { LockRequest } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
@@ -30,8 +29,8 @@ interface Locked {
   readonly isRemembered: boolean;
 }
 
-/** How often the folder can be another one by the time its lock is there. */
-const attemptsMax = 3;
+/** How often somebody can erase the user before this gives up. */
+const attemptsMax = 20;
 
 /**
  * Returns `null` if there is nothing to lock, or the disk is read-only. If the folder was moved away before the lock was
@@ -40,52 +39,63 @@ const attemptsMax = 3;
 export async function openSession(setup: () => Setup, waiting: Waiting): Promise<HomeSession | null> {
   for (let attempt = 1; ; attempt++) {
     const present = setup();
-    const locked = await lockFolder(present, waiting).catch((error: unknown) => {
-      if (attempt < attemptsMax && hasGone(error)) return undefined;
-      throw error;
-    });
-    if (locked === undefined) continue;
+    const locked = await lockFolder(present, waiting, attempt === attemptsMax);
+    if (locked === "moved") continue;
     if (locked === null) return null;
     const { session, own, isRemembered } = locked;
     try {
-      if (session.isInPlace || attempt === attemptsMax) {
-        if (!session.isInPlace) session.checkPlace();
-        session.begin();
-        // A new folder can have the number of the one that is remembered.
-        if (isRemembered && session.wal?.isContinued !== true) checkOwner(own, present.home);
-        return session;
-      }
+      session.begin();
+      // A new folder can have the number of the one that is remembered.
+      if (isRemembered && session.wal?.isContinued !== true) checkOwner(own, present.home);
+      return session;
     } catch (error) {
       session[Symbol.dispose]();
       throw error;
     }
-    session[Symbol.dispose]();
   }
 }
 
-/** Whether the folder was removed while the lock was opened in it. */
-const hasGone = (error: unknown): boolean => error instanceof ToolError && isMissing(error.cause);
-
-async function lockFolder(setup: Setup, waiting: Waiting): Promise<Locked | null> {
-  const { home, memo } = setup;
-  const folder = HomeFolder.open(home);
-  let own: Directory | null;
-  let lock: HomeLock | null;
-  let isRemembered: boolean;
-  let isOwned: boolean;
+/** `isLast`: throws instead of returning "moved". */
+async function lockFolder(setup: Setup, waiting: Waiting, isLast: boolean): Promise<Locked | "moved" | null> {
+  const folder = HomeFolder.open(setup.home);
+  if (folder === null) return null;
+  let locked: Locked | null = null;
   try {
-    own = folder?.openOwn() ?? null;
-    isRemembered = own !== null && memo.ownedIdentity === own.identity;
-    isOwned = isRemembered || checkOwner(own, home);
-    memo.ownedIdentity = isOwned && own ? own.identity : null;
-    lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));
+    locked = await lockIn(folder, setup, waiting);
+    if (locked === null) folder[Symbol.dispose]();
+    else if (isLast) locked.session.checkPlace();
+    else if (!locked.session.isInPlace) {
+      locked.session[Symbol.dispose]();
+      return "moved";
+    }
+    return locked;
   } catch (error) {
-    folder?.[Symbol.dispose]();
+    const isMoved = !isLast && error instanceof ToolError && error.code === "STORAGE_FAILED" && hasMoved(folder);
+    (locked?.session ?? folder)[Symbol.dispose]();
+    if (isMoved) return "moved";
     throw error;
   }
-  if (folder && own && lock && !lock.isReadOnly) {
+}
+
+/** Whether that is why its lock cannot be made: somebody is removing the folder already. */
+function hasMoved(folder: HomeFolder): boolean {
+  try {
+    return !folder.isNamed;
+  } catch {
+    return false;
+  }
+}
+
+async function lockIn(folder: HomeFolder, setup: Setup, waiting: Waiting): Promise<Locked | null> {
+  const { home, memo } = setup;
+  const own = folder.openOwn();
+  const isRemembered = own !== null && memo.ownedIdentity === own.identity;
+  const isOwned = isRemembered || checkOwner(own, home);
+  memo.ownedIdentity = isOwned && own ? own.identity : null;
+  const lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));
+  if (own && lock && !lock.isReadOnly) {
     return { session: new HomeSession({ ...setup, isOwned }, folder, own, lock), own, isRemembered };
   }
-  for (const each of [folder, lock]) each?.[Symbol.dispose]();
+  lock?.[Symbol.dispose]();
   return null;
 }

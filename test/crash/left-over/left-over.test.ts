@@ -111,6 +111,13 @@ test.for([
   },
 );
 
+test("a store that is closed while it looks for what is left over keeps the process alive until it is closed", () => {
+  using empty = temporaryFolder();
+  mkdirSync(join(empty.path, "users/alice/memory"), { recursive: true });
+  const ended = spawnSync(process.execPath, [compiledScript("left-over/closing-process.js"), empty.path]);
+  expect({ status: ended.status, said: ended.stdout.toString() }).toEqual({ status: 0, said: "closed\n" });
+});
+
 test.for(Object.keys(ends).flatMap((end) => cases.map((each) => Object.assign({ end }, each))))(
   "after an end by $end: $change, then $boot, then $opening",
   async ({ end, change, boot, opening, userId }) => {

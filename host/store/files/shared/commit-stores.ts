@@ -106,7 +106,7 @@ async function openNew({ homes, locked }: CommitPlace, id: StoreId): Promise<Hom
 
 /** Throws `StaleCall` if a store that had no lock when the hold began has been made since. */
 function refuseNewOnes({ homes, ids, locked }: CommitPlace): void {
-  const isNew = (id: StoreId): boolean => locked.of(id) === null && readVersion(homes.homeOf(id)) !== null;
+  const isNew = (id: StoreId): boolean => locked.of(id) === null && readVersion(homes.homeOf(id)).wal !== null;
   if (ids.some(isNew)) throw new StaleCall();
 }
 

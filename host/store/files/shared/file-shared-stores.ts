@@ -28,11 +28,11 @@ import type { Recovering } from "./lock-recovered.ts";
 import type { LockedStores } from "./lock-stores.ts";
 import { hasStore, listStores, ownerOf } from "./store-facts.ts";
 import { StoreSizes } from "./store-sizes.ts";
-import { isStill, readVersion, versionAtRest } from "./wal-version.ts";
-import type { WalVersion } from "./wal-version.ts";
+import { isStill, readVersion, versionAtRest, versionIn } from "./wal-version.ts";
+import type { HomeVersion } from "./wal-version.ts";
 
 type Work<Result> = (held: HeldStores) => Promise<Result>;
-type Versions = ReadonlyMap<StoreId, WalVersion>;
+type Versions = ReadonlyMap<StoreId, HomeVersion>;
 
 /** The locks of some stores, and the versions of those that the work only reads. */
 interface Holding {
@@ -102,14 +102,14 @@ export class FileSharedStores implements SharedStores {
   }
 
   /** Finishes and retires, one after the other, the WALs that ended processes have left. */
-  async retireLeftOver(isEnded: () => boolean): Promise<void> {
+  async retireLeftOver(closing: AbortSignal): Promise<void> {
     const retire = async (id: StoreId): Promise<void> => {
       // A change of several stores is finished in all of them.
       const locked = await this.#lockRecovered([id], { writes: false, until: performance.now() });
       for (const [each, session] of locked.release()) await this.#homes.retireAndRelease(each, session);
     };
     const homes = { ids: () => listStores(this.#root), homeOf: (id: StoreId) => this.#homes.homeOf(id) };
-    await retireLeftOver({ ...homes, retire, note: this.#note }, isEnded);
+    await retireLeftOver({ ...homes, retire, note: this.#note }, closing);
   }
 
   async close(): Promise<void> {
@@ -197,8 +197,8 @@ export class FileSharedStores implements SharedStores {
    * Notes each store's version, after recovery. Takes a lock only if there is something to finish or to remember, and one
    * lock at a time: whether a version has changed shows later.
    */
-  async #versionsOf(ids: readonly StoreId[], options: StoreHoldOptions): Promise<Map<StoreId, WalVersion>> {
-    const versions = new Map<StoreId, WalVersion>();
+  async #versionsOf(ids: readonly StoreId[], options: StoreHoldOptions): Promise<Map<StoreId, HomeVersion>> {
+    const versions = new Map<StoreId, HomeVersion>();
     for (const id of ids) {
       const atRest = options.isThorough ? undefined : versionAtRest(this.#homes.homeOf(id), this.#homes.tailOf(id));
       if (atRest !== undefined) {
@@ -212,8 +212,7 @@ export class FileSharedStores implements SharedStores {
       }
       const locked = await this.#lockRecovered([id], options);
       const session = locked.of(id);
-      const version = session?.wal?.isSetUp ? session.wal.tail : null;
-      versions.set(id, session === null ? readVersion(this.#homes.homeOf(id)) : version);
+      versions.set(id, session === null ? readVersion(this.#homes.homeOf(id)) : versionIn(session));
       for (const [, each] of locked.release()) this.#homes.releaseUnchanged(id, each);
     }
     return versions;

@@ -6,57 +6,79 @@ import type { WalTail } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { isMarked } from "../erased-names.ts";
 import { HomeFolder } from "../home-folder.ts";
+import type { HomeSession } from "../home-session.ts";
 import type { Home } from "../home.ts";
 
-/**
- * The version of a home's files, as its WAL shows it: every change appends a record before it changes a file. `null` if
- * nobody has committed to the home.
- */
-export type WalVersion = WalTail | null;
-
-/** Reads a home's version without its lock. Throws `STORAGE_FAILED` for a store that may have been erased. */
-export function readVersion(home: Home): WalVersion {
-  return look(home, null, unmarkedVersionOf) ?? null;
+/** The version of a home's files, as its WAL shows it: every change appends a record before it changes a file. */
+export interface HomeVersion {
+  /** `null` if nobody has committed to the home. */
+  readonly wal: WalTail | null;
+  /** Then the identity of its folder, which a person has made; else `null`. */
+  readonly folder: string | null;
 }
 
-function unmarkedVersionOf(wal: Wal | null, own: Directory): WalVersion {
-  if (!isMarked(own)) return versionOf(wal);
+/** Reads a home's version without its lock. Throws `STORAGE_FAILED` for a store that may have been erased. */
+export function readVersion(home: Home): HomeVersion {
+  return look(home, null, unmarkedVersionOf) ?? unknown;
+}
+
+function unmarkedVersionOf(wal: Wal | null, own: Directory): WalTail | null {
+  if (!isMarked(own)) return tailOf(wal);
   throw new ToolError("STORAGE_FAILED", "Cannot use the store: its erasure cannot be finished on a read-only disk");
+}
+
+/** The version of a home that is locked and recovered. */
+export function versionIn({ wal, folder }: HomeSession): HomeVersion {
+  const tail = tailOf(wal);
+  return { wal: tail, folder: tail === null ? folder.home.identity : null };
 }
 
 /**
  * Reads a home's version without its lock, if nothing has to be finished or removed first. Returns `undefined` if the WAL
  * has records that this process does not remember: under the lock they are read once, and remembered.
  */
-export function versionAtRest(home: Home, known: WalVersion): WalVersion | undefined {
+export function versionAtRest(home: Home, known: WalTail | null): HomeVersion | undefined {
   return look(home, known, (wal, own) => {
     const hasRecords = wal !== null && (wal.isDistrusted || wal.records.length > 0);
     const isAtRest = wal?.isAsKnown === true || (!hasRecords && !hasStaged(own));
-    return isAtRest && !isMarked(own) ? versionOf(wal) : undefined;
+    return isAtRest && !isMarked(own) ? tailOf(wal) : undefined;
   });
 }
 
 /** Whether nobody has changed a home since it had this version. */
-export function isStill(home: Home, version: WalVersion): boolean {
-  const now = look(home, version, versionOf) ?? null;
-  if (now === null || version === null) return now === version;
+export function isStill(home: Home, { wal, folder }: HomeVersion): boolean {
+  const now = look(home, wal, tailOf) ?? unknown;
+  if (now.wal === null || wal === null) return now.wal === wal && now.folder === folder;
   // The sequence goes on when the WAL is retired, which changes no file.
-  return now.identity === version.identity && now.next === version.next;
+  return now.wal.identity === wal.identity && now.wal.next === wal.next;
 }
 
-const versionOf = (wal: Wal | null): WalVersion => (wal?.isSetUp ? wal.tail : null);
+/** What is known of a home whose WAL cannot be read. */
+const unknown: HomeVersion = { wal: null, folder: null };
+
+const tailOf = (wal: Wal | null): WalTail | null => (wal?.isSetUp ? wal.tail : null);
 
 const hasStaged = (own: Directory): boolean => own.entries().some(({ name }) => isStagedName(name));
 
-/** `null` without a folder of the host, `undefined` if the WAL cannot be read as one. */
+/** `undefined` if the WAL cannot be read as one. */
 function look(
   home: Home,
-  known: WalVersion,
-  judge: (wal: Wal | null, own: Directory) => WalVersion | undefined,
-): WalVersion | undefined {
+  known: WalTail | null,
+  judge: (wal: Wal | null, own: Directory) => WalTail | null | undefined,
+): HomeVersion | undefined {
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
-  if (own === null) return null;
+  const tail = own === null ? null : judgeWal(home, own, known, judge);
+  if (tail === undefined) return undefined;
+  return { wal: tail, folder: tail === null ? (folder?.home.identity ?? null) : null };
+}
+
+function judgeWal(
+  home: Home,
+  own: Directory,
+  known: WalTail | null,
+  judge: (wal: Wal | null, own: Directory) => WalTail | null | undefined,
+): WalTail | null | undefined {
   try {
     using wal = Wal.open(own, home, { known, isRead: true });
     return judge(wal, own);
