@@ -1,5 +1,6 @@
 /** Admits calls until it is closed: one user's in order, and with bounds for waiting calls and running users. */
 import { queueLimits } from "../../shared/limits.ts";
+import type { Measures } from "../audit/collect/measures.ts";
 import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -30,6 +31,7 @@ export class Admission {
   /** How long a call may wait for its turn, the user's lock and a thread together. */
   readonly waitMs: number;
   readonly #waiting: WaitingCalls;
+  readonly #measures: Measures;
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
   readonly #signals = new CallerSignals();
@@ -39,9 +41,10 @@ export class Admission {
   #isClosed = false;
   #isEnding = false;
 
-  constructor(waitMs: number, limits: WaitingLimits) {
+  constructor(waitMs: number, limits: WaitingLimits, measures: Measures) {
     this.waitMs = waitMs;
     this.#waiting = new WaitingCalls(limits);
+    this.#measures = measures;
   }
 
   /** Does the work when its turn has come. Throws `BUSY` or `CANCELLED`. */
@@ -49,13 +52,19 @@ export class Admission {
     const { action, userId, inputBytes: bytes } = asked;
     if (this.#isEnding) throw closedMeanwhile(action);
     using control = new CallControl(action, asked.signal, this.#signals);
-    const endWait = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
+    const leaveQueue = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
+    const counted = this.#measures.admitted();
+    const endWait = (): void => {
+      leaveQueue();
+      counted.begins();
+    };
     const turn = { until: performance.now() + this.waitMs, signal: control.signal, endWait };
     this.#admitted.add(control);
     try {
       return await this.#inTurn(asked, turn, () => work(turn));
     } finally {
-      endWait();
+      leaveQueue();
+      counted.ends();
       this.#admitted.delete(control);
     }
   }

@@ -80,6 +80,7 @@ export class GuestRuns {
     const staged = (await stage?.(task.epochMs)) ?? [];
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
+    record.guestBegins();
     using run = await thread.run({ ...task, before: staged, knownSizes }, bounds);
     this.#leftMs -= performance.now() - beganMs;
     record.guestEnded(run.trail);

@@ -7,7 +7,8 @@ import { settingPaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime } from "../runtime/runtime.ts";
-import type { HttpServeOptions } from "../serve/serve-options.ts";
+import type { MetricsServer } from "../serve/metrics/start-metrics-server.ts";
+import type { HttpServeOptions, MetricsAddress } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { checkUserId } from "../values/user-id.ts";
@@ -28,7 +29,8 @@ that needs --plugin stores.
 
 SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard input if it serves there. It first answers
 the requests that it has received. A second signal stops it at once. Standard output carries only MCP; logs go to
-standard error. Over HTTP, /healthz and /readyz report whether the server is serving.`,
+standard error. Over HTTP, /healthz and /readyz report whether the server is serving, and --metrics serves metrics for
+Prometheus on an address of their own.`,
   settings: settingPaths,
   examples: [
     "memcell serve --user alice --data /srv/memory",
@@ -44,7 +46,7 @@ standard error. Over HTTP, /healthz and /readyz report whether the server is ser
     const options = { ...runtimeOptions(values), memory, mounts: mountsOf(settings, serve) };
     try {
       return serve.kind === "http"
-        ? await serveOverHttp(options, serve.options)
+        ? await serveOverHttp(options, serve)
         : await serveOverStdio(options, serve.userId, values["serve.closeGraceMs"]);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
@@ -78,19 +80,37 @@ async function serveOverStdio(options: RuntimeOptions, asked: string, closeGrace
   return 0;
 }
 
-async function serveOverHttp(options: RuntimeOptions, http: HttpServeOptions): Promise<number> {
+type OverHttp = Extract<ServeSettings, { readonly kind: "http" }>;
+
+async function serveOverHttp(options: RuntimeOptions, { options: http, metrics: address }: OverHttp): Promise<number> {
   if (http.access.kind === "one-user") checkUserId(http.access.userId, "serve");
   const { startHttpServer } = await import("../serve/http/start-http-server.ts");
   const signal = stopSignal();
-  await using runtime = await createRuntime({ ...options, warmThreads: true });
+  // Disposed of last: it shows how the runtime closes.
+  await using metrics = address && (await startMetrics(address));
+  const metered = metrics && { meterProvider: metrics.meterProvider };
+  await using runtime = await createRuntime({ ...options, ...metered, warmThreads: true });
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
   });
   process.stderr.write(`memcell serve: listening on ${server.url}\n`);
+  if (metrics !== null) {
+    metrics.show("memcell.sessions", "Open sessions of MCP clients", () => server.open.sessions);
+    metrics.show("memcell.streams", "Open streams of changes", () => server.open.streams);
+    process.stderr.write(`memcell serve: metrics on ${metrics.url}\n`);
+  }
   if (http.access.kind === "token" && http.publicUrl === null) process.stderr.write(withoutPublicUrl);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
   return 0;
+}
+
+/** The packages that it needs are loaded only here. */
+async function startMetrics(address: MetricsAddress): Promise<MetricsServer> {
+  const { startMetricsServer } = await import("../serve/metrics/start-metrics-server.ts");
+  return await startMetricsServer(address).catch((error: unknown) => {
+    throw asRefusalToListen(error, address);
+  });
 }
 
 const withoutPublicUrl =
@@ -104,7 +124,7 @@ const listenFailures: Readonly<Record<string, string>> = {
   ENOTFOUND: "unknown host name",
 };
 
-function asRefusalToListen(error: unknown, { host, port }: HttpServeOptions): unknown {
+function asRefusalToListen(error: unknown, { host, port }: Pick<HttpServeOptions, "host" | "port">): unknown {
   if (error instanceof RangeError) return new UsageError(error.message, { cause: error });
   const reason = listenFailures[(error as NodeJS.ErrnoException).code ?? ""];
   return reason === undefined ? error : new UsageError(`cannot listen on port ${port} of ${host}: ${reason}`);

@@ -1,6 +1,13 @@
 /** Converts settings to server options, and checks that they fit together. */
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
-import type { Access, HttpServeOptions, StorageOptions, TokenKeys, TokenScopes } from "../serve/serve-options.ts";
+import type {
+  Access,
+  HttpServeOptions,
+  MetricsAddress,
+  StorageOptions,
+  TokenKeys,
+  TokenScopes,
+} from "../serve/serve-options.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -11,7 +18,7 @@ import { isUrl } from "./web-address.ts";
 /** How `memcell serve` serves, and whom. */
 export type ServeSettings =
   | { readonly kind: "stdio"; readonly userId: string }
-  | { readonly kind: "http"; readonly options: HttpServeOptions };
+  | { readonly kind: "http"; readonly options: HttpServeOptions; readonly metrics: MetricsAddress | null };
 
 /** Throws `UsageError` for settings that do not fit together, so that the server never serves anyone unintended. */
 export function serveSettings(settings: Settings): ServeSettings {
@@ -35,7 +42,12 @@ export function serveSettings(settings: Settings): ServeSettings {
   if (isWildcard(options.host) && options.allowedHosts.length === 0 && options.publicUrl === null) {
     missing("serve.allowedHosts", "nothing else says which host name clients use");
   }
-  return { kind: "http", options };
+  return { kind: "http", options, metrics: metricsAddress(values["serve.metrics"]) };
+}
+
+function metricsAddress(text: string | null): MetricsAddress | null {
+  const at = text?.lastIndexOf(":") ?? -1;
+  return text === null ? null : { host: text.slice(0, at), port: Number(text.slice(at + 1)) };
 }
 
 const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));

@@ -6,7 +6,7 @@ import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
 import { plainText, readMount, setting, someOf, textLike, textThat, timeMs, whole } from "./setting.ts";
 import type { Setting } from "./setting.ts";
-import { isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
+import { isAddress, isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 
 const mount = textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "notes=../notes"');
 const user = textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`);
@@ -16,6 +16,7 @@ const path = textLike(
   /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
   'a path of a URL, as in "/mcp", without a "/" at its end',
 );
+const address = textThat(isAddress, 'an address and a port, as in "127.0.0.1:9464" or "[::1]:9464"');
 const origin = textThat(isOrigin, 'an origin, as in "https://app.example"');
 const url = textThat(isSafeUrl, "an https: URL, or http: on a loopback address");
 const fileOrUrl = textThat(
@@ -102,6 +103,11 @@ const serveTable = {
     timeMs,
     "how long running requests may continue when the server stops, in milliseconds",
     closingLimits.graceMs,
+  ),
+  "serve.metrics": optionalSetting(
+    address,
+    "the address and the port that serve metrics for Prometheus at /metrics, without a token",
+    "no metrics",
   ),
   "serve.auth.issuer": optionalSetting(plainText, "the only issuer (iss) whose tokens are accepted", "no tokens"),
   "serve.auth.audience": optionalSetting(plainText, "the only audience (aud) whose tokens are accepted", "no tokens"),

@@ -17,6 +17,12 @@ export function isOrigin(text: string): boolean {
   return (url?.protocol === "https:" || url?.protocol === "http:") && url.origin === text;
 }
 
+/** Whether a text is `HOST:PORT`, with a name, an IPv4 address, or an IPv6 address in brackets. */
+export function isAddress(text: string): boolean {
+  const port = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\]):(0|[1-9]\d{0,4})$/.exec(text)?.[1];
+  return port !== undefined && Number(port) <= 65_535;
+}
+
 function parse(text: string): URL | null {
   return text.length <= 2_048 && isUrl(text) && URL.canParse(text) ? new URL(text) : null;
 }

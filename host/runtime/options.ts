@@ -1,5 +1,6 @@
 /** The options of `createRuntime`, which `index.ts` exports. */
 import type { AuditLogOptions } from "../audit/audit-log.ts";
+import type { MeterProvider } from "../audit/collect/open-telemetry.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
@@ -126,6 +127,12 @@ export interface RuntimeOptions {
    * `close()`. Default `true`. Otherwise that is done for a user when the user is next used.
    */
   readonly retiresLeftOver?: boolean;
+  /**
+   * Where the runtime reports how many calls there are, how they end and how long they take: a `MeterProvider` of
+   * OpenTelemetry. Default: that of the SDK that is registered when the runtime is created, if there is one. No metric
+   * names a user or has any content.
+   */
+  readonly meterProvider?: MeterProvider;
   /** Receives guests' log lines and the causes of host failures. Exceptions from it are ignored. Default: no log. */
   readonly onLog?: (entry: LogEntry) => void;
 }

@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
+import { limitedLog } from "../log/limited-log.ts";
 import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
@@ -22,7 +23,15 @@ const numbersMax = {
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
 
-type Unset = "policy" | "threadsMax" | "deadlineMs" | "fuelPolls" | "auditLog" | "contextualAccess" | "memory";
+type Unset =
+  | "policy"
+  | "threadsMax"
+  | "deadlineMs"
+  | "fuelPolls"
+  | "auditLog"
+  | "contextualAccess"
+  | "memory"
+  | "meterProvider";
 /** Options that become part of the store. */
 type OfFiles = "dataDir" | "mounts" | "durability";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
@@ -35,6 +44,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
+  checkMeters(options);
   checkSharing(options);
   const { retiresLeftOver = true, warmThreads = false, readOnly = false } = options;
   for (const [name, value] of Object.entries({ retiresLeftOver, warmThreads, readOnly })) {
@@ -55,7 +65,7 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     ...(typeof options.policy === "string" && { policy: placed(options.policy) }),
     ...(auditLog && { auditLog: { ...auditLog, file: resolve(auditLog.file) } }),
     clock,
-    onLog,
+    onLog: limitedLog(onLog),
     instances,
     retiresLeftOver,
     warmThreads,
@@ -76,6 +86,12 @@ function storeOf({ store, dataDir, mounts, durability }: RuntimeOptions): StoreD
   const both = Object.entries({ dataDir, mounts, durability }).find(([, value]) => value !== undefined);
   if (both === undefined) return store;
   throw new TypeError(`createRuntime has a store and ${both[0]}, allowed: a store, or a dataDir and what goes with it`);
+}
+
+function checkMeters({ meterProvider }: RuntimeOptions): void {
+  if (meterProvider === undefined) return;
+  const isProvider = typeof meterProvider === "object" && meterProvider !== null;
+  if (!isProvider || typeof meterProvider.getMeter !== "function") throw new TypeError("meterProvider has no getMeter");
 }
 
 function checkSharing({ contextualAccess, memory }: RuntimeOptions): void {

@@ -1,12 +1,12 @@
 /** Creates runtimes. */
 import { queueLimits } from "../../shared/limits.ts";
+import { Measures } from "../audit/collect/measures.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import { OwnWork } from "../call/own-work.ts";
 import { failureLine } from "../log/failure-line.ts";
-import { limitedLog } from "../log/limited-log.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
@@ -46,9 +46,9 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
 /** The same, with more plugins of the package than the options name: for a command that needs certain ones, or all. */
 export async function createRuntimeWith(options: RuntimeOptions, besides: Besides): Promise<Runtime> {
-  const asked = checkOptions(options);
-  const checked = { ...asked, onLog: limitedLog(asked.onLog) };
+  const checked = checkOptions(options);
   const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
+  const measures = new Measures(bounds.meterProvider);
   const { policy, catalog } = await loadCatalog(checked, besides);
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
   const note = (userId: string, text: string): void =>
@@ -65,6 +65,7 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
       threadsMax,
       isWarm: bounds.warmThreads,
       answerReads: definition.answerReads,
+      onThreads: (count) => measures.threads(count),
       onError: (error) => noteDeadThread(onLog, error),
     },
   );
@@ -85,8 +86,8 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
   const listeners = new ChangeListeners(onLog);
-  const recorder = new Recorder({ log, onLog });
-  const admission = new Admission(waitMs, waitingLimits);
+  const recorder = new Recorder({ log, onLog, measures });
+  const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
   const parts = { store, pool, admission, recorder, listeners, ...called };

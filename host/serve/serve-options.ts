@@ -63,6 +63,13 @@ export interface StorageOptions {
   readonly internalValues: boolean;
 }
 
+/** Where metrics are served. */
+export interface MetricsAddress {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+}
+
 export interface HttpServeOptions {
   readonly access: Access;
   /** Default: none, so the server has no such routes. */

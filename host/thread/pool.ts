@@ -33,6 +33,8 @@ export interface PoolOptions {
   readonly isWarm?: boolean | undefined;
   /** Answers the reads of threads. Default: none, because threads read on their own. */
   readonly answerReads?: StoreDefinition["answerReads"];
+  /** Called with the number of threads whenever it changes. */
+  readonly onThreads?: (count: number) => void;
   /** Called when a thread without a call dies. */
   readonly onError: (error: unknown) => void;
 }
@@ -63,11 +65,15 @@ interface StartedTask extends ThreadTask<WorkerReply> {
 export class Pool {
   readonly #piscina: Piscina<WorkerTask | null, WorkerReply | null>;
   readonly #slots: Slots;
+  readonly #countThreads: () => void;
   readonly #trails = new TrailStock();
   /** Terminated threads that have not exited yet. */
   readonly #dying = new Set<Promise<unknown>>();
 
-  constructor(setup: WorkerSetup, { modules, isWarm = false, answerReads, onError, ...options }: PoolOptions) {
+  constructor(
+    setup: WorkerSetup,
+    { modules, isWarm = false, answerReads, onThreads, onError, ...options }: PoolOptions,
+  ) {
     const { threadsMax = availableParallelism() } = options;
     this.#slots = new Slots(threadsMax);
     this.#piscina = new Piscina<WorkerTask | null, WorkerReply | null>({
@@ -87,6 +93,9 @@ export class Pool {
       execArgv: ["--disable-warning=ExperimentalWarning", "--no-experimental-require-module"],
     });
     this.#piscina.on("error", onError);
+    this.#countThreads = () => onThreads?.(this.#piscina.threads.length);
+    for (const event of ["workerCreate", "workerDestroy"]) this.#piscina.on(event, this.#countThreads);
+    this.#countThreads();
     this.#piscina.on("message", (request: ModulesRequest | BridgeRequest) => {
       if ("bridgeTo" in request) return answerReads?.(request.bridgeTo);
       modules.then(
@@ -154,6 +163,7 @@ export class Pool {
     // When a terminated thread exits, piscina starts another one, which would outlive the pool.
     while (this.#dying.size > 0) await Promise.all(this.#dying);
     await this.#piscina.destroy();
+    this.#countThreads();
   }
 
   #kill(killer: EventEmitter): void {

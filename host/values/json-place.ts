@@ -52,7 +52,7 @@ const mistakes: Readonly<Record<string, string>> = {
   PropertyNameExpected: "a key in double quotes is expected",
   ValueExpected: "a value is expected",
   ColonExpected: "a colon is expected",
-  CommaExpected: "a comma is expected",
+  CommaExpected: "a comma or a closing bracket is expected",
   CloseBraceExpected: '"}" is expected',
   CloseBracketExpected: '"]" is expected',
   EndOfFileExpected: "nothing is expected after the value",

@@ -2,6 +2,7 @@
 import type { LogEntry, Refusal } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
+import { Measures } from "../../host/audit/collect/measures.ts";
 import { RefusalRecorder } from "../../host/audit/collect/refusal-recorder.ts";
 import { auditLimits } from "../../shared/limits.ts";
 
@@ -15,7 +16,7 @@ test("tells the operator the first refusals of a minute in one line each, and th
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const lines: LogEntry[] = [];
   const onLog = (entry: LogEntry): void => void lines.push(entry);
-  const recorder = new RefusalRecorder({ log: null, onLog, note: () => {} });
+  const recorder = new RefusalRecorder({ log: null, onLog, measures: new Measures(undefined), note: () => {} });
   recorder.add({ ...expired, userId: "alice" });
   recorder.add({ surface: "mcp", reason: "session-unknown" });
   expect(lines).toEqual([
@@ -42,7 +43,12 @@ test.for([
   { name: "a user of two lines", refusal: { ...expired, userId: "a\nb" } },
 ])("the operator's line has nothing of $name", ({ refusal }) => {
   const lines: LogEntry[] = [];
-  const recorder = new RefusalRecorder({ log: null, onLog: (entry) => void lines.push(entry), note: () => {} });
+  const recorder = new RefusalRecorder({
+    log: null,
+    onLog: (entry) => void lines.push(entry),
+    measures: new Measures(undefined),
+    note: () => {},
+  });
   recorder.add(refusal);
   recorder.close();
   expect(lines).toEqual([

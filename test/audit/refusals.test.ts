@@ -7,6 +7,7 @@ import type { LogEntry, Refusal } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
 import type { AuditEntry } from "../../host/audit/audit-record.ts";
+import { Measures } from "../../host/audit/collect/measures.ts";
 import { RefusalRecorder } from "../../host/audit/collect/refusal-recorder.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { verifyLog } from "../../host/audit/verify/verify-log.ts";
@@ -108,7 +109,7 @@ test("writes the count when the minute is over, and then counts from zero", asyn
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
-  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: () => {} });
+  const recorder = new RefusalRecorder({ log, onLog: () => {}, measures: new Measures(undefined), note: () => {} });
   const times = (): unknown[] =>
     told(readRecords(join(folder.path, logName))).map((record) => "times" in record && record.times);
   for (let count = 0; count < refusalsShownPerMinute + 10; count++) recorder.add(expired);
@@ -132,7 +133,7 @@ test("counts kinds beyond the bound together", async () => {
     },
     close: () => {},
   };
-  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: () => {} });
+  const recorder = new RefusalRecorder({ log, onLog: () => {}, measures: new Measures(undefined), note: () => {} });
   for (let at = 0; at < refusalsShownPerMinute; at++) recorder.add(expired);
   for (let at = 0; at < 3 * refusalKindsMax; at++) recorder.add({ surface: "http", reason: `reason-${at}` });
   recorder.add({ surface: "http", reason: "reason-0" });
@@ -148,7 +149,12 @@ test("reports a log that cannot be written to the operator, and writes the missi
   const log = await openLog(folder.path);
   const file = join(folder.path, logName);
   const lines: LogLine[] = [];
-  const recorder = new RefusalRecorder({ log, onLog: () => {}, note: (line) => lines.push(line) });
+  const recorder = new RefusalRecorder({
+    log,
+    onLog: () => {},
+    measures: new Measures(undefined),
+    note: (line) => lines.push(line),
+  });
   recorder.add(expired);
   const whole = readFileSync(file);
   writeFileSync(file, Buffer.concat([whole, Buffer.from("x")]));

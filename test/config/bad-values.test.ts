@@ -27,6 +27,7 @@ const userId =
 const time = "a whole number from 1 to 2147483647";
 const port = "a whole number from 0 to 65535";
 const url = "an https: URL, or http: on a loopback address";
+const metrics = 'an address and a port, as in "127.0.0.1:9464" or "[::1]:9464"';
 const origin = 'an origin, as in "https://app.example"';
 const path = 'a path of a URL, as in "/mcp", without a "/" at its end';
 const texts: readonly Row[] = [
@@ -65,6 +66,12 @@ const texts: readonly Row[] = [
   { path: "serve.publicUrl", text: "https://memory.example/?x", allowed: url },
   { path: "serve.publicUrl", text: "http://127.0.0.1.evil.example/", allowed: url },
   { path: "serve.publicUrl", text: "memory.example", allowed: url },
+  { path: "serve.metrics", text: "9464", allowed: metrics },
+  { path: "serve.metrics", text: "127.0.0.1", allowed: metrics },
+  { path: "serve.metrics", text: "127.0.0.1:65536", allowed: metrics },
+  { path: "serve.metrics", text: "127.0.0.1:09464", allowed: metrics },
+  { path: "serve.metrics", text: "::1:9464", allowed: metrics },
+  { path: "serve.metrics", text: "http://127.0.0.1:9464", allowed: metrics },
   { path: "serve.bodyBytesMax", text: "1023", allowed: "a whole number from 1024 to 67108864" },
   { path: "serve.requestsPerMinute", text: "0", allowed: "a whole number from 1 to 1000000" },
   { path: "serve.sessionsPerUserMax", text: "0", allowed: "a whole number from 1 to 10000" },
@@ -92,16 +99,10 @@ test.for(texts)(
     }
     const name = `${task.id}.json`;
     const inFile = `${at} (file ${name} "${at}") is ${shown(text)}, allowed: ${allowed}`;
-    const written = write(name, at, text);
-    expect(await mistakeOf(["--config", written])).toBe(`${inFile} (${placeOf(written, lastKey(at))})`);
+    const key = JSON.stringify(at.split(".").at(-1));
+    expect(await mistakeOf(["--config", write(name, at, text)])).toBe(`${inFile} (${placeIn(name, key)})`);
   },
 );
-
-const lastKey = (at: SettingPath): string => `"${at.split(".").at(-1)}":`;
-
-/** Where a text is in a file of one line. */
-const placeOf = (written: string, text: string): string =>
-  `line 1, column ${readFileSync(written, "utf8").indexOf(text) + 1}`;
 
 const host = "a host's name without a port";
 const algorithm = `one of ${tokenAlgorithms.join(", ")}`;
@@ -129,9 +130,8 @@ test.for(listed)("$path refuses the item $text", async ({ path: at, text, allowe
   const [variable, flag, name] = [variableOf(at), flagOf(at), `${task.id}.json`];
   expect(await mistakeOf([], { [variable]: text })).toBe(`${at}[0] (environment ${variable}) ${said}`);
   expect(await mistakeOf([`--${flag}=${text}`])).toBe(`${at}[0] (flag --${flag}) ${said}`);
-  const written = write(name, at, [text]);
-  const inFile = `${at}[0] (file ${name} "${at}") ${said}`;
-  expect(await mistakeOf(["--config", written])).toBe(`${inFile} (${placeOf(written, JSON.stringify(text))})`);
+  const mistake = await mistakeOf(["--config", write(name, at, [text])]);
+  expect(mistake).toBe(`${at}[0] (file ${name} "${at}") ${said} (${placeIn(name, `${JSON.stringify(text)}]`)})`);
 });
 
 /** JSON has more types of value than text. */
@@ -173,6 +173,11 @@ test("refuses a switch given twice, or with a value", async () => {
 
 function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
+}
+
+/** Where a text is in a file that has one line. */
+function placeIn(name: string, text: string): string {
+  return `line 1, column ${readFileSync(join(folder.path, name), "utf8").indexOf(text) + 1}`;
 }
 
 function write(name: string, at: SettingPath, value: unknown): string {

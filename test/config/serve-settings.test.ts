@@ -43,7 +43,7 @@ test("serves one user over standard input and output", async () => {
 
 test("serves one user over HTTP, with the documented defaults", async () => {
   const options = { ...defaults, access: { kind: "one-user", userId: "alice" } };
-  expect(await served(["--http", "--user", "alice"])).toEqual({ kind: "http", options });
+  expect(await served(["--http", "--user", "alice"])).toEqual({ kind: "http", options, metrics: null });
 });
 
 test("serves users with tokens over HTTP, from an environment and a file", async () => {
@@ -69,7 +69,7 @@ test("serves users with tokens over HTTP, from an environment and a file", async
     },
   };
   const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
-  expect(await served([], environment)).toEqual({ kind: "http", options });
+  expect(await served([], environment)).toEqual({ kind: "http", options, metrics: null });
 });
 
 test("tokens need scopes only if the operator says so, and then their names are the usual ones or others", async () => {

@@ -19,6 +19,8 @@ interface Ending {
 export interface ProcessOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: yes. */
+  readonly isHttp?: boolean;
 }
 
 export class HttpProcess implements AsyncDisposable {
@@ -28,8 +30,8 @@ export class HttpProcess implements AsyncDisposable {
   readonly #ended: Promise<Ending>;
 
   /** Adds `args` to `memcell serve --http --port 0`. */
-  constructor(args: readonly string[], { cwd, env = {} }: ProcessOptions) {
-    const all = [program, "serve", "--http", "--port", "0", ...args];
+  constructor(args: readonly string[], { cwd, env = {}, isHttp = true }: ProcessOptions) {
+    const all = [program, "serve", ...(isHttp ? ["--http", "--port", "0"] : []), ...args];
     this.#child = spawn(process.execPath, all, {
       cwd,
       env: { ...process.env, ...env },

@@ -26,6 +26,9 @@ export class CallRecord extends OperationRecord {
   #isMounted = false;
   #stores: CallEntry["stores"];
   #fuelPolls: number | null = null;
+  #waitMs: number | null = null;
+  #guestBeganMs = 0;
+  #guestMs = 0;
 
   /** `asked.tool` is the caller's unchecked value. */
   constructor(parts: RecordParts, asked: { tool: unknown; action: string; context: AskedContext }) {
@@ -45,8 +48,15 @@ export class CallRecord extends OperationRecord {
     this.#stores = stores.map(({ id, level, source }) => ({ store: id, access: source ?? "none", level }));
   }
 
+  /** A guest begins: for everything that it needs, the call has waited. */
+  guestBegins(): void {
+    this.#waitMs ??= this.elapsedMs;
+    this.#guestBeganMs = this.elapsedMs;
+  }
+
   /** A guest has ended, or was stopped. Throws when its denied or failed uses cannot be recorded. */
   guestEnded(trail: SharedArrayBuffer): void {
+    this.#guestMs += this.elapsedMs - this.#guestBeganMs;
     this.stagedFiles = null;
     if (!this.#isWanted) return;
     const uses = readTrail(trail);
@@ -69,6 +79,13 @@ export class CallRecord extends OperationRecord {
     const { head, failure: unrecorded } = entry ? this.appendLast(entry) : { head: null, failure: null };
     const withheld = this.isCommitted ? null : unrecorded;
     this.#span.end(withheld ?? failure, () => (entry ? spanAttributes(entry, head) : {}));
+    this.parts.measures.callEnded({
+      tool: this.#found.plugin === null ? null : this.named.tool,
+      failure: withheld ?? failure,
+      durationMs: this.elapsedMs,
+      waitMs: this.#waitMs,
+      guestMs: this.#guestMs,
+    });
     return withheld;
   }
 

@@ -12,10 +12,12 @@ import type { GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
+import type { Measures } from "./measures.ts";
 
 export interface RecordParts {
   readonly log: AuditLog | null;
   readonly onLog: (entry: LogEntry) => void;
+  readonly measures: Measures;
 }
 
 /** How the operator's log and error messages name the operation. */
@@ -38,6 +40,8 @@ export abstract class OperationRecord {
   readonly #label: RecordLabel;
   readonly #beganMs = performance.now();
   #isCommitted = false;
+  /** When the present commit began. */
+  #commitBeganMs: number | null = null;
   /** The files of the last staged change set. */
   protected stagedFiles: ChangedFiles | null = null;
   #granted: readonly GrantChange[] = [];
@@ -68,11 +72,14 @@ export abstract class OperationRecord {
     this.#granted = granted;
     const facts = { ...this.stagedFacts, ...this.grantedFacts };
     this.append({ kind: "staged", ...this.named, ...this.labelled, ...facts, ...this.stagedFiles });
+    this.#commitBeganMs = performance.now();
   }
 
   /** The changes that were staged last are durable. */
   committed(): void {
     this.#isCommitted = true;
+    if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
+    this.#commitBeganMs = null;
   }
 
   /** Writes a line to the operator's log. */
@@ -98,9 +105,13 @@ export abstract class OperationRecord {
     return this.labels === null ? {} : { labels: this.labels };
   }
 
+  protected get elapsedMs(): number {
+    return performance.now() - this.#beganMs;
+  }
+
   /** How it ended, and after how many milliseconds, rounded to microseconds. */
   protected outcome(failure: FailureName | null): Pick<CallEntry, "code" | "of" | "durationMs"> {
-    const durationMs = Math.round((performance.now() - this.#beganMs) * 1000) / 1000;
+    const durationMs = Math.round(this.elapsedMs * 1000) / 1000;
     return { code: failure?.code ?? null, ...(failure?.of && { of: failure.of }), durationMs };
   }
 

@@ -8,21 +8,25 @@ import type { Refusal } from "../../values/refusal.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { AuditLog } from "../audit-log.ts";
 import type { RefusedEntry } from "../audit-record.ts";
+import type { Measures } from "./measures.ts";
 import { RefusalMinute } from "./refusal-minute.ts";
 
 export interface RefusalRecorderParts {
   readonly log: AuditLog | null;
   /** The operator's log, which gets a line for each refusal. */
   readonly onLog: (entry: LogEntry) => void;
+  readonly measures: Measures;
   /** Reports to the operator that the audit log cannot be written. */
   readonly note: (line: LogLine) => void;
 }
 
 export class RefusalRecorder {
   readonly #minutes: readonly RefusalMinute[];
+  readonly #measures: Measures;
   #isClosed = false;
 
-  constructor({ log, onLog, note }: RefusalRecorderParts) {
+  constructor({ log, onLog, measures, note }: RefusalRecorderParts) {
+    this.#measures = measures;
     const { refusalsShownPerMinute: shownMax, refusalsLoggedPerMinute: loggedMax } = auditLimits;
     const shown = log && { toldMax: shownMax, tell: (entry: RefusedEntry) => append(log, entry, note) };
     const logged = { toldMax: loggedMax, tell: (entry: RefusedEntry) => tellOperator(onLog, entry) };
@@ -33,6 +37,7 @@ export class RefusalRecorder {
   add(refusal: unknown): void {
     if (this.#isClosed) return;
     const entry = refusedEntry(refusal);
+    this.#measures.refused(entry);
     for (const minute of this.#minutes) minute.add(entry);
   }
 

@@ -105,10 +105,14 @@ export class SessionRoom {
     this.#sessionsMax = sessionsMax;
   }
 
+  get count(): number {
+    return this.#used.size + this.#unused.size;
+  }
+
   /** Adds a session in use. At the maximum, ends the longest unused one. Throws `sessions-full` when all are in use. */
   async enter(id: string): Promise<void> {
     // Another session can have taken the place meanwhile.
-    while (this.#used.size + this.#unused.size >= this.#sessionsMax) {
+    while (this.count >= this.#sessionsMax) {
       const [end] = this.#unused.values();
       if (!end) throw new RefusedRequest("sessions-full", { headers: { "Retry-After": "10" } });
       await end();

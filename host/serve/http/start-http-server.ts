@@ -26,6 +26,8 @@ export interface HttpServer {
   /** The URL of MCP, with the address that the server listens on. */
   readonly url: string;
   readonly port: number;
+  /** What is open now. */
+  readonly open: { readonly sessions: number; readonly streams: number };
   /**
    * Stops the server. It refuses new connections and requests, cancels running requests after `closeGraceMs`, and ends
    * streams and sessions. The runtime stays open. A second call does nothing more.
@@ -80,6 +82,9 @@ export async function startHttpServer(
   return {
     url: `http://${host}:${port}${options.path}`,
     port,
+    get open() {
+      return parts.endpoints.open;
+    },
     close: () => (closing ??= closeAll(server, parts, underWay)),
   };
 }

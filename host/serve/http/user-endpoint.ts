@@ -35,6 +35,12 @@ export class UserEndpoints {
     return endpoint;
   }
 
+  /** The sessions and streams of all users. */
+  get open(): { readonly sessions: number; readonly streams: number } {
+    const streams = Array.from(this.#endpoints.values(), (endpoint) => endpoint.streams);
+    return { sessions: this.#parts.room.count, streams: streams.reduce((sum, count) => sum + count, 0) };
+  }
+
   async close(): Promise<void> {
     await Promise.all(Array.from(this.#endpoints.values(), (endpoint) => endpoint.close()));
   }
@@ -63,6 +69,10 @@ class UserEndpoint {
       maxSubscriptions: this.#streamsMax,
       onerror: onError,
     });
+  }
+
+  get streams(): number {
+    return this.#streams;
   }
 
   /** Counts a request and its body until `leave`. Throws `user-busy`. */
