@@ -10,7 +10,7 @@ import { writeUserFiles } from "../support/user-files.ts";
 const alice = { userId: "alice" };
 const entryLine = (at: number, words: string): string => `- [e${at}](e${at}.md) \u2014 ${words}\n`;
 /** Entries, and their lines in the index. */
-function entries(count: number, words: string): Record<string, string> {
+function indexedEntries(count: number, words: string): Record<string, string> {
   const all = Array.from({ length: count }, (_, at) => at);
   const files = Object.fromEntries(all.map((at) => [`memory/e${at}.md`, `${words}\n`]));
   return { ...files, "memory/MEMORY.md": all.map((at) => entryLine(at, words)).join("") };
@@ -42,7 +42,7 @@ const indexed = (runtime: Runtime): string[] =>
 const countOf = (text: string, part: RegExp): number => text.match(part)?.length ?? 0;
 
 test("what fits is shown whole, each plugin in its own frame, in their order", async () => {
-  const files = { ...entries(3, "x"), "journal/MEMORY.md": blocks(3, "y") };
+  const files = { ...indexedEntries(3, "x"), "journal/MEMORY.md": blocks(3, "y") };
   await indexOf(files, async (text, runtime) => {
     const parts: string[] = [];
     for (const name of indexed(runtime)) parts.push(await runtime.memoryIndex(alice, { family: name }));
@@ -55,14 +55,14 @@ test("what fits is shown whole, each plugin in its own frame, in their order", a
 
 test("what does not fit is cut to 200 lines and 25,000 bytes, and a small index stays whole", async () => {
   const small = { "journal/MEMORY.md": blocks(2, "y") };
-  await indexOf({ ...small, ...entries(1_000, "x") }, async (text, runtime) => {
+  await indexOf({ ...small, ...indexedEntries(1_000, "x") }, async (text, runtime) => {
     expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
     expect(text).toContain(await runtime.memoryIndex(alice, { family: "journal" }));
     expect(countOf(text, /^- \[e/gm)).toBeGreaterThan(150);
   });
   const large = {
     "journal/MEMORY.md": blocks(900, "y".repeat(300)),
-    ...entries(1_000, "x".repeat(290)),
+    ...indexedEntries(1_000, "x".repeat(290)),
   };
   await indexOf(large, async (text, runtime) => {
     expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
@@ -74,7 +74,7 @@ test("what does not fit is cut to 200 lines and 25,000 bytes, and a small index 
 });
 
 test("a full plugin next to an empty one has all the room that it has alone", async () => {
-  await indexOf(entries(1_000, "x"), async (text, runtime) => {
+  await indexOf(indexedEntries(1_000, "x"), async (text, runtime) => {
     expect(text).toBe(await runtime.memoryIndex(alice, { family: "user-memory" }));
     expect(countOf(text, /^- \[e/gm)).toBe(200);
   });
