@@ -7,5 +7,5 @@ export const artifactLimits = {
    */
   bytesMax: 1_200_000,
   /** The size in which a registry or a package transfers it. */
-  zippedBytesMax: 520_000,
+  zippedBytesMax: 530_000,
 } as const;

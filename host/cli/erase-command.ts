@@ -22,10 +22,8 @@ clear"; and mounted folders.
 
 With --export, a zip file is written first, the same as "memcell export" writes. If that fails, or if it would leave
 anything out, nothing is removed.`,
-  texts: {
-    user: ["ID", "the user who is erased"],
-    export: ["FILE.zip", "a file to write first; it must not exist yet"],
-  },
+  requiredTexts: { user: ["ID", "the user who is erased"] },
+  texts: { export: ["FILE.zip", "a file to write first; it must not exist yet"] },
   flags: { yes: "erases the user" },
   settings: runtimePaths,
   examples: ["memcell erase --user alice", "memcell erase --user alice --export alice.zip --yes"],
@@ -38,7 +36,7 @@ anything out, nothing is removed.`,
     const { yes = false, export: file } = options;
     if (file !== undefined) await refuseTaken(file);
     await using runtime = await openRuntime(settings, options.user);
-    const ctx = { userId: options.user as string };
+    const ctx = { userId: options.user };
     const { left, ...plan } = await withProgress("erase", async (progress) => {
       progress.show(yes ? "erasing" : "counting the files");
       if (yes) return await runtime.upkeep.erase(ctx, { export: file });

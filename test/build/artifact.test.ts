@@ -38,6 +38,7 @@ test("the plugin exports its memory and one function for each tool", () => {
     "prompt_index",
     "read_user_memory",
     "restore_entry",
+    "search_user_memory",
     "update_user_memory",
   ]);
 });

@@ -61,7 +61,7 @@ const pages: Readonly<Record<string, Page>> = {
     plugin: "user-memory",
     ownCodes: [],
     neverAnswered: {
-      PLUGIN_REFUSED: "a runtime is not made then",
+      ...ofNoCall,
       ENTRY_NOT_FOUND: "what is not there is not found",
       ENTRY_UNREADABLE: "entries that cannot be read are passed over",
       NAME_RESERVED: "it makes no name",

@@ -15,8 +15,8 @@ import { policyFor } from "../support/policy-for.ts";
 import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
-import { writeUserFiles } from "../support/user-files.ts";
-import { storeUses, writeStores } from "./store-uses.ts";
+import { policyData } from "./policy-data.ts";
+import { storeUses } from "./store-uses.ts";
 import type { Use } from "./store-uses.ts";
 
 const folder = temporaryFolder();
@@ -91,7 +91,7 @@ function policyWithout({ plugin, tool, kind, part }: Granted): PolicyFile {
 
 test("control: with the whole policy the shipped plugins load, and each tool's requests are allowed", async () => {
   await using runtime = await createRuntime({
-    dataDir: dataFolder("control"),
+    dataDir: policyData(join(folder.path, "data-control")),
     plugins: shippedNames(),
     policy: unlocked,
     threadsMax: 1,
@@ -133,7 +133,7 @@ test.for(needs)("$title really uses $part of its $kind", async (need, { task }) 
   const narrowed = withoutPart(manifestOf(shipped), need);
   writeFileSync(plugin, resealPlugin(shipped, kind === "rights" ? stillAsked(narrowed, tool, part) : narrowed));
   const plugins = [plugin];
-  const dataDir = dataFolder(task.id);
+  const dataDir = policyData(join(folder.path, `data-${task.id}`));
   await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
   const denials = [
     ...(await denialsIn(uses[tool]?.(runtime) ?? [])),
@@ -206,7 +206,6 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
 
 const run = (runId: string): object => ({ agentId: "planner", runId });
 const noteEvent = { type: "planner_note", data: '{"note":"n"}' };
-const eventLine = '{"type":"planner_note","timestamp":"2026-01-02T03:04:05Z","data":{"note":"n"},"labels":{}}\n';
 
 async function called(runtime: Runtime, tool: string, input: object): Promise<string[]> {
   const result = await runtime.call(tool, input, alice);
@@ -225,29 +224,4 @@ async function denialsIn(steps: readonly (() => Promise<string[]>)[]): Promise<s
   const messages: string[] = [];
   for (const step of steps) messages.push(...(await step()));
   return messages;
-}
-
-const fact = (name: string): string =>
-  `---\nname: ${name}\ndescription: d\ntype: user\ncreated: '2026-01-02T03:04:05.000Z'\n` +
-  "updated: '2026-01-02T03:04:05.000Z'\n---\nbody\n";
-
-/** A folder with entries and runs without an index or facts, some that cannot be read, and some in the trash. */
-function dataFolder(name: string): string {
-  const dataDir = join(folder.path, `data-${name}`);
-  const files = {
-    "memory/old.md": fact("old"),
-    "memory/kept.md": fact("kept"),
-    "memory/broken.md": "No front matter.\n",
-    "memory/trash/gone.20260102T030405000Z.md": fact("gone"),
-    "journal/MEMORY.md": "### always\n\nb\n",
-    "journal/2026/01/02.md": "### kept\n\nb\n",
-    "runs/planner/old/000001.jsonl": eventLine,
-    "runs/planner/kept/000001.jsonl": eventLine,
-    "runs/planner/broken/000001.jsonl": eventLine,
-    "runs/planner/broken/run.json": "No facts.\n",
-    "runs/trash/planner/gone/000001.20260102T030405000Z.jsonl": eventLine,
-  };
-  writeUserFiles(dataDir, { alice: files });
-  writeStores(dataDir);
-  return dataDir;
 }

@@ -54,7 +54,7 @@ describe.for(modes)("to a client of %s", (mode) => {
     expect(client.getInstructions()).not.toContain("memory://index");
   });
 
-  test("a server that is read-only offers tools with the read-only hint alone, and no instructions to keep anything", async () => {
+  test("a server that is read-only offers tools with the read-only hint alone, and says that memory can only be read", async () => {
     await using stage = await openHttpStage({ runtime: { readOnly: true } });
     const client = await clientOf(stage, mode);
     const { tools } = await client.listTools();
@@ -64,7 +64,7 @@ describe.for(modes)("to a client of %s", (mode) => {
     await expect(client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("b") } })).rejects.toMatchObject({
       code: -32_602,
     });
-    expect(client.getInstructions()).not.toContain("Keep what will matter");
+    expect(client.getInstructions()).toContain("Memory can only be read here");
     expect(client.getInstructions()).toContain("memory://index");
   });
 });
