@@ -62,9 +62,10 @@ export class Executor {
     return result.ok ? result.data.trashed : null;
   }
 
-  async note(ctx: CallContext): Promise<ToolOutput<"ReadUserMemory"> | null> {
+  async note(ctx: CallContext): Promise<ToolOutput<"ReadUserMemory">> {
     const result = await this.#runtime.call("ReadUserMemory", { name: "note" }, ctx);
-    return result.ok ? result.data : null;
+    if (!result.ok) throw asError(result.error);
+    return result.data;
   }
 
   async found(query: string, ctx: CallContext): Promise<MemorySearchOutput["data"]["results"]> {
