@@ -1,18 +1,26 @@
-/** The published package contains the files that the host reads at run time. */
+/** The published package, packed and unpacked: it has what it names, and nothing that leads nowhere. */
 import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
+import { linksIn } from "../documents/markdown-table.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
 
-test("the package has its entries, the policy, its schema and the lock file in the places that name them", () => {
-  const args = ["pack", "--dry-run", "--ignore-scripts", "--json"];
-  const output = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" });
-  const [packed] = JSON.parse(output) as { files: { path: string }[] }[];
-  const paths = packed?.files.map(({ path }) => path) ?? [];
+const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder.path];
+const tarball = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" }).trim();
+execFileSync("tar", ["-xzf", join(folder.path, tarball), "-C", folder.path]);
+const unpacked = join(folder.path, "package");
+const paths = readdirSync(unpacked, { recursive: true, encoding: "utf8" });
+
+test("it has its entries, the policy, its schema and the lock file in the places that name them", () => {
   expect(paths).toEqual(
     expect.arrayContaining([
       "build/plugins.lock.json",
@@ -24,8 +32,40 @@ test("the package has its entries, the policy, its schema and the lock file in t
       "host/plugins/policy/policy.schema.json",
     ]),
   );
-  // Code that starts programs and writes files of the clone is not published.
-  expect(
-    paths.filter((path) => /^(build\/(?!plugins\.lock\.json$)|dist\/build|plugin|test|shared)\//.test(path)),
-  ).toEqual([]);
+});
+
+test("it has no code of the clone but the examples: none that starts programs or writes files there", () => {
+  const code = paths.filter((path) => /\.(?:ts|js|mjs|cjs|sh|py|go|rs|java|wat)$/.test(path));
+  const foreign = code.filter((path) => !/^dist\/(?:host|shared|plugins|index\.d\.ts$)/.test(path));
+  expect(foreign.toSorted()).toEqual([
+    "test/executor/movement.ts",
+    "test/types/programs/anthropic.ts",
+    "test/types/programs/executor.ts",
+    "test/types/programs/openai.ts",
+  ]);
+});
+
+test("every link of its documents leads to a file in it", () => {
+  const documents = paths.filter((path) => path.endsWith(".md"));
+  expect(documents).toContain("README.md");
+  const dead = documents.flatMap((document) =>
+    linksIn(readFileSync(join(unpacked, document), "utf8"))
+      .map((link) => link.replace(/#.*$/, ""))
+      .filter((path) => path !== "" && !existsSync(join(unpacked, dirname(document), path)))
+      .map((path) => `${document}: ${path}`),
+  );
+  expect(dead).toEqual([]);
+});
+
+test("no code names a source map, and there is none: it would lead to sources that are not in it", () => {
+  expect(paths.filter((path) => path.endsWith(".map"))).toEqual([]);
+  const naming = paths.filter(
+    (path) => path.endsWith(".js") && /^\/\/# sourceMappingURL=/m.test(readFileSync(join(unpacked, path), "utf8")),
+  );
+  expect(naming).toEqual([]);
+});
+
+test("it names no place on the web: the project has none that is its own", () => {
+  const named = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8")) as object;
+  expect(Object.keys(named).filter((key) => ["repository", "homepage", "bugs"].includes(key))).toEqual([]);
 });

@@ -38,6 +38,7 @@ const ofUsers: Record<string, readonly string[]> = {
   stores: ["list"],
   export: ["eve.zip"],
   import: ["eve.zip"],
+  erase: ["--yes"],
 };
 
 test("the commands that need a user say so in their help", () => {

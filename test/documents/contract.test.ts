@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { capabilityRights, kernelSignatures } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
-import { codeIn, tableBelow } from "./markdown-table.ts";
+import { codeIn, linksIn, tableBelow } from "./markdown-table.ts";
 import { filesAt, textOf, trackedFiles } from "./tracked-files.ts";
 
 const contract = textOf("shared/README.md");
@@ -46,9 +46,7 @@ test.each(errorCodes)("%s: a test provokes it", (code) => {
 const isOfDocuments = (file: string): boolean => /^test\/(documents|bench)\//.test(file);
 
 test.each(documents)("%s: what it links to is there", (document) => {
-  const prose = textOf(document).replaceAll(/```[\s\S]*?```|`[^`]*`/g, "");
-  const links = Array.from(prose.matchAll(/\]\((?!https?:)([^)\s]+)\)/g), ([, link = ""]) => link);
-  const broken = links.filter((link) => {
+  const broken = linksIn(textOf(document)).filter((link) => {
     const [path = "", anchor] = link.split("#");
     const target = path === "" ? document : normalize(join(dirname(document), path));
     if (filesAt(target).length === 0) return true;

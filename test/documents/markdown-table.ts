@@ -65,6 +65,12 @@ export function codeIn(text: string): string[] {
   return Array.from(text.matchAll(/`([^`]+)`/g), ([, code = ""]) => code);
 }
 
+/** The places inside the project that a text links to or shows as images. */
+export function linksIn(markdown: string): string[] {
+  const prose = markdown.replaceAll(/```[\s\S]*?```|`[^`]*`/g, "");
+  return Array.from(prose.matchAll(/(?:\]\(|\bsrc=")(?!https?:)([^)"\s]+)/g), ([, link = ""]) => link);
+}
+
 /** The text outside blocks of code. */
 export function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```/gm, "");

@@ -16,6 +16,7 @@ import { treeFingerprint } from "../support/tree-fingerprint.ts";
 const alice = { userId: "alice" };
 const folder = temporaryFolder();
 const dataDir = join(folder.path, "data");
+const plugins = shippedNames();
 afterAll(() => folder[Symbol.dispose]());
 
 const fact = (name: string): object => ({
@@ -29,7 +30,7 @@ const noteEvent = { type: "planner_note", data: '{"note":"n"}' };
 
 /** Memory of every family, and something in the trash. */
 beforeAll(async () => {
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  await using runtime = await createRuntime({ dataDir, plugins, threadsMax: 1 });
   const made = [
     await runtime.call("UpdateUserMemory", fact("a"), alice),
     await runtime.call("UpdateUserMemory", fact("gone"), alice),
@@ -56,8 +57,8 @@ const isLeft = ({ tool }: { readonly tool: ManifestTool }): boolean =>
 
 /** The two ways to a runtime that changes nothing. */
 const ways: Readonly<Record<string, () => Promise<Runtime>>> = {
-  "the option readOnly": () => createRuntime({ dataDir, threadsMax: 1, readOnly: true }),
-  asReadOnly: async () => (await createRuntime({ dataDir, threadsMax: 1 })).asReadOnly(),
+  "the option readOnly": () => createRuntime({ dataDir, plugins, threadsMax: 1, readOnly: true }),
+  asReadOnly: async () => (await createRuntime({ dataDir, plugins, threadsMax: 1 })).asReadOnly(),
 };
 
 describe.for(Object.entries(ways))("with %s", ([, open]) => {
@@ -166,11 +167,11 @@ describe.for(Object.entries(ways))("with %s", ([, open]) => {
 });
 
 test("a guest that is left cannot write, whatever its code tries", async () => {
-  const plugins = [testPlugin("puppet")];
+  const puppet = [testPlugin("puppet")];
   await using runtime = await createRuntime({
     dataDir,
-    plugins,
-    policy: policyFor(plugins),
+    plugins: puppet,
+    policy: policyFor(puppet),
     threadsMax: 1,
     readOnly: true,
   });
@@ -204,7 +205,7 @@ test("the view of a runtime takes nothing from the runtime, and closing one clos
 
 test("the option counts for every kind of store, makes no folder, and says once what is not available", async () => {
   const lines: LogEntry[] = [];
-  const options = { threadsMax: 1, readOnly: true, onLog: (entry: LogEntry) => void lines.push(entry) };
+  const options = { plugins, threadsMax: 1, readOnly: true, onLog: (entry: LogEntry) => void lines.push(entry) };
   await using inMemory = await createRuntime({ store: memoryStore(), ...options });
   await expect(inMemory.upkeep.purge(alice, { beforeEpochMs: 1 })).rejects.toMatchObject({ code: "READ_ONLY" });
   const empty = join(folder.path, "none");

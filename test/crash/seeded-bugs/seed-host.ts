@@ -1,4 +1,4 @@
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { SeededBug } from "./seeded-bug.ts";
@@ -24,12 +24,6 @@ export function seededCode(hostFolder: string, { name, file, find, replacement }
   throw new Error(`Cannot seed "${name}": its text is ${parts.length - 1} times in ${file}, exactly once is expected`);
 }
 
-/** Leaves out source maps and the references to them: in the copy their paths would be wrong. */
 function copyCode(from: string, to: string): void {
-  cpSync(from, to, { recursive: true, filter: (each) => !each.endsWith(".map") && !each.endsWith(".d.ts") });
-  for (const name of readdirSync(to, { recursive: true, encoding: "utf8" })) {
-    if (!name.endsWith(".js")) continue;
-    const code = readFileSync(join(to, name), "utf8");
-    writeFileSync(join(to, name), code.replace(/^\/\/# sourceMappingURL=.*$/m, ""));
-  }
+  cpSync(from, to, { recursive: true, filter: (each) => !each.endsWith(".d.ts") });
 }
