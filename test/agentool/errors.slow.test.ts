@@ -3,6 +3,11 @@ import { existsSync } from "node:fs";
 
 import { describe, expect, test } from "vitest";
 
+import { blocksIn } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
+import { LineHost } from "../polyglot/line-host.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { preparePeer } from "./prepare-peer.ts";
 import { dataOf } from "./stage.ts";
 import type { Ask, Stage, Tool } from "./stage.ts";
 import { useStage } from "./use-stage.ts";
@@ -125,6 +130,16 @@ test.for(forgiven.map(titled))("%s: succeeds on both sides", async ([, [tool, pa
   const expected = await agentool(tool, params);
   expect(expected).toMatchObject({ success: true });
   expect(await memcell(tool, params)).toEqual(expected);
+});
+
+test("the peer answers what its README shows", async (context) => {
+  stageFor(context);
+  const peer = await preparePeer();
+  using folder = temporaryFolder();
+  await using host = new LineHost({ command: "program" in peer ? peer.program : "", args: [folder.path, "journal"] });
+  const shown = blocksIn(textOf("test/agentool/README.md")).find(({ text }) => text.startsWith("→"))?.text ?? "";
+  const [, sent = "", answer = ""] = /^→ (.*)\n← (.*)$/.exec(shown) ?? [];
+  expect(await host.ask(JSON.parse(sent) as object)).toEqual(JSON.parse(answer));
 });
 
 test("a missing folder is an empty memory, and reading does not create it", async (context) => {

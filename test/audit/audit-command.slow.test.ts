@@ -35,6 +35,7 @@ test("--json prints reports with keys in a fixed order, and no log when none was
     expect(Object.keys(report)).toEqual([
       "verdict",
       "deviations",
+      "narrowings",
       "artifact",
       "policy",
       "tools",
@@ -125,10 +126,10 @@ test("reports each of several files that cannot be loaded together", async () =>
   expect(reports.map(({ verdict, deviations }) => [verdict, deviations.length, deviations[1]?.text])).toEqual([
     [
       "FAIL",
-      6,
+      7,
       'No runtime loads it together with "near.wasm", which offers models the tool "ReadUserMemory" as well.',
     ],
-    ["FAIL", 6, 'No runtime loads it together with "own.wasm", which offers models the tool "ReadUserMemory" as well.'],
+    ["FAIL", 7, 'No runtime loads it together with "own.wasm", which offers models the tool "ReadUserMemory" as well.'],
   ]);
   const runtime = createRuntime({ dataDir: folder.path, plugins: files, policy });
   await expect(runtime).rejects.toThrow(

@@ -42,7 +42,7 @@ async function faultsAfter(folder: string, told: readonly string[], isExact: boo
     ...findings.map(({ text }) => text),
     ...missing.map((id) => `${id} was acknowledged and is not there`),
     ...surplus.map((id) => `${id} was refused and is there`),
-    ...told.filter((line) => line.startsWith("no ") && !/ STORAGE_(FAILED|FULL|UNSAFE)$/.test(line)),
+    ...told.filter((line) => line.startsWith("no ") && !/ STORAGE_(BUSY|FAILED|FULL|UNSAFE)$/.test(line)),
     ...(opened?.missing === 0 ? [] : ["the next opening misses records"]),
   ];
 }

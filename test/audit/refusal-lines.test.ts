@@ -5,6 +5,8 @@ import { afterEach, expect, test, vi } from "vitest";
 import { Measures } from "../../host/audit/collect/measures.ts";
 import { RefusalRecorder } from "../../host/audit/collect/refusal-recorder.ts";
 import { auditLimits } from "../../shared/limits.ts";
+import { blocksIn } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
 
 const { refusalsLoggedPerMinute } = auditLimits;
 const expired: Refusal = { surface: "http", reason: "token-expired", peer: "192.0.2.1" };
@@ -34,6 +36,23 @@ test("tells the operator the first refusals of a minute in one line each, and th
   recorder.add(expired);
   expect(lines).toHaveLength(refusalsLoggedPerMinute + 2);
   expect(vi.getTimerCount()).toBe(0);
+});
+
+test("host/serve/http/README.md shows these lines, and says from which request on they are counted", () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const readme = textOf("host/serve/http/README.md");
+  const shown = blocksIn(readme)
+    .find(({ text }) => text.startsWith("warn http: "))
+    ?.text.split("\n");
+  const lines: string[] = [];
+  const onLog = (entry: LogEntry): void => void lines.push(`${entry.level} ${entry.tool}: ${entry.text}`);
+  const recorder = new RefusalRecorder({ log: null, onLog, measures: new Measures(undefined), note: () => {} });
+  for (let count = 0; count < refusalsLoggedPerMinute; count++) recorder.add(expired);
+  for (let count = 0; count < 1200; count++) recorder.add({ ...expired, reason: "token-signature" });
+  vi.advanceTimersByTime(60_000);
+  expect([lines[0], lines.at(-1)]).toEqual(shown);
+  expect(readme).toContain(`From the ${refusalsLoggedPerMinute + 1}st in a minute on`);
+  recorder.close();
 });
 
 test.for([

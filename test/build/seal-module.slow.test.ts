@@ -13,6 +13,8 @@ import type { Family } from "../../shared/manifest.ts";
 import { customSections, readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import * as z from "../../shared/zod.ts";
+import { blocksIn } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -159,6 +161,14 @@ describe("npm run seal", () => {
     expect(status).toBe(0);
     expect(readFileSync(out).equals(readFileSync(testPlugin("tally")))).toBe(true);
     expect(readFileSync(`${out}.sha256`, "utf8")).toMatch(/^[0-9a-f]{64} {2}tally\.wasm\n$/);
+  });
+
+  test("plugin/README.md shows the message about WASI", async () => {
+    const wasi = '(import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))';
+    const shown = blocksIn(textOf("plugin/README.md")).find(({ text }) => text.startsWith("it imports "))?.text;
+    expect((await faultsOf(moduleOf(wasi, memory, tool))).split("\n")).toEqual(
+      expect.arrayContaining(shown?.split("\n") ?? [""]),
+    );
   });
 
   test("writes nothing for a module that is not a plugin", () => {

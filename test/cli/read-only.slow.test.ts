@@ -1,13 +1,14 @@
 /** `--read-only` of every command that opens a runtime. */
 import { spawnSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createRuntime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
@@ -19,7 +20,7 @@ const alice = { userId: "alice" };
 const fact = (name: string): object => ({ action: "upsert", name, type: "user", description: "d", body: "b" });
 
 beforeAll(async () => {
-  const runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  const runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
   for (const name of ["a", "gone"]) await runtime.call("UpdateUserMemory", fact(name), alice);
   await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, alice);
   const event = { type: "planner_note", data: '{"note":"n"}' };
@@ -30,6 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
+const loadingAll = { MEMCELL_PLUGINS: shippedNames().join(delimiter) };
+
 interface Outcome {
   readonly status: number | null;
   readonly stdout: string;
@@ -37,7 +40,11 @@ interface Outcome {
 }
 
 function memcell(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Outcome {
-  const options = { cwd: folder.path, encoding: "utf8", env: { ...process.env, ...environment } } as const;
+  const options = {
+    cwd: folder.path,
+    encoding: "utf8",
+    env: { ...process.env, ...loadingAll, ...environment },
+  } as const;
   return spawnSync(process.execPath, [program, ...args], options);
 }
 
@@ -101,10 +108,11 @@ test("tools prints only what is left, also where the environment or the config f
       "ReadRunHistory",
       "memory",
       "ReadUserMemory",
+      "SearchUserMemory",
     ]);
   }
   const whole = memcell(["tools", "--config", ".", "--no-read-only"]);
-  expect((JSON.parse(whole.stdout) as unknown[]).length).toBeGreaterThan(5);
+  expect((JSON.parse(whole.stdout) as unknown[]).length).toBeGreaterThan(6);
   expect(whole.stderr).toBe("");
 });
 

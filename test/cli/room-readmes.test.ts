@@ -1,21 +1,25 @@
 /** The rooms' READMEs show real output. */
 import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createRuntime } from "memcell";
+import { createRuntime, storeIdOf } from "memcell";
 import type { LogEntry, PolicyFile } from "memcell";
 import { expect, test } from "vitest";
 
-import { codeIn, tablesIn } from "../documents/markdown-table.ts";
+import { blocksIn, codeIn, tablesIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
+import { readUserFiles } from "../support/user-files.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
-test("host/report/README.md shows the real audit of the shipped plugin", () => {
-  const [shown = ""] = /^file {6}user-memory[\s\S]*?(?=\n```)/m.exec(textOf("host/report/README.md")) ?? [];
+test("host/report/README.md shows the audit of the shipped plugin as it is printed, with its hashes and sizes", () => {
+  const shown = blocksIn(textOf("host/report/README.md")).find(({ language }) => language === "")?.text;
   const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
-  expect(withoutIdentity(shown)).toBe(withoutIdentity(printed.trimEnd()));
+  expect(shown).toBe(printed.trimEnd());
 });
 
 test("host/cli/README.md lists the commands that the help lists", () => {
@@ -25,24 +29,59 @@ test("host/cli/README.md lists the commands that the help lists", () => {
   expect(rows).toEqual(commands);
 });
 
-/** Removes hash and size, which change with the plugin. */
-const withoutIdentity = (audit: string): string =>
-  audit.replaceAll(/[0-9a-f]{16,}/g, "HASH").replaceAll(/\d{6,7} bytes/g, "BYTES");
-
 test("the policy in host/plugins/policy/README.md leaves one tool of the shipped plugin, in the README's words", async () => {
   const readme = textOf("host/plugins/policy/README.md");
-  const [, example = ""] = /```json\n([\s\S]*?)```/.exec(readme) ?? [];
-  const policy = JSON.parse(example) as PolicyFile;
+  const [example, warning, refusal] = blocksIn(readme).map(({ text }) => text);
+  const policy = JSON.parse(example ?? "") as PolicyFile;
   using folder = temporaryFolder();
   const lines: string[] = [];
   const onLog = ({ level, tool, text }: LogEntry): void => void lines.push(`${level} ${tool}: ${text}`);
   const options = { dataDir: folder.path, plugins: ["user-memory"], threadsMax: 1, onLog };
   await using runtime = await createRuntime({ ...options, policy });
   expect(runtime.tools().map(({ name }) => name)).toEqual(["ReadUserMemory"]);
-  const [, shown = ""] = /```\n(warn policy: [\s\S]*?)\n```/.exec(readme) ?? [];
-  expect(shown).toBe(lines[0]);
+  expect(warning).toBe(lines[0]);
   const strict = createRuntime({ ...options, policy: { ...policy, strict: true } });
-  const words = 'the policy does not name the tool "UpdateUserMemory", so it grants it nothing';
-  await expect(strict).rejects.toThrow(`Cannot load plugin "user-memory.wasm": ${words}`);
-  expect(readme).toContain(`Cannot load plugin "user-memory.wasm": ${words}`);
+  await expect(strict).rejects.toMatchObject({ message: refusal });
+});
+
+test("host/runtime/README.md shows the paths of what the families store", async () => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const clock = (): number => Date.UTC(2026, 10, 22);
+  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, clock });
+  const alice = { userId: "alice" };
+  const entry = { type: "user", description: "Prefers Japanese", body: "Answer in Japanese." };
+  for (const name of ["language", "gone"]) {
+    expect(await runtime.call("UpdateUserMemory", { action: "upsert", name, ...entry }, alice)).toMatchObject({
+      ok: true,
+    });
+  }
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, alice);
+  for (const target of ["daily", "summary"])
+    await runtime.call("memory_write", { key: target, content: "c", target }, alice);
+  const events = [{ type: "planner_note", data: '{"note":"n"}' }];
+  await runtime.callAsHost("AppendRunEvents", { agentId: "planner", runId: "run-1", events }, alice);
+  const own = storeIdOf("alice");
+  await runtime.stores(alice).grant("planner", { level: "readwrite" });
+  await runtime.call("memory", { command: "create", path: "/memories/projects/plan.md", content: "1. Read" }, alice);
+  const shared = `/memories/shared/${own}/projects/plan.md`;
+  await runtime.call("memory", { command: "create", path: shared, content: "2. Write" }, { userId: "planner" });
+  await runtime.stores(alice).setInternal(null, "k", "v");
+
+  const tree = blocksIn(textOf("host/runtime/README.md")).at(-1)?.text ?? "";
+  const lines = tree.replaceAll("7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10", own).split("\n");
+  let base = "";
+  const absent: string[] = [];
+  for (const line of lines) {
+    const [, indent = "", names = ""] = /^( *)(.*?)(?: {2,}| [a-z]+[ :]|$)/.exec(line) ?? [];
+    for (const name of names.replaceAll("…", own).replaceAll("<id>", storeIdOf("planner")).split(", ")) {
+      if (indent === "") base = name;
+      const path = indent === "" ? name : `${base}${name}`;
+      if (!existsSync(join(folder.path, path))) absent.push(path);
+    }
+  }
+  expect(lines.length).toBeGreaterThan(15);
+  expect(absent).toEqual([]);
+  const index = /^ {2}MEMORY\.md +(- .*)$/m.exec(tree)?.[1];
+  expect(readUserFiles(dataDir, "alice")["memory/MEMORY.md"]).toBe(`${index}\n`);
 });

@@ -49,7 +49,7 @@ interface Outcome {
 function memcell(id: string, args: readonly string[], said: Said): Outcome {
   const cwd = join(folder.path, id);
   mkdirSync(cwd, { recursive: true });
-  writeFileSync(join(cwd, "strict.json"), JSON.stringify({ version: 1, plugins: {} }));
+  writeFileSync(join(cwd, "strict.json"), JSON.stringify({ version: 1, strict: true, plugins: {} }));
   if (said.file) writeFileSync(join(cwd, "memcell.config.json"), JSON.stringify(said.file));
   const env = { ...process.env, ...said.env };
   const { status, stdout, stderr } = spawnSync(

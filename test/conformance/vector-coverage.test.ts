@@ -4,13 +4,14 @@
  */
 import { readFileSync } from "node:fs";
 
+import { parse as parseJsonc } from "jsonc-parser";
 import { expect, test } from "vitest";
 
 import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { eventTypes } from "../../shared/run-history/event-types.ts";
-import { codeIn, tableUnder } from "../documents/markdown-table.ts";
+import { blocksIn, codeIn, tableUnder } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -138,4 +139,13 @@ test.for(Object.keys(lock.plugins))(
 test("there are at least as many vectors as the specification requires", () => {
   console.log(`${vectors.length} vectors with ${calls.length} calls`);
   expect(vectors.length).toBeGreaterThanOrEqual(80);
+});
+
+test("test/conformance/README.md shows every field of a vector, and no other", () => {
+  const [shown = ""] = blocksIn(textOf("test/conformance/README.md")).map(({ text }) => text);
+  const example = parseJsonc(shown) as { calls: object[] };
+  const fields = (of: readonly object[]): string[] => [...new Set(of.flatMap(Object.keys))].toSorted();
+  expect(Object.keys(example).toSorted()).toEqual(fields(vectors.map(({ vector }) => vector)));
+  const inComment = /and "(audience)": "host"/.exec(shown)?.slice(1) ?? [];
+  expect([...fields(example.calls), ...inComment].toSorted()).toEqual(fields(calls));
 });

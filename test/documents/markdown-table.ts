@@ -71,6 +71,18 @@ export function linksIn(markdown: string): string[] {
   return Array.from(prose.matchAll(/(?:\]\(|\bsrc=")(?!https?:)([^)"\s]+)/g), ([, link = ""]) => link);
 }
 
+export interface Block {
+  /** What is behind the fence: `sh`, `json result`, nothing. */
+  readonly language: string;
+  readonly text: string;
+}
+
+/** The blocks of code, in their order. */
+export function blocksIn(markdown: string): Block[] {
+  const blocks = markdown.matchAll(/^```(.*)\n([\s\S]*?)\n?```$/gm);
+  return Array.from(blocks, ([, language = "", text = ""]) => ({ language, text }));
+}
+
 /** The text outside blocks of code. */
 export function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```/gm, "");

@@ -1,4 +1,6 @@
 /** The specification's examples, executed, and its numbers. */
+import { readFileSync } from "node:fs";
+
 import { createRuntime } from "memcell";
 import type { ToolResult } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,21 +12,19 @@ import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
 import { policyFor } from "../support/policy-for.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { testPlugin } from "../support/test-plugin.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn } from "./markdown-table.ts";
+import { blocksIn, codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
+const blockOf = (kind: string): string => blocksIn(specification).find(({ language }) => language === kind)?.text ?? "";
 
-function blockOf(kind: string): string {
-  const [, block] = new RegExp(`\\n\`\`\`${kind}\\n([\\s\\S]*?)\\n\`\`\``).exec(specification) ?? [];
-  if (block === undefined) throw new Error(`The specification has no block of ${kind}`);
-  return block;
-}
-
-test("the manifest is one", () => {
+test("the manifest is one, with the figures of the plugin", () => {
+  const { version, memoryPages, fuelPolls, deadlineMs } = manifestOf(readFileSync(shippedPlugin("user-memory")));
+  expect(JSON.parse(blockOf("json manifest"))).toMatchObject({ version, memoryPages, fuelPolls, deadlineMs });
   expect(safeParse(manifestSchema, JSON.parse(blockOf("json manifest")))).toMatchObject({ success: true });
 });
 
