@@ -44,11 +44,12 @@ test("the policy in host/plugins/policy/README.md leaves one tool of the shipped
   await expect(strict).rejects.toMatchObject({ message: refusal });
 });
 
+const day = (): number => Date.UTC(2026, 10, 22);
+
 test("host/runtime/README.md shows the paths of what the families store", async () => {
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
-  const clock = (): number => Date.UTC(2026, 10, 22);
-  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, clock });
+  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, clock: day });
   const alice = { userId: "alice" };
   const entry = { type: "user", description: "Prefers Japanese", body: "Answer in Japanese." };
   for (const name of ["language", "gone"]) {

@@ -141,10 +141,11 @@ test("there are at least as many vectors as the specification requires", () => {
   expect(vectors.length).toBeGreaterThanOrEqual(80);
 });
 
+const fields = (of: readonly object[]): string[] => [...new Set(of.flatMap(Object.keys))].toSorted();
+
 test("test/conformance/README.md shows every field of a vector, and no other", () => {
   const [shown = ""] = blocksIn(textOf("test/conformance/README.md")).map(({ text }) => text);
   const example = parseJsonc(shown) as { calls: object[] };
-  const fields = (of: readonly object[]): string[] => [...new Set(of.flatMap(Object.keys))].toSorted();
   expect(Object.keys(example).toSorted()).toEqual(fields(vectors.map(({ vector }) => vector)));
   const inComment = /and "(audience)": "host"/.exec(shown)?.slice(1) ?? [];
   expect([...fields(example.calls), ...inComment].toSorted()).toEqual(fields(calls));

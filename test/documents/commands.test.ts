@@ -11,7 +11,7 @@ import { filesAt, textOf, trackedFiles } from "./tracked-files.ts";
 /** The history names commands that are gone. */
 const documents = trackedFiles.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
 
-const commandFiles = filesAt("host/cli/*-command.ts").filter((file) => !/\/run-command\.ts$/.test(file));
+const commandFiles = filesAt("host/cli/*-command.ts").filter((file) => !file.endsWith("/run-command.ts"));
 const commands = new Map<string, Command>();
 for (const file of commandFiles) {
   const exported = (await import(fileURLToPath(new URL(`../../${file}`, import.meta.url)))) as Record<string, Command>;

@@ -29,7 +29,7 @@ test("the configuration for an MCP client in README.md starts a server that offe
 });
 
 test("the file of keys in host/serve/storage/README.md is one, with the SHA-256 of a key in place of the digits", async () => {
-  const [shown] = blocksIn(textOf("host/serve/storage/README.md")).filter(({ language }) => language === "json");
+  const shown = blocksIn(textOf("host/serve/storage/README.md")).find(({ language }) => language === "json");
   const key = "k".repeat(24);
   const hash = createHash("sha256").update(key).digest("hex");
   const file = shown?.text.replace(/[0-9a-f]{4}…64 digits…/, hash) ?? "";
