@@ -19,7 +19,7 @@ const commands = [
     args: ["call", "UpdateUserMemory", "--user", "alice", "--input", JSON.stringify(entry)],
     kinds: ["staged", "call"],
   },
-  { args: ["index", "--user", "alice"], kinds: ["call", "call", "call"] },
+  { args: ["index", "--user", "alice"], kinds: ["call"] },
   { args: ["doctor"], kinds: ["call", "call", "call", "call", "upkeep"] },
   { args: ["trash", "list", "--user", "alice"], kinds: ["upkeep"] },
 ];
