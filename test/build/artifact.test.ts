@@ -8,8 +8,11 @@ import { expect, test } from "vitest";
 import { artifactLimits } from "../../build/artifact-limits.ts";
 import { capabilityNames, kernelSignatures } from "../../shared/abi.ts";
 import { manifestSchema, manifestSection } from "../../shared/manifest.ts";
-import { readMemoryLimits, readSections } from "../../shared/wasm-sections.ts";
+import { customSections, readMemoryLimits, readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import { safeParse } from "../../shared/zod.ts";
+import { numbersIn } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 
 const wasm = readFileSync(shippedPlugin("user-memory"));
@@ -52,6 +55,23 @@ test.each(shippedNames())("%s is as small as promised, also when gzipped", (name
   const shipped = readFileSync(shippedPlugin(name));
   expect(shipped.length).toBeLessThanOrEqual(artifactLimits.bytesMax);
   expect(gzipSync(shipped).length).toBeLessThanOrEqual(artifactLimits.zippedBytesMax);
+});
+
+/** No reader of the project needs it. */
+const codeSection = 10;
+
+test("build/README.md says how large the parts are", () => {
+  const sections = readSections(wasm);
+  const sizeOf = (id: number): number => sections.find((section) => section.id === id)?.payload.length ?? 0;
+  const [section = new Uint8Array()] = customSections(sections, manifestSection);
+  const pages = manifestOf(wasm).tools.map(({ documentation = "" }) => Buffer.byteLength(documentation));
+  const largest = Math.max(...shippedNames().map((name) => readFileSync(shippedPlugin(name)).length));
+  const parts = [wasm.length, sizeOf(codeSection), sizeOf(sectionIds.data), section.length];
+  const told = [...parts, pages.reduce((sum, bytes) => sum + bytes, 0), largest].map((bytes) =>
+    Math.round(bytes / 1000),
+  );
+  const [, paragraph = ""] = textOf("build/README.md").split("**Where do the ");
+  expect(numbersIn(paragraph).slice(0, told.length)).toEqual(told);
 });
 
 test("the manifest sealed into the plugin has the published form", () => {
