@@ -1,16 +1,7 @@
 /** What the host may not open or change is named. It keeps nothing else from being erased, and goes when it is permitted. */
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
 import { expect, test } from "vitest";
 
-import { skipWithReason } from "../support/skip-with-reason.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-
-const script = fileURLToPath(new URL("../../dist/test/upkeep/forbidden-erase-process.js", import.meta.url));
-
-/** Root without the right to pass over permissions. */
-const asOthers = ["setpriv", "--bounding-set=-dac_override,-dac_read_search"];
+import { outcomesOf } from "./without-permission.ts";
 
 const denied = "the disk does not permit it";
 const gone = { closed: [], outcome: [], users: [], found: "ENTRY_NOT_FOUND", mended: 0 };
@@ -34,16 +25,5 @@ const cases: Readonly<Record<string, object>> = {
 };
 
 test("forbidden files are erased, forbidden folders are named and stay out of reach", (context) => {
-  if (process.platform !== "linux") skipWithReason(context, "setpriv is a command of Linux");
-  using folder = temporaryFolder();
-  const [command = "", ...args] = [
-    ...(process.getuid?.() === 0 ? asOthers : []),
-    process.execPath,
-    script,
-    folder.path,
-    ...Object.keys(cases),
-  ];
-  const { stdout, stderr } = spawnSync(command, args, { encoding: "utf8" });
-  expect(stderr).toBe("");
-  expect(JSON.parse(stdout)).toEqual(cases);
+  expect(outcomesOf("forbidden-erase-process", Object.keys(cases), context)).toEqual(cases);
 });
