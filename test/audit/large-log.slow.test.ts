@@ -45,7 +45,7 @@ test("100,000 records are verified and summarised in bounded memory", { timeout:
     denials: 10_000,
     unfitUsesNotShown: 9_800,
     toolsNotShown: 35,
-    usersNotShown: 99_500,
+    usersNotShown: 89_500,
     callsNotShown: 86_000,
     verification: { isIntact: true, records: 100_000, head: { seq: 99_999 } },
   });

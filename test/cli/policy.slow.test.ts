@@ -63,14 +63,12 @@ test.for(
   expect(stdout).not.toContain(folder.path);
 });
 
-test.for(commands)("$name under a policy that names no plugin says so for each, on standard error", ({ args }) => {
+test.for(commands)("$name under a policy that names no plugin says so, on standard error", ({ args }) => {
   const { status, stderr } = memcell([...args, "--policy", "empty.json"]);
-  const [line, ...others] = shippedNames().map(
-    (plugin) =>
-      `warn policy: ${plugin}: the policy "empty.json" does not name the plugin "${plugin}", so it grants it nothing ` +
-      '("memcell audit FILE --propose" prints a policy): none of its tools is available',
+  expect(stderr).toBe(
+    'warn policy: user-memory: the policy "empty.json" does not name the plugin "user-memory", so it grants it nothing ' +
+      '("memcell audit FILE --propose" prints a policy): none of its tools is available\n',
   );
-  expect(stderr.trimEnd().split("\n")).toEqual([line, ...others]);
   expect(status).toBe(["call", "index"].includes(args[0] ?? "") ? 1 : 0);
 });
 

@@ -52,9 +52,9 @@ test("the shipped policy names only the shipped plugins, pins them, and does not
 });
 
 test.for(grants)("without $part in the $kind of $tool, a strict policy refuses its plugin", async (grant) => {
-  const { tool, kind, part } = grant;
+  const { plugin, tool, kind, part } = grant;
   const policy: PolicyFile = { ...policyWithout(grant), strict: true };
-  const creating = createRuntime({ dataDir: folder.path, plugins: shippedNames(), policy });
+  const creating = createRuntime({ dataDir: folder.path, plugins: [plugin], policy });
   const asking = `the tool "${tool}" asks for ${kind === "scopes" ? "the scope " : ""}"${part}", the policy grants`;
   await expect(creating).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",

@@ -9,7 +9,6 @@ import { createInterface } from "node:readline";
 import { program } from "../serve/serve-process.ts";
 import { audience, issuer } from "../serve/token-issuer.ts";
 import type { TokenIssuer } from "../serve/token-issuer.ts";
-import { shippedFlags } from "../support/test-plugin.ts";
 
 export class HttpServeProcess implements AsyncDisposable {
   readonly url: string;
@@ -21,7 +20,7 @@ export class HttpServeProcess implements AsyncDisposable {
   }
 
   static async start(args: readonly string[]): Promise<HttpServeProcess> {
-    const started = spawn(process.execPath, [program, "serve", "--http", ...shippedFlags(), ...args], {
+    const started = spawn(process.execPath, [program, "serve", "--http", ...args], {
       stdio: ["ignore", "inherit", "pipe"],
     });
     const lines: string[] = [];

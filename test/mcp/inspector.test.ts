@@ -44,7 +44,14 @@ async function overStdio(dataDir: string): Promise<Way> {
 
 async function overHttp(dataDir: string): Promise<Way> {
   const issuer = await TokenIssuer.start();
-  const server = await HttpServeProcess.start(["--port", "0", "--data", dataDir, ...tokenArguments(issuer)]);
+  const server = await HttpServeProcess.start([
+    "--port",
+    "0",
+    "--data",
+    dataDir,
+    ...shippedFlags(),
+    ...tokenArguments(issuer),
+  ]);
   const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
   return {
     target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", server.url],

@@ -20,7 +20,7 @@ const isShort = env["TEST_SEEDED"] === "1";
 const fixedSeed = env["TEST_SEED"];
 const only = env["TEST_MODEL"];
 
-const randomScripts = isLong ? 40 : isShort ? 4 : 8;
+const randomScripts = isLong ? 40 : isShort ? 4 : 6;
 const factor = isLong ? 5 : 0.5;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
