@@ -166,9 +166,8 @@ describe("npm run seal", () => {
   test("plugin/README.md shows the message about WASI", async () => {
     const wasi = '(import "wasi_snapshot_preview1" "fd_write" (func (param i32 i32 i32 i32) (result i32)))';
     const shown = blocksIn(textOf("plugin/README.md")).find(({ text }) => text.startsWith("it imports "))?.text;
-    expect((await faultsOf(moduleOf(wasi, memory, tool))).split("\n")).toEqual(
-      expect.arrayContaining(shown?.split("\n") ?? [""]),
-    );
+    const message = await faultsOf(moduleOf(wasi, memory, tool));
+    expect(message.replaceAll(/^ {2}/gm, "")).toContain(`:\n${shown}`);
   });
 
   test("writes nothing for a module that is not a plugin", () => {

@@ -2,33 +2,28 @@
  * Every vector for plugins of ABI version 1 on the hosts of five languages, with the same plugin files. Four of them
  * refuse version 2. Prints a table with a row for each host.
  */
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, describe, expect, inject, test } from "vitest";
 
-import { vectorPlugin } from "../conformance/vector-plugins.ts";
-import { readVectors } from "../conformance/vector.ts";
-import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { hostTable } from "./host-table.ts";
 import type { HostRow } from "./host-table.ts";
+import { otherVectors, portableVectors } from "./portable-vectors.ts";
 import { programOf } from "./program-of.ts";
 import { VectorReplay } from "./replay-vectors.ts";
 import { timeCalls } from "./time-calls.ts";
 
 const hosts = inject("hosts");
-const all = readVectors();
-const plugins = new Map(all.map(({ vector: { plugin = "user-memory" } }) => [plugin, abiOf(plugin)]));
-const vectors = all.filter(({ vector: { plugin = "user-memory" } }) => plugins.get(plugin) === 1);
 const rows: HostRow[] = [];
 
 afterAll(() => {
   const absent = hosts.filter(({ missing }) => missing !== null);
   const skipped = [
     ...absent.map(({ language, missing }) => `${language}: ${missing}`),
-    `${all.length - vectors.length} vectors of plugins of ABI version 2, which only the Node host loads`,
+    `${otherVectors} vectors of plugins of ABI version 2, which only the Node host loads`,
   ];
   console.log(hostTable(rows, skipped));
 });
@@ -44,7 +39,7 @@ describe.for(hosts)("$language", (host) => {
     folders[Symbol.dispose]();
   });
 
-  test.for(vectors)("$name", async ({ vector }, context) => {
+  test.for(portableVectors)("$name", async ({ vector }, context) => {
     replay ??= new VectorReplay(programOf(host, context), folders.path);
     const start = performance.now();
     const differences = await replay.run(vector);
@@ -59,11 +54,6 @@ describe.for(hosts)("$language", (host) => {
     const times = await timeCalls(programOf(host, context), hosted);
     const { language, sdk, prepareS } = host;
     rows.push({ language, sdk, vectors: replayed, differences: differing, prepareS, vectorsS: ranMs / 1000, ...times });
-    expect(replayed).toBe(vectors.length);
+    expect(replayed).toBe(portableVectors.length);
   });
 });
-
-function abiOf(plugin: string): number {
-  using folder = temporaryFolder();
-  return manifestOf(readFileSync(vectorPlugin(plugin, folder.path))).abi;
-}
