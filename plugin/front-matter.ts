@@ -62,7 +62,8 @@ function whyNotFenced(file: string): string {
 const openingOf = (file: string): string | null =>
   /^\uFEFF?---/.test(file.slice(0, 4)) ? (opening.exec(file)?.[0] ?? null) : null;
 
-function fencedText(file: string): Pick<FrontMatter, "text" | "body"> | null {
+/** The text between the fences and the text behind them; `null` if there is no front matter, or nothing closes it. */
+export function fencedText(file: string): Pick<FrontMatter, "text" | "body"> | null {
   const open = openingOf(file);
   if (open === null) return null;
   const rest = file.slice(open.length);

@@ -10,6 +10,9 @@ export interface Located {
   readonly identity: string | null;
 }
 
+/** A path to check and then to use: of `link/..`, the system would go to the folder above the link's target. */
+export const withoutSteps = (path: string): string => resolve(path);
+
 /** Whether `path` is `folder` itself or leads into it, however the two are spelt. Neither has to exist. */
 export function leadsInto(path: string, folder: string): boolean {
   return holds(wayUp(realPath(path)), locate(realPath(folder)));

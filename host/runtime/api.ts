@@ -115,7 +115,8 @@ export interface Runtime {
   /**
    * What the loaded plugins tell a model about when and how to use their tools, for a system prompt: a line for each
    * plugin that has tools for models and says something, in the order of the plugins. A read-only runtime adds that
-   * memory can only be read. Empty if no plugin says anything.
+   * memory can only be read, and another one names the tools of these plugins that its policy keeps from models. Empty if
+   * no plugin says anything.
    *
    * @example
    * const system = `${instructions}\n${runtime.instructions()}\n${await runtime.memoryIndex({ userId: "alice" })}`;

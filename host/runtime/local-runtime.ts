@@ -94,12 +94,19 @@ export class LocalRuntime implements Runtime {
 
   instructions(): string {
     const { plugins, tools } = this.#catalog;
-    const offered = new Set(
-      tools.all.filter(({ tool }) => isOffered(tool, this.#parts.model)).map(({ family }) => family),
-    );
-    const said = plugins.filter(({ manifest }) => offered.has(manifest.name));
+    const offered = tools.all.filter(({ tool }) => isOffered(tool, this.#parts.model));
+    const said = plugins.filter(({ manifest }) => offered.some(({ family }) => family === manifest.name));
     const lines = said.flatMap(({ manifest }) => manifest.instructions ?? []);
-    return [...lines, ...(lines.length > 0 && this.#parts.isReadOnly ? [readOnlyInstruction] : [])].join("\n");
+    if (lines.length === 0) return "";
+    if (this.#parts.isReadOnly) return [...lines, readOnlyInstruction].join("\n");
+    const left = new Set(offered.map(({ tool }) => tool.name));
+    const gone = said.flatMap(({ manifest }) =>
+      manifest.tools.filter((tool) => tool.audience === "model" && !left.has(tool.name)),
+    );
+    return [
+      ...lines,
+      ...(gone.length > 0 ? [`Not available here: ${gone.map(({ name }) => name).join(", ")}.`] : []),
+    ].join("\n");
   }
 
   documentation(tool: string): string | null {

@@ -1,3 +1,4 @@
+import { withoutSteps } from "../disk/leads-into.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -90,9 +91,10 @@ export class LocalUpkeep implements Upkeep {
     if (file !== undefined && (typeof file !== "string" || file === "")) {
       throw new TypeError("erase() needs the export as the path of a file");
     }
+    const place = file === undefined ? null : withoutSteps(file);
     return operate(this.#parts, ["erase", "erase the user"], ctx, async (operation) => {
-      if (file !== undefined && this.#parts.isAmongUsers(file)) throw amongUsers(operation.action);
-      return await eraseUser(operation, file ?? null);
+      if (place !== null && this.#parts.isAmongUsers(place)) throw amongUsers(operation.action);
+      return await eraseUser(operation, place);
     });
   }
 

@@ -49,6 +49,13 @@ function readScalar(scalar: string): string | null {
   return singleQuoted.test(scalar) ? scalar.slice(1, -1).replaceAll("''", "'") : null;
 }
 
+/** Also of characters that tools escape. `null` for what YAML could read as something else than this text. */
+export function readPlainScalar(scalar: string): string | null {
+  if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(scalar)) return null;
+  if (singleQuoted.test(scalar)) return scalar.slice(1, -1).replaceAll("''", "'");
+  return isPlain(scalar) && !mayBeNoString.test(scalar) ? scalar : null;
+}
+
 function formatScalar(text: string): string | null {
   if (isTimestamp(text)) return `'${text}'`;
   if (!isOrdinary(text) || text.trim() === "") return null;

@@ -3,19 +3,15 @@
  * fields, or all of the front matter: then the file is the body, and the body gives the description.
  */
 import { utf8Bytes } from "../../shared/text.ts";
-import {
-  formatFields,
-  joinFrontMatter,
-  opensFrontMatter,
-  readFrontMatter,
-  textBehindFrontMatter,
-} from "../front-matter.ts";
+import { whyTooLarge } from "../front-matter-bounds.ts";
+import { fencedText, formatFields, joinFrontMatter, opensFrontMatter, readFrontMatter } from "../front-matter.ts";
 import type { FrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { entryTypes } from "./entry-types.ts";
 import type { EntryType } from "./entry-types.ts";
 import { describedByText } from "./index-description.ts";
+import { plainFields } from "./plain-fields.ts";
 
 export interface Entry {
   readonly description: string;
@@ -45,6 +41,12 @@ export interface YamlBudget {
   charsLeft: number;
 }
 
+/**
+ * Of a call that reads many files: each call begins with new variables. The library takes up to 15 µs for a character,
+ * and a folder of large front matter, which no tool writes, must not cost every prompt its index.
+ */
+export const yamlBudget: YamlBudget = { charsLeft: 131_072 };
+
 /** The type of an entry whose file has none. */
 export const typeWhenMissing: EntryType = "reference";
 
@@ -72,12 +74,20 @@ function parseAnyEntry(
   budget: YamlBudget | null,
 ): ParsedEntry | Pick<Unreadable, "unreadable"> {
   if (!opensFrontMatter(file)) return textWithoutFrontMatter(file, name);
-  if (budget !== null) {
-    budget.charsLeft -= file.length - textBehindFrontMatter(file).length;
-    if (budget.charsLeft < 0) return { unreadable: "its front matter is too long to be read beside that of others" };
+  const fenced = budget && fencedText(file);
+  if (budget && fenced) {
+    budget.charsLeft -= fenced.text.length;
+    if (budget.charsLeft < 0) return plainEntry(fenced, name);
   }
   const front = readFrontMatter(file);
   return "unreadable" in front ? front : completed(front, name);
+}
+
+/** An entry whose front matter the library may not read any more. */
+function plainEntry(fenced: Pick<FrontMatter, "text" | "body">, name: string): ReturnType<typeof parseAnyEntry> {
+  const tooLarge = whyTooLarge(fenced.text);
+  if (tooLarge !== null) return { unreadable: `its front matter ${tooLarge}` };
+  return completed({ ...fenced, fields: plainFields(fenced.text) }, name);
 }
 
 function textWithoutFrontMatter(body: string, name: string): ParsedEntry {
@@ -103,13 +113,18 @@ function completed({ fields, body, text: frontMatter }: FrontMatter, name: strin
   return {
     description: description ?? describedByText(body, name),
     type: type ?? typeWhenMissing,
-    created: text("created"),
-    updated: text("updated"),
+    created: timeIn(text("created")),
+    updated: timeIn(text("updated")),
     body,
     frontMatter,
     incomplete: lacks.length > 0 ? `its front matter has ${lacks.join(" and ")}` : null,
   };
 }
+
+/** A person can write anything. What is no date of ISO 8601 counts as missing. */
+const timeIn = (text: string | null): string | null => (text !== null && isoDate.test(text) ? text : null);
+
+const isoDate = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[-+]\d\d(?::?\d\d)?)?)?$/;
 
 const allowedTypes = entryTypes.join(", ");
 

@@ -1,19 +1,14 @@
 import { frontMatterLimits } from "../front-matter-bounds.ts";
-import type { YamlBudget } from "./entry-file.ts";
+import { yamlBudget } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { asIndexDescription } from "./index-description.ts";
 import { loadUnlessUnsafe } from "./memory-scope.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
 /** Reads an entry's file for a list, unless it is too large for any entry. */
-export const summaryOf = (file: EntryFile): EntrySummary => summaryWithin(file, yamlBudget);
-
-/** The same for the index file, whose lines stay: it reads all front matter. */
-export const wholeSummaryOf = (file: EntryFile): EntrySummary => summaryWithin(file, null);
-
-function summaryWithin(file: EntryFile, budget: YamlBudget | null): EntrySummary {
+export function summaryOf(file: EntryFile): EntrySummary {
   const { name, bytes } = file;
-  const entry = bytes > fileBytesMax ? null : loadUnlessUnsafe(name, budget);
+  const entry = bytes > fileBytesMax ? null : loadUnlessUnsafe(name, yamlBudget);
   const description = entry ? asIndexDescription(entry.description, name) : name;
   if (entry === null || "unreadable" in entry) {
     return { name, type: null, description, created: null, updated: null, updatedMs: changedMs(file) };
@@ -24,12 +19,6 @@ function summaryWithin(file: EntryFile, budget: YamlBudget | null): EntrySummary
 
 /** The largest body and front matter, in characters of four bytes, and the fences. */
 const fileBytesMax = entryLimits.bodyBytesMax + 4 * frontMatterLimits.charsMax + 32;
-
-/**
- * Of one call, because each begins with new variables. The library takes up to 15 µs for a character: a folder of large
- * front matter, which no tool writes, must not cost every prompt its index.
- */
-const yamlBudget: YamlBudget = { charsLeft: 131_072 };
 
 const changedMs = ({ changedUs }: EntryFile): number => Math.floor((changedUs ?? 0) / 1_000);
 

@@ -1,6 +1,6 @@
 /** The index for tools that write it, and the order of its lines. */
 import { entryLimits } from "./entry-limits.ts";
-import { wholeSummaryOf } from "./entry-summary.ts";
+import { summaryOf } from "./entry-summary.ts";
 import { IndexFile } from "./index-file.ts";
 import { listEntryFiles, storedIndex } from "./memory-scope.ts";
 
@@ -12,7 +12,7 @@ export function loadIndex(): IndexFile {
   const stored = storedIndex();
   if (stored !== null) return stored;
   const files = listEntryFiles().slice(0, 2 * entryLimits.entriesMax);
-  return IndexFile.of(inOrderOfCreation(files.map(wholeSummaryOf)));
+  return IndexFile.of(inOrderOfCreation(files.map(summaryOf)));
 }
 
 /** Sorts entries without a line by creation, which is the order that lines have. Those without a time are first. */

@@ -53,7 +53,9 @@ export function* newestFirst(files: readonly EntryFile[], read: ReadSummary): Ge
       yield newest;
     } else if (file !== undefined) {
       ahead.pop();
-      insert(found, read(file));
+      const entry = read(file);
+      // A person can write any time. Without this bound, such an entry would be in two pages, or in none.
+      insert(found, { ...entry, updatedMs: Math.min(entry.updatedMs, latestUpdateMs(file)) });
     } else return;
   }
 }
@@ -83,7 +85,8 @@ export function isNewer(
 }
 
 /** A change of this call has the time 0, and one that the host does not tell can be any time. */
-const latestUpdateMs = ({ changedUs }: EntryFile): number => (changedUs ? changedUs / 1_000 + clockLagMs : Infinity);
+const latestUpdateMs = ({ changedUs }: EntryFile): number =>
+  changedUs ? Math.ceil(changedUs / 1_000) + clockLagMs : Infinity;
 
 /** Sorts texts: in the engine, a comparison by a function takes ten times as long. */
 function oldestChangeFirst(files: readonly EntryFile[]): EntryFile[] {

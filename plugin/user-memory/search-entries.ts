@@ -3,6 +3,7 @@ import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
+import { yamlBudget } from "./entry-file.ts";
 import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
@@ -65,7 +66,7 @@ const isCanonical = ({ frontMatter, headBytes }: Entry): boolean => frontMatter 
 
 function readSearched(path: string, type: EntryType | undefined): Searched | null {
   const name = entryNameAt(path);
-  const entry = name === null ? null : orNull(() => loadEntry(name));
+  const entry = name === null ? null : orNull(() => loadEntry(name, yamlBudget));
   if (name === null || entry === null || "unreadable" in entry) return null;
   if (type !== undefined && entry.type !== type) return null;
   const key = `${wordsOfName(name)} ${entry.description} ${otherFields(entry.frontMatter ?? "")}`;

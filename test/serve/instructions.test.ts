@@ -29,6 +29,19 @@ test.for(
   expect(served.client.getInstructions()).toBe(told.join("\n"));
 });
 
+test("a model is told which of the tools in these words a policy keeps from it", async () => {
+  using folder = temporaryFolder();
+  const policy = join(folder.path, "policy.json");
+  const { plugins } = policyFor([shippedPlugin("user-memory")]);
+  const { UpdateUserMemory: _, ...tools } = plugins["user-memory"]?.tools ?? {};
+  const search = { ...tools["SearchUserMemory"], audience: "host" };
+  const narrowed = { version: 1, plugins: { "user-memory": { tools: { ...tools, SearchUserMemory: search } } } };
+  writeFileSync(policy, JSON.stringify(narrowed));
+  await using served = await connect("former SDK", ["--user", "alice", "--data", folder.path, "--policy", policy]);
+  const gone = "Not available here: UpdateUserMemory, SearchUserMemory.";
+  expect(served.client.getInstructions()).toBe([said("user-memory"), gone, index].join("\n"));
+});
+
 test("a plugin that says nothing gives no instructions", async () => {
   using folder = temporaryFolder();
   const [plugin, policy] = [testPlugin("puppet"), join(folder.path, "policy.json")];

@@ -92,11 +92,11 @@ describe("splitFrontMatter()", () => {
 
 describe("parseEntry()", () => {
   test("reads what formatEntry() wrote", () => {
-    expect(parseEntry(formatEntry(fields, "body"), "a")).toMatchObject({
+    const times = { created: "2026-01-02", updated: "2026-01-03T04:05:06Z" };
+    expect(parseEntry(formatEntry({ ...fields, ...times }, "body"), "a")).toMatchObject({
       description: "New",
       type: "user",
-      created: "c",
-      updated: "u",
+      ...times,
       body: "body",
     });
   });

@@ -128,3 +128,15 @@ test("if the export cannot be written, nothing is removed", async () => {
   }
   expect(readFileSync(at.place("taken.zip"), "utf8")).toBe("mine");
 });
+
+test("an export whose path leads into the user's folder through a link is written elsewhere, or refused", async () => {
+  await using at = await stage();
+  symlinkSync(join(userFolder(at.dataDir, "alice"), "memory"), at.place("shortcut"));
+  await expect(at.runtime.upkeep.erase(alice, { export: `${at.place("shortcut")}/backup.zip` })).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+  });
+  expect(existsSync(userFolder(at.dataDir, "alice"))).toBe(true);
+  // The system would follow the link, and then go up from its target.
+  await at.runtime.upkeep.erase(alice, { export: `${at.place("shortcut")}/../backup.zip` });
+  expect((await readZip(await readArchive(at.place("backup.zip")))).length).toBeGreaterThan(3);
+});

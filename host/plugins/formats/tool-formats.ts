@@ -82,7 +82,7 @@ export function toolsIn(
   refuseOthers(action, options, ["format"]);
   const { format } = options;
   if (format === undefined) return tools;
-  if (Object.hasOwn(formats, format)) return tools.map((tool) => formats[format](tool));
+  if (typeof format === "string" && Object.hasOwn(formats, format)) return tools.map((tool) => formats[format](tool));
   const allowed = Object.keys(formats)
     .map((name) => quoted(name))
     .join(", ");

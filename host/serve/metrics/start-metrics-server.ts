@@ -76,6 +76,7 @@ function makeServer(host: string, scrape: () => Promise<string>): Server {
     void answer(req, res, { host, scrape });
   });
   server.maxConnections = connectionsMax;
+  server.maxRequestsPerSocket = 1;
   return server;
 }
 
@@ -87,7 +88,7 @@ interface Answering {
 async function answer(req: IncomingMessage, res: ServerResponse, { host, scrape }: Answering): Promise<void> {
   const send = (status: number, text: string, headers: Record<string, string> = {}): void => {
     const type = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-    res.writeHead(status, { ...type, "Cache-Control": "no-store", ...headers });
+    res.writeHead(status, { ...type, "Cache-Control": "no-store", Connection: "close", ...headers });
     res.end(text);
   };
   if (!isHostAllowed(req.headers.host, host)) return send(403, "The Host header names another server\n");

@@ -35,8 +35,12 @@ export async function getEntry(
       { ...place, ...(namespace && { namespace }) },
       caller.ctx,
     );
-    if (!result.ok) return failureAnswer(result.error);
-    const { found, value } = result.data as { found: boolean; value: unknown };
+    // A policy can take this tool away. Then the entries that models see are left.
+    const isGone = !result.ok && result.error.code === "TOOL_UNKNOWN" && !namespace;
+    if (!result.ok && !isGone) return failureAnswer(result.error);
+    const { found, value } = result.ok
+      ? (result.data as { found: boolean; value: unknown })
+      : { found: false, value: null };
     if (found) return done({ key: place.key, storeId: place.store, value });
     if (namespace) return notFound;
   }
