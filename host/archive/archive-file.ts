@@ -4,11 +4,15 @@ import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
 
 import { readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
+import { withoutSteps } from "../disk/leads-into.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
 const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
 const anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+
+/** The place of a zip file, to be checked and then written. */
+export const archivePlace = (file: string): string => withoutSteps(file);
 
 /** Throws `NAME_CONFLICT` if anything has the name, even a link that leads nowhere. */
 export async function refuseTaken(file: string): Promise<void> {

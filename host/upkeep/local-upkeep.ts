@@ -1,4 +1,4 @@
-import { withoutSteps } from "../disk/leads-into.ts";
+import { archivePlace } from "../archive/archive-file.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -91,7 +91,7 @@ export class LocalUpkeep implements Upkeep {
     if (file !== undefined && (typeof file !== "string" || file === "")) {
       throw new TypeError("erase() needs the export as the path of a file");
     }
-    const place = file === undefined ? null : withoutSteps(file);
+    const place = file === undefined ? null : archivePlace(file);
     return operate(this.#parts, ["erase", "erase the user"], ctx, async (operation) => {
       if (place !== null && this.#parts.isAmongUsers(place)) throw amongUsers(operation.action);
       return await eraseUser(operation, place);
