@@ -16,7 +16,7 @@ import { plainFields } from "./plain-fields.ts";
 export interface Entry {
   readonly description: string;
   readonly type: EntryType;
-  /** UTC, ISO 8601. `null` if a person wrote the file without it. */
+  /** UTC, ISO 8601, unless a person wrote something else; `null` if the file has none. */
   readonly created: string | null;
   readonly updated: string | null;
   readonly body: string;
@@ -113,16 +113,16 @@ function completed({ fields, body, text: frontMatter }: FrontMatter, name: strin
   return {
     description: description ?? describedByText(body, name),
     type: type ?? typeWhenMissing,
-    created: timeIn(text("created")),
-    updated: timeIn(text("updated")),
+    created: text("created"),
+    updated: text("updated"),
     body,
     frontMatter,
     incomplete: lacks.length > 0 ? `its front matter has ${lacks.join(" and ")}` : null,
   };
 }
 
-/** A person can write anything. What is no date of ISO 8601 counts as missing. */
-const timeIn = (text: string | null): string | null => (text !== null && isoDate.test(text) ? text : null);
+/** A time for a list of many: a person can write anything, and what is no date of ISO 8601 counts as missing. */
+export const listedTime = (text: string | null): string | null => (text !== null && isoDate.test(text) ? text : null);
 
 const isoDate = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z| ?[-+]\d\d(?::?\d\d)?)?)?$/;
 

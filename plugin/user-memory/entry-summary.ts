@@ -1,5 +1,5 @@
 import { frontMatterLimits } from "../front-matter-bounds.ts";
-import { yamlBudget } from "./entry-file.ts";
+import { listedTime, yamlBudget } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { asIndexDescription } from "./index-description.ts";
 import { loadUnlessUnsafe } from "./memory-scope.ts";
@@ -13,7 +13,8 @@ export function summaryOf(file: EntryFile): EntrySummary {
   if (entry === null || "unreadable" in entry) {
     return { name, type: null, description, created: null, updated: null, updatedMs: changedMs(file) };
   }
-  const { type, created, updated } = entry;
+  const [created, updated] = [listedTime(entry.created), listedTime(entry.updated)];
+  const { type } = entry;
   return { name, type, description, created, updated, updatedMs: timeIn(updated) ?? changedMs(file) };
 }
 

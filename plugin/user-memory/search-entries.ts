@@ -3,7 +3,7 @@ import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
-import { yamlBudget } from "./entry-file.ts";
+import { listedTime, yamlBudget } from "./entry-file.ts";
 import type { Entry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
@@ -126,7 +126,7 @@ function orNull<Value>(read: () => Value): Value | null {
 
 function shown({ name, entry }: Searched, snippet: string): ShownEntry {
   const { type, description, updated } = entry;
-  return { name, type, description: asIndexDescription(description, name), updated, snippet };
+  return { name, type, description: asIndexDescription(description, name), updated: listedTime(updated), snippet };
 }
 
 function offsetOf(cursor: string): number {

@@ -21,6 +21,8 @@ import {
 
 export { shippedBytes } from "./tamper.ts";
 
+const pagesMin = shippedManifest.memoryPages.min;
+
 export interface TamperedFile {
   readonly name: string;
   readonly bytes: Uint8Array;
@@ -119,11 +121,11 @@ export const tamperedFiles: readonly TamperedFile[] = [
   },
   {
     name: "more fuel, time and memory than any plugin can have",
-    bytes: resealed({ fuelPolls: 1_000_000, deadlineMs: 60_000, memoryPages: { min: 42, max: 4_096 } }),
+    bytes: resealed({ fuelPolls: 1_000_000, deadlineMs: 60_000, memoryPages: { min: pagesMin, max: 4_096 } }),
     told: [
       "Its manifest asks for 1000000 polls of fuel, allowed are 1 to 20000.",
       "Its manifest asks for a deadline of 60000 ms, allowed are 1 to 10000.",
-      "Its memory is 42 to 512 pages, its manifest says 42 to 4096.",
+      `Its memory is ${pagesMin} to 512 pages, its manifest says ${pagesMin} to 4096.`,
     ],
   },
   {
@@ -196,13 +198,13 @@ export const tamperedFiles: readonly TamperedFile[] = [
   },
   {
     name: "a raised memory maximum",
-    bytes: mapped(sectionIds.memory, () => concatBytes([Uint8Array.of(1, 1, 42), encodeUnsigned(65_536)])),
-    told: ["Its memory is 42 to 65536 pages, its manifest says 42 to 512."],
+    bytes: mapped(sectionIds.memory, () => concatBytes([Uint8Array.of(1, 1, pagesMin), encodeUnsigned(65_536)])),
+    told: [`Its memory is ${pagesMin} to 65536 pages, its manifest says ${pagesMin} to 512.`],
   },
   {
     name: "no memory maximum",
-    bytes: mapped(sectionIds.memory, () => Uint8Array.of(1, 0, 42)),
-    told: ["Its memory is 42 to unlimited pages, its manifest says 42 to 512."],
+    bytes: mapped(sectionIds.memory, () => Uint8Array.of(1, 0, pagesMin)),
+    told: [`Its memory is ${pagesMin} to unlimited pages, its manifest says ${pagesMin} to 512.`],
   },
   {
     name: "a start function",

@@ -17,10 +17,11 @@ export function copyClone(to: string): void {
   linkPackages(to);
 }
 
-/** Copies the files that the package ships, and the clone's own `package.json`. */
+/** Copies the files that the package ships, but for its documents, and the clone's own `package.json`. */
 export function copyPackage(to: string): void {
   const { files } = JSON.parse(readFileSync(join(projectFolder, "package.json"), "utf8")) as { files: string[] };
-  for (const file of [...files, "package.json"]) cpSync(join(projectFolder, file), join(to, file), { recursive: true });
+  const named = files.filter((file) => !/[*{]/.test(file));
+  for (const file of [...named, "package.json"]) cpSync(join(projectFolder, file), join(to, file), { recursive: true });
   symlinkSync(join(projectFolder, "node_modules"), join(to, "node_modules"));
 }
 
