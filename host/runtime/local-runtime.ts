@@ -103,10 +103,8 @@ export class LocalRuntime implements Runtime {
     const gone = said.flatMap(({ manifest }) =>
       manifest.tools.filter((tool) => tool.audience === "model" && !left.has(tool.name)),
     );
-    return [
-      ...lines,
-      ...(gone.length > 0 ? [`Not available here: ${gone.map(({ name }) => name).join(", ")}.`] : []),
-    ].join("\n");
+    if (gone.length > 0) lines.push(`Not available here: ${gone.map(({ name }) => name).join(", ")}.`);
+    return lines.join("\n");
   }
 
   documentation(tool: string): string | null {

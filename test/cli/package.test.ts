@@ -1,23 +1,19 @@
 /** The published package, packed and unpacked: it has what it names, and nothing that leads nowhere. */
-import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
 import { linksIn } from "../documents/markdown-table.ts";
+import { unpackPackage } from "../support/packed-package.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder.path];
-const tarball = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" }).trim();
-execFileSync("tar", ["-xzf", join(folder.path, tarball), "-C", folder.path]);
 const unpacked = join(folder.path, "package");
+unpackPackage(folder.path, unpacked);
 const paths = readdirSync(unpacked, { recursive: true, encoding: "utf8" });
 
 test("it has its entries, the policy, its schema and the lock file in the places that name them", () => {

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { readCommandLine } from "../../host/cli/command-line.ts";
 import type { Command } from "../../host/cli/command.ts";
-import { blocksIn, codeIn, withoutBlocks } from "./markdown-table.ts";
+import { codeIn, commandLinesIn, withoutBlocks } from "./markdown-table.ts";
 import { filesAt, textOf, trackedFiles } from "./tracked-files.ts";
 
 /** The history names commands that are gone. */
@@ -33,11 +33,11 @@ function named(line: string): Named | null {
   return { command, args: args.slice(command.name.split(" ").length) };
 }
 
-const lines = documents.flatMap((document) => {
-  const blocks = blocksIn(textOf(document)).filter(({ language }) => language === "sh");
-  const whole = blocks.flatMap(({ text }) => text.replaceAll("\\\n", " ").split("\n"));
-  return whole.filter((line) => /^npx memcell [a-z]/.test(line)).map((line) => ({ document, line }));
-});
+const lines = documents.flatMap((document) =>
+  commandLinesIn(textOf(document))
+    .filter((line) => /^npx memcell [a-z]/.test(line))
+    .map((line) => ({ document, line })),
+);
 
 test("the commands of the package are known", () => {
   expect(commands.size).toBeGreaterThan(12);

@@ -83,6 +83,12 @@ export function blocksIn(markdown: string): Block[] {
   return Array.from(blocks, ([, language = "", text = ""]) => ({ language, text }));
 }
 
+/** The lines of the blocks of shell commands. A command that goes on in the next line is one line. */
+export function commandLinesIn(markdown: string): string[] {
+  const blocks = blocksIn(markdown).filter(({ language }) => language === "sh");
+  return blocks.flatMap(({ text }) => text.replaceAll("\\\n", " ").split("\n"));
+}
+
 /** The text outside blocks of code. */
 export function withoutBlocks(markdown: string): string {
   return markdown.replaceAll(/^```[\s\S]*?^```/gm, "");

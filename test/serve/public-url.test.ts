@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { generateKeyPair, exportSPKI } from "jose";
 import { expect, test } from "vitest";
 
+import { blocksIn, commandLinesIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { HttpProcess } from "./http-process.ts";
@@ -14,9 +15,7 @@ const get = (path: string, host: string): object => ({ method: "GET", path, head
 
 /** The commands of a document that start an HTTP server, as arguments. */
 function commandsIn(document: string): string[][] {
-  const blocks = textOf(document).matchAll(/\n```sh\n([\s\S]*?)\n```/g);
-  const lines = Array.from(blocks, ([, block = ""]) => block.replaceAll("\\\n", " ").split("\n")).flat();
-  const words = lines.map((line) => line.split(/ +/).filter((word) => word !== ""));
+  const words = commandLinesIn(textOf(document)).map((line) => line.split(/ +/).filter((word) => word !== ""));
   return words.filter((each) => each.slice(0, 4).join(" ") === "npx memcell serve --http").map((each) => each.slice(4));
 }
 
@@ -48,7 +47,7 @@ test.for(documents)("the commands of %s serve the metadata of the resource", asy
 
 test("the config file of host/config/README.md serves the metadata of the resource", async () => {
   using folder = temporaryFolder();
-  const [, file = ""] = /\n```json\n([\s\S]*?)\n```/.exec(textOf("host/config/README.md")) ?? [];
+  const file = blocksIn(textOf("host/config/README.md")).find(({ language }) => language === "json")?.text ?? "";
   writeFileSync(join(folder.path, "memcell.config.json"), file);
   const { publicKey } = await generateKeyPair("ES256", { extractable: true });
   writeFileSync(join(folder.path, "key.pem"), await exportSPKI(publicKey));

@@ -1,8 +1,10 @@
 /** A project of a user: the package as `npm pack` lays it out, and programs that are compiled against it. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+
+import { unpackPackage } from "../support/packed-package.ts";
 
 export const projectFolder: string = fileURLToPath(new URL("../..", import.meta.url));
 const programs = join(projectFolder, "test", "types", "programs");
@@ -20,10 +22,7 @@ export interface PackedConsumer extends Disposable {
 export function packedConsumer(): PackedConsumer {
   const folder = mkdtempSync(join(projectFolder, "dist", "packed-consumer-"));
   const installed = join(folder, "node_modules", "memcell");
-  mkdirSync(installed, { recursive: true });
-  const args = ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder];
-  const packed = execFileSync("npm", args, { cwd: projectFolder, encoding: "utf8" }).trim();
-  execFileSync("tar", ["-xzf", join(folder, packed), "-C", installed, "--strip-components=1"]);
+  unpackPackage(folder, installed);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "consumer", type: "module" }));
   cpSync(programs, folder, { recursive: true });
   cpSync(join(projectFolder, "dist", "test-plugins", "sample.d.ts"), join(folder, "sample.d.ts"));
