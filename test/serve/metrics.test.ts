@@ -40,8 +40,9 @@ const ask = (asked: Asked = {}): Promise<Answer> => askServer(port, { method: "G
 
 async function scrape(): Promise<Scrape & { readonly text: string }> {
   const { status, headers, body } = await ask();
-  expect({ status, type: headers["content-type"] }).toEqual({
+  expect({ status, type: headers["content-type"], connection: headers.connection }).toEqual({
     status: 200,
+    connection: "close",
     type: "text/plain; version=0.0.4; charset=utf-8",
   });
   return { ...readPrometheus(body), text: body };

@@ -1,6 +1,8 @@
 /** `/api/storage/memory`: grants, and what programs set out of sight of models. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { policyFor } from "../../support/policy-for.ts";
+import { shippedPlugin } from "../../support/test-plugin.ts";
 import { openStorageStage, planner, plannerStore, weather } from "./stage.ts";
 import type { StorageClient, StorageStage } from "./stage.ts";
 
@@ -124,6 +126,19 @@ describe("what programs set out of sight of models", () => {
     expect(await client("GET", "memory/api?namespace=other", undefined, asProgram)).toMatchObject({ status: 404 });
     await client("PUT", "memory/shown", { value: 3 });
     expect(await client("GET", "memory/shown", undefined, asProgram)).toMatchObject({ body: { value: 3 } });
+  });
+
+  test("without the tool for them, programs get what models see, and no value under a namespace", async () => {
+    const { GetInternal: _, ...tools } = policyFor([shippedPlugin("stores")]).plugins["stores"]?.tools ?? {};
+    const policy = { version: 1 as const, plugins: { stores: { tools } } };
+    await using open = await openStorageStage({ internalValues: true }, { runtime: { plugins: ["stores"], policy } });
+    const client = open.as(weather);
+    await client("PUT", "memory/shown", { value: 3 });
+    expect(await client("GET", "memory/shown", undefined, asProgram)).toMatchObject({
+      status: 200,
+      body: { value: 3 },
+    });
+    expect((await client("GET", "memory/shown?namespace=billing", undefined, asProgram)).status).toBe(403);
   });
 
   test("flags of such values are refused for others", async () => {
