@@ -1,6 +1,8 @@
 /** Admits calls until it is closed: one user's in order, and with bounds for waiting calls and running users. */
 import { queueLimits } from "../../shared/limits.ts";
 import type { Measures } from "../audit/collect/measures.ts";
+import { CallEnding } from "../values/call-ending.ts";
+import type { EndSignal } from "../values/call-ending.ts";
 import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -22,7 +24,7 @@ export interface Turn {
   /** When it stops waiting for what it still needs, on the clock of `performance.now()`. */
   readonly until: number;
   /** Aborted when the call is to end. Its reason is a `ToolError`. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
   /** Reports that the call no longer waits. Calling it twice is harmless. */
   endWait(): void;
 }
@@ -122,8 +124,9 @@ export class Admission {
 
 /** Can end an admitted call early. Disposing of it stops listening to the caller's signal. */
 class CallControl implements Disposable {
+  /** Its reason is always a `ToolError`, with which the call ends. */
+  readonly signal = new CallEnding();
   readonly #action: string;
-  readonly #controller = new AbortController();
   readonly #forget: () => void;
 
   /** Throws `CANCELLED` if the caller's signal is already aborted. */
@@ -134,14 +137,9 @@ class CallControl implements Disposable {
     this.#forget = ofCaller ? signals.onAbort(ofCaller, () => this.end(cancelled())) : () => {};
   }
 
-  /** Its reason is always a `ToolError`, with which the call ends. */
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
   /** Ends the call unless its commit has begun. */
   end(error: ToolError): void {
-    this.#controller.abort(error);
+    this.signal.abort(error);
   }
 
   endForClose(): void {

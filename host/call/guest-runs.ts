@@ -5,8 +5,8 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
 import type { KnownSizes } from "../store/store.ts";
-import type { GuestTask, Pool } from "../thread/pool.ts";
-import type { WorkerReply } from "../thread/worker.ts";
+import type { Pool } from "../thread/pool.ts";
+import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -98,7 +98,7 @@ export class GuestRuns {
     return this.#replaced;
   }
 
-  #task(freedBytes: number, stores: DecidedStores | undefined): GuestTask {
+  #task(freedBytes: number, stores: DecidedStores | undefined): WorkerTask {
     const { found, called, input, userId, isUpkeep: refuels } = this.#call;
     const { tool, moduleIndex } = found;
     const epochMs = this.#parts.clock();

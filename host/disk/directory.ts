@@ -5,6 +5,7 @@
  * stays the same, whatever becomes of its path. Everything is synchronous, except flushes.
  */
 
+import type { EndSignal } from "../values/call-ending.ts";
 import type { Permissions } from "./permissions.ts";
 
 /** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
@@ -70,7 +71,7 @@ export interface Directory extends Disposable {
    * Removes everything in this folder, whatever it is and is called. Follows no link. Returns what is left. Throws the
    * signal's reason when it is aborted.
    */
-  removeTree(signal?: AbortSignal): Promise<LeftEntry[]>;
+  removeTree(signal?: EndSignal): Promise<LeftEntry[]>;
 
   /** Makes the names in this folder durable. */
   flush(): Promise<void>;

@@ -7,6 +7,7 @@ import { lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:
 import type { Dirent } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 
+import type { EndSignal } from "../values/call-ending.ts";
 import { reasonOf } from "../values/tool-error.ts";
 import type { LeftEntry, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
@@ -38,7 +39,7 @@ export async function measureTree(folder: FolderHandle): Promise<MeasuredTree[]>
   return measured;
 }
 
-export async function removeTree(folder: FolderHandle, signal?: AbortSignal): Promise<LeftEntry[]> {
+export async function removeTree(folder: FolderHandle, signal?: EndSignal): Promise<LeftEntry[]> {
   return await new Removal(folder, signal).run();
 }
 
@@ -52,10 +53,10 @@ function entriesOf(folder: FolderHandle): Entry[] {
 
 /** Gives other work a turn now and then. */
 class Turns {
-  readonly #signal: AbortSignal | undefined;
+  readonly #signal: EndSignal | undefined;
   #count = 0;
 
-  constructor(signal?: AbortSignal) {
+  constructor(signal?: EndSignal) {
     this.#signal = signal;
   }
 
@@ -100,7 +101,7 @@ class Removal {
   /** How many folders were moved up. */
   #moved = 0;
 
-  constructor(top: FolderHandle, signal: AbortSignal | undefined) {
+  constructor(top: FolderHandle, signal: EndSignal | undefined) {
     this.#top = top;
     this.#turns = new Turns(signal);
   }

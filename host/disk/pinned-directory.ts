@@ -22,6 +22,7 @@ import {
 } from "node:fs";
 import { promisify } from "node:util";
 
+import type { EndSignal } from "../values/call-ending.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, LeftEntry, Measured, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
@@ -180,7 +181,7 @@ export class PinnedDirectory implements Directory {
     return measureTree(this.#handle);
   }
 
-  removeTree(signal?: AbortSignal): Promise<LeftEntry[]> {
+  removeTree(signal?: EndSignal): Promise<LeftEntry[]> {
     return removeTree(this.#handle, signal);
   }
 

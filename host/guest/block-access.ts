@@ -11,7 +11,7 @@ import { callLimits } from "../../shared/limits.ts";
 
 /** The part of the SDK's call context that finds a block. */
 export interface BlockFinder {
-  read(address: bigint): { bytes(): Uint8Array } | null;
+  read(address: bigint): { arrayBuffer(): ArrayBufferLike } | null;
 }
 
 type Access<Rest extends unknown[], Result> = (context: BlockFinder, address: bigint, ...rest: Rest) => Result;
@@ -46,8 +46,8 @@ export function accessBlocks(inputOf: () => DataView): BlockAccess {
     address[0] = whole;
     const number = (halves[high] ?? 0) >>> 16;
     if (number !== lastNumber) {
-      const found = context.read(whole)?.bytes();
-      lastBlock = found ? new DataView(found.buffer, found.byteOffset, found.byteLength) : null;
+      const found = context.read(whole);
+      lastBlock = found && new DataView(found.arrayBuffer());
       lastNumber = found ? number : 0;
     }
     return lastBlock;

@@ -128,7 +128,7 @@ export class GuestInstance {
     if (this.#condition !== "pristine") throw new RangeError(`An instance that is ${this.#condition} serves no call`);
     this.#condition = "broken";
     const slot = this.#slot;
-    const { buffer, byteOffset, byteLength } = new TextEncoder().encode(input);
+    const { buffer, byteOffset, byteLength } = encoder.encode(input);
     slot.input = new DataView(buffer, byteOffset, byteLength);
     slot.budget = new BlockBudget();
     slot.budget.take(byteLength);
@@ -170,9 +170,9 @@ export class GuestInstance {
       const output = await this.#plugin.call([onlyModule, exportName], input);
       if (this.#slot.returnCode !== 0) return { kind: "error", text: "" };
       if (output === null) return { kind: "output", text: "" };
-      const bytes = output.bytes().byteLength;
-      if (bytes > callLimits.outputBytesMax) return { kind: "oversized", bytes };
-      return { kind: "output", text: strictText(output.bytes()) };
+      const bytes = output.arrayBuffer();
+      if (bytes.byteLength > callLimits.outputBytesMax) return { kind: "oversized", bytes: bytes.byteLength };
+      return { kind: "output", text: strictText(bytes) };
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       if (message.startsWith(errorPrefix)) return { kind: "error", text: message.slice(errorPrefix.length) };
@@ -222,22 +222,24 @@ function capabilityFunctions(slot: CallSlot, adjustFuel: (name: CapabilityName) 
 function textOf(context: CallContext, handle: bigint): string {
   if (handle <= 0n) return "";
   try {
-    const block = context.read(handle);
-    if (block === null || block.bytes().byteLength > callLimits.requestBytesMax) return "";
-    return strictText(block.bytes());
+    const bytes = context.read(handle)?.arrayBuffer();
+    return bytes === undefined || bytes.byteLength > callLimits.requestBytesMax ? "" : strictText(bytes);
   } catch {
     return "";
   }
 }
 
 /** Bytes that are not UTF-8 give an empty text, which is not JSON. The SDK would insert replacement characters. */
-function strictText(bytes: Uint8Array): string {
+function strictText(bytes: ArrayBufferLike): string {
   try {
-    return utf8.decode(bytes);
+    // Without threads of its own, the SDK makes no shared buffers.
+    return utf8.decode(bytes as ArrayBuffer);
   } catch {
     return "";
   }
 }
+
+const encoder = new TextEncoder();
 
 /** Keeps a byte order mark, so that such a text is not JSON. */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

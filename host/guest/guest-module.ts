@@ -2,9 +2,10 @@
  * A plugin's code, compiled once for all threads, with the facts that a thread needs to reuse an instance.
  *
  * To restore an instance, the host must see all of its state. The memory is exported anyway. This file adds exports for
- * the tables and the mutable globals. Only the host can use them: a guest cannot access exports.
+ * the mutable globals, and for the tables if the code can change them. Only the host can use them: a guest cannot access exports.
  */
 import { readFuelGlobal } from "../../shared/fuel-section.ts";
+import { canChangeTables } from "../../shared/wasm-code.ts";
 import { readMemoryLimits, readSections, sectionIds, WasmReader } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { readChangingParts } from "../../shared/wasm-state.ts";
@@ -63,7 +64,7 @@ export function isValidGuest(wasm: Uint8Array): boolean {
 /** Adds the exports that a host needs. `added` is `null` if exports cannot show all of the module's state. */
 function widened(sections: readonly WasmSection[]): { bytes: Uint8Array; added: StateExport[] | null } {
   const parts = readChangingParts(sections);
-  const added = parts && stateExportsOf(parts);
+  const added = parts && stateExportsOf(parts, canChangeTables(sections));
   return { bytes: writeModule(added ? withExports(sections, added) : sections), added };
 }
 
@@ -80,8 +81,11 @@ function withMemoryMax(
   return { sections: sections.map((each) => (each.id === sectionIds.memory ? { ...each, payload } : each)), pagesMax };
 }
 
-function stateExportsOf({ tablesCount, globals }: ChangingParts): StateExport[] {
-  const tables = Array.from({ length: tablesCount }, (_, index) => ({ kind: exportKinds.table, index }));
+function stateExportsOf({ tablesCount, globals }: ChangingParts, hasChangingTables: boolean): StateExport[] {
+  const tables = Array.from({ length: hasChangingTables ? tablesCount : 0 }, (_, index) => ({
+    kind: exportKinds.table,
+    index,
+  }));
   const all = [...tables, ...globals.map((index) => ({ kind: exportKinds.global, index }))];
   return all.map(({ kind, index }, at) => ({ kind, index, name: `memcell:state:${at}` }));
 }

@@ -71,15 +71,17 @@ export function kernelFunctions({ access, budget, log, config }: KernelState): K
 function beginningOf(block: DataView | null): string {
   if (block === null) return "";
   const bytes = Math.min(block.byteLength, 4 * callLimits.logLineCharsMax);
-  return new TextDecoder().decode(new Uint8Array(block.buffer, block.byteOffset, bytes));
+  return utf8.decode(new Uint8Array(block.buffer, block.byteOffset, bytes));
 }
+
+const utf8 = new TextDecoder();
 
 /**
  * Frees a block by detaching its bytes; every later use of it is an error. The SDK's own function cannot be called once
  * it is replaced.
  */
 function emptyBlock(context: CallContext, block: bigint): void {
-  const buffer = context.read(block)?.bytes().buffer;
+  const buffer = context.read(block)?.arrayBuffer();
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
 }
 

@@ -1,5 +1,6 @@
 import { accessLevels } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
+import type { EndSignal } from "../values/call-ending.ts";
 import type { ContextStore } from "../values/context-store.ts";
 import { inTime } from "../values/in-time.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -37,7 +38,7 @@ export interface VouchedCall {
   /** In messages. */
   readonly action: string;
   readonly until: number;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: EndSignal | undefined;
 }
 
 /** How long the program may take to answer while stores are locked. */

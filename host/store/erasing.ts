@@ -1,4 +1,5 @@
 /** What every store offers to erase a user wholly: the user's own scopes, and the user's own store. */
+import type { EndSignal } from "../values/call-ending.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { HeldReader, HoldOptions } from "./holding.ts";
 import type { HeldStores } from "./shared-stores.ts";
@@ -62,7 +63,7 @@ export interface ErasedUsers {
   list(): Promise<ErasedUser[]>;
 
   /** Removes a user's files for good. Returns what is left of them. Throws the signal's reason when it is aborted. */
-  removeFiles(erased: ErasedUser, signal?: AbortSignal): Promise<LeftOver[]>;
+  removeFiles(erased: ErasedUser, signal?: EndSignal): Promise<LeftOver[]>;
 
   /** Forgets the user, if no files are left. To be called when nothing else is left to do. */
   forget(erased: ErasedUser): Promise<void>;

@@ -1,5 +1,6 @@
 /** What every hold has, of a user or of shared stores: its options, its reads, its findings. */
 import type { ListedFile } from "../../shared/abi.ts";
+import type { EndSignal } from "../values/call-ending.ts";
 import type { Seen } from "../values/change-set.ts";
 import type { ScopeSize } from "./scope-size.ts";
 
@@ -11,7 +12,7 @@ export interface HoldOptions {
   /** When to give up waiting for another process, on the clock of `performance.now()`. */
   readonly until: number;
   /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: EndSignal | undefined;
   /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
   readonly isLookingOnly?: boolean;
   /**

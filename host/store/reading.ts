@@ -49,11 +49,13 @@ export function segmentsOf(path: string): string[] {
 /** Decodes UTF-8 without loss, and keeps a byte order mark. Throws `ENTRY_UNREADABLE` for other bytes. */
 export function decodeText(bytes: Uint8Array, shown: string): string {
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return utf8.decode(bytes);
   } catch (error) {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
   }
 }
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 export const sortedByPath = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
   items.toSorted((a, b) => (a.path < b.path ? -1 : 1));

@@ -1,13 +1,15 @@
 import { threadLimits } from "../../shared/limits.ts";
-import { closeTrail, runningMs } from "../audit/collect/trail-memory.ts";
+import type { EndSignal } from "../values/call-ending.ts";
 import { ToolError } from "../values/tool-error.ts";
 
-/** A task that a thread has received. */
-export interface ThreadTask<Reply> {
+/** A task that a thread has received or will receive. */
+export interface ThreadTask<Reply = unknown> {
   /** Rejects when the thread is terminated. */
   readonly reply: Promise<Reply>;
-  /** The thread records here that it has begun. */
-  readonly trail: SharedArrayBuffer;
+  /** How long a thread has worked on it; `null` before it begins. */
+  runningMs(): number | null;
+  /** From now on its guest gets no more answers. */
+  close(): void;
   /** Terminates the thread that works on it. */
   kill(): void;
 }
@@ -20,7 +22,7 @@ export interface TaskBounds {
   /** When to stop waiting for a thread, on the clock of `performance.now()`. */
   readonly until: number;
   /** Its reason is the error with which the task ends. */
-  readonly signal: AbortSignal;
+  readonly signal: EndSignal;
 }
 
 /**
@@ -41,7 +43,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
       timer = setTimeout(look, Math.ceil(ms));
     };
     const look = (): void => {
-      const failure = overrun(runningMs(task.trail));
+      const failure = overrun(task.runningMs());
       if (typeof failure === "number") return lookIn(failure);
       // If the main thread's event loop was blocked for long, the worker may have waited for it: once, it gets more
       // time.
@@ -56,7 +58,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
       if (hasReplied || ending !== null) return;
       ending = failure;
       clearTimeout(timer);
-      closeTrail(task.trail);
+      task.close();
       timer = setTimeout(() => setImmediate(kill), threadLimits.lingerMs);
     };
     const kill = (): void => {

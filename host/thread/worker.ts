@@ -10,7 +10,8 @@ import type { Envelope } from "../../shared/envelope.ts";
 import { threadLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { CapabilityTrail } from "../audit/collect/capability-trail.ts";
-import { stampStart } from "../audit/collect/trail-memory.ts";
+import { stampStart, viewsOf } from "../audit/collect/trail-memory.ts";
+import type { Trail } from "../audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../guest/capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "../guest/capabilities/bind-capabilities.ts";
 import { ReachedStores } from "../guest/capabilities/reached-stores.ts";
@@ -65,8 +66,8 @@ export interface WorkerTask {
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
   readonly knownSizes?: KnownSizes;
-  /** The thread records here when it has begun, and what the guest does. */
-  readonly trail: SharedArrayBuffer;
+  /** Where the thread records when it begins a task, and what the guest does. Comes with the thread's first task. */
+  readonly trail?: SharedArrayBuffer;
 }
 
 export interface WorkerReply {
@@ -89,7 +90,8 @@ export interface WorkerReply {
 /** Without a task, shows that a thread is ready. */
 export default async function runTask(task: WorkerTask | null): Promise<WorkerReply | null> {
   if (task === null) return await modules.then(() => null);
-  stampStart(task.trail);
+  if (task.trail !== undefined) trail = viewsOf(task.trail);
+  stampStart(ownTrail());
   const log = new GuestLog();
   try {
     return await runGuest(task, log);
@@ -102,7 +104,7 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes, trail } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
@@ -114,7 +116,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
     : readers().openUser(grant.userId, grant.scopes, knownSizes);
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
-  const noted = new CapabilityTrail(trail);
+  const noted = new CapabilityTrail(ownTrail());
   const capabilities = bindCapabilities(parts, record, noted);
   const { refuels } = grant.limits;
   const environment = { capabilities, log, isEnded: () => noted.isClosed, refuels };
@@ -126,6 +128,13 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { seen, knownSizes: measured } = reader;
   const ofStores = { grants: (envelope.ok && reached?.grants) || null, wanted: reached?.wanted ?? null };
   return { envelope, changes, seen, knownSizes: measured, ...ofStores, log: log.lines, fuelPolls };
+}
+
+let trail: Trail | undefined;
+
+function ownTrail(): Trail {
+  if (trail === undefined) throw new RangeError("A thread's first task brings its trail");
+  return trail;
 }
 
 let opened: StoreReaders | undefined;

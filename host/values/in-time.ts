@@ -7,17 +7,20 @@ import type { ToolError } from "./tool-error.ts";
  */
 export async function inTime<Answer>(answer: Promise<Answer>, { until, signal, tooLong }: Patience): Promise<Answer> {
   const waitMs = Math.max(0, Math.ceil(until - performance.now()));
-  const ended = new AbortController();
+  let leave = (): void => {};
   const limit = new Promise<never>((_resolve, reject) => {
     const timer = setTimeout(() => reject(tooLong(waitMs)), waitMs);
-    ended.signal.addEventListener("abort", () => clearTimeout(timer));
     const cancel = (): void => reject(signal?.reason as ToolError);
-    signal?.addEventListener("abort", cancel, { signal: ended.signal });
+    signal?.addEventListener("abort", cancel);
     if (signal?.aborted) cancel();
+    leave = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", cancel);
+    };
   });
   try {
     return await Promise.race([answer, limit]);
   } finally {
-    ended.abort();
+    leave();
   }
 }

@@ -1,3 +1,4 @@
+import type { EndSignal } from "./call-ending.ts";
 import type { ToolError } from "./tool-error.ts";
 
 /** How long a call waits, and what ends the wait early. */
@@ -5,7 +6,7 @@ export interface Patience {
   /** When the wait ends, on the clock of `performance.now()`. */
   readonly until: number;
   /** Its reason is the error that the wait throws. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: EndSignal | undefined;
   /** Returns the error that the wait throws when it was too long. */
   readonly tooLong: (waitedMs: number) => ToolError;
 }

@@ -6,7 +6,7 @@ import { Worker } from "node:worker_threads";
 import { expect, test } from "vitest";
 
 import { readTrail } from "../../host/audit/collect/read-trail.ts";
-import { closeTrail, trailBytes, words } from "../../host/audit/collect/trail-memory.ts";
+import { closeTrail, newTrail, words } from "../../host/audit/collect/trail-memory.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 
 const writer = fileURLToPath(new URL("dist/test/audit/trail-writer.js", import.meta.resolve("memcell/package.json")));
@@ -17,15 +17,15 @@ test(`300 trails closed while they are written, seed ${seed}`, async () => {
   const worker = new Worker(writer);
   let amid = 0;
   for (let round = 0; round < 300; round++) {
-    const memory = new SharedArrayBuffer(trailBytes);
+    const trail = newTrail();
     const answer = once(worker, "message") as Promise<[number]>;
     // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
-    worker.postMessage(memory);
-    const view = new Int32Array(memory);
+    worker.postMessage(trail.memory);
+    const { words: view } = trail;
     while (Atomics.load(view, words.usesEnd) === 0);
     for (let turn = Math.floor(random() * 20_000); turn > 0; turn--) Atomics.load(view, words.usesEnd);
-    closeTrail(memory);
-    const { reads, looksNotShown } = readTrail(memory);
+    closeTrail(trail);
+    const { reads, looksNotShown } = readTrail(trail);
     // oxlint-disable-next-line no-await-in-loop -- one trail after another
     const [answered] = await answer;
     expect(reads.length + looksNotShown).toBeGreaterThanOrEqual(answered);

@@ -2,9 +2,10 @@
 import { parentPort } from "node:worker_threads";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
+import { viewsOf } from "../../host/audit/collect/trail-memory.ts";
 
 parentPort?.on("message", (memory: SharedArrayBuffer) => {
-  const trail = new CapabilityTrail(memory);
+  const trail = new CapabilityTrail(viewsOf(memory));
   let answered = -1;
   do {
     answered++;

@@ -5,7 +5,8 @@ import { expect, test } from "vitest";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
 import { readTrail } from "../../host/audit/collect/read-trail.ts";
-import { clearTrail, closeTrail, trailBytes } from "../../host/audit/collect/trail-memory.ts";
+import { clearTrail, closeTrail, newTrail } from "../../host/audit/collect/trail-memory.ts";
+import type { Trail } from "../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
@@ -14,8 +15,8 @@ import { trailLimits } from "../../shared/limits.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
 
-function openCall(): { memory: SharedArrayBuffer; capabilities: BoundCapabilities; record: CapabilityRecord } {
-  const memory = new SharedArrayBuffer(trailBytes);
+function openCall(): { memory: Trail; capabilities: BoundCapabilities; record: CapabilityRecord } {
+  const memory = newTrail();
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   const parts = { grant: fullGrant(checkUserId("alice")), store: emptyFolder, staged: new StagedChanges(), epochMs: 0 };
   return { memory, record, capabilities: bindCapabilities(parts, record, new CapabilityTrail(memory)) };
@@ -108,7 +109,7 @@ test("when a trail is closed during a use, the use is recorded or not answered",
 });
 
 test("counts uses that find no room, and they never take the room of denials", () => {
-  const memory = new SharedArrayBuffer(trailBytes);
+  const memory = newTrail();
   const trail = new CapabilityTrail(memory);
   const count = Math.ceil(trailLimits.usesBytes / 200);
   for (let at = 0; at < count; at++) trail.write("memory", `${at}`.padStart(255, "x"), 1);
@@ -122,7 +123,7 @@ test("counts uses that find no room, and they never take the room of denials", (
 });
 
 test("has room for the largest repair: 1,000 entries with the longest names are read, moved and written", () => {
-  const memory = new SharedArrayBuffer(trailBytes);
+  const memory = newTrail();
   const trail = new CapabilityTrail(memory);
   for (let at = 0; at < 1_000; at++) {
     const name = `${at}`.padStart(100, "x");
@@ -141,5 +142,5 @@ test("memory that is used again holds nothing of the previous call", () => {
   capabilities.store_read("{");
   closeTrail(memory);
   clearTrail(memory);
-  expect(readTrail(memory)).toEqual(readTrail(new SharedArrayBuffer(trailBytes)));
+  expect(readTrail(memory)).toEqual(readTrail(newTrail()));
 });

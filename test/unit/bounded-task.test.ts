@@ -3,14 +3,14 @@ import { MessageChannel } from "node:worker_threads";
 import { expect, test } from "vitest";
 
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
-import { stampStart, trailBytes } from "../../host/audit/collect/trail-memory.ts";
+import { closeTrail, newTrail, runningMs, stampStart } from "../../host/audit/collect/trail-memory.ts";
 import { withinBounds } from "../../host/thread/bounded-task.ts";
 import type { TaskBounds } from "../../host/thread/bounded-task.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 
 /** A task that the test controls. */
 class TestTask {
-  readonly trail = new SharedArrayBuffer(trailBytes);
+  readonly trail = newTrail();
   kills = 0;
   answer: (text: string) => void = () => {};
   #fail: (error: Error) => void = () => {};
@@ -18,6 +18,14 @@ class TestTask {
     this.answer = resolve;
     this.#fail = reject;
   });
+
+  runningMs(): number | null {
+    return runningMs(this.trail);
+  }
+
+  close(): void {
+    closeTrail(this.trail);
+  }
 
   kill(): void {
     this.kills++;

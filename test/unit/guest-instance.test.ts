@@ -88,7 +88,7 @@ test("reads and writes a word at its address, and refuses addresses beyond the b
   expect(() => loadInput(context, at(0, 1))).toThrow(RangeError);
 });
 
-const view = (buffer: ArrayBuffer | undefined): { bytes(): Uint8Array } | null =>
-  buffer ? { bytes: () => new Uint8Array(buffer) } : null;
+const view = (buffer: ArrayBuffer | undefined): { arrayBuffer(): ArrayBuffer } | null =>
+  buffer ? { arrayBuffer: () => buffer } : null;
 
 const at = (block: number, offset: number): bigint => (BigInt(block) << 48n) | BigInt(offset);

@@ -10,6 +10,7 @@ import { readTrail, TotalUses } from "./read-trail.ts";
 import { spanAttributes } from "./span-attributes.ts";
 import { startCallSpan } from "./telemetry.ts";
 import type { CallSpan } from "./telemetry.ts";
+import type { Trail } from "./trail-memory.ts";
 
 /** The plugin of the called tool, and the tool's grant. */
 export type FoundTool = Pick<CallEntry, "plugin" | "scopes" | "rights">;
@@ -54,11 +55,11 @@ export class CallRecord extends OperationRecord {
     this.#guestBeganMs = this.elapsedMs;
   }
 
-  /** A guest has ended, or was stopped. Throws when its denied or failed uses cannot be recorded. */
-  guestEnded(trail: SharedArrayBuffer): void {
+  /** A guest has ended, or was stopped. `trail`: `null` if no thread has got it. Throws when its denied or failed uses cannot be recorded. */
+  guestEnded(trail: Trail | null): void {
     this.#guestMs += this.elapsedMs - this.#guestBeganMs;
     this.stagedFiles = null;
-    if (!this.#isWanted) return;
+    if (!this.#isWanted || trail === null) return;
     const uses = readTrail(trail);
     this.#uses ??= new TotalUses();
     this.#uses.add(uses);

@@ -10,8 +10,8 @@
 import type { CapabilityName } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import { auditLimits, trailLimits } from "../../../shared/limits.ts";
-import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-memory.ts";
-import type { TrailViews } from "./trail-memory.ts";
+import { aligned, entryHeadBytes, noFile, regions, words } from "./trail-memory.ts";
+import type { Trail } from "./trail-memory.ts";
 
 /** The scope and path in a request; `null` if it has none. */
 export interface Named {
@@ -20,20 +20,20 @@ export interface Named {
 }
 
 export class CapabilityTrail {
-  readonly #views: TrailViews;
+  readonly #trail: Trail;
   /** Where each entry begins, by its text (kind of use, scope and path). */
   readonly #entries = new Map<string, number>();
   #looksCount = 0;
   #refusalsCount = 0;
 
-  /** Zeroed memory of `trailBytes`. */
-  constructor(memory: SharedArrayBuffer) {
-    this.#views = viewsOf(memory);
+  /** An open and empty trail. */
+  constructor(trail: Trail) {
+    this.#trail = trail;
   }
 
   /** Whether the call has ended. Every later request is denied and does nothing. */
   get isClosed(): boolean {
-    return Atomics.load(this.#views.words, words.closed) !== 0;
+    return Atomics.load(this.#trail.words, words.closed) !== 0;
   }
 
   /** `bytes` is `null` when there is no file. */
@@ -57,7 +57,7 @@ export class CapabilityTrail {
 
   /** Adds a use that was denied or failed. `named` is not called when there is no room. */
   refuse(capability: CapabilityName, code: ErrorCode, named: () => Named): void {
-    Atomics.add(this.#views.words, code === "CAPABILITY_DENIED" ? words.denied : words.failed, 1);
+    Atomics.add(this.#trail.words, code === "CAPABILITY_DENIED" ? words.denied : words.failed, 1);
     if (this.#refusalsCount++ >= trailLimits.refusalsMax) return;
     const { scope, path } = named();
     this.#append("refusals", asciiJson([capability, code, scope, path]), 0);
@@ -67,18 +67,18 @@ export class CapabilityTrail {
     if (this.#isKnown(text, bytes)) return;
     const hasRoom = this.#looksCount < auditLimits.recordUsesMax && this.#add(text, bytes);
     if (hasRoom) this.#looksCount++;
-    else Atomics.add(this.#views.words, words.looksNotShown, 1);
+    else Atomics.add(this.#trail.words, words.looksNotShown, 1);
   }
 
   #change(text: string, bytes: number): void {
     if (this.#isKnown(text, bytes) || this.#add(text, bytes)) return;
-    Atomics.add(this.#views.words, words.changesNotShown, 1);
+    Atomics.add(this.#trail.words, words.changesNotShown, 1);
   }
 
   /** Whether there is an entry with this text. If so, updates its bytes to the file's present size. */
   #isKnown(text: string, bytes: number): boolean {
     const at = this.#entries.get(text);
-    if (at !== undefined) Atomics.store(this.#views.words, at / 4 + 1, bytes);
+    if (at !== undefined) Atomics.store(this.#trail.words, at / 4 + 1, bytes);
     return at !== undefined;
   }
 
@@ -92,7 +92,7 @@ export class CapabilityTrail {
   /** Returns where the entry begins, or `null` when there is no room for it. */
   #append(name: keyof typeof regions, text: string, bytes: number): number | null {
     const { start, end, endWord } = regions[name];
-    const { words: all, bytes: memory } = this.#views;
+    const { words: all, bytes: memory } = this.#trail;
     const at = start + Atomics.load(all, endWord);
     const textBytes = text.length;
     const next = aligned(at + entryHeadBytes + textBytes);

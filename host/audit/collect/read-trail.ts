@@ -1,8 +1,8 @@
 /** Reads the trails of a call's guests in the main thread when they have ended, and sums them up. */
 import { auditLimits } from "../../../shared/limits.ts";
 import type { CallEntry, UseEntry } from "../audit-record.ts";
-import { aligned, entryHeadBytes, noFile, regions, viewsOf, words } from "./trail-memory.ts";
-import type { TrailViews } from "./trail-memory.ts";
+import { aligned, entryHeadBytes, noFile, regions, words } from "./trail-memory.ts";
+import type { Trail } from "./trail-memory.ts";
 
 type Refusal = Pick<UseEntry, "capability" | "code" | "scope" | "path">;
 
@@ -18,21 +18,20 @@ export interface Uses extends Pick<CallEntry, "reads" | "lists" | "writes" | "tr
 }
 
 /** Reads a closed trail. */
-export function readTrail(memory: SharedArrayBuffer): Uses {
-  const views = viewsOf(memory);
-  const word = (index: number): number => Atomics.load(views.words, index);
+export function readTrail(trail: Trail): Uses {
+  const word = (index: number): number => Atomics.load(trail.words, index);
   const uses: Uses = {
     reads: [],
     lists: [],
     writes: [],
     trashed: [],
-    refusals: entriesOf(views, "refusals").map(({ text }) => refusalOf(text)),
+    refusals: entriesOf(trail, "refusals").map(({ text }) => refusalOf(text)),
     denied: word(words.denied),
     failed: word(words.failed),
     looksNotShown: word(words.looksNotShown),
     changesNotShown: word(words.changesNotShown),
   };
-  for (const entry of entriesOf(views, "uses")) addUse(uses, entry);
+  for (const entry of entriesOf(trail, "uses")) addUse(uses, entry);
   return uses;
 }
 
@@ -41,7 +40,7 @@ interface Entry {
   readonly bytes: number;
 }
 
-function entriesOf({ words: all, bytes }: TrailViews, name: keyof typeof regions): Entry[] {
+function entriesOf({ words: all, bytes }: Trail, name: keyof typeof regions): Entry[] {
   const { start, endWord } = regions[name];
   const end = start + Atomics.load(all, endWord);
   const entries: Entry[] = [];

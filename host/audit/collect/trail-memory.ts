@@ -1,5 +1,5 @@
 /**
- * The layout of a call's trail in shared memory, which the worker thread writes and the main thread reads: words of
+ * The layout of a thread's trail in shared memory, which the worker thread writes and the main thread reads: words of
  * four bytes, the thread's start time, the region of successful uses, the region of refused ones.
  */
 import { trailLimits } from "../../../shared/limits.ts";
@@ -25,29 +25,45 @@ const headerBytes = 40;
 const usesAt = headerBytes;
 const refusalsAt = usesAt + trailLimits.usesBytes;
 
-export const trailBytes: number = refusalsAt + trailLimits.refusalsMax * trailLimits.refusalBytes;
+const trailBytes = refusalsAt + trailLimits.refusalsMax * trailLimits.refusalBytes;
 
-const beganOf = (memory: SharedArrayBuffer): BigInt64Array => new BigInt64Array(memory, beganAt, 1);
+/** A trail. A thread has one, and both sides of it make their views once. */
+export interface Trail {
+  readonly memory: SharedArrayBuffer;
+  readonly words: Int32Array;
+  readonly bytes: Buffer;
+  readonly began: BigInt64Array;
+}
+
+export const viewsOf = (memory: SharedArrayBuffer): Trail => ({
+  memory,
+  words: new Int32Array(memory),
+  bytes: Buffer.from(memory),
+  began: new BigInt64Array(memory, beganAt, 1),
+});
+
+/** A trail of its own memory, open and empty. */
+export const newTrail = (): Trail => viewsOf(new SharedArrayBuffer(trailBytes));
 
 /** Called by the worker thread when it begins the task. The main thread reads the time without a message. */
-export function stampStart(memory: SharedArrayBuffer): void {
-  Atomics.store(beganOf(memory), 0, process.hrtime.bigint());
+export function stampStart({ began }: Trail): void {
+  Atomics.store(began, 0, process.hrtime.bigint());
 }
 
 /** How long the task has been running, in milliseconds; `null` before it runs. */
-export function runningMs(memory: SharedArrayBuffer): number | null {
-  const beganNs = Atomics.load(beganOf(memory), 0);
+export function runningMs({ began }: Trail): number | null {
+  const beganNs = Atomics.load(began, 0);
   return beganNs === 0n ? null : Number(process.hrtime.bigint() - beganNs) / 1e6;
 }
 
 /** After this the guest gets no more answers. */
-export function closeTrail(memory: SharedArrayBuffer): void {
-  Atomics.store(new Int32Array(memory, 0, 1), words.closed, 1);
+export function closeTrail({ words: all }: Trail): void {
+  Atomics.store(all, words.closed, 1);
 }
 
-/** Resets the memory for another call. Bytes after the regions' ends are never read. */
-export function clearTrail(memory: SharedArrayBuffer): void {
-  new Int32Array(memory, 0, headerBytes / 4).fill(0);
+/** Resets the trail for another call, while its thread has none. Bytes after the regions' ends are never read. */
+export function clearTrail({ words: all }: Trail): void {
+  all.fill(0, 0, headerBytes / 4);
 }
 
 /** Where each region begins and ends. */
@@ -64,28 +80,3 @@ export const aligned = (bytes: number): number => (bytes + 3) & ~3;
 
 /** The second word of an entry when the file does not exist. */
 export const noFile = -1;
-
-export interface TrailViews {
-  readonly words: Int32Array;
-  readonly bytes: Buffer;
-}
-
-export const viewsOf = (memory: SharedArrayBuffer): TrailViews => ({
-  words: new Int32Array(memory),
-  bytes: Buffer.from(memory),
-});
-
-/** The memory of trails: one for each running call, reused by later ones. */
-export class TrailStock {
-  readonly #free: SharedArrayBuffer[] = [];
-
-  lease(): SharedArrayBuffer {
-    return this.#free.pop() ?? new SharedArrayBuffer(trailBytes);
-  }
-
-  /** Only for the memory of a thread that has answered: a killed one could still write, so its memory is not reused. */
-  giveBack(memory: SharedArrayBuffer): void {
-    clearTrail(memory);
-    this.#free.push(memory);
-  }
-}

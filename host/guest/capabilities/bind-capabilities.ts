@@ -12,7 +12,7 @@ import { auditLimits, callLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
 import { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
 import type { Named } from "../../audit/collect/capability-trail.ts";
-import { trailBytes } from "../../audit/collect/trail-memory.ts";
+import { newTrail } from "../../audit/collect/trail-memory.ts";
 import type { UserReader } from "../../store/store.ts";
 import { asToolError } from "../../values/tool-error.ts";
 import type { ToolError } from "../../values/tool-error.ts";
@@ -46,7 +46,7 @@ export type CallParts = Omit<GuestCall, "store" | "trail" | "reached"> & {
 export function bindCapabilities(
   parts: CallParts,
   record: CapabilityRecord,
-  trail: CapabilityTrail = new CapabilityTrail(new SharedArrayBuffer(trailBytes)),
+  trail: CapabilityTrail = new CapabilityTrail(newTrail()),
 ): BoundCapabilities {
   const call: GuestCall = { ...parts, reached: parts.reached ?? null, trail, store: new StoredFiles(parts.store) };
   let hostCalls = 0;

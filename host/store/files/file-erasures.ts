@@ -2,6 +2,7 @@ import { scopeName } from "../../../shared/path.ts";
 /** Erases users: gives what they have names that nobody looks for, and later removes it. */
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory, DirectoryEntry, MeasuredTree } from "../../disk/directory.ts";
+import type { EndSignal } from "../../values/call-ending.ts";
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type {
@@ -76,7 +77,7 @@ export class FileErasures implements ErasedUsers {
     return [...new Map(all.map((each) => [each.id, each])).values()];
   }
 
-  async removeFiles(erased: ErasedUser, signal?: AbortSignal): Promise<LeftOver[]> {
+  async removeFiles(erased: ErasedUser, signal?: EndSignal): Promise<LeftOver[]> {
     await this.#endFollowing(erased);
     const left: LeftOver[] = [];
     const name = erasedName(erased);

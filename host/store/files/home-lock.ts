@@ -10,6 +10,7 @@ import { setTimeout } from "node:timers/promises";
 import type { Directory, DiskFile } from "../../disk/directory.ts";
 import { isReadOnly } from "../../disk/disk-failure.ts";
 import { tryFileLock } from "../../disk/native-calls.ts";
+import type { EndSignal } from "../../values/call-ending.ts";
 import { ToolError } from "../../values/tool-error.ts";
 
 export const lockFile = "lock";
@@ -32,7 +33,7 @@ export interface LockRequest {
   /** When to give up, on the clock of `performance.now()`. */
   readonly until: number;
   /** Ends the wait; its reason is thrown. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: EndSignal | undefined;
 }
 
 /** Takes a home's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */

@@ -1,6 +1,6 @@
 /** What the guest of one call can use, as a worker thread creates it: reads of a real folder, and staged writes. */
 import { CapabilityTrail } from "../../../host/audit/collect/capability-trail.ts";
-import { TrailStock } from "../../../host/audit/collect/trail-memory.ts";
+import { clearTrail, newTrail } from "../../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import type {
   BoundCapabilities,
@@ -42,16 +42,13 @@ export function storeEnvironments(dataDir: string, stores: DecidedStores): () =>
 function environments(
   openFor: (userId: string) => Pick<CallParts, "grant" | "store" | "reached">,
 ): (userId: string) => CallEnvironment {
-  const trails = new TrailStock();
+  const trail = newTrail();
   return (userId) => {
     const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
     const parts = { ...openFor(userId), staged: new StagedChanges(), epochMs: Date.now() };
-    const memory = trails.lease();
-    const capabilities = bindCapabilities(parts, record, new CapabilityTrail(memory));
-    const dispose = (): void => {
-      trails.giveBack(memory);
-      parts.store[Symbol.dispose]();
-    };
+    clearTrail(trail);
+    const capabilities = bindCapabilities(parts, record, new CapabilityTrail(trail));
+    const dispose = (): void => parts.store[Symbol.dispose]();
     return { capabilities, record, [Symbol.dispose]: dispose };
   };
 }
