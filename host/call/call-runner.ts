@@ -120,9 +120,9 @@ export class CallRunner {
     { held, record }: { held: HeldUser; record: CallRecord },
     { stage, freedBytes, accepts, isLookingOnly }: CallOptions,
   ): Promise<ToolResult> {
-    const { reader, knownSizes: known } = held;
+    const { reader, knownSizes: known, handed } = held;
     const staging = stage && ((epochMs: number) => stage(reader, epochMs));
-    const { staged, reply } = await runs.run({ knownSizes: known, freedBytes, stage: staging });
+    const { staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
     const { envelope, changes, seen, knownSizes } = reply;
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];

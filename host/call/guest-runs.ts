@@ -4,7 +4,7 @@ import type { LogLine } from "../log/log-entry.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
-import type { KnownSizes } from "../store/store.ts";
+import type { HandedHome, KnownSizes } from "../store/store.ts";
 import type { Pool } from "../thread/pool.ts";
 import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -39,6 +39,7 @@ export interface RunnableCall {
 /** What differs between the runs of a call. */
 export interface RunOptions {
   readonly knownSizes: KnownSizes;
+  readonly handed?: HandedHome | null;
   readonly freedBytes?: number | undefined;
   /** Prepares changes that the guest reads as done. */
   readonly stage?: ((epochMs: number) => Promise<readonly SizedChange[]>) | undefined;
@@ -71,7 +72,7 @@ export class GuestRuns {
    * Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. Throws if
    * the guest was stopped.
    */
-  async run({ knownSizes, freedBytes, stage, stores }: RunOptions): Promise<GuestRun> {
+  async run({ knownSizes, handed = null, freedBytes, stage, stores }: RunOptions): Promise<GuestRun> {
     const { found, turn, record, log } = this.#call;
     const { until, signal } = turn;
     using thread = await this.#parts.pool.take(found.tool.name, turn);
@@ -81,7 +82,7 @@ export class GuestRuns {
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
     record.guestBegins();
-    using run = await thread.run({ ...task, before: staged, knownSizes }, bounds);
+    using run = await thread.run({ ...task, before: staged, knownSizes, handed }, bounds);
     this.#leftMs -= performance.now() - beganMs;
     record.guestEnded(run.trail);
     this.#replaced = run.replaced;

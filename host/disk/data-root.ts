@@ -13,6 +13,8 @@ export interface DataRoot {
   open(): Directory | null;
   /** The `identity` of the folder that is at the path now; `null` if there is none. */
   identityNow(): string | null;
+  /** The `identity` of what a path of names below the data folder leads to now, links followed; `null` if nothing is there. */
+  identityAt(names: readonly string[]): string | null;
   /** Opens the folder, after making it durably if there is none. */
   make(): Promise<Directory>;
 }
@@ -49,10 +51,14 @@ export class DiskRoot implements DataRoot {
   }
 
   identityNow(): string | null {
+    return this.identityAt([]);
+  }
+
+  identityAt(names: readonly string[]): string | null {
     try {
-      return identityOf(statSync(this.#path, { bigint: true }));
+      const facts = statSync([this.#path, ...names].join("/"), { bigint: true, throwIfNoEntry: false });
+      return facts === undefined ? null : identityOf(facts);
     } catch (error) {
-      if (isMissing(error)) return null;
       throw failureOfDisk(error, `open ${this.#shown}`);
     }
   }

@@ -6,6 +6,7 @@
  */
 
 import type { EndSignal } from "../values/call-ending.ts";
+import type { HandedFolder } from "./folder-handle.ts";
 import type { Permissions } from "./permissions.ts";
 
 /** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
@@ -15,6 +16,9 @@ export interface Directory extends Disposable {
 
   /** When a name in this folder was last added, changed or removed, by the file system's clock. */
   readonly namesChangedUs: number;
+
+  /** For another thread to open it with `openHanded`; `null` where a system has no such way. */
+  readonly handed: HandedFolder | null;
 
   /** The same text means the same file system. */
   readonly disk: string;

@@ -71,6 +71,29 @@ export function openRootFolder(path: string, kind: HandleKind, isExact = false):
   }
 }
 
+/** An open folder that another thread of this process can open, too, as long as it stays open. */
+export interface HandedFolder {
+  readonly descriptor: number;
+  readonly identity: string;
+}
+
+/**
+ * Opens a folder that another thread has handed over; `null` if that thread has closed it meanwhile. The system uses
+ * closed descriptors again, perhaps for another user's folder, so the identity decides.
+ */
+export function openHandedFolder({ descriptor, identity }: HandedFolder): FolderHandle | null {
+  let folder: FolderHandle;
+  try {
+    folder = new DescriptorHandle(`${descriptors}/${descriptor}`, 0);
+  } catch {
+    // Whatever the reason: the caller walks to the folder and reports what it meets.
+    return null;
+  }
+  if (folder.identity === identity) return folder;
+  folder[Symbol.dispose]();
+  return null;
+}
+
 /** Throws unless `/proc` is the kernel's own: otherwise descriptors cannot be trusted. */
 export function checkDescriptors(): void {
   const procMagic = 0x9fa0;

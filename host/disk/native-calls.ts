@@ -1,5 +1,5 @@
 /** Kernel functions that Node does not offer. Only this file imports fs-native-extensions. */
-import { swapSync, tryLock } from "fs-native-extensions";
+import { swapSync, tryLock, unlock } from "fs-native-extensions";
 
 import { ToolError } from "../values/tool-error.ts";
 import type { DiskFile } from "./directory.ts";
@@ -15,6 +15,16 @@ export function tryFileLock(file: Pick<DiskFile, "descriptor">, mode: "exclusive
   } catch (error) {
     // The package's errors do not show whether they come from the system. Here all of them do.
     throw new ToolError("STORAGE_FAILED", "Cannot lock the user's folder: the disk refused", { cause: error });
+  }
+}
+
+/** Gives up a lock that `tryFileLock` has taken. `false` if the system refuses: then only closing the file releases it. */
+export function releaseFileLock({ descriptor }: Pick<DiskFile, "descriptor">): boolean {
+  try {
+    unlock(descriptor);
+    return true;
+  } catch {
+    return false;
   }
 }
 

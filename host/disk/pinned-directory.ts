@@ -24,10 +24,11 @@ import { promisify } from "node:util";
 
 import type { EndSignal } from "../values/call-ending.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { checkComponent } from "./component.ts";
 import type { Directory, DirectoryEntry, DiskFile, FileUse, LeftEntry, Measured, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
 import { identityOf } from "./folder-handle.ts";
-import type { FolderHandle } from "./folder-handle.ts";
+import type { FolderHandle, HandedFolder } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { permit } from "./permissions.ts";
@@ -58,6 +59,10 @@ export class PinnedDirectory implements Directory {
 
   get identity(): string {
     return this.#try("open the user's folder", () => this.#handle.identity);
+  }
+
+  get handed(): HandedFolder | null {
+    return this.#handle.isHeldOpen ? { descriptor: this.#handle.descriptor, identity: this.identity } : null;
   }
 
   get namesChangedUs(): number {
@@ -236,16 +241,4 @@ export class PinnedDirectory implements Directory {
       throw failureOfDisk(error, action);
     }
   }
-}
-
-/**
- * One path component: not empty, only ASCII, no separator of any system, no NUL. A slash at the end would disable the
- * refusal of links; an empty name would be the folder itself.
- */
-const component = /^[A-Za-z0-9._@%~-]{1,255}$/;
-
-/** The last check before the disk, for names that the grammars above it should have refused. */
-function checkComponent(name: string): string {
-  if (component.test(name) && name !== "." && name !== "..") return name;
-  throw new ToolError("CAPABILITY_DENIED", "Cannot use a name that is not one component of a path");
 }

@@ -54,6 +54,7 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
   return {
     reader: ownReader(held, own),
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
+    handed: null,
     commit: (changes, seen, knownSizes) =>
       held.commit({
         by: userId,

@@ -86,6 +86,9 @@ export interface HeldUser {
   /** What the store still knows of the sizes of the user's scopes. */
   readonly knownSizes: KnownSizes;
 
+  /** What a thread's readers need not find again while the user is held; `null` if there is nothing. */
+  readonly handed: HandedHome | null;
+
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
    * lists the files that the change set is based on, `knownSizes` the sizes that its reader has measured.
@@ -100,9 +103,9 @@ export interface HeldUser {
 export interface StoreReaders {
   /**
    * Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part.
-   * `knownSizes` are sizes that need not be measured.
+   * `knownSizes` are sizes that need not be measured, and `handed` is what the main thread holds open for the call.
    */
-  openUser(userId: UserId, scopes?: readonly string[], knownSizes?: KnownSizes): UserReader;
+  openUser(userId: UserId, scopes?: readonly string[], known?: KnownOfUser): UserReader;
 
   /**
    * Opens the shared stores for one call. Creates nothing. The reader's scopes are `store:<uuid>`; it knows no others,
@@ -110,6 +113,19 @@ export interface StoreReaders {
    * stores a call may read is decided outside. `knownSizes` are sizes that need not be measured.
    */
   openShared(knownSizes?: KnownSizes): UserReader;
+}
+
+/** What the main thread knows of a user when a call's guest begins. */
+export interface KnownOfUser {
+  readonly knownSizes?: KnownSizes | undefined;
+  readonly handed?: HandedHome | null | undefined;
+}
+
+/** A user's folder that the main thread holds open, as plain data. Threads of the same process can open it. */
+export interface HandedHome {
+  readonly folder: { readonly descriptor: number; readonly identity: string };
+  /** Whether the disk folds case, by scope, as far as that is known. */
+  readonly folds: ReadonlyMap<string, boolean>;
 }
 
 /** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */

@@ -26,7 +26,7 @@ import { GuestLog } from "../guest/kernel-functions.ts";
 import { causeLines, failureLine } from "../log/failure-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import { openReaders } from "../store/open-readers.ts";
-import type { KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
+import type { HandedHome, KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { asToolError } from "../values/tool-error.ts";
@@ -66,6 +66,7 @@ export interface WorkerTask {
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
   readonly knownSizes?: KnownSizes;
+  readonly handed?: HandedHome | null;
   /** Where the thread records when it begins a task, and what the guest does. Comes with the thread's first task. */
   readonly trail?: SharedArrayBuffer;
 }
@@ -104,7 +105,7 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes, handed } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
@@ -113,7 +114,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   using reader = grant.stores
     ? readers().openShared(knownSizes)
-    : readers().openUser(grant.userId, grant.scopes, knownSizes);
+    : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed });
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
   const noted = new CapabilityTrail(ownTrail());

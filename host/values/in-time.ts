@@ -1,5 +1,4 @@
 import type { Patience } from "./slots.ts";
-import type { ToolError } from "./tool-error.ts";
 
 /**
  * Waits for an answer that can take forever. Rejects with what the patience says when the time is over or the signal is
@@ -7,20 +6,19 @@ import type { ToolError } from "./tool-error.ts";
  */
 export async function inTime<Answer>(answer: Promise<Answer>, { until, signal, tooLong }: Patience): Promise<Answer> {
   const waitMs = Math.max(0, Math.ceil(until - performance.now()));
-  let leave = (): void => {};
-  const limit = new Promise<never>((_resolve, reject) => {
-    const timer = setTimeout(() => reject(tooLong(waitMs)), waitMs);
-    const cancel = (): void => reject(signal?.reason as ToolError);
-    signal?.addEventListener("abort", cancel);
-    if (signal?.aborted) cancel();
-    leave = () => {
+  return await new Promise((resolve, reject) => {
+    const leave = (): void => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", cancel);
     };
+    const giveUp = (reason: unknown): void => {
+      leave();
+      reject(reason);
+    };
+    const timer = setTimeout(() => giveUp(tooLong(waitMs)), waitMs);
+    const cancel = (): void => giveUp(signal?.reason);
+    signal?.addEventListener("abort", cancel);
+    if (signal?.aborted) cancel();
+    answer.finally(leave).then(resolve, reject);
   });
-  try {
-    return await Promise.race([answer, limit]);
-  } finally {
-    leave();
-  }
 }

@@ -23,7 +23,7 @@ export class Slots {
 
   /** Resolves when the caller has a slot. The caller must give it back. */
   take({ until, signal, tooLong }: Patience): Promise<void> {
-    if (signal?.aborted) return Promise.reject(signal?.reason as ToolError);
+    if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#free > 0) {
       this.#free--;
       return Promise.resolve();
@@ -41,7 +41,7 @@ export class Slots {
       };
       const cancel = (): void => {
         leave();
-        reject(signal?.reason as ToolError);
+        reject(signal?.reason);
       };
       const timer = setTimeout(() => {
         leave();

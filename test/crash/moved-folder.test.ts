@@ -102,8 +102,8 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
 
   await commit(store, entry("next", "served"));
   expect(readStored(store, alice, "next.md")).toBe("served");
-  expect(openDescriptors(folder.path)).toEqual([]);
   await store.close();
+  expect(openDescriptors(folder.path)).toEqual([]);
 });
 
 test.for(changeSets)("a folder may be moved away and back while a call $doing", async ({ changes, shown }) => {

@@ -9,7 +9,7 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect } from "vitest";
 
-import { openDescriptors } from "../support/open-descriptors.ts";
+import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
@@ -123,7 +123,7 @@ async function useAlone(runtime: Runtime, userId: string, root: string): Promise
     upsert: await call("UpdateUserMemory", factOf("x", "mine")),
     remove: await call("UpdateUserMemory", { action: "delete", name: "x" }),
   };
-  expect(openDescriptors(userFolder(join(root, "data"), userId))).toEqual([]);
+  expect(await openDescriptorsAtRest(userFolder(join(root, "data"), userId))).toEqual([]);
   return outcomes;
 }
 

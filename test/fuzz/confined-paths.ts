@@ -15,7 +15,7 @@ import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
 import { fullGrant } from "../support/full-grant.ts";
-import { openDescriptors } from "../support/open-descriptors.ts";
+import { openDescriptors, openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
@@ -149,7 +149,7 @@ export async function expectConfinedStore(numRuns: number): Promise<void> {
     }),
     { numRuns },
   );
-  expect(openDescriptors(root.path)).toEqual([]);
+  expect(await openDescriptorsAtRest(root.path)).toEqual([]);
 }
 
 function pathsBelow(prefix: string): string[] {

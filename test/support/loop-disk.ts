@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { mountByLoop } from "./loop-device.ts";
 import { mountFolder, whyNoMounting } from "./mount-folder.ts";
+import { openDescriptorsAtRest } from "./open-descriptors.ts";
 import { CommandFailure, runCommand } from "./run-command.ts";
 import { requirePackages } from "./system-packages.ts";
 
@@ -100,6 +101,8 @@ async function mountImage(
 }
 
 async function remountReadOnly(kind: LoopDiskKind, path: string): Promise<void> {
+  // A disk with a file that is open for writing stays writable.
+  await openDescriptorsAtRest(path);
   if (kind === "ext4") {
     // Earlier writes are on the disk; later ones are refused.
     await runCommand("sync", ["--file-system", path]);

@@ -1,5 +1,8 @@
 /** A descriptor that the host leaves open is lost at each hostile call, until the process can open nothing more. */
 import { readdirSync, readlinkSync } from "node:fs";
+import { setTimeout } from "node:timers/promises";
+
+import { keptLimits } from "../../host/store/files/kept-sessions.ts";
 
 /** The files below a folder that this process has open. Linux only; returns nothing elsewhere. */
 export function openDescriptors(folder: string): string[] {
@@ -7,6 +10,14 @@ export function openDescriptors(folder: string): string[] {
   return readdirSync("/proc/self/fd")
     .map(targetOf)
     .filter((path) => path.startsWith(folder));
+}
+
+/**
+ * As `openDescriptors`, when the sessions that calls have kept are released: a timer of this length fires after theirs.
+ */
+export async function openDescriptorsAtRest(folder: string): Promise<string[]> {
+  await setTimeout(3 * keptLimits.idleMs);
+  return openDescriptors(folder);
 }
 
 /** Another thread can close the descriptor in the meantime. */

@@ -42,7 +42,7 @@ export class ErasableHome implements Disposable {
     release: (session: HomeSession) => void,
   ): Promise<ErasableHome | null> {
     const session = await lockIfUsable(home, lock);
-    return session === null ? this.look(home) : new ErasableHome(session.folder, home, { session, release });
+    return session === null ? this.look(home) : new ErasableHome(session.place.folder, home, { session, release });
   }
 
   get isLocked(): boolean {
@@ -51,7 +51,7 @@ export class ErasableHome implements Disposable {
 
   /** Gives the home another name beside its own, durably. */
   async moveAway(newName: string): Promise<void> {
-    this.#session?.checkPlace();
+    this.#session?.place.check();
     await this.folder.moveAway(newName);
     this.#isMoved = true;
   }

@@ -2,12 +2,13 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { storeLimits } from "../../../shared/limits.ts";
 import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { openHanded } from "../../disk/open-handed.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
 import { noFiles } from "../scope-size.ts";
 import type { FileSum, KnownSizes, ScopeSize } from "../scope-size.ts";
-import type { ScopeSurvey, UnfitFile, UserReader } from "../store.ts";
+import type { KnownOfUser, ScopeSurvey, UnfitFile, UserReader } from "../store.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
@@ -31,19 +32,14 @@ export class FileReader implements UserReader, DirectFiles {
   readonly #measured = new Set<string>();
   readonly #seen = new SeenFiles();
 
-  constructor(home: Home, knownSizes: KnownSizes = {}) {
+  constructor(home: Home, { knownSizes = {}, handed = null }: KnownOfUser = {}) {
     this.#known = new Map(Object.entries(knownSizes));
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
-    const folder = HomeFolder.open(home);
-    try {
-      checkOwner(folder?.openOwn() ?? null, home);
-    } catch (error) {
-      folder?.[Symbol.dispose]();
-      throw error;
-    }
-    this.#home = folder?.keepHome() ?? null;
-    this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds: new Map() });
+    const opened = handed && openHanded(handed.folder);
+    this.#home = opened ?? walkTo(home);
+    const folds = opened && handed ? new Map(handed.folds) : new Map<string, boolean>();
+    this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds });
   }
 
   get knownSizes(): KnownSizes {
@@ -144,4 +140,16 @@ export class FileReader implements UserReader, DirectFiles {
   [Symbol.dispose](): void {
     for (const each of [this.#scopes, this.#home]) each?.[Symbol.dispose]();
   }
+}
+
+/** Opens a home's folder, if it is the owner's; `null` if there is none. */
+function walkTo(home: Home): Directory | null {
+  const folder = HomeFolder.open(home);
+  try {
+    checkOwner(folder?.openOwn() ?? null, home);
+  } catch (error) {
+    folder?.[Symbol.dispose]();
+    throw error;
+  }
+  return folder?.keepHome() ?? null;
 }

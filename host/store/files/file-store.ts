@@ -27,6 +27,7 @@ import { HomeFolder } from "./home-folder.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import type { Home } from "./home.ts";
 import { Homes } from "./homes.ts";
+import type { KeptLimits } from "./kept-sessions.ts";
 import { retireLeftOver } from "./left-over.ts";
 import { listUsers, strayFolders } from "./list-users.ts";
 import { waitingFor } from "./open-session.ts";
@@ -39,6 +40,8 @@ export interface FileStoreSetup {
   readonly note: NoteOfUser;
   /** Set if the root is not a data folder, but stands for one scope of one user. */
   readonly mount?: Pick<MountLocation, "userId" | "scope">;
+  /** How sessions are kept for another call. Crash tests have limits of their own. */
+  readonly kept?: KeptLimits;
 }
 
 export class FileStore implements Store {
@@ -54,7 +57,7 @@ export class FileStore implements Store {
   readonly #closing = new AbortController();
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
-  constructor(root: DataRoot, { durability, note, mount }: FileStoreSetup, boot: string | null = readBootId()) {
+  constructor(root: DataRoot, { durability, note, mount, kept }: FileStoreSetup, boot: string | null = readBootId()) {
     this.#root = root;
     this.#boot = boot;
     this.#mount = mount;
@@ -64,6 +67,7 @@ export class FileStore implements Store {
       ...setup,
       homeOf: (userId) => (mount === undefined ? userHome(root, userId) : mountedHome(root, userId, mount.scope)),
       note,
+      ...(kept && { kept }),
     });
     this.#stores = new FileSharedStores(root, { ...setup, note: (id, text) => note(`${storesFolder}/${id}`, text) });
     this.shared = mount === undefined ? this.#stores : noSharedStores;
@@ -151,7 +155,8 @@ export class FileStore implements Store {
     using _looking = isLookingOnly ? await homes.lockOnly(userId, waiting) : null;
     using reading = isReadOnly && !isLookingOnly ? await homes.lockFinished(userId, waiting) : null;
     if (isThorough) homes.forget(userId);
-    let session = isLookingOnly || isReadOnly ? null : await homes.open(userId, waiting, isThorough);
+    let session = isLookingOnly || isReadOnly ? null : await homes.resume(userId, waiting, isThorough);
+    let hasSucceeded = false;
     // Without a lock, somebody else can erase the user meanwhile.
     const isStill =
       isLookingOnly || reading !== null || session !== null ? () => true : sameFolder(homes.homeOf(userId));
@@ -162,6 +167,7 @@ export class FileStore implements Store {
       const result = await work({
         reader,
         knownSizes: known,
+        handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
         commit: async (changes, seen, knownSizes = latest) => {
           if (changes.length === 0) return;
@@ -174,10 +180,12 @@ export class FileStore implements Store {
         },
       });
       if (session === null && !isStill()) throw new StaleCall();
+      hasSucceeded = true;
       return result;
     } finally {
       reader.end();
-      if (session !== null) homes.release(userId, session);
+      // After a failure, everything is looked at again.
+      if (session !== null) homes[hasSucceeded ? "releaseLater" : "release"](userId, session);
     }
   }
 }

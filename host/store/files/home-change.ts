@@ -1,4 +1,3 @@
-import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import type { UserId } from "../../values/user-id.ts";
@@ -17,15 +16,15 @@ import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
+import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
 
 /** What a change needs of its session. */
-export interface ChangePlace {
+export interface ChangeSession {
   readonly setup: SessionSetup;
-  readonly own: Directory;
+  readonly place: SessionPlace;
   readonly log: SessionWal;
-  readonly checkLock: () => void;
 }
 
 /** The steps of a call, and what they are based on. */
@@ -37,31 +36,26 @@ export interface WantedChange {
 }
 
 /** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */
-export class HomeChange implements Disposable {
+export class HomeChange {
   readonly folders: ScopeFolders;
   readonly planned: readonly PlannedFile[];
-  readonly #place: ChangePlace;
+  readonly #session: ChangeSession;
   readonly #staged: StagedPlan;
   readonly #creator: UserId | null;
 
   /** Plans the change and writes its new contents to staged files. */
-  constructor(place: ChangePlace, { changes, seen, creator }: WantedChange) {
-    this.#place = place;
+  constructor(session: ChangeSession, { changes, seen, creator }: WantedChange) {
+    this.#session = session;
     this.#creator = creator;
-    this.folders = place.log.scopeFolders();
-    try {
-      this.planned = planChanges(this.folders, changes, seen);
-      this.#staged = stageFiles(place.own, this.folders, this.planned);
-    } catch (error) {
-      this.folders[Symbol.dispose]();
-      throw error;
-    }
+    this.folders = session.place.scopes();
+    this.planned = planChanges(this.folders, changes, seen);
+    this.#staged = stageFiles(session.place.own, this.folders, this.planned);
   }
 
   /** Writes the record and makes it durable. */
   async record(joint?: JointMark): Promise<void> {
     // Until all stores of a joint change are done, nobody may retire this WAL.
-    if (joint !== undefined) this.#place.setup.memo.tail = null;
+    if (joint !== undefined) this.#session.setup.memo.tail = null;
     const files = this.planned.map((file) =>
       Object.assign({ way: this.folders.inodesOnWay(file.scope, file.path) }, file),
     );
@@ -75,10 +69,10 @@ export class HomeChange implements Disposable {
 
   /** Cancels the record, of which nothing is applied. A second record says that all files are as they are now. */
   async takeBack(): Promise<never> {
-    const { memo } = this.#place.setup;
+    const { memo } = this.#session.setup;
     for (const file of this.planned) memo.touch(file);
     Object.assign(memo, { tail: null, records: memo.records + 2 });
-    const { log } = this.#place;
+    const { log } = this.#session;
     log.present?.markApplied(null);
     await this.#write({ files: asPresent(this.folders, this.planned) });
     this.#markApplied();
@@ -90,7 +84,7 @@ export class HomeChange implements Disposable {
   apply(): void {
     this.#noteApplied();
     try {
-      applyStaged(this.#staged, this.#place.setup.isFlushed);
+      applyStaged(this.#staged, this.#session.setup.isFlushed);
       this.#markApplied();
     } catch (error) {
       this.#leave("apply it", error);
@@ -99,15 +93,15 @@ export class HomeChange implements Disposable {
 
   /** Gives up the change before its record is written, or after the record was erased. */
   discard(): void {
-    removeStagedQuietly(this.#place.own);
+    removeStagedQuietly(this.#session.place.own);
   }
 
   /** Erases the record of a part, of which nothing is applied. If that fails, the next holder erases it. */
   erase(): void {
     try {
-      this.#place.log.eraseLast();
+      this.#session.log.eraseLast();
     } catch (error) {
-      this.#place.setup.note(`a part of a cancelled change is left (${failureOfDisk(error, "erase it").message})`);
+      this.#session.setup.note(`a part of a cancelled change is left (${failureOfDisk(error, "erase it").message})`);
     }
     this.discard();
   }
@@ -117,19 +111,19 @@ export class HomeChange implements Disposable {
    * whether it succeeded: the change is committed, so what fails is left to the next call.
    */
   async applyPart(): Promise<boolean> {
-    const { own, log, setup } = this.#place;
+    const { place, log, setup } = this.#session;
     this.#noteApplied();
     return await this.#tried("apply it", async () => {
       const wal = log.present;
       if (wal === null || !this.isEdited) return applyStaged(this.#staged, setup.isFlushed);
-      const aside = { own, folders: this.folders, wal, epochMs: Date.now() };
+      const aside = { own: place.own, folders: this.folders, wal, epochMs: Date.now() };
       for (const text of await replaceEdited(aside, this.planned)) setup.note(text);
     });
   }
 
   /** Marks an applied part as applied, durably. Returns whether it succeeded. */
   async settlePart(): Promise<boolean> {
-    const { log, setup } = this.#place;
+    const { log, setup } = this.#session;
     return await this.#tried("mark it as applied", async () => {
       await log.settle(this.#appliedUs);
       setup.memo.tail = log.present?.isSetUp ? log.present.tail : null;
@@ -142,18 +136,18 @@ export class HomeChange implements Disposable {
   }
 
   #markApplied(): void {
-    const { log, setup } = this.#place;
+    const { log, setup } = this.#session;
     log.present?.markApplied(this.#appliedUs);
     setup.memo.tail = log.present?.tail ?? null;
   }
 
   get #appliedUs(): number {
-    return lastChangeUs(this.#place.own, this.folders, this.planned);
+    return lastChangeUs(this.#session.place.own, this.folders, this.planned);
   }
 
   /** Remembers the files that the WAL protects from now on. */
   #noteApplied(): void {
-    const { memo } = this.#place.setup;
+    const { memo } = this.#session.setup;
     for (const file of this.planned) memo.touch(file);
     memo.records++;
   }
@@ -169,17 +163,12 @@ export class HomeChange implements Disposable {
   }
 
   #leave(action: string, error: unknown): void {
-    const { memo, note } = this.#place.setup;
+    const { memo, note } = this.#session.setup;
     memo.tail = null;
     note(`a committed change could not be applied yet (${failureOfDisk(error, action).message})`);
   }
 
   async #write(record: Omit<WalRecord, "boot">): Promise<void> {
-    const { log, checkLock } = this.#place;
-    await log.write(record, this.#creator, checkLock);
-  }
-
-  [Symbol.dispose](): void {
-    this.folders[Symbol.dispose]();
+    await this.#session.log.write(record, this.#creator);
   }
 }

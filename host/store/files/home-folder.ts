@@ -67,6 +67,16 @@ export class HomeFolder implements Disposable {
     });
   }
 
+  /** The `identity` of what the home's path and some names below it lead to now; `null` if nothing is there. */
+  identityAt(below: readonly string[]): string | null {
+    return this.#root.identityAt([...this.#names.slice(0, -1), ...below]);
+  }
+
+  /** Closes the folders above the home. From then on it can neither be moved nor flushed, and not compared with its way. */
+  closeAbove(): void {
+    closeAll(this.#folders.slice(0, this.#names.length - 1));
+  }
+
   /** Whether the home still has its name. */
   get isNamed(): boolean {
     const above = this.#above;

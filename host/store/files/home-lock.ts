@@ -3,13 +3,14 @@
  * releases it when the holder ends, however it ends.
  *
  * A process first takes the lock of `.memcell/turnstile` and keeps it until it has the other. So one process waits in
- * front, and a process that has just released the lock cannot take it again first.
+ * front, and a process that has just released the lock cannot take it again first. A holder that wants to keep the lock
+ * after its call asks the turnstile whether somebody waits.
  */
 import { setTimeout } from "node:timers/promises";
 
 import type { Directory, DiskFile } from "../../disk/directory.ts";
 import { isReadOnly } from "../../disk/disk-failure.ts";
-import { tryFileLock } from "../../disk/native-calls.ts";
+import { releaseFileLock, tryFileLock } from "../../disk/native-calls.ts";
 import type { EndSignal } from "../../values/call-ending.ts";
 import { ToolError } from "../../values/tool-error.ts";
 
@@ -42,38 +43,87 @@ export async function lockHome(own: Directory, request: LockRequest): Promise<Ho
   for (;;) {
     const lock = openLock(own, lockFile, request);
     if (lock === null) return null;
+    let turnstile: OpenLock | null = null;
     try {
-      using turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
-      const waits = [
+      turnstile = openLock(own, turnstileFile, { ...request, make: !lock.isReadOnly });
+      const hasWaited = [
         turnstile && (await waitForLock(turnstile, beganMs, request)),
         await waitForLock(lock, beganMs, request),
-      ];
+      ].includes(true);
+      if (turnstile !== null && !releaseFileLock(turnstile.file)) {
+        turnstile[Symbol.dispose]();
+        turnstile = null;
+      }
       // If someone has removed the file, others lock the new one, so this tries again.
-      if (lock.isInPlace(own)) return { ...lock, hasWaited: waits.includes(true) };
+      if (lock.isInPlace(own)) return new HomeLock(lock, turnstile, hasWaited);
     } catch (error) {
-      lock[Symbol.dispose]();
+      closeLocks(lock, turnstile);
       throw error;
     }
-    lock[Symbol.dispose]();
+    closeLocks(lock, turnstile);
   }
 }
 
 /** Takes a home's lock if it is free now. */
-export function lockNow(own: Directory): Omit<HomeLock, "hasWaited"> | null {
+export function lockNow(own: Directory): Disposable | null {
   const lock = openLock(own, lockFile, { make: false, readOnlyWillDo: false });
   if (lock !== null && tryFileLock(lock.file, "exclusive") && lock.isInPlace(own)) return lock;
   lock?.[Symbol.dispose]();
   return null;
 }
 
-/** Disposing of it releases the lock. */
-export interface HomeLock extends Disposable {
-  readonly file: DiskFile;
-  /** The disk is read-only, or nothing may be written: others can read at the same time. */
-  readonly isReadOnly: boolean;
+/** A lock that is held. Disposing of it releases the lock. */
+export class HomeLock implements Disposable {
   /** Another holder had it first. */
   readonly hasWaited: boolean;
+  readonly #lock: OpenLock;
+  /** Open, but not locked. */
+  readonly #turnstile: OpenLock | null;
+
+  constructor(lock: OpenLock, turnstile: OpenLock | null, hasWaited: boolean) {
+    this.hasWaited = hasWaited;
+    this.#lock = lock;
+    this.#turnstile = turnstile;
+  }
+
+  /** The disk is read-only, or nothing may be written: others can read at the same time. */
+  get isReadOnly(): boolean {
+    return this.#lock.isReadOnly;
+  }
+
+  /** Of its file. */
+  get identity(): string {
+    return this.#lock.file.identity;
+  }
+
   /** Whether its file is still in the host's own folder. */
+  isInPlace(own: Directory): boolean {
+    return this.#lock.isInPlace(own);
+  }
+
+  /** Whether another holder waits in front. `true` too if that cannot be told: then the lock must not be kept. */
+  isWaitedFor(): boolean {
+    const turnstile = this.#turnstile?.file;
+    try {
+      return turnstile === undefined || !tryFileLock(turnstile, "exclusive") || !releaseFileLock(turnstile);
+    } catch {
+      return true;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeLocks(this.#lock, this.#turnstile);
+  }
+}
+
+function closeLocks(...locks: readonly (OpenLock | null)[]): void {
+  for (const lock of locks) lock?.[Symbol.dispose]();
+}
+
+/** A lock file that is held open. */
+interface OpenLock extends Disposable {
+  readonly file: DiskFile;
+  readonly isReadOnly: boolean;
   isInPlace(own: Directory): boolean;
 }
 
@@ -81,7 +131,7 @@ function openLock(
   own: Directory,
   name: string,
   request: Pick<LockRequest, "make" | "readOnlyWillDo" | "isReadOnly" | "isLinked">,
-): Omit<HomeLock, "hasWaited"> | null {
+): OpenLock | null {
   let [file, onlyRead]: [DiskFile | null, boolean] = [null, request.isReadOnly === true];
   try {
     if (onlyRead) file = own.openFile(name, name, "read");
@@ -105,11 +155,7 @@ function openLock(
 }
 
 /** Returns whether it had to wait. A file that is opened read-only can only take a shared lock. */
-async function waitForLock(
-  lock: Pick<HomeLock, "file" | "isReadOnly">,
-  beganMs: number,
-  { shown, until, signal }: LockRequest,
-): Promise<boolean> {
+async function waitForLock(lock: OpenLock, beganMs: number, { shown, until, signal }: LockRequest): Promise<boolean> {
   const mode = lock.isReadOnly ? "shared" : "exclusive";
   let hasWaited = false;
   while (!tryFileLock(lock.file, mode)) {

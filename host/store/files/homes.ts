@@ -13,6 +13,8 @@ import { lockHome, lockNow } from "./home-lock.ts";
 import type { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
+import { KeptSessions, keptLimits } from "./kept-sessions.ts";
+import type { KeptLimits } from "./kept-sessions.ts";
 import { KeptSizes } from "./kept-sizes.ts";
 import { lockFinished } from "./lock-finished.ts";
 import { mendFiles } from "./mend-files.ts";
@@ -29,16 +31,20 @@ export interface HomesSetup<Id> {
   /** The machine's boot id. */
   readonly boot: string | null;
   readonly note: (id: Id, text: string) => void;
+  /** How sessions are kept for another call. */
+  readonly kept?: KeptLimits;
 }
 
 export class Homes<Id extends string> {
   readonly #setup: HomesSetup<Id>;
   readonly #memos = new Map<Id, HomeMemo>();
   readonly #schedule: RetireSchedule<Id>;
+  readonly #kept: KeptSessions<Id>;
   readonly sizes = new KeptSizes<Id>();
 
   constructor(setup: HomesSetup<Id>) {
     this.#setup = setup;
+    this.#kept = new KeptSessions(setup.kept ?? keptLimits, (id) => this.#remember(id));
     this.#schedule = new RetireSchedule({
       retire: (id, waitMs) => this.#retireIdle(id, waitMs),
       retireNow: (id) => this.#retireNow(id),
@@ -62,12 +68,14 @@ export class Homes<Id extends string> {
 
   /** Forgets what is remembered about a home, so that it is checked again. */
   forget(id: Id): void {
+    this.#kept.drop(id);
     Object.assign(this.#memoOf(id), { tail: null, ownedIdentity: null });
     this.sizes.forget(id);
   }
 
   /** Forgets a home that is no more. */
   drop(id: Id): void {
+    this.#kept.drop(id);
     this.#memos.delete(id);
     this.#schedule.drop(id);
     this.sizes.forget(id);
@@ -75,6 +83,7 @@ export class Homes<Id extends string> {
 
   /** Takes the lock and changes nothing. A home that cannot be used as it is needs none. */
   async lockOnly(id: Id, waiting: Waiting): Promise<Disposable | null> {
+    this.#kept.drop(id);
     const home = this.homeOf(id);
     try {
       using folder = HomeFolder.open(home);
@@ -88,6 +97,7 @@ export class Homes<Id extends string> {
 
   /** Takes the lock to read, as `lockFinished`. */
   lockFinished(id: Id, waiting: Waiting): Promise<Disposable | null> {
+    this.#kept.drop(id);
     return lockFinished(this.homeOf(id), waiting, this.#setup.boot);
   }
 
@@ -96,6 +106,7 @@ export class Homes<Id extends string> {
    * or the disk is read-only.
    */
   async lock(id: Id, waiting: Waiting, { isThorough = false } = {}): Promise<HomeSession | null> {
+    this.#kept.drop(id);
     const home = this.homeOf(id);
     if (isThorough) await mendFiles(home, waiting);
     const { isFlushed, boot } = this.#setup;
@@ -108,6 +119,11 @@ export class Homes<Id extends string> {
     const session = await this.lock(id, waiting, { isThorough });
     if (session !== null) await orDispose(session, () => session.recover());
     return session;
+  }
+
+  /** As `open`, but takes the session that an earlier call has left, if there is one. */
+  async resume(id: Id, waiting: Waiting, isThorough = false): Promise<HomeSession | null> {
+    return (isThorough ? null : this.#kept.take(id)) ?? (await this.open(id, waiting, isThorough));
   }
 
   /** Creates the folder for a home's first commit. Throws `StaleCall` if someone else was faster. */
@@ -133,6 +149,12 @@ export class Homes<Id extends string> {
     this.#schedule.noteUse(id);
   }
 
+  /** Releases the lock a little later, so that the next call can resume the session. */
+  releaseLater(id: Id, session: HomeSession): void {
+    if (session.isRetireDue) this.release(id, session);
+    else this.#kept.keep(id, session);
+  }
+
   /** Releases the lock. Retires a long WAL first, in the background. */
   release(id: Id, session: HomeSession): void {
     if (session.isRetireDue) return this.#schedule.run(id, () => this.#retireAndDispose(id, session, false));
@@ -146,6 +168,7 @@ export class Homes<Id extends string> {
   }
 
   async close(): Promise<void> {
+    this.#kept.dropAll();
     await this.#schedule.close();
   }
 
@@ -174,6 +197,7 @@ export class Homes<Id extends string> {
 
   /** What cannot be retired at once is left to the next start. */
   #retireNow(id: Id): void {
+    this.#kept.drop(id);
     const { memo, home } = { memo: this.#memoOf(id), home: this.homeOf(id) };
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;

@@ -24,10 +24,10 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
   const root = new DiskRoot(dir);
   const mounted = mounts.map((mount) => ({ ...mount, root: DiskRoot.mounted(mount.dir) }));
   return {
-    openUser: (userId, scopes = [], knownSizes = {}) => {
+    openUser: (userId, scopes = [], known = {}) => {
       const mount = mountOf(mounted, userId, scopes);
       const home = mount === null ? userHome(root, userId) : mountedHome(mount.root, userId, mount.scope);
-      return new FileReader(home, knownSizes);
+      return new FileReader(home, known);
     },
     openShared: (knownSizes = {}) => new SharedFileReader(root, knownSizes),
   };

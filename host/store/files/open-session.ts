@@ -8,6 +8,7 @@ import type { LockRequest } from "./home-lock.ts";
 import { checkOwner } from "./home-owner.ts";
 import { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
+import { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
 /** How to wait for a lock. */
@@ -63,8 +64,8 @@ async function lockFolder(setup: Setup, waiting: Waiting, isLast: boolean): Prom
   try {
     locked = await lockIn(folder, setup, waiting);
     if (locked === null) folder[Symbol.dispose]();
-    else if (isLast) locked.session.checkPlace();
-    else if (!locked.session.isInPlace) {
+    else if (isLast) locked.session.place.check();
+    else if (!locked.session.place.isHome) {
       locked.session[Symbol.dispose]();
       return "moved";
     }
@@ -94,7 +95,8 @@ async function lockIn(folder: HomeFolder, setup: Setup, waiting: Waiting): Promi
   memo.ownedIdentity = isOwned && own ? own.identity : null;
   const lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));
   if (own && lock && !lock.isReadOnly) {
-    return { session: new HomeSession({ ...setup, isOwned }, folder, own, lock), own, isRemembered };
+    const owned = { ...setup, isOwned };
+    return { session: new HomeSession(owned, new SessionPlace(owned, folder, own, lock)), own, isRemembered };
   }
   lock?.[Symbol.dispose]();
   return null;

@@ -24,6 +24,9 @@ interface Step {
   readonly onTwin: (name: string) => null;
 }
 
+/** How many folders stay open between two calls. */
+const keptMax = 8;
+
 const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin: () => null };
 const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name);
 
@@ -129,13 +132,18 @@ export class ScopeFolders implements Disposable {
     return twin === null ? null : path.slice(0, path.length - twin.length) + twin;
   }
 
-  /** Whether a new walk from the home would find the same folders. */
-  areUnchanged(): boolean {
-    return Array.from(this.#open).every(([way, { identity }]) => {
-      const [, above = "", name = ""] = /^(.*\/)?([^/]+)\/$/.exec(way) ?? [];
-      const folder = above === "" ? this.#home : this.#open.get(above);
-      return folder?.identityOf(name) === identity;
-    });
+  /** Whether the ways to these folders lead to them still. `identityAt` looks up a way from the home's path on. */
+  areUnchanged(identityAt: (names: readonly string[]) => string | null): boolean {
+    for (const [way, { identity }] of this.#open) {
+      if (identityAt(way.slice(0, -1).split("/")) !== identity) return false;
+    }
+    return true;
+  }
+
+  /** Closes all folders but those of scopes, and all if there are many: for whoever keeps this for another call. */
+  trim(): void {
+    const areMany = this.#open.size > keptMax;
+    for (const way of this.#open.keys()) if (areMany || way.indexOf("/") < way.length - 1) this.#close(way);
   }
 
   [Symbol.dispose](): void {

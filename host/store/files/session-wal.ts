@@ -1,4 +1,3 @@
-import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { removeStagedQuietly } from "./commit/apply-files.ts";
@@ -8,23 +7,20 @@ import { replaceWal } from "./commit/replace-wal.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
 import { WalUnflushable } from "./commit/write-record.ts";
-import type { HomeFolder } from "./home-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
-import { ScopeFolders } from "./scope-folders.ts";
+import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
 /** The WAL of a session: opened, set up by the first record, and replaced after a failed flush. */
 export class SessionWal implements Disposable {
   readonly #setup: SessionSetup;
-  readonly #folder: HomeFolder;
-  readonly #own: Directory;
+  readonly #place: SessionPlace;
   #wal: Wal | null = null;
 
-  /** `own` is the host's own folder in the home. The caller closes both folders. */
-  constructor(setup: SessionSetup, folder: HomeFolder, own: Directory) {
+  /** The caller closes the place. */
+  constructor(setup: SessionSetup, place: SessionPlace) {
     this.#setup = setup;
-    this.#folder = folder;
-    this.#own = own;
+    this.#place = place;
   }
 
   /** `null` if there is no WAL yet. */
@@ -36,10 +32,10 @@ export class SessionWal implements Disposable {
   open(): void {
     const { home, memo, note } = this.#setup;
     try {
-      this.#wal = Wal.open(this.#own, home, { known: memo.tail });
+      this.#wal = Wal.open(this.#place.own, home, { known: memo.tail });
     } catch (error) {
       if (!(error instanceof WalDamaged)) throw error;
-      note(`${error.message}; it was put aside as ${putWalAside(this.#own)}`);
+      note(`${error.message}; it was put aside as ${putWalAside(this.#place.own)}`);
       memo.tail = null;
     }
   }
@@ -48,16 +44,16 @@ export class SessionWal implements Disposable {
    * Appends a record and makes it durable. `creator` is recorded if the home is a store. If that fails, removes the
    * staged files.
    */
-  async write(record: Omit<WalRecord, "boot">, creator: UserId | null, checkLock: () => void): Promise<void> {
+  async write(record: Omit<WalRecord, "boot">, creator: UserId | null): Promise<void> {
     const { home, isFlushed, boot } = this.#setup;
     try {
-      const wal = (this.#wal ??= Wal.make(this.#own, home));
+      const wal = (this.#wal ??= Wal.make(this.#place.own, home));
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
       else await this.#claim(creator);
-      checkLock();
+      this.#place.checkLock();
       await wal.append({ boot: boot, ...record }, isFlushed);
     } catch (error) {
-      removeStagedQuietly(this.#own);
+      removeStagedQuietly(this.#place.own);
       if (!(error instanceof WalUnflushable)) throw error;
       await this.#abandon();
       throw failureOfDisk(error.cause, "make the change durable");
@@ -67,17 +63,17 @@ export class SessionWal implements Disposable {
   /** Makes everything that leads to the WAL durable, before a record in it can be. */
   async #setUp(creator: UserId | null): Promise<void> {
     const { home, isFlushed } = this.#setup;
-    await claimOwner(this.#own, home);
+    await claimOwner(this.#place.own, home);
     // The home is perhaps a new one in the place of one that is remembered.
     this.#setup.memo.seenCreator = null;
     await this.#claim(creator);
-    if (isFlushed) await this.#folder.flush();
+    if (isFlushed) await this.#place.folder.flush();
   }
 
   async #claim(creator: UserId | null): Promise<void> {
     const { home, memo } = this.#setup;
     if (creator === null || creator === memo.seenCreator) return;
-    await claimCreator(this.#own, home, creator);
+    await claimCreator(this.#place.own, home, creator);
     memo.seenCreator = creator;
   }
 
@@ -118,21 +114,14 @@ export class SessionWal implements Disposable {
     const wal = this.#wal;
     if (wal === null) return;
     {
-      using folders = this.scopeFolders();
-      await replaceWal({ own: this.#own, folders, wal }, [...memo.touched.values()]);
+      using folders = this.#place.walk();
+      await replaceWal({ own: this.#place.own, folders, wal }, [...memo.touched.values()]);
     }
     wal[Symbol.dispose]();
     memo.forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#wal = Wal.open(this.#own, home);
-  }
-
-  /** Walks again for each piece of work. */
-  scopeFolders(): ScopeFolders {
-    const { home } = this.#folder;
-    const { memo } = this.#setup;
-    return new ScopeFolders(home, { kind: memo.kind, folds: memo.foldsOf(home) });
+    this.#wal = Wal.open(this.#place.own, home);
   }
 
   [Symbol.dispose](): void {

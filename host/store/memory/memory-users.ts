@@ -100,6 +100,7 @@ export class MemoryUsers implements Store {
         return await work({
           reader,
           knownSizes: {},
+          handed: null,
           findings: async () => [],
           commit: async (changes, seen) => {
             if (changes.length === 0) return;

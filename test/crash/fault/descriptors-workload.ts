@@ -81,7 +81,9 @@ async function prepared(name: string, steps: readonly Step[]): Promise<string> {
 }
 
 function openStore(dataDir: string): InstanceType<typeof FileStore> {
-  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
+  // A session that is kept for another call has descriptors, too.
+  const kept = { idleMs: 0, ageMs: 0, sessionsMax: 0 };
+  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {}, kept });
 }
 
 /** Does not count the descriptor that reads the list. */

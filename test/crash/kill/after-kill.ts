@@ -46,8 +46,11 @@ async function faultsOfNextCalls({ dataDir, boot, area }: Place, before: Files):
     : [`after the next call: found ${describeFiles(found)}, wanted ${describeFiles(wanted)}`];
 }
 
+/** It keeps no session: each call is as one of another process. */
 const open = (dataDir: string, boot: string): InstanceType<typeof FileStore> =>
-  new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
+  new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {}, kept: nothingKept }, boot);
+
+const nothingKept = { idleMs: 0, ageMs: 0, sessionsMax: 0 };
 
 /** Does not wait for the lock: the kernel released it when the process died. */
 async function look({ dataDir, boot, area }: Place): Promise<void> {

@@ -15,6 +15,7 @@ export const identityOf = ({ id }: DiskNode): string => `1:${id}`;
 
 /** A real folder that records its changes. */
 export class RecordingDirectory implements Directory {
+  readonly handed = null;
   readonly #log: EffectLog;
   readonly #real: Directory;
   readonly #id: number;

@@ -34,7 +34,18 @@ export class Recording implements DataRoot, EffectLog {
   }
 
   identityNow(): string | null {
-    return this.#real.identityNow() === null ? null : identityOf({ kind: "folder", id: 0 });
+    return this.identityAt([]);
+  }
+
+  identityAt(names: readonly string[]): string | null {
+    if (this.#real.identityAt(names) === null) return null;
+    let node: DiskNode = { kind: "folder", id: 0 };
+    for (const name of names) {
+      const next = this.disk.find(node.id, name);
+      if (next === undefined) return null;
+      node = next;
+    }
+    return identityOf(node);
   }
 
   async make(): Promise<RecordingDirectory> {

@@ -40,8 +40,8 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "the lock is released before the work",
     file: openSession,
-    find: "return { session: new HomeSession({ ...setup, isOwned }, folder, own, lock), own, isRemembered };",
-    replacement: `const session = new HomeSession({ ...setup, isOwned }, folder, own, lock);
+    find: "return { session: new HomeSession(owned, new SessionPlace(owned, folder, own, lock)), own, isRemembered };",
+    replacement: `const session = new HomeSession(owned, new SessionPlace(owned, folder, own, lock));
         lock[Symbol.dispose]();
         return { session, own, isRemembered };`,
   },
@@ -51,7 +51,7 @@ const bugsOfHomes: readonly SeededBug[] = [
     find: "lock = own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind] }));",
     replacement: `if (folder && own) {
                 const anew = { ...setup, memo: new memo.constructor(home.kind), isOwned, note: () => {} };
-                const early = new HomeSession(anew, folder, own, { isInPlace: () => true });
+                const early = new HomeSession(anew, new SessionPlace(anew, folder, own, { isInPlace: () => true }));
                 early.begin();
                 await early.recover();
             }
@@ -80,7 +80,7 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "the first call does not flush the folders above",
     file: sessionWal,
-    find: "await this.#folder.flush();",
+    find: "await this.#place.folder.flush();",
     replacement: "void 0;",
   },
   {
@@ -188,8 +188,8 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
   {
     name: "a checkpoint stays after its flush has failed",
-    file: wal,
-    find: "this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
+    file: "store/files/commit/write-checkpoint.js",
+    find: "file.write(checkpointOffsets[now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));",
     replacement: "void checkpointBytesMax; return;",
     isHarmless: "the next append writes the header again unless it is known to be flushed",
   },

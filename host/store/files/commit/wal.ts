@@ -8,24 +8,22 @@ import { ToolError } from "../../../values/tool-error.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
 import {
-  checkpointBytesMax,
-  checkpointOffsets,
   distrustMark,
   distrustOffset,
   encodeApplied,
-  encodeCheckpoint,
   encodeFiles,
   encodeRecord,
   headBytes,
-  newSalt,
   recordsStart,
   relaxedMark,
   relaxedOffset,
   stateOffset,
 } from "./wal-format.ts";
-import type { Checkpoint, WalHome, WalRecord } from "./wal-format.ts";
+import type { WalHome, WalRecord } from "./wal-format.ts";
 import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
+import { WalSeal } from "./wal-seal.ts";
+import { takeBackCheckpoint, writeCheckpoint } from "./write-checkpoint.ts";
 import { flushRecord, WalUnflushable, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {
@@ -38,6 +36,7 @@ export class Wal implements Disposable {
   readonly isContinued: boolean;
   /** As it is now. `last` is the start of the record that was appended last. */
   readonly #now: { -readonly [Key in keyof Omit<WalTail, "identity">]: WalTail[Key] };
+  readonly #seal = new WalSeal();
   /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
 
@@ -95,6 +94,16 @@ export class Wal implements Disposable {
     return inodeIn(this.#file.identity);
   }
 
+  /** Whether it still has its name, and is as this process has left it. */
+  isStill(own: Directory): boolean {
+    return own.identityOf(walFile) === this.#file.identity && this.#seal.isUnbroken(this.#file, this.#now);
+  }
+
+  /** Notes how this process leaves it, for `isStill`. */
+  rest(): void {
+    this.#seal.noteIn(this.#file, this.#now);
+  }
+
   get bytes(): number {
     return this.#now.end;
   }
@@ -119,7 +128,7 @@ export class Wal implements Disposable {
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
     if (this.#now.checkpoint.version === 1) await this.checkpoint();
-    if (!this.isSetUp) this.#writeCheckpoint(this.#now.next);
+    if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, this.#now.next);
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
@@ -129,6 +138,7 @@ export class Wal implements Disposable {
     if (isFlushed) await flushRecord(this.#file, at, record.joint === undefined);
     this.#isHeaderSure = true;
     this.#now.last = at;
+    this.#seal.note(bytes);
     this.#now.lastBoot = record.boot;
     this.#now.end += bytes.length;
     this.#now.next++;
@@ -187,7 +197,7 @@ export class Wal implements Disposable {
     try {
       await this.#file.flush();
     } catch (error) {
-      this.#takeBack(replaced);
+      takeBackCheckpoint(this.#file, this.#now, replaced);
       throw error;
     }
     this.#forgetRecords();
@@ -199,7 +209,7 @@ export class Wal implements Disposable {
     try {
       this.#file.flushNow();
     } catch (error) {
-      this.#takeBack(replaced);
+      takeBackCheckpoint(this.#file, this.#now, replaced);
       throw error;
     }
     this.#forgetRecords();
@@ -209,19 +219,12 @@ export class Wal implements Disposable {
     const { checkpoint, slot } = this.#now;
     this.#file.write(distrustOffset, Uint8Array.of(0));
     // The checkpoint with the higher sequence counts, so the two must differ.
-    this.#writeCheckpoint(Math.max(this.#now.next, checkpoint.first + 1));
+    writeCheckpoint(this.#file, this.#home, this.#now, Math.max(this.#now.next, checkpoint.first + 1));
     return { checkpoint, slot };
   }
 
-  /**
-   * The new checkpoint is perhaps not on the disk, and later records must not depend on it: the old one counts again.
-   */
-  #takeBack(replaced: Pick<WalTail, "checkpoint" | "slot">): void {
-    this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
-    Object.assign(this.#now, replaced);
-  }
-
   #forgetRecords(): void {
+    this.#seal.forget();
     Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
   }
 
@@ -232,12 +235,5 @@ export class Wal implements Disposable {
 
   [Symbol.dispose](): void {
     this.#file[Symbol.dispose]();
-  }
-
-  #writeCheckpoint(first: number): void {
-    const checkpoint: Checkpoint = { version: 2, first, salt: newSalt() };
-    this.#now.slot = 1 - this.#now.slot;
-    this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, encodeCheckpoint(checkpoint, this.#home.owner));
-    this.#now.checkpoint = checkpoint;
   }
 }

@@ -56,15 +56,11 @@ async function commitParts(
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
-  try {
-    await prepare(place, { by, grants }, byStore, parts);
-    await commitPrepared(parts);
-    for (const { id, session, change } of parts) {
-      place.sizes.keep(id, session.tail, sizesAfter(place.sizes.before(id, knownSizes), change.planned));
-      place.homes.noteUse(id);
-    }
-  } finally {
-    for (const { change } of parts) change[Symbol.dispose]();
+  await prepare(place, { by, grants }, byStore, parts);
+  await commitPrepared(parts);
+  for (const { id, session, change } of parts) {
+    place.sizes.keep(id, session.tail, sizesAfter(place.sizes.before(id, knownSizes), change.planned));
+    place.homes.noteUse(id);
   }
 }
 

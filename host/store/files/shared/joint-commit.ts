@@ -49,5 +49,5 @@ async function applyAll(leader: JointPart, others: readonly JointPart[]): Promis
     others.map(async ({ change }) => (await change.applyPart()) && (await change.settlePart())),
   );
   if (isApplied && settled.every(Boolean)) await leader.change.endJoint();
-  for (const { session, change } of [leader, ...others]) session.checkCommitted(change.folders);
+  for (const { session } of [leader, ...others]) session.place.checkCommitted();
 }

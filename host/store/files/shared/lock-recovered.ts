@@ -64,15 +64,14 @@ export async function lockResolved(
 /** Returns whether any store was erased, and so is no longer what was locked. */
 async function settleMarks({ root, homes }: Recovering, locked: LockedStores): Promise<boolean> {
   let wereErased = false;
-  for (const [id, { folder }] of locked.sessions().filter(hasMark)) {
-    if (!(await settleMark(root, id, folder))) continue;
+  for (const [id, { place }] of locked.sessions().filter(hasMark)) {
+    if (!(await settleMark(root, id, place.folder))) continue;
     homes.drop(id);
     wereErased = true;
   }
   return wereErased;
 }
 
-function hasMark([, { folder }]: readonly [StoreId, HomeSession]): boolean {
-  const own = folder.openOwn();
-  return own !== null && isMarked(own);
+function hasMark([, { place }]: readonly [StoreId, HomeSession]): boolean {
+  return isMarked(place.own);
 }

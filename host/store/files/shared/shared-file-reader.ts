@@ -60,7 +60,8 @@ export class SharedFileReader implements UserReader {
   #of(scope: string): FileReader {
     const id = checkedStore(scope);
     const known = this.#known.get(scope) ?? {};
-    const reader = this.#open.get(id) ?? new FileReader(storeHome(this.#root, id), { [entriesScope]: known });
+    const reader =
+      this.#open.get(id) ?? new FileReader(storeHome(this.#root, id), { knownSizes: { [entriesScope]: known } });
     this.#open.delete(id);
     this.#open.set(id, reader);
     const [oldest] = this.#open;

@@ -28,9 +28,9 @@ function unmarkedVersionOf(wal: Wal | null, own: Directory): WalTail | null {
 }
 
 /** The version of a home that is locked and recovered. */
-export function versionIn({ wal, folder }: HomeSession): HomeVersion {
+export function versionIn({ wal, place }: HomeSession): HomeVersion {
   const tail = tailOf(wal);
-  return { wal: tail, folder: tail === null ? folder.home.identity : null };
+  return { wal: tail, folder: tail === null ? place.folder.home.identity : null };
 }
 
 /**
