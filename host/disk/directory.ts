@@ -6,6 +6,7 @@
  */
 
 import type { EndSignal } from "../values/call-ending.ts";
+import type { FileStamp } from "./file-stamp.ts";
 import type { HandedFolder } from "./folder-handle.ts";
 import type { Permissions } from "./permissions.ts";
 
@@ -43,6 +44,12 @@ export interface Directory extends Disposable {
 
   /** A file's content, or `null` when there is none. `shown` is how messages name it. */
   read(name: string, shown: string): Buffer | null;
+
+  /** As `read`, with what the file's times showed before. */
+  readStamped(name: string, shown: string): StampedFile | null;
+
+  /** What the times of a plain file show; `null` if there is none, or if they could show no change. */
+  stampOf(name: string): FileStamp | null;
 
   /**
    * Writes a file that must not exist yet. By default only the host's user can use it; `like` gives it other
@@ -100,6 +107,11 @@ export interface Measured {
   readonly changedUs: number;
   /** When its content was last written. A copy that keeps times has the original's. */
   readonly writtenUs: number;
+}
+
+export interface StampedFile {
+  readonly content: Buffer;
+  readonly stamp: FileStamp | null;
 }
 
 export interface DirectoryEntry {

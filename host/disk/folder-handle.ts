@@ -42,6 +42,9 @@ export const identityOf = ({ dev, ino }: FileIdentity): string => `${dev}:${ino}
 /** The inode in an identity. Unlike the device's number, it stays the same when the machine starts again. */
 export const inodeIn = (identity: string): string => identity.split(":").at(-1) ?? "";
 
+/** The device in an identity: the same text means the same file system. */
+export const diskIn = (identity: string): string => identity.slice(0, identity.indexOf(":"));
+
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY;
 const descriptors = "/proc/self/fd";
 

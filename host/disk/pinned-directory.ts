@@ -8,50 +8,49 @@
  */
 import {
   closeSync,
-  constants,
   fsync,
   fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
-  openSync,
   readdirSync,
   renameSync,
   rmdirSync,
   unlinkSync,
 } from "node:fs";
+import type { BigIntStats } from "node:fs";
 import { promisify } from "node:util";
 
 import type { EndSignal } from "../values/call-ending.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { checkComponent } from "./component.ts";
-import type { Directory, DirectoryEntry, DiskFile, FileUse, LeftEntry, Measured, MeasuredTree } from "./directory.ts";
+import type {
+  Directory,
+  DirectoryEntry,
+  DiskFile,
+  FileUse,
+  LeftEntry,
+  Measured,
+  MeasuredTree,
+  StampedFile,
+} from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
-import { identityOf } from "./folder-handle.ts";
+import { stampFrom, timesOfDisk } from "./file-stamp.ts";
+import type { FileStamp, StampFacts, TimesOfDisk } from "./file-stamp.ts";
+import { diskIn, identityOf } from "./folder-handle.ts";
 import type { FolderHandle, HandedFolder } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
 import { exchangeNames } from "./native-calls.ts";
+import { openNew, openPinned } from "./open-pinned.ts";
 import { permit } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
-import { checkPlainFile, checkRegularFile, inUs, measuredFrom, PinnedFile, writeFrom } from "./pinned-file.ts";
-import type { FileFacts } from "./pinned-file.ts";
-
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-/** Opening never follows a link and never waits, not even for the other end of a pipe. */
-const safely = O_NOFOLLOW | O_NONBLOCK;
-const openFlags = {
-  read: O_RDONLY | safely,
-  write: O_RDWR | safely,
-  make: O_RDWR | O_CREAT | safely,
-  // Only Windows needs write permission for a flush. A person can have taken that permission away.
-  flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
-  lock: O_RDWR | safely,
-};
+import { checkPlainFile, checkRegularFile, inUs, isPlainFile, measuredFrom, writeFrom } from "./pinned-file.ts";
 
 const flushNames = promisify(fsync);
 
 export class PinnedDirectory implements Directory {
   readonly #handle: FolderHandle;
+  #times: TimesOfDisk | null = null;
 
   constructor(handle: FolderHandle) {
     this.#handle = handle;
@@ -72,7 +71,7 @@ export class PinnedDirectory implements Directory {
   }
 
   get disk(): string {
-    return this.#try("open the user's folder", () => String(fstatSync(this.#handle.descriptor, { bigint: true }).dev));
+    return diskIn(this.identity);
   }
 
   openFolder(name: string): Directory | null {
@@ -85,9 +84,7 @@ export class PinnedDirectory implements Directory {
   }
 
   identityOf(name: string): string | null {
-    const facts = this.#try("open the user's folder", () =>
-      lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }),
-    );
+    const facts = this.#factsOf("open the user's folder", name);
     return facts ? identityOf(facts) : null;
   }
 
@@ -123,14 +120,38 @@ export class PinnedDirectory implements Directory {
   }
 
   measure(name: string): Measured | null {
-    const facts = this.#try("list files", () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
+    const facts = this.#factsOf("list files", name);
     return facts ? measuredFrom(facts) : null;
   }
 
   read(name: string, shown: string): Buffer | null {
-    using file = this.#open(name, shown, openFlags.read);
-    if (file === null) return null;
-    return file.read(0, file.size());
+    using file = openPinned(this.#handle, name, { shown, use: "read" });
+    return file && file.read(0, file.size());
+  }
+
+  readStamped(name: string, shown: string): StampedFile | null {
+    let stamp: FileStamp | null = null;
+    const check = (facts: BigIntStats): void => {
+      checkPlainFile(facts, shown);
+      stamp = this.#stampFrom(facts);
+    };
+    using file = openPinned(this.#handle, name, { shown, use: "read", check });
+    return file && { content: file.read(0, file.size()), stamp };
+  }
+
+  stampOf(name: string): FileStamp | null {
+    const facts = this.#factsOf("list files", name);
+    return facts && isPlainFile(facts) ? this.#stampFrom(facts) : null;
+  }
+
+  #stampFrom(facts: StampFacts): FileStamp | null {
+    this.#times ??= timesOfDisk(this.#handle.itself());
+    // Something else can be mounted in a file's place.
+    return String(facts.dev) === this.disk ? stampFrom(facts, this.#times) : null;
+  }
+
+  #factsOf(action: string, name: string): BigIntStats | undefined {
+    return this.#try(action, () => lstatSync(this.#at(name), { bigint: true, throwIfNoEntry: false }));
   }
 
   permissionsOf(name: string): Permissions | null {
@@ -141,10 +162,8 @@ export class PinnedDirectory implements Directory {
   create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {
     this.#try(`write "${shown}"`, () => {
       const path = this.#at(name);
-      const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
+      const descriptor = openNew(this.#handle, path);
       try {
-        // A new file is plain, and nobody else's.
-        if (!this.#handle.isHeldOpen) this.#handle.checkOpened(path, fstatSync(descriptor, { bigint: true }));
         writeFrom(descriptor, 0, content);
         if (like !== null) permit(descriptor, like);
       } finally {
@@ -155,8 +174,9 @@ export class PinnedDirectory implements Directory {
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {
     const isAnyFile = use === "flush" || use === "lock";
-    const check = isAnyFile ? checkRegularFile : (facts: FileFacts) => checkPlainFile(facts, shown, Infinity);
-    return this.#open(name, shown, openFlags[use], (facts) => check(facts, shown));
+    const check = (facts: BigIntStats): void =>
+      isAnyFile ? checkRegularFile(facts, shown) : checkPlainFile(facts, shown, Infinity);
+    return openPinned(this.#handle, name, { shown, use, check });
   }
 
   rename(name: string, to: PinnedDirectory, newName: string): void {
@@ -211,27 +231,6 @@ export class PinnedDirectory implements Directory {
   /** The path of a name in this folder. */
   #at(name: string): string {
     return this.#handle.child(checkComponent(name));
-  }
-
-  #open(
-    name: string,
-    shown: string,
-    flags: number,
-    check: (facts: FileFacts) => void = (facts) => checkPlainFile(facts, shown),
-  ): PinnedFile | null {
-    let descriptor: number | undefined;
-    try {
-      const path = this.#at(name);
-      descriptor = openSync(path, flags, 0o600);
-      const facts = fstatSync(descriptor, { bigint: true });
-      check(facts);
-      this.#handle.checkOpened(path, facts);
-      return new PinnedFile(descriptor, facts, shown);
-    } catch (error) {
-      if (descriptor !== undefined) closeSync(descriptor);
-      if (isMissing(error) && !(flags & O_CREAT)) return null;
-      throw failureOfFile(error, shown);
-    }
   }
 
   #try<Result>(action: string, work: () => Result): Result {

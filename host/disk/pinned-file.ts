@@ -137,11 +137,15 @@ export function measuredFrom(facts: FileFacts & { readonly ctimeNs: bigint; read
   return {
     bytes: Number(facts.size),
     names: Number(facts.nlink),
-    isPlain: facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null,
+    isPlain: isPlainFile(facts),
     changedUs: inUs(facts.ctimeNs),
     writtenUs: inUs(facts.mtimeNs),
   };
 }
+
+/** Whether `checkPlainFile` accepts it. */
+export const isPlainFile = (facts: FileFacts): boolean =>
+  facts.isFile() && whyUnsafe(facts, storeLimits.fileBytesMax) === null;
 
 export const inUs = (ns: bigint): number => Number(ns / 1_000n);
 

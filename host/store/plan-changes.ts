@@ -24,11 +24,22 @@ export interface PlannedFile extends ChangedFile, GrowingFile {
   readonly from: string | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
+  /** What the medium showed when the plan was made; `null` if that proves nothing later. */
+  readonly stamp: string | null;
+}
+
+/** What a medium shows of a file without a read: the same text means the same content. */
+interface Stamp {
+  readonly text: string;
+  readonly bytes: number;
 }
 
 /** The files that a plan is made from. */
 export interface PresentFiles {
-  read(scope: string, path: string): Buffer | null;
+  /** `null` if there is no file. `stamp` is from before the read; `null` if it would not show every change. */
+  readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: Stamp | null } | null;
+  /** `null` if there is no file, or if a stamp would not show every change. */
+  stampOf(scope: string, path: string): Stamp | null;
   /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. */
   refuseTwin(scope: string, path: string): void;
   /** A path as the medium compares it: the same for two paths that it cannot distinguish. */
@@ -36,31 +47,34 @@ export interface PresentFiles {
 }
 
 interface FileState {
-  readonly content: Buffer | null;
+  /** `null` if there is no file. The content of a file that is only replaced is never asked for. */
+  readonly content: (() => Buffer) | null;
   readonly origin: string | null;
 }
 
-interface TouchedFile extends Omit<ChangedFile, "after"> {
-  /** As it is on the medium. */
-  readonly content: Buffer | null;
+/** A file as it is on the medium. */
+interface FoundFile extends Pick<PlannedFile, "scope" | "path" | "before" | "stamp"> {
+  readonly bytes: number;
+  readonly content: FileState["content"];
+}
+
+interface TouchedFile extends FoundFile {
   now: FileState;
 }
 
 /**
- * Reads each touched file once and applies the steps in memory. Throws `StaleCall` if someone has changed one of them
+ * Looks at each touched file once and applies the steps in memory. Throws `StaleCall` if someone has changed one of them
  * since it was read for the call.
  */
 export function planChanges(present: PresentFiles, changes: ChangeSet, seen: readonly Seen[]): PlannedFile[] {
-  const seenAs = digestsIn(seen);
+  const seenAs = seenByFile(seen);
   const files = new Map<string, TouchedFile>();
   const at = (scope: string, path: string): TouchedFile => {
     const key = `${scope}:${path}`;
     let file = files.get(key);
     if (!file) {
-      const content = present.read(scope, path);
-      const before = digestOf(content);
-      if (seenAs.has(key) && seenAs.get(key) !== before) throw new StaleCall();
-      file = { scope, path, before, content, now: { content, origin: path } };
+      const found = findFile(present, { scope, path }, seenAs.get(key));
+      file = { ...found, now: { content: found.content, origin: path } };
       files.set(key, file);
     }
     return file;
@@ -68,7 +82,8 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
   for (const change of changes) {
     const file = at(change.scope, change.path);
     if (change.kind === "write") {
-      file.now = { content: Buffer.from(change.content), origin: null };
+      const content = Buffer.from(change.content);
+      file.now = { content: () => content, origin: null };
       continue;
     }
     if (file.now.content === null) throw gone(change.path);
@@ -77,25 +92,48 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     file.now = { content: null, origin: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
-  const planned = Array.from(files.entries(), ([key, { scope, path, before, content, now }]) => {
+  const planned = Array.from(files.entries(), ([key, file]) => {
+    const { scope, path, before, stamp, now } = file;
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
+    const [after, from] = [now.content?.() ?? null, sourceOf(path, now)];
     // A file that is moved away must be written again, even if its new content is the same.
-    const isSame = !moved.has(key) && areEqual(content, now.content);
-    const [after, from] = [now.content, sourceOf(path, now)];
-    return { scope, path, before, after, from, isSame, growth: growthOf(content, after) };
+    const isSame = !moved.has(key) && isAsBefore(file, after);
+    return { scope, path, before, stamp, after, from, isSame, growth: growthOf(file, after) };
   });
   refuseNesting(present, planned);
   return planned;
 }
 
-/** The digest with which each file was read. A file that was read with two has none that a file can have. */
-function digestsIn(seen: readonly Seen[]): Map<string, string | null> {
-  const digests = new Map<string, string | null>();
-  for (const { scope, path, digest } of seen) {
-    const key = `${scope}:${path}`;
-    digests.set(key, digests.has(key) && digests.get(key) !== digest ? "several" : digest);
+/** The file of which the medium shows the same as when the call read it needs no second read. */
+function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "path">, seen?: Seen): FoundFile {
+  const stamp = seen?.stamp ? present.stampOf(scope, path) : null;
+  if (seen && stamp !== null && stamp.text === seen.stamp) {
+    const content = (): Buffer => {
+      const again = present.readStamped(scope, path)?.content ?? null;
+      if (again === null || digestOf(again) !== seen.digest) throw new StaleCall();
+      return again;
+    };
+    return { scope, path, before: seen.digest, stamp: stamp.text, bytes: stamp.bytes, content };
   }
-  return digests;
+  const found = present.readStamped(scope, path);
+  const before = digestOf(found && found.content);
+  if (seen && seen.digest !== before) throw new StaleCall();
+  const bytes = found?.content.length ?? 0;
+  return { scope, path, before, stamp: found?.stamp?.text ?? null, bytes, content: found && (() => found.content) };
+}
+
+/** How each file was read. A file that was read with two contents has a digest that no file can have. */
+function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
+  const files = new Map<string, Seen>();
+  for (const each of seen) {
+    const key = `${each.scope}:${each.path}`;
+    const other = files.get(key);
+    files.set(
+      key,
+      other && other.digest !== each.digest ? { scope: each.scope, path: each.path, digest: "several" } : each,
+    );
+  }
+  return files;
 }
 
 /**
@@ -139,13 +177,15 @@ export function refuseBytes(files: readonly ChangedFile[]): void {
   );
 }
 
-const growthOf = (before: Buffer | null, after: Buffer | null): FileSum => ({
+const growthOf = ({ before, bytes }: FoundFile, after: Buffer | null): FileSum => ({
   files: Number(after !== null) - Number(before !== null),
-  bytes: (after?.length ?? 0) - (before?.length ?? 0),
+  bytes: (after?.length ?? 0) - bytes,
 });
 
-function areEqual(a: Buffer | null, b: Buffer | null): boolean {
-  return a === null || b === null ? a === b : a.equals(b);
+/** Whether a file has its new content already, or is not there and shall not be. */
+function isAsBefore({ before, bytes }: FoundFile, after: Buffer | null): boolean {
+  if (before === null || after === null) return before === null && after === null;
+  return after.length === bytes && digestOf(after) === before;
 }
 
 /** The path that a file's content is moved from; `null` if it is not moved. */

@@ -13,8 +13,10 @@ import { ToolError } from "../values/tool-error.ts";
 export class SeenFiles {
   readonly #seen = new Map<string, Seen>();
 
-  note(scope: string, path: string, bytes: Uint8Array | null): void {
-    this.#seen.set(`${scope}:${path}`, { scope, path, digest: digestOf(bytes) });
+  /** `stamp`: what the medium showed before. */
+  note(scope: string, path: string, bytes: Uint8Array | null, stamp: string | null = null): void {
+    const digest = digestOf(bytes);
+    this.#seen.set(`${scope}:${path}`, stamp === null ? { scope, path, digest } : { scope, path, digest, stamp });
   }
 
   list(): Seen[] {

@@ -71,9 +71,9 @@ export class FileReader implements UserReader, DirectFiles {
   }
 
   read(scope: string, path: string): string | null {
-    const bytes = this.bytesOf(scope, path);
-    this.#seen.note(scope, path, bytes);
-    return bytes === null ? null : decodeText(bytes, path);
+    const found = this.#look(scope, path, (folder, name) => folder.readStamped(name, path));
+    this.#seen.note(scope, path, found && found.content, found?.stamp?.text);
+    return found && decodeText(found.content, path);
   }
 
   list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {

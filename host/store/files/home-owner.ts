@@ -4,10 +4,10 @@ import { ownStoreOf } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
+import { foldsCase, twinOf } from "./folded-names.ts";
 import { hideFromGit } from "./hide-from-git.ts";
 import { shownAs } from "./home.ts";
 import type { Home, HomeKind } from "./home.ts";
-import { foldsCase, twinOf } from "./scope-folders.ts";
 
 /**
  * Records the exact id of the folder's owner, in the host's own folder.

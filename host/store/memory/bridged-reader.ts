@@ -63,7 +63,8 @@ class BridgedReader implements UserReader {
     const flag = new Int32Array(signal);
     Atomics.store(flag, 0, 0);
     port.postMessage({ asked, userId: this.#userId, scope, path } satisfies ReadQuestion<Asked>);
-    Atomics.wait(flag, 0, 0);
+    // The notice of an earlier answer can come this late: its flag was seen before it.
+    while (Atomics.load(flag, 0) === 0) Atomics.wait(flag, 0, 0);
     const answer = receiveMessageOnPort(port)?.message as ReadAnswer | undefined;
     if (answer === undefined) throw new RangeError("The main thread has signalled an answer, but there is none");
     if (!answer.isOk) throw new ToolError(answer.code, answer.message);

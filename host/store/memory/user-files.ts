@@ -75,6 +75,16 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return content;
   }
 
+  readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: null } | null {
+    const content = this.read(scope, path);
+    return content && { content, stamp: null };
+  }
+
+  /** Nothing is gained by it: a read costs nothing here. */
+  stampOf(): null {
+    return null;
+  }
+
   refuseTwin(): void {
     // Names that differ by case are different names.
   }

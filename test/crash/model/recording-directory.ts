@@ -5,7 +5,9 @@ import type {
   LeftEntry,
   Measured,
   MeasuredTree,
+  StampedFile,
 } from "../../../host/disk/directory.ts";
+import type { FileStamp } from "../../../host/disk/file-stamp.ts";
 import type { Permissions } from "../../../host/disk/permissions.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode } from "./effect.ts";
@@ -76,6 +78,19 @@ export class RecordingDirectory implements Directory {
 
   read(name: string, shown: string): Buffer | null {
     return this.#real.read(name, shown);
+  }
+
+  readStamped(name: string, shown: string): StampedFile | null {
+    const stamp = this.stampOf(name);
+    const content = this.read(name, shown);
+    return content && { content, stamp };
+  }
+
+  stampOf(name: string): FileStamp | null {
+    const measured = this.measure(name);
+    if (measured === null || !measured.isPlain) return null;
+    const { bytes, changedUs, writtenUs } = measured;
+    return { text: [this.#node(name).id, bytes, changedUs, writtenUs].join(":"), bytes };
   }
 
   permissionsOf(name: string): Permissions | null {

@@ -150,10 +150,10 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "marked as applied before it is",
     file: change,
-    find: `applyStaged(this.#staged, this.#place.setup.isFlushed);
+    find: `applyStaged(this.#staged, this.#session.setup.isFlushed);
             this.#markApplied();`,
     replacement: `this.#markApplied();
-            applyStaged(this.#staged, this.#place.setup.isFlushed);`,
+            applyStaged(this.#staged, this.#session.setup.isFlushed);`,
   },
   {
     name: "files are written in place",
@@ -208,8 +208,9 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "an edit during a call is not noticed",
     file: "store/plan-changes.js",
-    find: "throw new StaleCall();",
-    replacement: "void StaleCall;",
+    find: `if (seen && seen.digest !== before)
+        throw new StaleCall();`,
+    replacement: "",
   },
   {
     name: "recovery leaves staged files behind",

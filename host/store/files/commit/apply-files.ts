@@ -227,7 +227,10 @@ function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
  */
 export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): boolean {
   try {
-    return planned.some(({ scope, path, before }) => digestOf(folders.read(scope, path)) !== before);
+    return planned.some(({ scope, path, before, stamp }) => {
+      if (stamp !== null && folders.stampOf(scope, path)?.text === stamp) return false;
+      return digestOf(folders.read(scope, path)) !== before;
+    });
   } catch {
     return false;
   }
