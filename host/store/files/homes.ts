@@ -151,8 +151,10 @@ export class Homes<Id extends string> {
 
   /** Releases the lock a little later, so that the next call can resume the session. */
   releaseLater(id: Id, session: HomeSession): void {
-    if (session.isRetireDue) this.release(id, session);
-    else this.#kept.keep(id, session);
+    if (session.isRetireDue) return this.release(id, session);
+    // A program that ends before the session does still has to retire what this one has recovered.
+    if (this.#memoOf(id).touched.size > 0) this.#schedule.add(id);
+    this.#kept.keep(id, session);
   }
 
   /** Releases the lock. Retires a long WAL first, in the background. */
