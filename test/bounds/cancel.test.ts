@@ -53,8 +53,12 @@ test("cancels a call that waits for the user's lock, which another process holds
   const gate = new EventEmitter();
   const other = fileStore({ dir: stage.dataDir }).open(() => {});
   const options = { writes: true, until: performance.now() + 10_000 };
-  const holding = other.hold("alice" as UserId, options, () => once(gate, "open"));
-  await turns();
+  const held = once(gate, "held");
+  const holding = other.hold("alice" as UserId, options, () => {
+    gate.emit("held");
+    return once(gate, "open");
+  });
+  await held;
   const controller = new AbortController();
   const waiting = stage.write("alice", "never.md", controller.signal);
   await turns();

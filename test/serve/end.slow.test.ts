@@ -1,8 +1,7 @@
 /** How a server starts and ends: nothing acknowledged is lost, and nothing is left behind. */
 import { spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import { join } from "node:path";
-import { setImmediate } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
@@ -78,18 +77,22 @@ test("cancels a call that waits, and writes nothing", async () => {
   const write = (name: string, signal?: AbortSignal): Promise<unknown> =>
     served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry(name) } }, signal ? { signal } : {});
   await write("before");
-  const gate = new AbortController();
+  const gate = new EventEmitter();
   const other = fileStore({ dir: folder.path }).open(() => {});
   const until = performance.now() + 30_000;
-  const holding = other.hold("alice" as UserId, { writes: true, until }, () => once(gate.signal, "abort"));
-  for (let turn = 0; turn < 5; turn++) await setImmediate();
+  const held = once(gate, "held");
+  const holding = other.hold("alice" as UserId, { writes: true, until }, () => {
+    gate.emit("held");
+    return once(gate, "open");
+  });
+  await held;
   const cancel = new AbortController();
   const waiting = write("cancelled", cancel.signal);
   // Handled before anything sent after it.
   cancel.abort("not wanted");
   await expect(waiting).rejects.toThrow("not wanted");
   const behind = write("behind");
-  gate.abort();
+  gate.emit("open");
   await holding;
   await other.close();
   await behind;
