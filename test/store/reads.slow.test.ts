@@ -224,12 +224,13 @@ describe.each(storeKinds)("%s", (kind) => {
       { scope: "memory", path: "a.md", digest: hash("sha256", "one") },
       { scope: "memory", path: "none.md", digest: null },
     ];
-    expect(seen).toEqual({ value: found });
+    // A store on a disk adds what the disk's times show.
+    expect(seen).toMatchObject({ value: found });
     const held = await stage.hold("alice", async ({ reader }) => {
       for (const path of ["a.md", "none.md", "a.md"]) await reader.bytesOf("memory", path);
       return reader.seen;
     });
-    expect(held).toEqual(found);
+    expect(held).toMatchObject(found);
   });
 
   test("changes to bytes that the host wrote or read do not reach the store", async () => {
