@@ -13,7 +13,10 @@ export interface DataRoot {
   open(): Directory | null;
   /** The `identity` of the folder that is at the path now; `null` if there is none. */
   identityNow(): string | null;
-  /** The `identity` of what a path of names below the data folder leads to now, links followed; `null` if nothing is there. */
+  /**
+   * The `identity` of what a path of names below the data folder leads to now, links followed; `null` if nothing is
+   * there.
+   */
   identityAt(names: readonly string[]): string | null;
   /** Opens the folder, after making it durably if there is none. */
   make(): Promise<Directory>;

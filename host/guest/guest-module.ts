@@ -2,7 +2,8 @@
  * A plugin's code, compiled once for all threads, with the facts that a thread needs to reuse an instance.
  *
  * To restore an instance, the host must see all of its state. The memory is exported anyway. This file adds exports for
- * the mutable globals, and for the tables if the code can change them. Only the host can use them: a guest cannot access exports.
+ * the mutable globals, and for the tables if the code can change them. Only the host can use them: a guest cannot access
+ * exports.
  */
 import { readFuelGlobal } from "../../shared/fuel-section.ts";
 import { canChangeTables } from "../../shared/wasm-code.ts";

@@ -104,7 +104,7 @@ export class Pool {
     this.#countThreads = () => {
       const present = new Set(this.#piscina.threads.map(({ threadId }) => threadId));
       for (const id of this.#trails.keys()) if (!present.has(id)) this.#trails.delete(id);
-      onThreads?.(present.size);
+      onThreads?.(this.#piscina.threads.length);
     };
     for (const event of ["workerCreate", "workerDestroy"]) this.#piscina.on(event, this.#countThreads);
     this.#countThreads();

@@ -31,6 +31,9 @@ export interface Seen {
   readonly scope: string;
   readonly path: string;
   readonly digest: string | null;
-  /** What the medium showed before it was read: as long as it shows the same, so is the content. Absent if that is not sure. */
+  /**
+   * What the medium showed before it was read: as long as it shows the same, so is the content. Absent if that is not
+   * sure.
+   */
   readonly stamp?: string;
 }

@@ -55,7 +55,10 @@ export class CallRecord extends OperationRecord {
     this.#guestBeganMs = this.elapsedMs;
   }
 
-  /** A guest has ended, or was stopped. `trail`: `null` if no thread has got it. Throws when its denied or failed uses cannot be recorded. */
+  /**
+   * A guest has ended, or was stopped. `trail`: `null` if no thread has got it. Throws when its denied or failed uses
+   * cannot be recorded.
+   */
   guestEnded(trail: Trail | null): void {
     this.#guestMs += this.elapsedMs - this.#guestBeganMs;
     this.stagedFiles = null;
