@@ -49,8 +49,9 @@ export function versionAtRest(home: Home, known: WalTail | null): HomeVersion | 
 export function isStill(home: Home, { wal, folder }: HomeVersion): boolean {
   const now = look(home, wal, tailOf) ?? unknown;
   if (now.wal === null || wal === null) return now.wal === wal && now.folder === folder;
-  // The sequence goes on when the WAL is retired, which changes no file.
-  return now.wal.identity === wal.identity && now.wal.next === wal.next;
+  // A store that is erased and made anew can have a WAL with the same inode and sequence. Its salt is another one. So is
+  // that of a WAL that was retired, which changes no file: then the caller only reads once more.
+  return now.wal.checkpoint.salt === wal.checkpoint.salt && now.wal.next === wal.next;
 }
 
 /** What is known of a home whose WAL cannot be read. */
