@@ -34,8 +34,13 @@ export async function linkModules(scratch: string, image: string, familyGlueText
   const family = join(scratch, "family.wat");
   const linked = join(scratch, "linked.wasm");
   await writeFile(family, familyGlueText);
-  const engineGlue = join(glueFolder, "engine.wat");
-  const modules = { qjs: image, env: engineGlue, wasi_snapshot_preview1: join(glueFolder, "wasi.wat"), family };
+  const modules = {
+    qjs: image,
+    env: join(glueFolder, "engine.wat"),
+    json: join(glueFolder, "json.wat"),
+    wasi_snapshot_preview1: join(glueFolder, "wasi.wat"),
+    family,
+  };
   const fileThenName = Object.entries(modules).flatMap(([name, file]) => [file, name]);
   await binaryen("wasm-merge", [...fileThenName, "-o", linked, ...features]);
   return linked;

@@ -48,7 +48,7 @@ const collectAboveBytes = 8 * 1024 * 1024;
 const roomBytes = 14 * pageBytes;
 
 /** The natives' letters; `glue/engine.wat` says what each does. */
-const natives = "ioesrnfculwDIWE".split("");
+const natives = "ioesrnfculwtqDIWE".split("");
 
 export async function snapshotPlugin({ script, deferred }: Bundle, family: Family): Promise<Snapshot> {
   const compiler = await Engine.forCompiling();

@@ -14,11 +14,9 @@ import type {
 } from "../shared/abi.ts";
 import { ownStoreScope } from "../shared/shared-scope.ts";
 import type { AccessLevel } from "../shared/shared-scope.ts";
-import { LastRead } from "./last-read.ts";
 import { ReplyWords } from "./reply-words.ts";
 import { ToolError } from "./tool-error.ts";
 
-const lastRead = new LastRead();
 const replyWords = new ReplyWords();
 
 /** One scope of the user's folder, or a shared store. */
@@ -31,10 +29,11 @@ export class Scope {
 
   /** Returns a file's text, including what this call has written, or `null` if there is no file. */
   read(path: string): string | null {
-    const json = ask("store_read", JSON.stringify({ scope: this.#name, path }));
-    const reply = parseReply<"store_read">(json);
-    lastRead.keep(reply, json);
-    return reply.content;
+    const request = Memory.fromString(JSON.stringify({ scope: this.#name, path }));
+    return withReply("store_read", request, (reply) => {
+      const content = (reply as MemoryHandle & ContentReader).readContent?.();
+      return content ?? parseReply<"store_read">(textOf(reply, "store_read")).content;
+    });
   }
 
   /**
@@ -46,7 +45,8 @@ export class Scope {
    * Returns `undefined` if the engine cannot tell: it knows ASCII, and a few other characters.
    */
   wordsOf(path: string, beginnings: string): string | null | undefined {
-    return withReply("store_read", JSON.stringify({ scope: this.#name, path }), (reply) => {
+    const request = Memory.fromString(JSON.stringify({ scope: this.#name, path }));
+    return withReply("store_read", request, (reply) => {
       const words = (reply as MemoryHandle & WordFinder).wordsBeginning?.(beginnings);
       return words === undefined ? undefined : replyWords.ofFile(words, beginnings);
     });
@@ -59,8 +59,7 @@ export class Scope {
 
   /** Stages a whole file. It reaches the disk only if the call succeeds. */
   write(path: string, content: string): void {
-    const place = JSON.stringify({ scope: this.#name, path });
-    parseReply(ask("store_write", `${place.slice(0, -1)},"content":${lastRead.jsonOf(content)}}`));
+    parseReply(ask("store_write", writeRequest(JSON.stringify({ scope: this.#name, path }), content)));
   }
 
   /** Stages a move into `trash/` and returns the path there. */
@@ -72,6 +71,25 @@ export class Scope {
 /** What memcell's engine adds to a block of the PDK. */
 interface WordFinder {
   wordsBeginning?(beginnings: string): string | undefined;
+}
+
+/** The same: the text of a reply to `store_read`, without a text of the JSON around it. */
+interface ContentReader {
+  readContent?(): string | undefined;
+}
+
+/** What it adds to the PDK's memory: a block of JSON that ends with one long text. */
+interface ContentWriter {
+  fromQuoted?(head: string, text: string): MemoryHandle | undefined;
+}
+
+/** JSON becomes UTF-8, which has no form for a lone surrogate: such a text needs the escapes of `JSON.stringify`. */
+function writeRequest(place: string, content: string): MemoryHandle {
+  const head = `${place.slice(0, -1)},"content":`;
+  const quoted = content.isWellFormed()
+    ? (Memory as typeof Memory & ContentWriter).fromQuoted?.(`${head}"`, content)
+    : undefined;
+  return quoted ?? Memory.fromString(`${head}${JSON.stringify(content)}}`);
 }
 
 /** A store that the caller reaches, or `level: null`; of the caller's own store also its grants. */
@@ -103,24 +121,25 @@ export function now(): string {
 }
 
 function callHost<Name extends CapabilityName>(name: Name, request: CapabilityRequest<Name>): CapabilityReply<Name> {
-  return parseReply<Name>(ask(name, JSON.stringify(request)));
+  return parseReply<Name>(ask(name, Memory.fromString(JSON.stringify(request))));
 }
 
-function ask(name: CapabilityName, request: string): string {
-  return withReply(name, request, (reply) => {
-    const text = reply.readString();
-    if (text === "") throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: the host gave no reply`);
-    return text;
-  });
+function ask(name: CapabilityName, request: MemoryHandle): string {
+  return withReply(name, request, (reply) => textOf(reply, name));
 }
 
-function withReply<Result>(name: CapabilityName, request: string, use: (reply: MemoryHandle) => Result): Result {
+function textOf(reply: MemoryHandle, name: CapabilityName): string {
+  const text = reply.readString();
+  if (text === "") throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: the host gave no reply`);
+  return text;
+}
+
+function withReply<Result>(name: CapabilityName, request: MemoryHandle, use: (reply: MemoryHandle) => Result): Result {
   const capability = (Host.getFunctions() as Partial<Record<CapabilityName, (request: PTR) => PTR>>)[name];
   if (!capability) throw new ToolError("CAPABILITY_DENIED", `Cannot call ${name}: this plugin does not import it`);
-  const requestBlock = Memory.fromString(request);
-  const reply = Memory.find(capability(requestBlock.offset));
+  const reply = Memory.find(capability(request.offset));
   const result = use(reply);
-  requestBlock.free();
+  request.free();
   reply.free();
   return result;
 }

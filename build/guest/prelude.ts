@@ -24,6 +24,8 @@ interface Natives {
   u(capability: number, request: bigint): bigint;
   l(deferredModule: number): unknown;
   w(handle: bigint, beginnings: string): string | undefined;
+  t(handle: bigint): string | undefined;
+  q(head: string, text: string): bigint | undefined;
   D(text: string): void;
   I(text: string): void;
   W(text: string): void;
@@ -52,6 +54,8 @@ const free = takeNative("f");
 const configValue = takeNative("c");
 const capability = takeNative("u");
 const words = takeNative("w");
+const content = takeNative("t");
+const quoted = takeNative("q");
 const log = { debug: takeNative("D"), info: takeNative("I"), warn: takeNative("W"), error: takeNative("E") };
 
 class BlockHandle {
@@ -80,7 +84,11 @@ class BlockHandle {
     free(this.offset);
   }
 
-  /** Not in the PDK: see `wordsOf` in `plugin/capabilities.ts`. */
+  /** Not in the PDK, as the next one: see `read` and `wordsOf` in `plugin/capabilities.ts`. */
+  readContent(): string | undefined {
+    return content(this.offset);
+  }
+
   wordsBeginning(beginnings: string): string | undefined {
     return words(this.offset, beginnings);
   }
@@ -90,6 +98,11 @@ const memory = {
   fromString: (text: unknown): BlockHandle => new BlockHandle(store(String(text))),
   fromJsonObject: (value: unknown): BlockHandle => new BlockHandle(store(JSON.stringify(value))),
   find: (offset: bigint | number): BlockHandle => new BlockHandle(offset),
+  /** Not in the PDK: see `write` in `plugin/capabilities.ts`. */
+  fromQuoted(head: string, text: string): BlockHandle | undefined {
+    const offset = quoted(head, text);
+    return offset === undefined ? undefined : new BlockHandle(offset);
+  },
 };
 
 const capabilities = Object.fromEntries(
