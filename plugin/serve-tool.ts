@@ -8,8 +8,9 @@
  */
 import { failed } from "../shared/envelope.ts";
 import type { Envelope, GuestFailed } from "../shared/envelope.ts";
-import { parseInput } from "./parse-input.ts";
-import type { InputRules, InputSchema } from "./parse-input.ts";
+import type * as z from "../shared/zod.ts";
+import { inputParser } from "./parse-input.ts";
+import type { InputRules } from "./parse-input.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** A sentence for the model, and data that fits the tool's output schema. */
@@ -18,25 +19,33 @@ export interface Answer<Data> {
   readonly data: Data;
 }
 
+/** Makes the function that a tool's export is. */
 export function serveTool<Input, Data>(
   toolName: string,
-  schema: InputSchema<Input>,
+  schema: z.ZodMiniType<Input>,
   work: (input: Input) => Answer<Data>,
-): number {
+): () => number {
   return serveWithCodes({ toolName, schema }, work);
 }
 
 /** Like `serveTool`, for a family with its own codes for wrong inputs. */
-export function serveWithCodes<Input, Data>(rules: InputRules<Input>, work: (input: Input) => Answer<Data>): number {
-  let answer: Answer<Data>;
-  try {
-    answer = work(parseInput(rules, Host.inputString()));
-  } catch (error) {
-    throw new Error(JSON.stringify(failureOf(rules.toolName, error)), { cause: error });
-  }
-  const envelope: Envelope = { ok: true, ...answer };
-  Host.outputString(JSON.stringify(envelope));
-  return 0;
+export function serveWithCodes<Input, Data>(
+  rules: InputRules<Input>,
+  work: (input: Input) => Answer<Data>,
+): () => number {
+  const { toolName } = rules;
+  const parse = inputParser(rules);
+  return () => {
+    let answer: Answer<Data>;
+    try {
+      answer = work(parse(Host.inputString()));
+    } catch (error) {
+      throw new Error(JSON.stringify(failureOf(toolName, error)), { cause: error });
+    }
+    const envelope: Envelope = { ok: true, ...answer };
+    Host.outputString(JSON.stringify(envelope));
+    return 0;
+  };
 }
 
 function failureOf(toolName: string, error: unknown): GuestFailed {

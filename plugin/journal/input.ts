@@ -53,8 +53,9 @@ export type SearchInput = z.infer<typeof searchInput>;
 
 /** Returns agentool's code for the first wrong field. Unknown fields and fields of a wrong type have the same code. */
 export function codeOfFieldIn({ shape }: { readonly shape: object }): CodeOfField {
+  const names = Object.keys(shape);
   return (field, value) => {
-    const isKnown = Object.hasOwn(shape, field) && typeof value === "string";
+    const isKnown = names.includes(field) && typeof value === "string";
     if (isKnown && field === "key") return "MEMORY_INVALID_KEY";
     if (isKnown && field === "target") return "MEMORY_INVALID_TARGET";
     return "INVALID_PATH";

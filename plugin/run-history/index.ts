@@ -1,5 +1,4 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
-import { rehearseInput } from "../parse-input.ts";
 import { inspectInput, restoreInput } from "../role-inputs.ts";
 import { serveTool } from "../serve-tool.ts";
 import { appendEvents } from "./append-events.ts";
@@ -11,34 +10,16 @@ import { readRunHistory } from "./read-run-history.ts";
 import { restoreRun } from "./restore-run.ts";
 import { appendInput, deleteInput, historyInput, listInput, loadInput } from "./schemas.ts";
 
-rehearseInput(appendInput, { agentId: "a", runId: "a", events: [{}], appendId: "a" });
-rehearseInput(loadInput, { agentId: "a", runId: "a", cursor: "a" });
-rehearseInput(historyInput, { agentId: "a", runId: "a", types: ["thinking"], last: 1, charsMax: 500 });
+export const append_run_events = serveTool("AppendRunEvents", appendInput, appendEvents);
 
-export function append_run_events(): number {
-  return serveTool("AppendRunEvents", appendInput, appendEvents);
-}
+export const load_run = serveTool("LoadRun", loadInput, loadRun);
 
-export function load_run(): number {
-  return serveTool("LoadRun", loadInput, loadRun);
-}
+export const read_run_history = serveTool("ReadRunHistory", historyInput, readRunHistory);
 
-export function read_run_history(): number {
-  return serveTool("ReadRunHistory", historyInput, readRunHistory);
-}
+export const list_runs = serveTool("ListRuns", listInput, listRuns);
 
-export function list_runs(): number {
-  return serveTool("ListRuns", listInput, listRuns);
-}
+export const delete_run = serveTool("DeleteRun", deleteInput, deleteRun);
 
-export function delete_run(): number {
-  return serveTool("DeleteRun", deleteInput, deleteRun);
-}
+export const inspect_runs = serveTool("InspectRuns", inspectInput(), inspectRuns);
 
-export function inspect_runs(): number {
-  return serveTool("InspectRuns", inspectInput, inspectRuns);
-}
-
-export function restore_run(): number {
-  return serveTool("RestoreRun", restoreInput, ({ trashed }) => restoreRun(trashed));
-}
+export const restore_run = serveTool("RestoreRun", restoreInput(), ({ trashed }) => restoreRun(trashed));

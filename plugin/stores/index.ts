@@ -1,6 +1,5 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
-import { rehearseInput } from "../parse-input.ts";
-import type { InputSchema } from "../parse-input.ts";
+import type * as z from "../../shared/zod.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { serveTool, serveWithCodes } from "../serve-tool.ts";
 import type { Answer } from "../serve-tool.ts";
@@ -36,90 +35,47 @@ export {
   anthropic_view,
 } from "./anthropic/exports.ts";
 
-rehearseInput(viewInput, { command: "view", path: "a" });
-rehearseInput(createInput, { command: "create", path: "a", content: "", ttl: 1 });
-rehearseInput(editInput, { command: "edit", path: "a", old_str: "a", new_str: "b" });
-rehearseInput(searchInput, { command: "search", query: "a" });
-
-function serveCommand<Input, Data>(schema: InputSchema<Input>, work: (input: Input) => Answer<Data>): number {
+function serveCommand<Input, Data>(schema: z.ZodMiniType<Input>, work: (input: Input) => Answer<Data>): () => number {
   return serveWithCodes({ toolName: "memory", schema, otherFields: memoryFields }, work);
 }
 
-export function memory_view(): number {
-  return serveCommand(viewInput, viewMemory);
-}
+export const memory_view = serveCommand(viewInput, viewMemory);
 
-export function memory_create(): number {
-  return serveCommand(createInput, createEntry);
-}
+export const memory_create = serveCommand(createInput, createEntry);
 
-export function memory_edit(): number {
-  return serveCommand(editInput, editEntry);
-}
+export const memory_edit = serveCommand(editInput, editEntry);
 
-export function memory_delete(): number {
-  return serveCommand(deleteInput, deleteEntry);
-}
+export const memory_delete = serveCommand(deleteInput(), deleteEntry);
 
-export function memory_rename(): number {
-  return serveCommand(renameInput, renameEntry);
-}
+export const memory_rename = serveCommand(renameInput(), renameEntry);
 
-export function memory_search(): number {
-  return serveCommand(searchInput, searchMemory);
-}
+export const memory_search = serveCommand(searchInput, searchMemory);
 
-export function memory_share(): number {
-  return serveCommand(shareInput, shareStore);
-}
+export const memory_share = serveCommand(shareInput(), shareStore);
 
-export function memory_unshare(): number {
-  return serveCommand(unshareInput, unshareStore);
-}
+export const memory_unshare = serveCommand(unshareInput(), unshareStore);
 
-export function memory_stores(): number {
-  return serveCommand(storesInput, listStores);
-}
+export const memory_stores = serveCommand(storesInput(), listStores);
 
-export function memory_keys(): number {
-  return serveTool("MemoryKeys", indexInput, promptKeys);
-}
+export const memory_keys = serveTool("MemoryKeys", indexInput(), promptKeys);
 
-export function list_own_entries(): number {
-  return serveTool("ListOwnEntries", entriesInput, listOwnEntries);
-}
+export const list_own_entries = serveTool("ListOwnEntries", entriesInput(), listOwnEntries);
 
-export function read_own_entry(): number {
-  return serveTool("ReadOwnEntry", readInput, readOwnEntry);
-}
+export const read_own_entry = serveTool("ReadOwnEntry", readInput(), readOwnEntry);
 
-export function inspect_store(): number {
-  return serveTool("InspectStore", inspectInput, inspectStore);
-}
+export const inspect_store = serveTool("InspectStore", inspectInput(), inspectStore);
 
-export function get_internal(): number {
-  return serveTool("GetInternal", getInternalInput, getInternal);
-}
+export const get_internal = serveTool("GetInternal", getInternalInput(), getInternal);
 
-export function set_internal(): number {
-  return serveTool("SetInternal", setInternalInput, setInternal);
-}
+export const set_internal = serveTool("SetInternal", setInternalInput(), setInternal);
 
-export function clear_entries(): number {
-  return serveTool("ClearEntries", clearInput, clearEntries);
-}
+export const clear_entries = serveTool("ClearEntries", clearInput(), clearEntries);
 
-export function kv_get(): number {
-  return serveTool("kv_get", kvInput, kvGet);
-}
+export const kv_get = serveTool("kv_get", kvInput(), kvGet);
 
-export function kv_set(): number {
-  return serveTool("kv_set", kvSetInput, kvSet);
-}
+export const kv_set = serveTool("kv_set", kvSetInput(), kvSet);
 
-export function kv_delete(): number {
-  return serveTool("kv_delete", kvInput, kvDelete);
-}
+export const kv_delete = serveTool("kv_delete", kvInput(), kvDelete);
 
 export {
   caller_notes_forget,

@@ -2,6 +2,8 @@
  * A session that is kept between two calls of a user. What a person does meanwhile is seen by the next call, nothing that
  * was acknowledged gets lost, and nobody waits for a session that is idle.
  */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -15,6 +17,7 @@ import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { DiskRoot, FileStore } from "./host-under-test.ts";
 import { alice, codeOf, commit, entry, write } from "./small-disk-store.ts";
 import type { StoreUnderTest } from "./small-disk-store.ts";
+import { compiledScript } from "./store-under-test.ts";
 
 /** Only what the tests do ends a session. */
 const forLong: KeptLimits = { idleMs: 60_000, ageMs: 60_000, sessionsMax: 32 };
@@ -200,4 +203,24 @@ test("a session is released when it was idle", async () => {
   await commit(store, entry("a", "one"));
   await commit(other, entry("b", "one"));
   await Promise.all([store.close(), other.close()]);
+});
+
+test("a process that is killed while it keeps 32 sessions holds nobody up, and loses nothing", async () => {
+  using folder = temporaryFolder();
+  const userIds = Array.from({ length: 32 }, (_, at) => `user-${at}` as UserId);
+  const input = JSON.stringify({ dataDir: folder.path, userIds });
+  const keeper = spawn(process.execPath, [compiledScript("keeping-process.js"), input], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  await once(keeper.stdout, "data");
+  const store = open(folder.path);
+  const holdNow = (user: UserId): Promise<string> => codeOf(store.hold(user, now, () => Promise.resolve()));
+  for (const user of userIds) expect(await holdNow(user)).toBe("BUSY");
+  keeper.kill("SIGKILL");
+  await once(keeper, "exit");
+  for (const user of userIds) {
+    expect(await holdNow(user)).toBe("ok");
+    expect(readUserFiles(folder.path, user)).toEqual({ "memory/a.md": `of ${user}` });
+  }
+  await store.close();
 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { parseInput } from "../../plugin/parse-input.ts";
+import { inputParser } from "../../plugin/parse-input.ts";
 import { wholeNumber } from "../../plugin/whole-number.ts";
 import * as z from "../../shared/zod.ts";
 
@@ -29,8 +29,8 @@ const schema = z.strictObject(
   { error: "no other fields" },
 );
 
-const parse = (input: unknown): unknown =>
-  parseInput({ toolName: "Tool", schema, otherFields: ["other"] }, JSON.stringify(input));
+const parseText = inputParser({ toolName: "Tool", schema, otherFields: ["other"] });
+const parse = (input: unknown): unknown => parseText(JSON.stringify(input));
 
 const word = fc.string({ maxLength: 3 });
 const orNull = fc.option(word);

@@ -15,30 +15,16 @@ import { getNote, listNotes, searchNotes } from "./read-notes.ts";
 
 const tool = "CallerNotes";
 
-export function caller_notes_get(): number {
-  return serveTool(tool, getNoteInput, getNote);
-}
+export const caller_notes_get = serveTool(tool, getNoteInput(), getNote);
 
-export function caller_notes_list(): number {
-  return serveTool(tool, listNotesInput, listNotes);
-}
+export const caller_notes_list = serveTool(tool, listNotesInput(), listNotes);
 
-export function caller_notes_search(): number {
-  return serveTool(tool, searchNotesInput, searchNotes);
-}
+export const caller_notes_search = serveTool(tool, searchNotesInput(), searchNotes);
 
-export function caller_notes_put(): number {
-  return serveTool(tool, putNoteInput, putNote);
-}
+export const caller_notes_put = serveTool(tool, putNoteInput(), putNote);
 
-export function caller_notes_forget(): number {
-  return serveTool(tool, forgetNoteInput, forgetNote);
-}
+export const caller_notes_forget = serveTool(tool, forgetNoteInput(), forgetNote);
 
-export function caller_notes_pull(): number {
-  return serveTool(tool, pullNotesInput, pullNotes);
-}
+export const caller_notes_pull = serveTool(tool, pullNotesInput(), pullNotes);
 
-export function caller_notes_push(): number {
-  return serveTool(tool, pushNotesInput, pushNotes);
-}
+export const caller_notes_push = serveTool(tool, pushNotesInput(), pushNotes);

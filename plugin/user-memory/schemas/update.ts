@@ -32,16 +32,6 @@ const deleteInput = z.strictObject(
 /** The input as the guest parses it. */
 export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteInput], { error: actionAllowed });
 
-/**
- * Returns the schema that `updateInput` would choose for a value, so both give the same result. The union's own choice
- * costs the guest more than checking most of the fields.
- */
-export function updateInputFor(value: unknown): z.ZodMiniType<UpdateUserMemoryInput> {
-  const action = typeof value === "object" && value !== null && "action" in value ? value.action : undefined;
-  if (action === "upsert") return upsertInput;
-  return action === "delete" ? deleteInput : updateInput;
-}
-
 export type UpsertInput = z.infer<typeof upsertInput>;
 export type DeleteInput = z.infer<typeof deleteInput>;
 export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;

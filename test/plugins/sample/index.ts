@@ -1,5 +1,4 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Only wiring. */
-import { rehearseInput } from "../../../plugin/parse-input.ts";
 import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
 import { serveTool } from "../../../plugin/serve-tool.ts";
 import { codePoints } from "../../../shared/text.ts";
@@ -8,37 +7,24 @@ import { readText, writeText } from "./text-file.ts";
 import { inspectTexts } from "./text-inspection.ts";
 import { indexOfTexts, listTexts } from "./text-list.ts";
 
-rehearseInput(writeInput, { name: "a", text: "" });
-rehearseInput(readInput, { name: "a" });
+export const sample_write = serveTool("sample_write", writeInput, ({ name, text }) => {
+  writeText(name, text);
+  return { message: `Kept text "${name}"`, data: { name, characters: codePoints(text) } };
+});
 
-export function sample_write(): number {
-  return serveTool("sample_write", writeInput, ({ name, text }) => {
-    writeText(name, text);
-    return { message: `Kept text "${name}"`, data: { name, characters: codePoints(text) } };
-  });
-}
+export const sample_read = serveTool("sample_read", readInput, ({ name }) => ({
+  message: `Text "${name}"`,
+  data: { name, body: readText(name) },
+}));
 
-export function sample_read(): number {
-  return serveTool("sample_read", readInput, ({ name }) => ({
-    message: `Text "${name}"`,
-    data: { name, body: readText(name) },
-  }));
-}
+export const sample_index = serveTool("sample_index", indexInput(), (room) => {
+  const data = indexOfTexts(room);
+  return { message: `${data.entriesShown} texts shown`, data };
+});
 
-export function sample_index(): number {
-  return serveTool("sample_index", indexInput, (room) => {
-    const data = indexOfTexts(room);
-    return { message: `${data.entriesShown} texts shown`, data };
-  });
-}
+export const sample_entries = serveTool("sample_entries", entriesInput(), () => {
+  const entries = listTexts();
+  return { message: `${entries.length} texts`, data: { entries } };
+});
 
-export function sample_entries(): number {
-  return serveTool("sample_entries", entriesInput, () => {
-    const entries = listTexts();
-    return { message: `${entries.length} texts`, data: { entries } };
-  });
-}
-
-export function sample_inspect(): number {
-  return serveTool("sample_inspect", inspectInput, inspectTexts);
-}
+export const sample_inspect = serveTool("sample_inspect", inspectInput(), inspectTexts);
