@@ -1,9 +1,4 @@
-/**
- * The inputs of tools with a role, as `shared/roles.ts` defines them, with error texts.
- *
- * Each call creates its own schema. Created at load time, the schemas would be part of every instance, and few calls
- * need one.
- */
+/** The inputs of tools with a role, as `shared/roles.ts` defines them, with error texts. */
 import type { EntriesInput, IndexInput, InspectInput, RestoreInput } from "../shared/roles.ts";
 import * as z from "../shared/zod.ts";
 import { wholeNumber } from "./whole-number.ts";

@@ -44,6 +44,7 @@ export function formatCanonicalLines(fields: readonly (readonly [key: string, va
 }
 
 function readScalar(scalar: string): string | null {
+  if (simple.test(scalar)) return scalar;
   if (!isOrdinary(scalar)) return null;
   if (isPlain(scalar)) return scalar;
   return singleQuoted.test(scalar) ? scalar.slice(1, -1).replaceAll("''", "'") : null;
@@ -57,11 +58,20 @@ export function readPlainScalar(scalar: string): string | null {
 }
 
 function formatScalar(text: string): string | null {
+  if (simple.test(text)) return mayBeWord(text) ? null : text;
   if (isTimestamp(text)) return `'${text}'`;
   if (!isOrdinary(text) || text.trim() === "") return null;
   if (!isPlain(text)) return `'${text.replaceAll("'", "''")}'`;
   return mayBeNoString.test(text) ? null : text;
 }
+
+/** Most scalars: ordinary and plain. One test takes the guest's engine a quarter of the time of all the others. */
+const simple = /^[A-Za-z][\w ,.()-]*[\w.)]$/;
+
+const mayBeWord = (text: string): boolean => text.length <= wordCharsMax && mayBeNoString.test(text);
+
+/** The longest word that some YAML reader could read as something else than a text: "false". */
+const wordCharsMax = 5;
 
 const singleQuoted = /^'(?:[^']|'')*'$/;
 

@@ -58,7 +58,7 @@ export const family: Family = {
         "Finds memory entries of the caller by words in their names, descriptions and texts, the best first, each with " +
         "a line of its text. Without a query it lists the entries, the one updated last first. " +
         "The index in the system prompt can be cut: this finds the rest. ReadUserMemory gives the full text.",
-      input: searchInput(),
+      input: searchInput,
       output: searchOutput,
       scopes: ["memory"],
       rights: ["read", "list"],

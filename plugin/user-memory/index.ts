@@ -19,7 +19,7 @@ export const update_user_memory = serveTool("UpdateUserMemory", updateInput, (in
 
 export const read_user_memory = serveTool("ReadUserMemory", readInput, ({ name }) => readEntry(name));
 
-export const search_user_memory = serveTool("SearchUserMemory", searchInput(), searchOrList);
+export const search_user_memory = serveTool("SearchUserMemory", searchInput, searchOrList);
 
 export const prompt_index = serveTool("PromptIndex", indexInput(), promptIndex);
 

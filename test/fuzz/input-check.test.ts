@@ -89,7 +89,6 @@ const hasNull = (input: unknown): boolean => Object.values(Object(input) as obje
 
 test.each(inputs)("%s", (_name, schema) => {
   const check = inputCheck(schema);
-  if (check === null) throw new Error("There is no check: the plugin would keep zod");
   fc.assert(
     fc.property(inputFor(schema), (made) => {
       const input = received(made);
@@ -109,7 +108,7 @@ test.each(inputs)("%s", (_name, schema) => {
 test("an issue has the value that is wrong", () => {
   const check = inputCheck(updateInput);
   const input = { action: "upsert", name: 5, type: "user", description: "a", body: "b" };
-  expect(check?.(input)).toMatchObject({ issues: [{ field: "name", value: presentValue(5) }] });
+  expect(check(input)).toMatchObject({ issues: [{ field: "name", value: presentValue(5) }] });
 });
 
 test("NUL is found at any place", () => {

@@ -7,25 +7,22 @@ const { queryCharsMax, cursorCharsMax } = entryLimits;
 const queryAllowed = `0 to ${queryCharsMax} characters`;
 const cursorAllowed = "the nextCursor of an answer to the same query and type";
 
-/** Made when it is needed: few calls search, and every instance would hold it. */
-export function searchInput() {
-  return z.strictObject(
-    {
-      query: z
-        .optional(z.string({ error: queryAllowed }).check(z.maxLength(queryCharsMax, { error: queryAllowed })))
-        .check(
-          z.meta({ description: "Words to look for in names, descriptions and texts. Without it: the newest entries" }),
-        ),
-      type: z.optional(typeField).check(z.meta({ description: "Only entries of this type" })),
-      cursor: z
-        .optional(z.string({ error: cursorAllowed }).check(z.maxLength(cursorCharsMax, { error: cursorAllowed })))
-        .check(z.meta({ description: "The nextCursor of the answer before, for what comes next" })),
-    },
-    { error: "no other fields than query, type and cursor" },
-  );
-}
+export const searchInput = z.strictObject(
+  {
+    query: z
+      .optional(z.string({ error: queryAllowed }).check(z.maxLength(queryCharsMax, { error: queryAllowed })))
+      .check(
+        z.meta({ description: "Words to look for in names, descriptions and texts. Without it: the newest entries" }),
+      ),
+    type: z.optional(typeField).check(z.meta({ description: "Only entries of this type" })),
+    cursor: z
+      .optional(z.string({ error: cursorAllowed }).check(z.maxLength(cursorCharsMax, { error: cursorAllowed })))
+      .check(z.meta({ description: "The nextCursor of the answer before, for what comes next" })),
+  },
+  { error: "no other fields than query, type and cursor" },
+);
 
-export type SearchUserMemoryInput = z.infer<ReturnType<typeof searchInput>>;
+export type SearchUserMemoryInput = z.infer<typeof searchInput>;
 
 const foundEntry = z.strictObject({
   name: z.described(z.string(), "The entry's name, for ReadUserMemory"),
