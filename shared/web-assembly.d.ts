@@ -29,6 +29,7 @@ declare namespace WebAssembly {
   }
 
   class Memory {
+    constructor(type: { readonly initial: number; readonly maximum: number });
     readonly buffer: ArrayBuffer;
   }
 

@@ -9,8 +9,9 @@ import { assembleGuest } from "../support/assemble-guest.ts";
 const source = new URL("build/glue/json.wat", import.meta.resolve("memcell/package.json"));
 const pages = 4;
 const memory = new WebAssembly.Memory({ initial: pages, maximum: pages });
-const module = new WebAssembly.Module(assembleGuest(readFileSync(source, "utf8"), []));
-const { quote, unquote } = new WebAssembly.Instance(module, { qjs: { memory } }).exports as {
+const glue = assembleGuest(readFileSync(source, "utf8"), []);
+const { instance } = await WebAssembly.instantiate(glue, { qjs: { memory } });
+const { quote, unquote } = instance.exports as {
   quote: (from: number, bytes: number, to: number) => number;
   unquote: (from: number, end: number) => number;
 };
