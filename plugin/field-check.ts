@@ -1,4 +1,4 @@
-/** The check of one field's schema (`input-check.ts`). */
+/** What one field's schema allows, as plain data, and the check by it (`input-check.ts`). */
 import { codePoints } from "../shared/text.ts";
 
 /** A schema is of a kind that only its own parser knows. */
@@ -33,77 +33,106 @@ interface TestDefinition {
   readonly maximum?: number;
 }
 
+/** A text, or what makes it of the value that is not allowed. */
+type Text = string | ((issue: { readonly input: unknown }) => string);
+
 /** zod's text for what says nothing itself. */
 export const sayingNothing = "Invalid input";
 
-export const allowedBy = (error: Allowed, input: unknown): string => error?.({ input }) ?? sayingNothing;
+/** Of a text, zod makes a function without parameters. */
+export function allowedIn({ error }: { readonly error?: Allowed }): Text {
+  return error?.length === 0 ? error({ input: undefined }) : (error ?? sayingNothing);
+}
 
-/** Returns the field's value, and adds what is allowed for each reason why it is wrong. */
-export type FieldCheck = (value: unknown, wrong: string[]) => unknown;
+export const allowedText = (allowed: Text, input: unknown): string =>
+  typeof allowed === "string" ? allowed : allowed({ input });
+
+export interface FieldRule {
+  readonly type: "string" | "boolean" | "unknown" | "choice" | "list";
+  readonly choices: readonly unknown[] | null;
+  /** Of a list's values. */
+  readonly each: FieldRule | null;
+  readonly allowed: Text;
+  readonly tests: readonly Test[];
+  /** `undefined` needs no check. */
+  readonly isOptional: boolean;
+  /** `null` needs no check. */
+  readonly isNullable: boolean;
+  /** The input need not have the field. */
+  readonly mayMiss: boolean;
+}
+
+const none: readonly never[] = [];
+
+/** Fields of the same schema have the same rule, because every instance has all rules in its memory. */
+const rules = new WeakMap<Schema, FieldRule>();
+
+export function fieldRule(schema: Schema): FieldRule {
+  const known = rules.get(schema);
+  if (known) return known;
+  const { def, optin } = schema._zod;
+  const rule = { ...newRule(def), mayMiss: optin === "optional" };
+  rules.set(schema, rule);
+  return rule;
+}
+
+function newRule(def: Definition): Omit<FieldRule, "mayMiss"> {
+  const { type, innerType, element, checks = none } = def;
+  const found = checks.flatMap(({ _zod }) => testOf(_zod.def));
+  if (innerType && found.length === 0) {
+    const inner = fieldRule(innerType);
+    if (type === "optional") return { ...inner, isOptional: true };
+    if (type === "nullable") return { ...inner, isNullable: true };
+  }
+  const tests = found.length > 0 ? found : none;
+  const rule = { choices: null, each: null, allowed: allowedIn(def), tests, isOptional: false, isNullable: false };
+  if (type === "string" || type === "boolean" || type === "unknown") return { type, ...rule };
+  if (type === "array" && element) return { type: "list", ...rule, each: fieldRule(element) };
+  const choices = type === "enum" ? Object.values(def.entries ?? {}) : def.values;
+  if (!choices) throw new OtherKind();
+  return { type: "choice", ...rule, choices };
+}
 
 /** In place of a value of another type. The tests of a schema do not get one. */
 const ofOtherType = Symbol("of another type");
 
-export function fieldCheck(definition: Definition): FieldCheck {
-  const check = typeCheck(definition);
-  const tests = (definition.checks ?? []).flatMap(({ _zod }) => testOf(_zod.def));
-  if (tests.length === 0) return check;
-  return (value, wrong) => {
-    const checked = check(value, wrong);
-    for (const { holds, isOfLength, error } of tests) {
-      if (checked === ofOtherType && !isOfLength) continue;
-      if (!holds(value)) wrong.push(allowedBy(error, value));
-    }
-    return checked;
-  };
+/** Returns the field's value, and adds what is allowed for each reason why it is wrong. */
+export function checkField(rule: FieldRule, value: unknown, wrong: string[]): unknown {
+  if (value === undefined ? rule.isOptional : value === null && rule.isNullable) return value;
+  const checked = checkType(rule, value, wrong);
+  for (const test of rule.tests) {
+    if (checked === ofOtherType && !test.isOfLength) continue;
+    if (!test.holds(value)) wrong.push(allowedText(test.allowed, value));
+  }
+  return checked;
 }
 
-function typeCheck({ type, innerType, element, entries, values, error }: Definition): FieldCheck {
-  const only =
-    (isOfType: (value: unknown) => boolean): FieldCheck =>
-    (value, wrong) => {
-      if (isOfType(value)) return value;
-      wrong.push(allowedBy(error, value));
-      return ofOtherType;
-    };
-  if (type === "string" || type === "boolean") return only((value) => typeof value === type);
-  if (type === "unknown") return (value) => value;
-  const choices = type === "enum" && entries ? Object.values(entries) : values;
-  if (choices) return only((value) => choices.includes(value));
-  if (type === "array" && element) {
-    const check = fieldCheck(element._zod.def);
-    return listCheck(check, only(Array.isArray));
-  }
-  if ((type === "optional" || type === "nullable") && innerType) {
-    const nothing = type === "optional" ? undefined : null;
-    const check = fieldCheck(innerType._zod.def);
-    return (value, wrong) => (value === nothing ? value : check(value, wrong));
-  }
-  throw new OtherKind();
-}
-
-function listCheck(check: FieldCheck, checkList: FieldCheck): FieldCheck {
-  return (value, wrong) => {
-    if (checkList(value, wrong) === ofOtherType) return ofOtherType;
-    const checked = (value as unknown[]).map((each) => check(each, wrong));
+function checkType({ type, choices, each, allowed }: FieldRule, value: unknown, wrong: string[]): unknown {
+  if (type === "unknown" || typeof value === type || choices?.includes(value)) return value;
+  if (each && Array.isArray(value)) {
+    const checked = value.map((one) => checkField(each, one, wrong));
     return checked.includes(ofOtherType) ? ofOtherType : checked;
-  };
+  }
+  wrong.push(allowedText(allowed, value));
+  return ofOtherType;
 }
 
 interface Test {
   readonly holds: (value: unknown) => boolean;
-  readonly error: Allowed;
+  readonly allowed: Text;
   /** Whether it is made of everything that has a length, whatever its type. */
   readonly isOfLength: boolean;
 }
 
-function testOf({ check, fn, pattern, maximum, error }: TestDefinition): Test[] {
+function testOf(def: TestDefinition): Test[] {
+  const { check, fn, pattern, maximum } = def;
   if (check === "meta") return [];
-  if (check === "custom" && fn) return [{ holds: fn, error, isOfLength: false }];
+  const [allowed, isOfLength] = [allowedIn(def), check === "max_length"];
+  if (check === "custom" && fn) return [{ holds: fn, allowed, isOfLength }];
   if (check === "string_format" && pattern && !pattern.global && !pattern.sticky)
-    return [{ holds: (value) => pattern.test(String(value)), error, isOfLength: false }];
-  if (check === "max_length" && maximum !== undefined)
-    return [{ holds: (value) => lengthOf(value, maximum) <= maximum, error, isOfLength: true }];
+    return [{ holds: (value) => pattern.test(String(value)), allowed, isOfLength }];
+  if (isOfLength && maximum !== undefined)
+    return [{ holds: (value) => lengthOf(value, maximum) <= maximum, allowed, isOfLength }];
   throw new OtherKind();
 }
 

@@ -1,6 +1,6 @@
 /** The check of a tool's input, made from its schema when the plugin is loaded. */
 import type * as z from "../shared/zod.ts";
-import { allowedBy } from "./field-check.ts";
+import { allowedIn, allowedText } from "./field-check.ts";
 import type { Schema } from "./field-check.ts";
 import { fieldIssue, isObject, noObject, objectCheck } from "./object-check.ts";
 import type { InputCheck } from "./object-check.ts";
@@ -14,9 +14,11 @@ export function inputCheck<Input>(
   schema: z.ZodMiniType<Input>,
   otherFields: readonly string[] = [],
 ): InputCheck<Input> {
-  const { type, discriminator, options, error } = (schema as unknown as Schema)._zod.def;
+  const { def } = (schema as unknown as Schema)._zod;
+  const { type, discriminator, options } = def;
   if (type !== "union" || discriminator === undefined || !options)
     return anyCheck(schema, otherFields) as InputCheck<Input>;
+  const allowed = allowedIn(def);
   const checks = new Map<unknown, InputCheck<unknown>>();
   for (const option of options) {
     const check = anyCheck(option as unknown as z.ZodMiniType, otherFields);
@@ -25,7 +27,7 @@ export function inputCheck<Input>(
   return ((value) => {
     if (!isObject(value)) return noObject(value);
     const check = checks.get(value[discriminator]);
-    return check ? check(value) : { issues: [fieldIssue(value, discriminator, allowedBy(error, value))] };
+    return check ? check(value) : { issues: [fieldIssue(value, discriminator, allowedText(allowed, value))] };
   }) as InputCheck<Input>;
 }
 

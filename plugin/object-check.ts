@@ -8,8 +8,8 @@
  */
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue, quoted } from "../shared/text.ts";
-import { allowedBy, fieldCheck, OtherKind, sayingNothing } from "./field-check.ts";
-import type { Schema } from "./field-check.ts";
+import { allowedIn, allowedText, checkField, fieldRule, OtherKind, sayingNothing } from "./field-check.ts";
+import type { FieldRule, Schema } from "./field-check.ts";
 
 export type Checked<Input> = { readonly input: Input } | { readonly issues: readonly InputIssue[] };
 export type InputCheck<Input> = (value: unknown) => Checked<Input>;
@@ -26,33 +26,36 @@ export function objectCheck(schema: Schema, otherFields: readonly string[]): Inp
 
 /** The result has the fields in the schema's order, as zod's has. */
 function fieldsCheck({ _zod }: Schema, otherFields: readonly string[]): InputCheck<unknown> {
-  const { type, shape, catchall, checks, error } = _zod.def;
+  const { type, shape, catchall, checks } = _zod.def;
   if (type !== "object" || !shape || catchall?._zod.def.type !== "never" || checks?.length) throw new OtherKind();
   const declared = Object.keys(shape);
-  const fields = Object.entries(shape).map(([name, field]) => ({
-    name,
-    check: fieldCheck(field._zod.def),
-    isOptional: field._zod.optin === "optional",
-  }));
+  const rules = Object.values(shape).map(fieldRule);
+  const othersAllowed = allowedIn(_zod.def);
   return (value) => {
     if (!isObject(value)) return noObject(value);
     const input: Record<string, unknown> = {};
     const issues: InputIssue[] = [];
+    let wrong: string[] = [];
     let known = 0;
-    for (const { name, check, isOptional } of fields) {
+    for (let at = 0; at < declared.length; at++) {
+      const name = declared[at] as string;
+      const rule = rules[at] as FieldRule;
       const isPresent = Object.hasOwn(value, name);
       if (isPresent) known++;
-      else if (isOptional) continue;
-      const wrong: string[] = [];
-      const checked = check(value[name], wrong);
+      else if (rule.mayMiss) continue;
+      const checked = checkField(rule, value[name], wrong);
       if (!isPresent && wrong.length === 0) wrong.push(sayingNothing);
-      if (wrong.length === 0) input[name] = checked;
-      else if (value[name] !== null || !isOptional) issues.push(...wrong.map((each) => fieldIssue(value, name, each)));
+      if (wrong.length === 0) {
+        input[name] = checked;
+        continue;
+      }
+      if (value[name] !== null || !rule.mayMiss) issues.push(...wrong.map((each) => fieldIssue(value, name, each)));
+      wrong = [];
     }
     const names = Object.keys(value);
     for (const name of names.length > known ? names : []) {
       if (declared.includes(name) || (value[name] === null && otherFields.includes(name))) continue;
-      issues.push({ ...fieldIssue(value, name, allowedBy(error, value)), field: fieldName(name) });
+      issues.push({ ...fieldIssue(value, name, allowedText(othersAllowed, value)), field: fieldName(name) });
     }
     return issues.length > 0 ? { issues } : { input };
   };

@@ -31,10 +31,10 @@ export const memory_search = serveWithCodes(
   searchEntries,
 );
 
-export const journal_index = serveTool("JournalIndex", indexInput(), promptSummary);
+export const journal_index = serveTool("JournalIndex", indexInput, promptSummary);
 
-export const journal_entries = serveTool("JournalEntries", entriesInput(), listKeys);
+export const journal_entries = serveTool("JournalEntries", entriesInput, listKeys);
 
-export const read_journal_entry = serveTool("ReadJournalEntry", readEntryInput(), readKey);
+export const read_journal_entry = serveTool("ReadJournalEntry", readEntryInput, readKey);
 
-export const inspect_journal = serveTool("InspectJournal", inspectInput(), inspectJournal);
+export const inspect_journal = serveTool("InspectJournal", inspectInput, inspectJournal);

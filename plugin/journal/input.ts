@@ -35,9 +35,11 @@ export const readInput = z.strictObject(
 
 export type ReadInput = z.infer<typeof readInput>;
 
-/** The same for the host. Created for each call, as in `../role-inputs.ts`. */
-export const readEntryInput = () =>
-  z.strictObject({ name: keyField("A key of JournalEntries, or any other") }, { error: "no other field than name" });
+/** The same for the host. */
+export const readEntryInput = z.strictObject(
+  { name: keyField("A key of JournalEntries, or any other") },
+  { error: "no other field than name" },
+);
 
 export const searchInput = z.strictObject(
   {

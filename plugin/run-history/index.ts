@@ -20,6 +20,6 @@ export const list_runs = serveTool("ListRuns", listInput, listRuns);
 
 export const delete_run = serveTool("DeleteRun", deleteInput, deleteRun);
 
-export const inspect_runs = serveTool("InspectRuns", inspectInput(), inspectRuns);
+export const inspect_runs = serveTool("InspectRuns", inspectInput, inspectRuns);
 
-export const restore_run = serveTool("RestoreRun", restoreInput(), ({ trashed }) => restoreRun(trashed));
+export const restore_run = serveTool("RestoreRun", restoreInput, ({ trashed }) => restoreRun(trashed));

@@ -147,15 +147,8 @@ const typesAllowed = `a list of ${eventTypes.map((each) => `"${each}"`).join(", 
 
 /** A whole number within bounds, with a description. */
 /* @__NO_SIDE_EFFECTS__ */
-const bounded = (least: number, most: number, description: string) => {
-  const allowed = `a whole number from ${least} to ${most}`;
-  return z.optional(
-    wholeNumber(allowed, least).check(
-      z.refine((value) => value <= most, { error: allowed }),
-      z.meta({ description, minimum: least, maximum: most }),
-    ),
-  );
-};
+const bounded = (least: number, most: number, description: string) =>
+  z.optional(z.described(wholeNumber(`a whole number from ${least} to ${most}`, least, most), description));
 
 export const historyInput = z.strictObject(
   {

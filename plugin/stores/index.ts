@@ -45,37 +45,37 @@ export const memory_create = serveCommand(createInput, createEntry);
 
 export const memory_edit = serveCommand(editInput, editEntry);
 
-export const memory_delete = serveCommand(deleteInput(), deleteEntry);
+export const memory_delete = serveCommand(deleteInput, deleteEntry);
 
-export const memory_rename = serveCommand(renameInput(), renameEntry);
+export const memory_rename = serveCommand(renameInput, renameEntry);
 
 export const memory_search = serveCommand(searchInput, searchMemory);
 
-export const memory_share = serveCommand(shareInput(), shareStore);
+export const memory_share = serveCommand(shareInput, shareStore);
 
-export const memory_unshare = serveCommand(unshareInput(), unshareStore);
+export const memory_unshare = serveCommand(unshareInput, unshareStore);
 
-export const memory_stores = serveCommand(storesInput(), listStores);
+export const memory_stores = serveCommand(storesInput, listStores);
 
-export const memory_keys = serveTool("MemoryKeys", indexInput(), promptKeys);
+export const memory_keys = serveTool("MemoryKeys", indexInput, promptKeys);
 
-export const list_own_entries = serveTool("ListOwnEntries", entriesInput(), listOwnEntries);
+export const list_own_entries = serveTool("ListOwnEntries", entriesInput, listOwnEntries);
 
-export const read_own_entry = serveTool("ReadOwnEntry", readInput(), readOwnEntry);
+export const read_own_entry = serveTool("ReadOwnEntry", readInput, readOwnEntry);
 
-export const inspect_store = serveTool("InspectStore", inspectInput(), inspectStore);
+export const inspect_store = serveTool("InspectStore", inspectInput, inspectStore);
 
-export const get_internal = serveTool("GetInternal", getInternalInput(), getInternal);
+export const get_internal = serveTool("GetInternal", getInternalInput, getInternal);
 
-export const set_internal = serveTool("SetInternal", setInternalInput(), setInternal);
+export const set_internal = serveTool("SetInternal", setInternalInput, setInternal);
 
-export const clear_entries = serveTool("ClearEntries", clearInput(), clearEntries);
+export const clear_entries = serveTool("ClearEntries", clearInput, clearEntries);
 
-export const kv_get = serveTool("kv_get", kvInput(), kvGet);
+export const kv_get = serveTool("kv_get", kvInput, kvGet);
 
-export const kv_set = serveTool("kv_set", kvSetInput(), kvSet);
+export const kv_set = serveTool("kv_set", kvSetInput, kvSet);
 
-export const kv_delete = serveTool("kv_delete", kvInput(), kvDelete);
+export const kv_delete = serveTool("kv_delete", kvInput, kvDelete);
 
 export {
   caller_notes_forget,

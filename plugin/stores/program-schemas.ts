@@ -1,43 +1,44 @@
-/** The inputs of the tools for programs. Each call creates its own schema, as those of roles (`../role-inputs.ts`). */
+/** The inputs of the tools for programs. */
 import type { ClearInput, GetInput, ReadInput, SetInput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
 import type { KvInput, KvSetInput } from "./programs.ts";
 import { ttlField } from "./schemas.ts";
 
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });
-const key = (): z.ZodMiniType<string> => text("a key");
-const namespace = (): z.ZodMiniType<string | undefined> => z.optional(text("a namespace"));
-const store = (): z.ZodMiniType<string | undefined> => z.optional(text("a store's id, a UUID in lower case"));
+const key = text("a key");
+const namespace = z.optional(text("a namespace"));
+const store = z.optional(text("a store's id, a UUID in lower case"));
+const encrypted = z.optional(z.boolean({ error: "true or false" }));
 
 /** Any JSON value, but not nothing. */
-const value = (): z.ZodMiniType =>
-  z.unknown().check(z.refine((given) => given !== undefined, { error: "any JSON value" }));
+const value = z.unknown().check(z.refine((given) => given !== undefined, { error: "any JSON value" }));
 
-export const readInput = (): z.ZodMiniType<ReadInput> =>
-  z.strictObject({ name: text("an entry's key") }, { error: "no other field than name" });
+export const readInput: z.ZodMiniType<ReadInput> = z.strictObject(
+  { name: text("an entry's key") },
+  { error: "no other field than name" },
+);
 
-export const getInternalInput = (): z.ZodMiniType<GetInput> =>
-  z.strictObject(
-    { store: store(), key: key(), namespace: namespace() },
-    { error: "no other fields than store, key and namespace" },
-  );
+export const getInternalInput: z.ZodMiniType<GetInput> = z.strictObject(
+  { store, key, namespace },
+  { error: "no other fields than store, key and namespace" },
+);
 
-export function setInternalInput(): z.ZodMiniType<SetInput> {
-  const encrypted = z.optional(z.boolean({ error: "true or false" }));
-  return z.strictObject(
-    { store: store(), key: key(), namespace: namespace(), value: value(), encrypted, ttl: ttlField },
-    { error: "no other fields than store, key, namespace, value, encrypted and ttl" },
-  );
-}
+export const setInternalInput: z.ZodMiniType<SetInput> = z.strictObject(
+  { store, key, namespace, value, encrypted, ttl: ttlField },
+  { error: "no other fields than store, key, namespace, value, encrypted and ttl" },
+);
 
-export const clearInput = (): z.ZodMiniType<ClearInput> =>
-  z.strictObject({ creator: text("the id of another user's own store") }, { error: "no other field than creator" });
+export const clearInput: z.ZodMiniType<ClearInput> = z.strictObject(
+  { creator: text("the id of another user's own store") },
+  { error: "no other field than creator" },
+);
 
-export const kvInput = (): z.ZodMiniType<KvInput> =>
-  z.strictObject({ key: key(), namespace: namespace() }, { error: "no other fields than key and namespace" });
+export const kvInput: z.ZodMiniType<KvInput> = z.strictObject(
+  { key, namespace },
+  { error: "no other fields than key and namespace" },
+);
 
-export const kvSetInput = (): z.ZodMiniType<KvSetInput> =>
-  z.strictObject(
-    { key: key(), namespace: namespace(), value: value(), ttl: ttlField },
-    { error: "no other fields than key, namespace, value and ttl" },
-  );
+export const kvSetInput: z.ZodMiniType<KvSetInput> = z.strictObject(
+  { key, namespace, value, ttl: ttlField },
+  { error: "no other fields than key, namespace, value and ttl" },
+);

@@ -1,11 +1,5 @@
-/**
- * The inputs of the commands of `memory`.
- *
- * The four frequent ones are created at load time. Each call of another command creates its own schema: created at load
- * time, they would be part of every instance.
- */
+/** The inputs of the commands of `memory`. */
 import { accessLevels } from "../../shared/shared-scope.ts";
-import type { AccessLevel } from "../../shared/shared-scope.ts";
 import * as z from "../../shared/zod.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { entryLimits } from "./store-limits.ts";
@@ -13,19 +7,16 @@ import { entryLimits } from "./store-limits.ts";
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });
 const { ttlSecondsMax } = entryLimits;
 
-const ttlAllowed = `a whole number of seconds from 1 to ${ttlSecondsMax}`;
-
 export const ttlField = z.optional(
-  wholeNumber(ttlAllowed, 1).check(z.refine((seconds) => seconds <= ttlSecondsMax, { error: ttlAllowed })),
+  wholeNumber(`a whole number of seconds from 1 to ${ttlSecondsMax}`, 1, ttlSecondsMax),
 );
 
 const path = z.optional(text("a path such as /memories/notes.md"));
 const [content, ttl] = [z.optional(z.unknown()), ttlField];
 const old_str = z.optional(text("a text"));
 const [new_str, query] = [old_str, old_str];
-const agent = (): z.ZodMiniType<string | undefined> => z.optional(text("the id of an agent's store"));
-const level = (): z.ZodMiniType<AccessLevel | undefined> =>
-  z.optional(z.enum(accessLevels, { error: 'one of "search", "read", "readwrite"' }));
+const agent = z.optional(text("the id of an agent's store"));
+const level = z.optional(z.enum(accessLevels, { error: 'one of "search", "read", "readwrite"' }));
 
 const only = (names: string): { error: string } => ({ error: `no other fields than ${names}` });
 
@@ -38,26 +29,29 @@ export const editInput = z.strictObject(
   { command: z.literal("edit"), path, old_str, new_str },
   only("command, path, old_str and new_str"),
 );
-export const deleteInput = () => z.strictObject({ command: z.literal("delete"), path }, only("command and path"));
-export const renameInput = () =>
-  z.strictObject({ command: z.literal("rename"), path, new_str }, only("command, path and new_str"));
+export const deleteInput = z.strictObject({ command: z.literal("delete"), path }, only("command and path"));
+export const renameInput = z.strictObject(
+  { command: z.literal("rename"), path, new_str },
+  only("command, path and new_str"),
+);
 export const searchInput = z.strictObject(
   { command: z.literal("search"), path, query },
   only("command, path and query"),
 );
-export const shareInput = () =>
-  z.strictObject(
-    { command: z.literal("share"), path, agent: agent(), level: level(), ttl },
-    only("command, path, agent, level and ttl"),
-  );
-export const unshareInput = () =>
-  z.strictObject({ command: z.literal("unshare"), path, agent: agent() }, only("command, path and agent"));
-export const storesInput = () => z.strictObject({ command: z.literal("stores") }, only("command"));
+export const shareInput = z.strictObject(
+  { command: z.literal("share"), path, agent, level, ttl },
+  only("command, path, agent, level and ttl"),
+);
+export const unshareInput = z.strictObject(
+  { command: z.literal("unshare"), path, agent },
+  only("command, path and agent"),
+);
+export const storesInput = z.strictObject({ command: z.literal("stores") }, only("command"));
 
 type Fields<Schema extends z.ZodMiniType> = Omit<z.infer<Schema>, "command">;
 export type PathInput = Fields<typeof viewInput>;
 export type CreateInput = Fields<typeof createInput>;
 export type EditInput = Fields<typeof editInput>;
-export type RenameInput = Fields<ReturnType<typeof renameInput>>;
+export type RenameInput = Fields<typeof renameInput>;
 export type SearchInput = Fields<typeof searchInput>;
-export type ShareInput = Fields<ReturnType<typeof shareInput>>;
+export type ShareInput = Fields<typeof shareInput>;

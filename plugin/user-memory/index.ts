@@ -21,10 +21,10 @@ export const read_user_memory = serveTool("ReadUserMemory", readInput, ({ name }
 
 export const search_user_memory = serveTool("SearchUserMemory", searchInput, searchOrList);
 
-export const prompt_index = serveTool("PromptIndex", indexInput(), promptIndex);
+export const prompt_index = serveTool("PromptIndex", indexInput, promptIndex);
 
-export const list_entries = serveTool("ListEntries", entriesInput(), () => listEntries());
+export const list_entries = serveTool("ListEntries", entriesInput, () => listEntries());
 
-export const inspect_memory = serveTool("InspectMemory", inspectInput(), inspectMemory);
+export const inspect_memory = serveTool("InspectMemory", inspectInput, inspectMemory);
 
-export const restore_entry = serveTool("RestoreEntry", restoreInput(), ({ trashed }) => restoreEntry(trashed));
+export const restore_entry = serveTool("RestoreEntry", restoreInput, ({ trashed }) => restoreEntry(trashed));

@@ -44,7 +44,7 @@ function unquoted(inside: string): string | null {
 }
 
 function parsed(inside: string): string | null {
-  if (inside.includes("\\u")) return null;
+  if (/(?<!\\)(?:\\\\)*\\u/.test(inside)) return null;
   try {
     return JSON.parse(`"${inside}"`) as string;
   } catch {

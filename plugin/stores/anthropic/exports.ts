@@ -8,14 +8,14 @@ import { replaceText } from "./replace-text.ts";
 import { createInput, deleteInput, insertInput, renameInput, replaceInput, viewInput } from "./schemas.ts";
 import { viewPath } from "./view-path.ts";
 
-export const anthropic_view = serveTool("AnthropicMemory", viewInput(), viewPath);
+export const anthropic_view = serveTool("AnthropicMemory", viewInput, viewPath);
 
-export const anthropic_create = serveTool("AnthropicMemory", createInput(), createFile);
+export const anthropic_create = serveTool("AnthropicMemory", createInput, createFile);
 
-export const anthropic_str_replace = serveTool("AnthropicMemory", replaceInput(), replaceText);
+export const anthropic_str_replace = serveTool("AnthropicMemory", replaceInput, replaceText);
 
-export const anthropic_insert = serveTool("AnthropicMemory", insertInput(), insertText);
+export const anthropic_insert = serveTool("AnthropicMemory", insertInput, insertText);
 
-export const anthropic_delete = serveTool("AnthropicMemory", deleteInput(), deletePath);
+export const anthropic_delete = serveTool("AnthropicMemory", deleteInput, deletePath);
 
-export const anthropic_rename = serveTool("AnthropicMemory", renameInput(), renamePath);
+export const anthropic_rename = serveTool("AnthropicMemory", renameInput, renamePath);

@@ -15,16 +15,16 @@ import { getNote, listNotes, searchNotes } from "./read-notes.ts";
 
 const tool = "CallerNotes";
 
-export const caller_notes_get = serveTool(tool, getNoteInput(), getNote);
+export const caller_notes_get = serveTool(tool, getNoteInput, getNote);
 
-export const caller_notes_list = serveTool(tool, listNotesInput(), listNotes);
+export const caller_notes_list = serveTool(tool, listNotesInput, listNotes);
 
-export const caller_notes_search = serveTool(tool, searchNotesInput(), searchNotes);
+export const caller_notes_search = serveTool(tool, searchNotesInput, searchNotes);
 
-export const caller_notes_put = serveTool(tool, putNoteInput(), putNote);
+export const caller_notes_put = serveTool(tool, putNoteInput, putNote);
 
-export const caller_notes_forget = serveTool(tool, forgetNoteInput(), forgetNote);
+export const caller_notes_forget = serveTool(tool, forgetNoteInput, forgetNote);
 
-export const caller_notes_pull = serveTool(tool, pullNotesInput(), pullNotes);
+export const caller_notes_pull = serveTool(tool, pullNotesInput, pullNotes);
 
-export const caller_notes_push = serveTool(tool, pushNotesInput(), pushNotes);
+export const caller_notes_push = serveTool(tool, pushNotesInput, pushNotes);

@@ -1,7 +1,4 @@
-/**
- * The inputs of the tool `CallerNotes`, one for each command. Each call creates its own schema: created at load time,
- * the schemas would be part of every instance, and few calls need one.
- */
+/** The inputs of the tool `CallerNotes`, one for each command. */
 import * as z from "../../../shared/zod.ts";
 import { wholeNumber } from "../../whole-number.ts";
 import { entryLimits } from "../store-limits.ts";
@@ -11,78 +8,73 @@ import { keyAllowed, namespaceAllowed } from "./note-place.ts";
 
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });
 
-const someText = (): z.ZodMiniType<string | undefined> => z.optional(text("a text"));
+const content = text("a text");
+const someText = z.optional(content);
 
-function texts(): z.ZodMiniType<string[] | undefined> {
-  const allowed = "a list of texts";
-  return z.optional(z.array(z.string({ error: allowed }), { error: allowed }));
-}
+const listAllowed = "a list of texts";
+const texts = z.optional(z.array(text(listAllowed), { error: listAllowed }));
 
-function upTo(most: number): z.ZodMiniType<number | undefined> {
-  const allowed = `a whole number from 1 to ${most}`;
-  return z.optional(wholeNumber(allowed, 1).check(z.refine((given) => given <= most, { error: allowed })));
-}
+const upTo = (most: number): z.ZodMiniType<number | undefined> =>
+  z.optional(wholeNumber(`a whole number from 1 to ${most}`, 1, most));
 
-const place = () => ({ namespace: text(namespaceAllowed), key: text(keyAllowed) });
+const namespace = text(namespaceAllowed);
+const place = { namespace, key: text(keyAllowed) };
 
 const only = (names: string): { error: string } => ({ error: `no other fields than ${names}` });
 
-export const getNoteInput = () =>
-  z.strictObject({ command: z.literal("get"), ...place() }, only("command, namespace and key"));
+export const getNoteInput = z.strictObject({ command: z.literal("get"), ...place }, only("command, namespace and key"));
 
-export const listNotesInput = () =>
-  z.strictObject(
-    {
-      command: z.literal("list"),
-      namespaces: texts(),
-      prefix: someText(),
-      excludeSources: texts(),
-      limit: upTo(noteLimits.listedMax),
-    },
-    only("command, namespaces, prefix, excludeSources and limit"),
-  );
+export const listNotesInput = z.strictObject(
+  {
+    command: z.literal("list"),
+    namespaces: texts,
+    prefix: someText,
+    excludeSources: texts,
+    limit: upTo(noteLimits.listedMax),
+  },
+  only("command, namespaces, prefix, excludeSources and limit"),
+);
 
-export function searchNotesInput() {
-  const error = `at most ${entryLimits.queryCharsMax} characters`;
-  const query = text("words to look for").check(
-    z.refine((given) => given.length <= entryLimits.queryCharsMax, { error }),
-  );
-  return z.strictObject(
-    { command: z.literal("search"), query, namespaces: texts(), limit: upTo(noteLimits.foundMax) },
-    only("command, query, namespaces and limit"),
-  );
-}
+const query = text("words to look for").check(
+  z.refine((given) => given.length <= entryLimits.queryCharsMax, {
+    error: `at most ${entryLimits.queryCharsMax} characters`,
+  }),
+);
 
-export function putNoteInput() {
-  const error = "a time such as 2026-01-31T00:00:00.000Z";
-  const at = z.optional(z.string({ error }).check(z.refine((given) => isTime(given), { error })));
-  return z.strictObject(
-    { command: z.literal("put"), ...place(), content: text("a text"), description: someText(), source: someText(), at },
-    only("command, namespace, key, content, description, source and at"),
-  );
-}
+export const searchNotesInput = z.strictObject(
+  { command: z.literal("search"), query, namespaces: texts, limit: upTo(noteLimits.foundMax) },
+  only("command, query, namespaces and limit"),
+);
 
-export const forgetNoteInput = () =>
-  z.strictObject({ command: z.literal("forget"), ...place() }, only("command, namespace and key"));
+const timeAllowed = "a time such as 2026-01-31T00:00:00.000Z";
+const at = z.optional(text(timeAllowed).check(z.refine((given) => isTime(given), { error: timeAllowed })));
 
-export const pullNotesInput = () =>
-  z.strictObject(
-    { command: z.literal("pull"), namespace: text(namespaceAllowed), since: someText() },
-    only("command, namespace and since"),
-  );
+export const putNoteInput = z.strictObject(
+  { command: z.literal("put"), ...place, content, description: someText, source: someText, at },
+  only("command, namespace, key, content, description, source and at"),
+);
 
-export function pushNotesInput() {
-  const error = `a list of at most ${noteLimits.pageLinesMax} changes`;
-  const lines = z
-    .array(z.unknown(), { error })
-    .check(z.refine((given) => given.length <= noteLimits.pageLinesMax, { error }));
-  return z.strictObject(
-    { command: z.literal("push"), namespace: text(namespaceAllowed), lines },
-    only("command, namespace and lines"),
-  );
-}
+export const forgetNoteInput = z.strictObject(
+  { command: z.literal("forget"), ...place },
+  only("command, namespace and key"),
+);
 
-type Fields<Make extends () => z.ZodMiniType> = Omit<z.infer<ReturnType<Make>>, "command">;
+export const pullNotesInput = z.strictObject(
+  { command: z.literal("pull"), namespace, since: someText },
+  only("command, namespace and since"),
+);
+
+const linesAllowed = `a list of at most ${noteLimits.pageLinesMax} changes`;
+const lines = z
+  .array(z.unknown(), { error: linesAllowed })
+  .check(z.refine((given) => given.length <= noteLimits.pageLinesMax, { error: linesAllowed }));
+
+export const pushNotesInput = z.strictObject(
+  { command: z.literal("push"), namespace, lines },
+  only("command, namespace and lines"),
+);
+
+type Fields<Schema extends z.ZodMiniType> = Omit<z.infer<Schema>, "command">;
 export type GetNote = Fields<typeof getNoteInput>;
 export type ListNotes = Fields<typeof listNotesInput>;
 export type SearchNotes = Fields<typeof searchNotesInput>;

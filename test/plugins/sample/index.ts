@@ -17,14 +17,14 @@ export const sample_read = serveTool("sample_read", readInput, ({ name }) => ({
   data: { name, body: readText(name) },
 }));
 
-export const sample_index = serveTool("sample_index", indexInput(), (room) => {
+export const sample_index = serveTool("sample_index", indexInput, (room) => {
   const data = indexOfTexts(room);
   return { message: `${data.entriesShown} texts shown`, data };
 });
 
-export const sample_entries = serveTool("sample_entries", entriesInput(), () => {
+export const sample_entries = serveTool("sample_entries", entriesInput, () => {
   const entries = listTexts();
   return { message: `${entries.length} texts`, data: { entries } };
 });
 
-export const sample_inspect = serveTool("sample_inspect", inspectInput(), inspectTexts);
+export const sample_inspect = serveTool("sample_inspect", inspectInput, inspectTexts);
