@@ -83,12 +83,10 @@ interface ContentWriter {
   fromQuoted?(head: string, text: string): MemoryHandle | undefined;
 }
 
-/** JSON becomes UTF-8, which has no form for a lone surrogate: such a text needs the escapes of `JSON.stringify`. */
+/** A text with a lone surrogate, or with rare control characters, needs the escapes of `JSON.stringify`. */
 function writeRequest(place: string, content: string): MemoryHandle {
   const head = `${place.slice(0, -1)},"content":`;
-  const quoted = content.isWellFormed()
-    ? (Memory as typeof Memory & ContentWriter).fromQuoted?.(`${head}"`, content)
-    : undefined;
+  const quoted = (Memory as typeof Memory & ContentWriter).fromQuoted?.(`${head}"`, content);
   return quoted ?? Memory.fromString(`${head}${JSON.stringify(content)}}`);
 }
 

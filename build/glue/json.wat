@@ -6,7 +6,8 @@
   (import "qjs" "memory" (memory 1))
 
   ;; Writes text as the inside of a JSON string. There must be room for twice the bytes. Returns the end of what was
-  ;; written; 0 for a text with another control character than those that have an escape of two characters.
+  ;; written; 0 for a text with another control character than those that have an escape of two characters, and for one with
+  ;; a lone surrogate, for which UTF-8 has no form.
   (func (export "quote") (param $from i32) (param $bytes i32) (param $to i32) (result i32)
     (local $end i32) (local $word i64) (local $byte i32) (local $letter i32)
     (local.set $end (i32.add (local.get $from) (local.get $bytes)))
@@ -15,7 +16,7 @@
       (if (i32.ge_u (i32.sub (local.get $end) (local.get $from)) (i32.const 8))
         (then
           (local.set $word (i64.load (local.get $from)))
-          (if (i32.eqz (call $has_special (local.get $word)))
+          (if (i32.eqz (i32.or (call $has_special (local.get $word)) (call $has_surrogate_lead (local.get $word))))
             (then
               (i64.store (local.get $to) (local.get $word))
               (local.set $from (i32.add (local.get $from) (i32.const 8)))
@@ -23,6 +24,9 @@
               (br $next)))))
       (local.set $byte (i32.load8_u (local.get $from)))
       (local.set $from (i32.add (local.get $from) (i32.const 1)))
+      (if (i32.and (i32.eq (local.get $byte) (i32.const 0xed)) (i32.lt_u (local.get $from) (local.get $end)))
+        (then
+          (if (i32.ge_u (i32.load8_u (local.get $from)) (i32.const 0xa0)) (then (return (i32.const 0))))))
       (local.set $letter (call $letter_of (local.get $byte)))
       (if (i32.eqz (local.get $letter)) (then (return (i32.const 0))))
       (if (i32.ne (local.get $letter) (i32.const 1))
@@ -66,25 +70,39 @@
       (br $next))
     (unreachable))
 
-  ;; Whether one of eight bytes is a control character, a quotation mark or a backslash.
+  ;; Whether one of eight bytes is a control character, a quotation mark or a backslash. The highest bit of a byte of
+  ;; (x - y) & ~x is set if one of the bytes of x is below the bytes of y, which are equal and at most 0x80. Written out
+  ;; three times, because a call would take longer than the rest.
   (func $has_special (param $word i64) (result i32)
+    (local $no_mark i64) (local $no_slash i64)
+    (local.set $no_mark (i64.xor (local.get $word) (i64.const 0x2222222222222222)))
+    (local.set $no_slash (i64.xor (local.get $word) (i64.const 0x5c5c5c5c5c5c5c5c)))
     (i64.ne
       (i64.const 0)
       (i64.and
         (i64.const 0x8080808080808080)
         (i64.or
-          (call $below (local.get $word) (i64.const 0x2020202020202020))
+          (i64.and
+            (i64.sub (local.get $word) (i64.const 0x2020202020202020))
+            (i64.xor (local.get $word) (i64.const -1)))
           (i64.or
-            (call $below
-              (i64.xor (local.get $word) (i64.const 0x2222222222222222)) (i64.const 0x0101010101010101))
-            (call $below
-              (i64.xor (local.get $word) (i64.const 0x5c5c5c5c5c5c5c5c)) (i64.const 0x0101010101010101)))))))
+            (i64.and
+              (i64.sub (local.get $no_mark) (i64.const 0x0101010101010101))
+              (i64.xor (local.get $no_mark) (i64.const -1)))
+            (i64.and
+              (i64.sub (local.get $no_slash) (i64.const 0x0101010101010101))
+              (i64.xor (local.get $no_slash) (i64.const -1))))))))
 
-  ;; The highest bit of a byte is set if one of the eight is below a limit, which is at most 0x80 and the same for all.
-  (func $below (param $word i64) (param $limits i64) (result i64)
-    (i64.and
-      (i64.sub (local.get $word) (local.get $limits))
-      (i64.xor (local.get $word) (i64.const -1))))
+  ;; Whether one of eight bytes is 0xed, with which a lone surrogate begins.
+  (func $has_surrogate_lead (param $word i64) (result i32)
+    (local.set $word (i64.xor (local.get $word) (i64.const 0xedededededededed)))
+    (i64.ne
+      (i64.const 0)
+      (i64.and
+        (i64.const 0x8080808080808080)
+        (i64.and
+          (i64.sub (local.get $word) (i64.const 0x0101010101010101))
+          (i64.xor (local.get $word) (i64.const -1))))))
 
   ;; The letter of a byte's escape; 1 for a byte that needs none, 0 for one that needs "\u".
   (func $letter_of (param $byte i32) (result i32)

@@ -8,7 +8,7 @@
 import { seededRandom } from "../support/seeded-random.ts";
 
 export interface Step {
-  /** Starts at -1, the warm-up round. */
+  /** Less than 0 in the rounds that do not count. */
   readonly round: number;
   /** The operation's number within the round. */
   readonly at: number;
@@ -26,6 +26,8 @@ export interface Plan {
   /** Turns of each contestant in a round, and operations in a turn. */
   readonly passes: number;
   readonly block: number;
+  /** Rounds that do not count, at the beginning: engines compile what has run often. Default: 1. */
+  readonly warmUpRounds?: number;
   /** Called before each turn. */
   readonly settle?: () => void;
   /** Called before each round that counts. */
@@ -38,7 +40,7 @@ export type Times = ReadonlyMap<string, number[][]>;
 export async function takeTurns(contestants: readonly Contestant[], plan: Plan): Promise<Times> {
   const random = seededRandom(4);
   const times = new Map(contestants.map(({ key }) => [key, [] as number[][]]));
-  for (let round = -1; round < plan.rounds; round++) {
+  for (let round = -(plan.warmUpRounds ?? 1); round < plan.rounds; round++) {
     if (round >= 0) plan.beforeRound();
     const found = await oneRound(contestants, plan, { round, random });
     for (const [key, samples] of round < 0 ? [] : found) times.get(key)?.push(samples);
@@ -67,7 +69,7 @@ async function oneRound(
   return times;
 }
 
-function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
     .map((item) => ({ item, place: random() }))
     .toSorted((a, b) => a.place - b.place)

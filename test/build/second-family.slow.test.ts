@@ -49,16 +49,14 @@ import { input } from "./input.ts";
 
 const codeOfField = (field: string) => (field === "by" ? "STEP_INVALID" : "INPUT_INVALID");
 
-export function count(): number {
-  return serveWithCodes({ toolName: "Count", schema: input, codeOfField }, ({ by }) => {
-    if (by === 999) for (const kept: unknown[] = []; ; ) kept.push(new Uint8Array(1024 * 1024).fill(1));
-    const scope = new Scope("counts");
-    const total = Number(scope.read("total.txt") ?? 0) + by;
-    scope.write("total.txt", String(total));
-    if (total > 1000) throw new ToolError("COUNT_FULL", "Cannot count to " + total + ": at most 1000 allowed");
-    return { message: "Counted", data: { count: total } };
-  });
-}`;
+export const count = serveWithCodes({ toolName: "Count", schema: input, codeOfField }, ({ by }) => {
+  if (by === 999) for (const kept: unknown[] = []; ; ) kept.push(new Uint8Array(1024 * 1024).fill(1));
+  const scope = new Scope("counts");
+  const total = Number(scope.read("total.txt") ?? 0) + by;
+  scope.write("total.txt", String(total));
+  if (total > 1000) throw new ToolError("COUNT_FULL", "Cannot count to " + total + ": at most 1000 allowed");
+  return { message: "Counted", data: { count: total } };
+});`;
 
 test("a folder with family.ts and index.ts becomes a plugin with its own scope", async () => {
   const source = join(folder.path, "plugin", "counter");

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /** A fresh folder that is removed at the end of its block. */
-export function temporaryFolder(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(tmpdir(), "memcell-test-"));
+export function temporaryFolder(above: string = tmpdir()): Disposable & { readonly path: string } {
+  const path = mkdtempSync(join(above, "memcell-test-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }

@@ -22,15 +22,15 @@ const memoryBytes = new Uint8Array(memory.buffer);
 const textAt = (from: number, end: number): string => decoder.decode(memoryBytes.slice(from, end));
 
 /** Puts bytes at the end of the memory, so that reading beyond them is a trap. */
-function placed(text: string): { from: number; bytes: number } {
-  const bytes = encoder.encode(text);
+function placed(text: string | Uint8Array): { from: number; bytes: number } {
+  const bytes = typeof text === "string" ? encoder.encode(text) : text;
   const from = memoryBytes.length - bytes.length;
   memoryBytes.set(bytes, from);
   return { from, bytes: bytes.length };
 }
 
 /** `null` if the glue gives up. */
-function quoted(text: string, to = 8): string | null {
+function quoted(text: string | Uint8Array, to = 8): string | null {
   const { from, bytes } = placed(text);
   const end = quote(from, bytes, to);
   if (end - to > 2 * bytes) throw new RangeError("More room was used than there is");
@@ -67,6 +67,18 @@ test("a text is quoted as JSON.stringify does, unless that needs a number", () =
     }),
     { numRuns: 20_000 },
   );
+});
+
+test("a text with a lone surrogate, as the engine gives its bytes, is not quoted", () => {
+  const [last, lone] = [Uint8Array.of(0xed, 0x9f, 0xbf), Uint8Array.of(0xed, 0xa0, 0x80)];
+  for (let before = 0; before < 20; before++) {
+    for (const behind of [0, 9]) {
+      const around = (bytes: Uint8Array): Uint8Array =>
+        Buffer.concat([Buffer.alloc(before, "a"), bytes, Buffer.alloc(behind, "b")]);
+      expect(quoted(around(lone))).toBeNull();
+      expect(quoted(around(last))).toBe(`${"a".repeat(before)}\ud7ff${"b".repeat(behind)}`);
+    }
+  }
 });
 
 const insides = fc.oneof(

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { body, describe, entryName, KnownFolder, upsertInput } from "../entry.ts";
 import { startServer } from "./stdio-client.ts";
 import { entryAndIndex } from "./way.ts";
-import type { OpenWay } from "./way.ts";
+import type { OpenWay, Way } from "./way.ts";
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
 const stdio = { transport: "stdio", sandboxed: "no" } as const;
@@ -60,19 +60,29 @@ export const memoryServer: OpenWay = async (folder) => {
   ];
 };
 
-export const memcellServer: OpenWay = async (folder) => {
+export const memcellServer: OpenWay = async (folder) => [
+  await served(join(folder, "full"), "full"),
+  await served(join(folder, "relaxed"), "relaxed"),
+];
+
+async function served(dataDir: string, durability: "full" | "relaxed"): Promise<Way> {
   const script = scriptOf("memcell/package.json").replace("package.json", "dist/host/cli/main.js");
-  const server = await startServer(script, ["serve", "--user", "alice", "--data", folder]);
-  return [
-    {
-      key: "memcell-stdio",
-      name: "memcell serve",
-      facts: { transport: "stdio", durable: "yes", sandboxed: "yes", writes: entryAndIndex },
-      run: ({ at, round }) => server.call("UpdateUserMemory", upsertInput(at, round)),
-      close: () => server.close(),
+  const args = ["serve", "--user", "alice", "--data", dataDir, "--durability", durability];
+  const server = await startServer(script, args);
+  const isFull = durability === "full";
+  return {
+    key: isFull ? "memcell-stdio" : "memcell-stdio-relaxed",
+    name: isFull ? "memcell serve" : "memcell serve --durability relaxed",
+    facts: {
+      transport: "stdio",
+      durable: isFull ? "yes" : "not when the machine stops",
+      sandboxed: "yes",
+      writes: entryAndIndex,
     },
-  ];
-};
+    run: ({ at, round }) => server.call("UpdateUserMemory", upsertInput(at, round)),
+    close: () => server.close(),
+  };
+}
 
 export const emptyServer: OpenWay = async () => {
   const server = await startServer(fileURLToPath(new URL("empty-server.js", import.meta.url)), []);

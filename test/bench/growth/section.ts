@@ -42,6 +42,7 @@ export async function measureGrowth(run: BenchRun): Promise<Section> {
     rounds: run.rounds,
     passes: 2,
     block: 10,
+    warmUpRounds: run.isQuick ? 1 : 10,
     beforeRound: () => run.noise.sampleRound(),
   });
   return {

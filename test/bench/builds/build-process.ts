@@ -1,0 +1,49 @@
+/** A process that runs one build. Arguments: the build's folder, and the data folder. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type { Runtime } from "memcell";
+
+import { entryName, upsertInput } from "../entry.ts";
+import { entriesCount, isRead, measured, usersOf } from "./work.ts";
+import type { Asked, Kind } from "./work.ts";
+
+const [, , build = "", dataDir = ""] = process.argv;
+
+interface Host {
+  readonly createRuntime: (options: { dataDir: string }) => Promise<Runtime>;
+}
+
+/** Whatever the build is, it has this. */
+const { createRuntime } = (await import(pathToFileURL(join(build, "dist/host/index.js")).href)) as Host;
+const runtime = await createRuntime({ dataDir });
+const turns = new Map<string, number>();
+
+/** Each kind has users of its own, so that each call begins with what its kind has left. */
+async function call(kind: Kind, user: number): Promise<void> {
+  const userId = `${usersOf(kind)}-${user}`;
+  const turn = turns.get(`${kind} ${user}`) ?? 0;
+  turns.set(`${kind} ${user}`, turn + 1);
+  const at = turn % entriesCount;
+  const result = isRead(kind)
+    ? await runtime.call("ReadUserMemory", { name: entryName(at) }, { userId })
+    : await runtime.call("UpdateUserMemory", upsertInput(at, Math.floor(turn / entriesCount)), { userId });
+  if (!result.ok) throw new Error(result.error.message);
+}
+
+for (const kind of ["an upsert", "upserts of 8 users"] as const) {
+  for (let entry = 0; entry < entriesCount; entry++) {
+    for (let user = 0; user < usersOf(kind); user++) await call(kind, user);
+  }
+}
+
+process.on("message", async (asked: Asked | "end") => {
+  if (asked === "end") {
+    await runtime.close();
+    process.disconnect();
+    return;
+  }
+  const { kind, windowMs } = asked;
+  process.send?.(await measured(usersOf(kind), windowMs, (user) => call(kind, user)));
+});
+process.send?.("ready");

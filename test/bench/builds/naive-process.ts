@@ -1,0 +1,44 @@
+/** A process that stores in the naive way, with a thread for each of many users. Argument: the folder. */
+import { join } from "node:path";
+
+import { NaiveFolder } from "../naive-upsert.ts";
+import { naiveCrowd } from "../throughput/crowds.ts";
+import { entriesCount, measured, processorMs, usersOf } from "./work.ts";
+import type { Asked, Done } from "./work.ts";
+
+const [, , folder = ""] = process.argv;
+const own = new NaiveFolder(join(folder, "own"));
+const crowd = await naiveCrowd(join(folder, "crowd"), usersOf("upserts of 8 users"));
+let turn = 0;
+
+function upsert(): void {
+  own.upsert(turn % entriesCount, Math.floor(turn / entriesCount));
+  turn++;
+}
+
+for (let entry = 0; entry < entriesCount; entry++) upsert();
+
+async function manyUsers(usersCount: number, windowMs: number): Promise<Done> {
+  const [before, startMs] = [processorMs(), performance.now()];
+  const users = await crowd.work(usersCount, { windowMs });
+  const after = processorMs();
+  return {
+    elapsedMs: performance.now() - startMs,
+    times: users.flatMap(({ times }) => times),
+    mainMs: after.mainMs - before.mainMs,
+    othersMs: after.othersMs - before.othersMs,
+  };
+}
+
+process.on("message", async (asked: Asked | "end") => {
+  if (asked === "end") {
+    await crowd.close();
+    process.disconnect();
+    return;
+  }
+  const usersCount = usersOf(asked.kind);
+  process.send?.(
+    usersCount === 1 ? await measured(1, asked.windowMs, upsert) : await manyUsers(usersCount, asked.windowMs),
+  );
+});
+process.send?.("ready");
