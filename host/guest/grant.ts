@@ -17,6 +17,11 @@ export interface Grant {
   readonly stores?: DecidedStores;
 }
 
+const changing: ReadonlySet<Right> = new Set(["write", "trash", "grant_set"]);
+
+/** Whether the call can change anything. */
+export const canChange = ({ rights }: Grant): boolean => rights.some((right) => changing.has(right));
+
 /** How much one call may use. */
 export interface GrantLimits {
   readonly hostCalls: number;

@@ -119,6 +119,8 @@ export interface StoreReaders {
 export interface KnownOfUser {
   readonly knownSizes?: KnownSizes | undefined;
   readonly handed?: HandedHome | null | undefined;
+  /** Whether the reader lists what it has read in `seen`. Default: yes. A call that changes nothing needs no list. */
+  readonly notesSeen?: boolean | undefined;
 }
 
 /** A user's folder that the main thread holds open, as plain data. Threads of the same process can open it. */

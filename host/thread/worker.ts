@@ -18,6 +18,7 @@ import { ReachedStores } from "../guest/capabilities/reached-stores.ts";
 import type { Wanted } from "../guest/capabilities/reached-stores.ts";
 import { StagedChanges } from "../guest/capabilities/staged-changes.ts";
 import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "../guest/extism-plugin.ts";
+import { canChange } from "../guest/grant.ts";
 import type { Grant } from "../guest/grant.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import { InstanceStock } from "../guest/instance-stock.ts";
@@ -105,16 +106,17 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const { toolName, moduleIndex, exportName, input, grant, epochMs, before, knownSizes, handed } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before = [], knownSizes, handed } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
+  const notesSeen = canChange(grant) || before.length > 0;
   using reader = grant.stores
     ? readers().openShared(knownSizes)
-    : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed });
+    : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed, notesSeen });
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
   const noted = new CapabilityTrail(ownTrail());

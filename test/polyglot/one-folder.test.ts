@@ -92,7 +92,41 @@ describe("at the same time", () => {
     const lines = (index as string).trimEnd().split("\n");
     expect(lines.toSorted()).toEqual(names.map((entry) => `- [${entry}](${entry}.md) \u2014 A fact`).toSorted());
   });
+
+  test("two Node hosts that keep sessions, and a Go host, all get their turns with one user", async (context) => {
+    using folder = temporaryFolder();
+    const languages = ["Node", "Node", "Go"] as const;
+    const running = await Promise.all(languages.map((language) => start(language, folder.path, context)));
+    const waits = await Promise.all(running.map((host, of) => waitsOf(host, of)));
+    await Promise.all(running.map((host) => host.end()));
+    const medians = waits.map((found) => quantile(found, 0.5));
+    const shown = waits.map(
+      (found, of) => `${languages[of]} ${medians[of]?.toFixed(1)}/${quantile(found, 0.99).toFixed(1)}`,
+    );
+    console.log(`${calls} upserts of one user by each host, median and 99th percentile in ms: ${shown.join(", ")}`);
+    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(ratioMax);
+  });
 });
+
+const calls = 300;
+
+/** A host that starves waits many times as long. */
+const ratioMax = 4;
+
+/** The milliseconds of each call. */
+async function waitsOf(host: LineHost, of: number): Promise<number[]> {
+  const waits: number[] = [];
+  for (let call = 0; call < calls; call++) {
+    const beganMs = performance.now();
+    // oxlint-disable-next-line no-await-in-loop -- one after the other, beside the other hosts
+    await askUntilFree(host, update(0, upsert(`host-${of}`, `Call ${call}`, "")));
+    waits.push(performance.now() - beganMs);
+  }
+  return waits;
+}
+
+const quantile = (values: readonly number[], share: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 
 /** Repeats a call that is `BUSY`: the folder was in use by another host at that moment. */
 async function askUntilFree(host: LineHost, call: HostedCall): Promise<void> {

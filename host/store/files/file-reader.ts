@@ -31,8 +31,10 @@ export class FileReader implements UserReader, DirectFiles {
   /** The scopes whose sizes were measured in this call. */
   readonly #measured = new Set<string>();
   readonly #seen = new SeenFiles();
+  readonly #notesSeen: boolean;
 
-  constructor(home: Home, { knownSizes = {}, handed = null }: KnownOfUser = {}) {
+  constructor(home: Home, { knownSizes = {}, handed = null, notesSeen = true }: KnownOfUser = {}) {
+    this.#notesSeen = notesSeen;
     this.#known = new Map(Object.entries(knownSizes));
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
@@ -71,6 +73,10 @@ export class FileReader implements UserReader, DirectFiles {
   }
 
   read(scope: string, path: string): string | null {
+    if (!this.#notesSeen) {
+      const content = this.bytesOf(scope, path);
+      return content && decodeText(content, path);
+    }
     const found = this.#look(scope, path, (folder, name) => folder.readStamped(name, path));
     this.#seen.note(scope, path, found && found.content, found?.stamp?.text);
     return found && decodeText(found.content, path);
