@@ -1,0 +1,19 @@
+/** A reader lists what it has read, for calls that change something. */
+import { expect, test } from "vitest";
+
+import { openFileReaders } from "../../host/store/files/open-files.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import { StoreStage, write } from "./store-stage.ts";
+
+const alice = "alice" as UserId;
+
+test("it lists nothing for a call that changes nothing, and reads the same", async () => {
+  await using stage = new StoreStage("fileStore");
+  await stage.commit(alice, [write("a.md", "one")]);
+  const readers = openFileReaders({ kind: "files", dir: stage.dataDir, mounts: [] });
+  for (const notesSeen of [true, false]) {
+    using reader = readers.openUser(alice, ["memory"], { notesSeen });
+    expect(["a.md", "b.md"].map((path) => reader.read("memory", path))).toEqual(["one", null]);
+    expect(reader.seen).toHaveLength(notesSeen ? 2 : 0);
+  }
+});
