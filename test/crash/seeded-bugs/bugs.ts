@@ -1,4 +1,5 @@
 import { jointBugs } from "./joint-bugs.ts";
+import { keptBugs } from "./kept-bugs.ts";
 import type { SeededBug } from "./seeded-bug.ts";
 
 const wal = "store/files/commit/wal.js";
@@ -231,4 +232,4 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
 ];
 
-export const seededBugs: readonly SeededBug[] = [...bugsOfHomes, ...jointBugs];
+export const seededBugs: readonly SeededBug[] = [...bugsOfHomes, ...jointBugs, ...keptBugs];

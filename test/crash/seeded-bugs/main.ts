@@ -25,6 +25,8 @@ const suitePaths = [
   "test/crash/fault/fault-sweep",
   "test/crash/power-cut/power-cut",
   "test/crash/joint-edits",
+  "test/crash/kept-sessions",
+  "test/crash/same-instant",
   "test/crash/left-over/left-over",
   "test/hammer/processes",
 ];
