@@ -78,13 +78,16 @@ interface Issue {
   readonly keys?: readonly string[];
 }
 
-/** Field and text of each issue, as a check names them. */
+/**
+ * Field and text of each issue, as a check names them. Another test of the same process can have loaded the whole of zod,
+ * which then adds English words to "Invalid input".
+ */
 const named = (issues: readonly Issue[]): string[] =>
-  issues.flatMap(({ path: [field], message, keys }) =>
-    keys
-      ? keys.map((key) => `${fieldName(key)}: ${message}`)
-      : [field === undefined ? "input: a JSON object" : `${String(field)}: ${message}`],
-  );
+  issues.flatMap(({ path: [field], message: text, keys }) => {
+    const message = text.replace(/^Invalid input: .*/s, "Invalid input");
+    if (keys) return keys.map((key) => `${fieldName(key)}: ${message}`);
+    return [field === undefined ? "input: a JSON object" : `${String(field)}: ${message}`];
+  });
 
 /** Without optional fields that are null, which a check leaves out. */
 const hasNull = (input: unknown): boolean => Object.values(Object(input) as object).includes(null);
