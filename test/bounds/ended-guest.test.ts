@@ -76,7 +76,8 @@ test("a user whose guests do not stop is refused after a number of threads, and 
 
 test("with warm threads, all are started at once, and one that stands by", async () => {
   const started = startedThreads();
-  await using stage = await openBoundedStage({ threadsMax: 2, warmThreads: true, deadlineMs: 100 });
+  // Long enough for the guest to begin on a busy machine: one that has not begun stops on its own.
+  await using stage = await openBoundedStage({ threadsMax: 2, warmThreads: true, deadlineMs: 1_000 });
   expect(started.count).toBe(3);
   expect(await stage.spin("alice")).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
   expect(started.count).toBe(4);
