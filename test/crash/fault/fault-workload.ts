@@ -59,9 +59,10 @@ async function suffer(
   dataDir: string,
   after: Files,
 ): Promise<{ code: string | null; faults: string[] }> {
+  const descriptors = openDescriptors();
   const store = openStore(dataDir);
   for (const each of scenario.warm) await takeStep(store, each);
-  const before = { files: filesOf(dataDir), descriptors: openDescriptors(), wals: walInodes(dataDir) };
+  const before = { files: filesOf(dataDir), wals: walInodes(dataDir) };
   const tracing = await traceProcess(process.pid, injection.threads, injection.options);
   const error: unknown = await takeStep(store, scenario.step, 0).then(
     () => null,
@@ -69,7 +70,7 @@ async function suffer(
   );
   await store.close();
   await tracing.detach();
-  const leaked = openDescriptors() - before.descriptors;
+  const leaked = openDescriptors() - descriptors;
   const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
   const found = { injection, store, dataDir, error, before, after, isUpkeep: scenario.isUpkeep === true, area };
   faults.push(...(await faultsAfterFailure(found)));
