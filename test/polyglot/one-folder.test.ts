@@ -2,6 +2,7 @@
 import { describe, expect, inject, test } from "vitest";
 import type { TestContext } from "vitest";
 
+import { median, quantile } from "../bench/statistics.ts";
 import { foundFiles } from "../conformance/vector-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -99,7 +100,7 @@ describe("at the same time", () => {
     const running = await Promise.all(languages.map((language) => start(language, folder.path, context)));
     const waits = await Promise.all(running.map((host, of) => waitsOf(host, of)));
     await Promise.all(running.map((host) => host.end()));
-    const medians = waits.map((found) => quantile(found, 0.5));
+    const medians = waits.map(median);
     const shown = waits.map(
       (found, of) => `${languages[of]} ${medians[of]?.toFixed(1)}/${quantile(found, 0.99).toFixed(1)}`,
     );
@@ -124,9 +125,6 @@ async function waitsOf(host: LineHost, of: number): Promise<number[]> {
   }
   return waits;
 }
-
-const quantile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length * share)] ?? 0;
 
 /** Repeats a call that is `BUSY`: the folder was in use by another host at that moment. */
 async function askUntilFree(host: LineHost, call: HostedCall): Promise<void> {

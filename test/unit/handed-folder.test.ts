@@ -3,12 +3,16 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
+import type { TestContext } from "vitest";
 
 import { handleKindHere, openHandedFolder, openRootFolder } from "../../host/disk/folder-handle.ts";
 import type { HandedFolder } from "../../host/disk/folder-handle.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const isByDescriptor = handleKindHere === "descriptor";
+function needsDescriptors(context: TestContext): void {
+  if (handleKindHere !== "descriptor") skipWithReason(context, "only Linux names open folders by descriptor");
+}
 
 /** Two users' folders. */
 function stageOf(folder: string): [alice: string, bob: string] {
@@ -22,7 +26,8 @@ function handed(path: string): HandedFolder {
   return { descriptor: folder.descriptor, identity: folder.identity };
 }
 
-test.runIf(isByDescriptor)("an open folder is opened", () => {
+test("an open folder is opened", (context) => {
+  needsDescriptors(context);
   using folder = temporaryFolder();
   const [alice] = stageOf(folder.path);
   using open = openRootFolder(alice, "descriptor");
@@ -31,7 +36,8 @@ test.runIf(isByDescriptor)("an open folder is opened", () => {
   expect(again?.descriptor).not.toBe(open.descriptor);
 });
 
-test.runIf(isByDescriptor)("a closed descriptor leads nowhere, also when it is another user's folder by now", () => {
+test("a closed descriptor leads nowhere, also when it is another user's folder by now", (context) => {
+  needsDescriptors(context);
   using folder = temporaryFolder();
   const [alice, bob] = stageOf(folder.path);
   const closed = handed(alice);

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { Runtime } from "memcell";
 
 import { entryName, upsertInput } from "../entry.ts";
-import { entriesCount, isRead, measured, usersOf } from "./work.ts";
+import { entriesCount, isRead, measuredCalls, usersOf } from "./work.ts";
 import type { Asked, Kind } from "./work.ts";
 
 const [, , build = "", dataDir = ""] = process.argv;
@@ -44,6 +44,6 @@ process.on("message", async (asked: Asked | "end") => {
     return;
   }
   const { kind, windowMs } = asked;
-  process.send?.(await measured(usersOf(kind), windowMs, (user) => call(kind, user)));
+  process.send?.(await measuredCalls(usersOf(kind), windowMs, (user) => call(kind, user)));
 });
 process.send?.("ready");

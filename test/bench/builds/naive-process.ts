@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { NaiveFolder } from "../naive-upsert.ts";
 import { naiveCrowd } from "../throughput/crowds.ts";
-import { entriesCount, measured, processorMs, usersOf } from "./work.ts";
+import { entriesCount, measured, measuredCalls, usersOf } from "./work.ts";
 import type { Asked, Done } from "./work.ts";
 
 const [, , folder = ""] = process.argv;
@@ -18,17 +18,8 @@ function upsert(): void {
 
 for (let entry = 0; entry < entriesCount; entry++) upsert();
 
-async function manyUsers(usersCount: number, windowMs: number): Promise<Done> {
-  const [before, startMs] = [processorMs(), performance.now()];
-  const users = await crowd.work(usersCount, { windowMs });
-  const after = processorMs();
-  return {
-    elapsedMs: performance.now() - startMs,
-    times: users.flatMap(({ times }) => times),
-    mainMs: after.mainMs - before.mainMs,
-    othersMs: after.othersMs - before.othersMs,
-  };
-}
+const manyUsers = (usersCount: number, windowMs: number): Promise<Done> =>
+  measured(async () => (await crowd.work(usersCount, { windowMs })).flatMap(({ times }) => times));
 
 process.on("message", async (asked: Asked | "end") => {
   if (asked === "end") {
@@ -38,7 +29,7 @@ process.on("message", async (asked: Asked | "end") => {
   }
   const usersCount = usersOf(asked.kind);
   process.send?.(
-    usersCount === 1 ? await measured(1, asked.windowMs, upsert) : await manyUsers(usersCount, asked.windowMs),
+    usersCount === 1 ? await measuredCalls(1, asked.windowMs, upsert) : await manyUsers(usersCount, asked.windowMs),
   );
 });
 process.send?.("ready");

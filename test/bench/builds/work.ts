@@ -25,25 +25,34 @@ export interface Asked {
 
 export const entriesCount = 40;
 
-export async function measured(usersCount: number, windowMs: number, call: (user: number) => unknown): Promise<Done> {
+/** Lets users call in this process, each one call after the other. */
+export function measuredCalls(usersCount: number, windowMs: number, call: (user: number) => unknown): Promise<Done> {
+  return measured(async () => {
+    const startMs = performance.now();
+    const each = async (user: number): Promise<number[]> => {
+      const times: number[] = [];
+      while (performance.now() - startMs < windowMs) {
+        const beganMs = performance.now();
+        await call(user);
+        times.push(performance.now() - beganMs);
+      }
+      return times;
+    };
+    return (await Promise.all(Array.from({ length: usersCount }, (_, user) => each(user)))).flat();
+  });
+}
+
+/** `work` returns the time of each call. */
+export async function measured(work: () => Promise<number[]>): Promise<Done> {
   const [before, startMs] = [processorMs(), performance.now()];
-  const each = async (user: number): Promise<number[]> => {
-    const times: number[] = [];
-    while (performance.now() - startMs < windowMs) {
-      const beganMs = performance.now();
-      await call(user);
-      times.push(performance.now() - beganMs);
-    }
-    return times;
-  };
-  const times = (await Promise.all(Array.from({ length: usersCount }, (_, user) => each(user)))).flat();
+  const times = await work();
   const elapsedMs = performance.now() - startMs;
   const after = processorMs();
   return { elapsedMs, times, mainMs: after.mainMs - before.mainMs, othersMs: after.othersMs - before.othersMs };
 }
 
 /** Of this process's threads so far. */
-export function processorMs(): Pick<Done, "mainMs" | "othersMs"> {
+function processorMs(): Pick<Done, "mainMs" | "othersMs"> {
   const time = { mainMs: 0, othersMs: 0 };
   for (const thread of readdirSync("/proc/self/task")) {
     time[Number(thread) === process.pid ? "mainMs" : "othersMs"] += nanosecondsOf(thread) / 1e6;
