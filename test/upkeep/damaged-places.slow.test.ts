@@ -140,16 +140,17 @@ test(
         damage(join(data, place));
         cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
         tried++;
-        const found = await problemsIn(data);
-        const failures = await using(copy, failuresIn);
+        const { problems, failures } = await using(copy, lookAndUse);
         if (failures.length > 0) failing++;
         const what = `${place}: ${name}`;
-        if (failures.length > 0 && found.length === 0) silent.push(`${what}: ${failures.join("; ")}`);
-        if (found.length === 0 || !found.every(({ remedy }) => remedy !== null)) continue;
-        await using(data, (runtime) => runtime.upkeep.mend(ctx));
+        if (failures.length > 0 && problems.length === 0) silent.push(`${what}: ${failures.join("; ")}`);
+        if (problems.length === 0 || !problems.every(({ remedy }) => remedy !== null)) continue;
+        const mended = await using(data, async (runtime) => {
+          await runtime.upkeep.mend(ctx);
+          return lookAndUse(runtime);
+        });
         // What could not be read as a write-ahead log is kept for a person.
-        const problems = (await problemsIn(data)).filter(({ problem }) => problem !== "wal-damaged");
-        const left = [...problems, ...(await using(data, failuresIn))];
+        const left = [...mended.problems.filter(({ problem }) => problem !== "wal-damaged"), ...mended.failures];
         if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
       }
     }
@@ -160,8 +161,11 @@ test(
   },
 );
 
-const problemsIn = (dataDir: string) =>
-  using(dataDir, async (runtime) => (await runtime.upkeep.inspect(ctx)).filter(isProblem));
+/** Looks first: what is used is repaired. */
+const lookAndUse = async (runtime: Runtime) => ({
+  problems: (await runtime.upkeep.inspect(ctx)).filter(isProblem),
+  failures: await failuresIn(runtime),
+});
 
 async function using<Result>(dataDir: string, work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
   await using runtime = await open(dataDir);
