@@ -156,9 +156,9 @@ const schemasAreValues: Plugin = {
   },
 };
 
-/** Bundles `family.ts` with its schemas into a module that Node can import. */
-export async function bundleFamilyDeclaration(declaration: string, outFile: string): Promise<void> {
-  await build({ ...neutral, entryPoints: [declaration], format: "esm", outfile: outFile });
+/** Bundles a file with all that it imports into a module that Node can import. `head`: its first lines. */
+export async function bundleModule(entry: string, outFile: string, head = ""): Promise<void> {
+  await build({ ...neutral, entryPoints: [entry], format: "esm", outfile: outFile, banner: { js: head } });
 }
 
 const neutral = {

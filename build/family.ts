@@ -10,7 +10,7 @@ import { basename, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 import type { Family } from "../shared/manifest.ts";
-import { bundleFamilyDeclaration } from "./bundle.ts";
+import { bundleModule } from "./bundle.ts";
 import { withPages } from "./tool-pages.ts";
 
 export interface FamilySource {
@@ -53,7 +53,7 @@ async function readDeclaration(folder: string): Promise<Family> {
   const scratch = await mkdtemp(join(tmpdir(), "memcell-family-"));
   try {
     const file = join(scratch, "family.mjs");
-    await bundleFamilyDeclaration(join(folder, "family.ts"), file);
+    await bundleModule(join(folder, "family.ts"), file);
     const { family } = (await import(pathToFileURL(file).href)) as { family?: Family };
     if (!family) throw new Error(`Cannot build plugin: ${join(folder, "family.ts")} exports no "family"`);
     return family;

@@ -1,10 +1,12 @@
 /**
- * The list of shipped components as CycloneDX 1.6 JSON: the plugin files, and the packages linked into each. It has no
- * time and no serial number, so the same build always gives the same text. Only this file imports that library.
+ * The list of shipped components as CycloneDX 1.6 JSON: the plugin files, the packages linked into each, and zod, which is
+ * linked into the host. It has no time and no serial number, so the same build always gives the same text. Only this
+ * file imports that library.
  */
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
 
 import type { BuiltPlugin } from "./build-plugin.ts";
+import { zodPlace } from "./bundle-zod.ts";
 import { checkSbom } from "./check-sbom.ts";
 import { enginePlace, readEngineFacts } from "./engine-facts.ts";
 import { readPackageFacts, readProjectFacts } from "./package-facts.ts";
@@ -21,7 +23,9 @@ export async function makeSbom(plugins: readonly BuiltPlugin[]): Promise<string>
   const root = component(project, ComponentType.Application);
   const linked = await linkedComponents(plugins);
   const files = plugins.map((plugin) => pluginComponent(plugin, project.licence, linked));
-  for (const file of files) root.dependencies.add(file.bomRef);
+  const zod = linked.get(zodPlace) ?? component(await readPackageFacts(zodPlace), ComponentType.Library);
+  linked.set(zodPlace, zod);
+  for (const part of [...files, zod]) root.dependencies.add(part.bomRef);
   const toolFacts = await Promise.all(tools.map((name) => readPackageFacts(`node_modules/${name}`)));
   const toolComponents = toolFacts.map((facts) => component(facts, ComponentType.Application));
 
