@@ -161,6 +161,21 @@ export async function bundleModule(entry: string, outFile: string, head = ""): P
   await build({ ...neutral, entryPoints: [entry], format: "esm", outfile: outFile, banner: { js: head } });
 }
 
+/** Bundles a module with the files that it imports, not the packages, into the module's own file. */
+export async function bundleForNode(file: string): Promise<void> {
+  await build({
+    ...neutral,
+    entryPoints: [file],
+    outfile: file,
+    allowOverwrite: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    // Some are licences.
+    legalComments: "eof",
+  });
+}
+
 const neutral = {
   absWorkingDir: projectFolder,
   bundle: true,

@@ -1,7 +1,7 @@
 /**
  * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, with TypeScript types of its
  * tools for programs that call them. Also writes the list of components (`dist/sbom.json`), the plugins' hashes
- * (`build/plugins.lock.json`), and the tables in the tools' pages, and puts zod into the host's file of it.
+ * (`build/plugins.lock.json`), and the tables in the tools' pages, and bundles what each thread loads.
  *
  * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
@@ -22,7 +22,7 @@ import { lockDifferences, lockText, parseLock } from "../shared/plugin-lock.ts";
 import type { LockedPlugins } from "../shared/plugin-lock.ts";
 import { buildPlugin } from "./build-plugin.ts";
 import type { BuiltPlugin } from "./build-plugin.ts";
-import { bundleZod } from "./bundle-zod.ts";
+import { bundleHost } from "./bundle-host.ts";
 import { projectFolder } from "./bundle.ts";
 import { readFamilies } from "./family.ts";
 import { packageTypes } from "./package-types.ts";
@@ -76,7 +76,7 @@ if (values.locked && !(await isLocked())) {
   for (const plugin of plugins) await writePlugin(plugin);
   const names = plugins.map(({ manifest: { name } }) => name);
   if (shipped) await writeFile(join(out, "..", "index.d.ts"), packageTypes(names));
-  if (shipped) await bundleZod();
+  if (shipped) await bundleHost();
   if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
   if (ofSources && !values.locked) await writeLock(ofProject ? lockFile : join(out, basename(lockFile)));
   // The compiler does not make the file executable, but npx runs it as a program.
