@@ -1,21 +1,24 @@
 /**
- * Puts a few files of the host together with what they import, in place of the compiler's output, which does the same
- * only slower (`build/RATIONALE.md`, "Why are two files of the host bundled?").
+ * `npm run compile`, after the compiler: writes what the host uses of zod, and the code of a thread, each as one file in
+ * place of the compiler's output, which does the same only slower (`build/RATIONALE.md`, "Why are two files of the host
+ * bundled?").
  */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { bundleForNode, bundleModule, projectFolder } from "./bundle.ts";
+import { bundleModule, projectFolder } from "./bundle.ts";
+import { linkedPackages } from "./linked-packages.ts";
+import { zodPlace } from "./package-facts.ts";
 
-/** The package as npm installs it. */
-export const zodPlace = "node_modules/zod";
+/** The packages that a thread loads. */
+const apart = ["@extism/extism", "fs-native-extensions"];
 
-const compiled = (path: string): string => join(projectFolder, "dist", path);
+const licence = await readFile(join(projectFolder, zodPlace, "LICENSE"), "utf8");
+const head = `/*! Contains code of zod.\n\n${licence.trim()}\n*/`;
 
-/** What `shared/zod.ts` uses of zod, and the code of a thread, without the packages that it imports. */
-export async function bundleHost(): Promise<void> {
-  const licence = await readFile(join(projectFolder, zodPlace, "LICENSE"), "utf8");
-  const head = `/*! Contains code of zod.\n\n${licence.trim()}\n*/`;
-  await bundleModule(join(projectFolder, "shared/zod.ts"), compiled("shared/zod.js"), head);
-  await bundleForNode(compiled("host/thread/worker.js"));
+for (const path of ["shared/zod", "host/thread/worker"]) {
+  const [source, compiled] = [join(projectFolder, `${path}.ts`), join(projectFolder, `dist/${path}.js`)];
+  const files = await bundleModule(source, compiled, { head, apart, platform: "node" });
+  const other = linkedPackages(files).packages.find(({ place }) => place !== zodPlace);
+  if (other !== undefined) throw new Error(`Cannot bundle ${path}.ts: it contains ${other.place}, only zod is allowed`);
 }

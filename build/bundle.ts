@@ -156,24 +156,32 @@ const schemasAreValues: Plugin = {
   },
 };
 
-/** Bundles a file with all that it imports into a module that Node can import. `head`: its first lines. */
-export async function bundleModule(entry: string, outFile: string, head = ""): Promise<void> {
-  await build({ ...neutral, entryPoints: [entry], format: "esm", outfile: outFile, banner: { js: head } });
+/** Bundles a file with all that it imports, except the packages `apart`, into a module that Node can import. */
+export async function bundleModule(
+  entry: string,
+  outFile: string,
+  options: ModuleOptions = {},
+): Promise<BundledFile[]> {
+  const { head = "", apart = [], platform = "neutral" } = options;
+  const { metafile } = await build({
+    ...neutral,
+    entryPoints: [entry],
+    format: "esm",
+    platform,
+    external: [...apart],
+    outfile: outFile,
+    banner: { js: head },
+    metafile: true,
+  });
+  return filesOf(metafile);
 }
 
-/** Bundles a module with the files that it imports, not the packages, into the module's own file. */
-export async function bundleForNode(file: string): Promise<void> {
-  await build({
-    ...neutral,
-    entryPoints: [file],
-    outfile: file,
-    allowOverwrite: true,
-    format: "esm",
-    platform: "node",
-    packages: "external",
-    // Some are licences.
-    legalComments: "eof",
-  });
+export interface ModuleOptions {
+  /** The first lines. */
+  readonly head?: string;
+  readonly apart?: readonly string[];
+  /** Default: none, so that Node's own modules are errors. */
+  readonly platform?: "node";
 }
 
 const neutral = {

@@ -1,7 +1,7 @@
 /**
  * `npm run build`, after the compiler: builds every plugin family into `dist/plugins/`, with TypeScript types of its
  * tools for programs that call them. Also writes the list of components (`dist/sbom.json`), the plugins' hashes
- * (`build/plugins.lock.json`), and the tables in the tools' pages, and bundles what each thread loads.
+ * (`build/plugins.lock.json`), and the tables in the tools' pages.
  *
  * usage: node dist/build/main.js [--locked | --only NAME] [--plugins DIR] [--out DIR] [--fast]
  *
@@ -13,6 +13,7 @@
  * the lock go into DIR.
  */
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { performance } from "node:perf_hooks";
 import { parseArgs } from "node:util";
@@ -22,9 +23,9 @@ import { lockDifferences, lockText, parseLock } from "../shared/plugin-lock.ts";
 import type { LockedPlugins } from "../shared/plugin-lock.ts";
 import { buildPlugin } from "./build-plugin.ts";
 import type { BuiltPlugin } from "./build-plugin.ts";
-import { bundleHost } from "./bundle-host.ts";
 import { projectFolder } from "./bundle.ts";
 import { readFamilies } from "./family.ts";
+import type { FamilySource } from "./family.ts";
 import { packageTypes } from "./package-types.ts";
 import { makeSbom } from "./sbom.ts";
 import { typeDeclarations, withExactInputs } from "./type-declarations.ts";
@@ -48,18 +49,9 @@ if (values.locked && !shipped)
   throw new Error("--locked is about what is shipped: do not use it with --only, --plugins, --out or --fast");
 
 const out = values.out ?? join(projectFolder, "dist", "plugins");
-const plugins: (BuiltPlugin & { readonly types: string })[] = [];
 const families = resolve(values.plugins ?? join(projectFolder, "plugin"));
 const sources = await readFamilies(families, { writePages: ofProject && !values.locked });
-for (const source of sources.filter(({ family }) => family.name === (values.only ?? family.name))) {
-  const startedMs = performance.now();
-  const plugin = await buildPlugin(source, { optimise: !values.fast });
-  plugins.push({ ...plugin, types: typeDeclarations(withExactInputs(plugin.manifest, source.family)) });
-  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
-  const [size, zipped] = [plugin.wasm, gzipSync(plugin.wasm)].map((bytes) => (bytes.length / 1e6).toFixed(2));
-  const file = relative(projectFolder, join(out, `${plugin.manifest.name}.wasm`));
-  console.log(`${file}  ${size} MB (${zipped} MB gzipped)  sha256 ${plugin.sha256}  ${seconds} s`);
-}
+const plugins = await buildAll(sources.filter(({ family }) => family.name === (values.only ?? family.name)));
 if (plugins.length === 0) throw new Error(`Cannot build plugin: ${families} has no family ${values.only ?? ""}`);
 const built = Object.fromEntries(
   plugins.map(({ manifest: { name, version }, sha256, wasm }) => [name, { version, sha256, bytes: wasm.length }]),
@@ -76,11 +68,36 @@ if (values.locked && !(await isLocked())) {
   for (const plugin of plugins) await writePlugin(plugin);
   const names = plugins.map(({ manifest: { name } }) => name);
   if (shipped) await writeFile(join(out, "..", "index.d.ts"), packageTypes(names));
-  if (shipped) await bundleHost();
   if (sbom !== null) await writeFile(shipped ? join(out, "..", "sbom.json") : join(out, "sbom.json"), sbom);
   if (ofSources && !values.locked) await writeLock(ofProject ? lockFile : join(out, basename(lockFile)));
   // The compiler does not make the file executable, but npx runs it as a program.
   if (shipped) await chmod(join(projectFolder, "dist", "host", "cli", "main.js"), 0o755);
+}
+
+type Built = BuiltPlugin & { readonly types: string };
+
+/** As many at a time as there are cores: most of the time is the optimiser's, which uses one. */
+async function buildAll(wanted: readonly FamilySource[]): Promise<Built[]> {
+  const made: Built[] = [];
+  const left = [...wanted.entries()];
+  const takeTurns = async (): Promise<void> => {
+    for (let next = left.shift(); next !== undefined; next = left.shift()) made[next[0]] = await buildOne(next[1]);
+  };
+  const takers = Array.from({ length: Math.min(availableParallelism(), 4) }, takeTurns);
+  // The others end first, and remove what they have made on the way.
+  const failed = (await Promise.allSettled(takers)).find((each) => each.status === "rejected");
+  if (failed !== undefined) throw failed.reason;
+  return made;
+}
+
+async function buildOne(source: FamilySource): Promise<Built> {
+  const startedMs = performance.now();
+  const plugin = await buildPlugin(source, { optimise: !values.fast });
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  const [size, zipped] = [plugin.wasm, gzipSync(plugin.wasm)].map((bytes) => (bytes.length / 1e6).toFixed(2));
+  const file = relative(projectFolder, join(out, `${plugin.manifest.name}.wasm`));
+  console.log(`${file}  ${size} MB (${zipped} MB gzipped)  sha256 ${plugin.sha256}  ${seconds} s`);
+  return { ...plugin, types: typeDeclarations(withExactInputs(plugin.manifest, source.family)) };
 }
 
 /** Returns `null` when the lock does not have its form, and no plugins when it is missing. */
@@ -109,7 +126,7 @@ async function writeLock(file: string): Promise<void> {
   if (ofProject) console.log("build/plugins.lock.json has changed: commit it with the change of the plugin");
 }
 
-async function writePlugin({ manifest: { name }, wasm, sha256, types }: (typeof plugins)[number]): Promise<void> {
+async function writePlugin({ manifest: { name }, wasm, sha256, types }: Built): Promise<void> {
   const file = join(out, `${name}.wasm`);
   await writeFile(join(out, `${name}.d.ts`), types);
   await writeFile(file, wasm);

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { projectFolder } from "./bundle.ts";
 import { licenceObjection } from "./licences.ts";
 
+/** Where npm installs zod, which is a part of the host. */
+export const zodPlace = "node_modules/zod";
+
 export interface PackageFacts {
   readonly name: string;
   readonly version: string;

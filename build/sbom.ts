@@ -6,10 +6,9 @@
 import { Enums, Models, Serialize, Spec, Validation } from "@cyclonedx/cyclonedx-library";
 
 import type { BuiltPlugin } from "./build-plugin.ts";
-import { zodPlace } from "./bundle-host.ts";
 import { checkSbom } from "./check-sbom.ts";
 import { enginePlace, readEngineFacts } from "./engine-facts.ts";
-import { readPackageFacts, readProjectFacts } from "./package-facts.ts";
+import { readPackageFacts, readProjectFacts, zodPlace } from "./package-facts.ts";
 import type { PackageFacts } from "./package-facts.ts";
 
 const { ComponentType, HashAlgorithm, LifecyclePhase } = Enums;
