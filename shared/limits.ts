@@ -68,7 +68,7 @@ export const threadLimits = {
   idleMs: 60_000,
   /** How long a new thread waits before it makes instances in advance. A runtime made for one call sends it sooner. */
   quietMs: 50,
-  /** Ready instances in a thread, one for each plugin. Each can be as large as its module's initial memory. */
+  /** Ready instances in a thread, one for each plugin. Each takes its module's initial memory and up to 1.1 MB. */
   instancesMax: 4,
   /** How long a guest whose call has ended can go on before its thread is terminated. */
   lingerMs: 50,

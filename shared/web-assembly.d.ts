@@ -19,12 +19,14 @@ declare namespace WebAssembly {
   interface Module {}
 
   const Module: {
+    new (bytes: Uint8Array): Module;
     imports(module: Module): ImportDescriptor[];
     exports(module: Module): ExportDescriptor[];
     customSections(module: Module, name: string): ArrayBuffer[];
   };
 
-  interface Instance {
+  class Instance {
+    constructor(module: Module, imports: Imports);
     readonly exports: Record<string, unknown>;
   }
 

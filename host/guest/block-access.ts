@@ -1,114 +1,129 @@
-import { callLimits } from "../../shared/limits.ts";
-
 /**
- * The kernel functions that copy text, eight bytes per call. The SDK's own functions split an address with six bigints,
- * each a garbage-collected object: with a body of 60 KB that took a third of a call. Here the address is split in two
- * machine words. Its format is still the SDK's: the block number in the upper sixteen bits, then the offset.
+ * The kernel functions that copy text, eight bytes per call. The SDK's own functions take a third of a call with a body of
+ * 60 KB. These are functions of a small module (`block-window.wat`), which has a copy of the block that is accessed most.
+ * What the guest changes there is written back before anybody else looks at the block. All other accesses come to this
+ * file, which accesses blocks themselves by the SDK's rules.
  *
- * Block 0 belongs to the SDK: a single byte that stays when the other blocks are dropped between two calls. Guests
- * cannot access it, or they could leave a mark for the next call.
+ * An address is the SDK's: the block's number in the upper sixteen bits, then the offset. Block 0 belongs to the SDK: a
+ * single byte that stays when the other blocks are dropped between two calls. Guests cannot access it, or they could
+ * leave a mark for the next call.
  */
+import { BlockWindow, windowBytes } from "./block-window.ts";
+import type { BindableFunctions, BlockFinder } from "./block-window.ts";
 
-/** The part of the SDK's call context that finds a block. */
-export interface BlockFinder {
-  read(address: bigint): { arrayBuffer(): ArrayBufferLike } | null;
+/** A block that the window does not show. */
+interface NearBlock {
+  readonly number: number;
+  readonly view: DataView;
+  /** After so many more accesses in a row the window shows it. */
+  accessesLeft: number;
 }
 
-type Access<Rest extends unknown[], Result> = (context: BlockFinder, address: bigint, ...rest: Rest) => Result;
+type Access<Value> = (block: DataView, at: number) => Value;
 
-export interface BlockAccess {
-  readonly functions: {
-    readonly input_length: () => bigint;
-    readonly load_u8: Access<[], number>;
-    readonly load_u64: Access<[], bigint>;
-    readonly store_u8: Access<[byte: number], void>;
-    readonly store_u64: Access<[word: bigint], void>;
-    readonly input_load_u8: Access<[], number>;
-    readonly input_load_u64: Access<[], bigint>;
-  };
+/** About what one access here costs, in bytes that could have been copied in that time. */
+const bytesPerAccess = 1_024;
+
+export class BlockAccess {
+  readonly functions: BindableFunctions;
+  readonly window: BlockWindow;
+  #blocks: BlockFinder | null = null;
+  /** The block that the window has a copy of. */
+  #shown: Uint8Array | null = null;
+  /** The block that was last accessed here. */
+  #near: NearBlock | null = null;
+  #input = new DataView(new ArrayBuffer(0));
+
+  constructor() {
+    this.window = new BlockWindow({
+      load_u8: (from) => this.#read(from, (block, at) => block.getUint8(at)),
+      load_u64: (from) => this.#read(from, (block, at) => block.getBigUint64(at, true)),
+      store_u8: (to, byte) => this.#access(to, (block, at) => block.setUint8(at, byte)),
+      store_u64: (to, word) => this.#access(to, (block, at) => block.setBigUint64(at, word, true)),
+      input_load_u8: (from) => this.#input.getUint8(offsetIn(from)),
+      input_load_u64: (from) => this.#input.getBigUint64(offsetIn(from), true),
+    });
+    this.functions = this.window.bindable((blocks) => {
+      this.#blocks = blocks;
+    });
+  }
+
+  /** Begins a call with its input. */
+  begin(input: Uint8Array<ArrayBuffer>): void {
+    this.#input = new DataView(input.buffer, input.byteOffset, input.byteLength);
+    this.window.showInput(input);
+  }
+
+  get inputBytes(): number {
+    return this.#input.byteLength;
+  }
+
   /** The block that an address is in, or `null`. */
-  find(context: BlockFinder, address: bigint): DataView | null;
-  /** Must be called when a block is freed and when a call ends: the remembered block is then invalid. */
-  forget(): void;
-}
-
-/** `inputOf` returns the bytes of the current call's input. */
-export function accessBlocks(inputOf: () => DataView): BlockAccess {
-  const address = new BigUint64Array(1);
-  const [low, high] = isLittleEndian() ? [0, 1] : [1, 0];
-  const halves = new Uint32Array(address.buffer);
-  const offset = (): number => (halves[low] ?? 0) + ((halves[high] ?? 0) & 0xffff) * 2 ** 32;
-
-  // Text is copied block by block, so most calls access the same block as the one before.
-  let lastNumber = 0;
-  let lastBlock: DataView | null = null;
-  const find: BlockAccess["find"] = (context, whole) => {
-    address[0] = whole;
-    const number = (halves[high] ?? 0) >>> 16;
-    if (number !== lastNumber) {
-      const found = context.read(whole);
-      lastBlock = found && new DataView(found.arrayBuffer());
-      lastNumber = found ? number : 0;
-    }
-    return lastBlock;
-  };
-  const forget = (): void => {
-    lastNumber = 0;
-    lastBlock = null;
-  };
-  const read = (context: BlockFinder, whole: bigint): DataView => {
-    const block = find(context, whole);
-    if (block === null) throw new RangeError("A guest reads from no block");
-    return block;
-  };
-  const input = (whole: bigint): DataView => {
-    address[0] = whole;
-    return inputOf();
-  };
-
-  return {
-    find,
-    forget,
-    functions: {
-      input_length: () => BigInt(inputOf().byteLength),
-      load_u8: (context, from) => read(context, from).getUint8(offset()),
-      load_u64: (context, from) => read(context, from).getBigUint64(offset(), true),
-      // As in the SDK, a write outside all blocks is lost.
-      store_u8: (context, to, byte) => find(context, to)?.setUint8(offset(), byte),
-      store_u64: (context, to, word) => find(context, to)?.setBigUint64(offset(), word, true),
-      input_load_u8: (_context, from) => input(from).getUint8(offset()),
-      input_load_u64: (_context, from) => input(from).getBigUint64(offset(), true),
-    },
-  };
-}
-
-const isLittleEndian = (): boolean => new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
-
-/** Bounds a call's blocks, which neither the guest's memory maximum nor the thread's limits count. */
-export class BlockBudget {
-  #count = 0;
-  #bytes = 0;
-  #isExhausted = false;
-
-  /** Stays true once the budget was exceeded: a guest can catch the error and continue. */
-  get isExhausted(): boolean {
-    return this.#isExhausted;
+  find(address: bigint): DataView | null {
+    this.settle();
+    const found = numberIn(address) === 0 ? null : this.#blocks?.read(address);
+    return found ? new DataView(found.arrayBuffer()) : null;
   }
 
-  /** Counts a block before it is made, by the guest or by the host. */
-  take(bytes: number): void {
-    const { blockBytesMax, blocksMax } = callLimits;
-    this.#isExhausted ||= bytes < 0 || this.#bytes + bytes > blockBytesMax || this.#count >= blocksMax;
-    if (this.#isExhausted) throw new BlocksExhausted();
-    this.#count++;
-    this.#bytes += bytes;
+  /** Must be called before anybody else looks at a block. */
+  settle(): void {
+    if (this.#shown !== null) this.window.settle(this.#shown);
   }
 
-  /** Returns the bytes of a freed block. The block still counts, because its number is never reused. */
-  giveBack(bytes: number): void {
-    this.#bytes -= bytes;
+  /** Must be called when a block is freed. */
+  forget(): void {
+    this.settle();
+    this.window.hideBlock();
+    this.#shown = null;
+    this.#near = null;
+  }
+
+  /** Ends a call: nothing of it is left here. */
+  end(): void {
+    this.forget();
+    this.#input = new DataView(new ArrayBuffer(0));
+    this.window.wipe();
+  }
+
+  #read<Value>(address: bigint, access: Access<Value>): Value {
+    const value = this.#access(address, access);
+    if (value === undefined) throw new RangeError("A guest reads from no block");
+    return value;
+  }
+
+  /**
+   * Accesses a block itself. As in the SDK, a write outside all blocks is lost. When a block has been accessed here so often
+   * that a copy would have cost no more, the window shows it: a guest that accesses two large blocks in turns does not have
+   * them copied each time.
+   */
+  #access<Value>(address: bigint, access: Access<Value>): Value | undefined {
+    const number = numberIn(address);
+    // What the window shows and does not do itself is beyond the block's end.
+    if (number !== 0 && number === this.window.block) this.forget();
+    const near = this.#near?.number === number ? this.#near : this.#approach(address);
+    if (near === null) return undefined;
+    const value = access(near.view, offsetIn(address));
+    if (--near.accessesLeft < 0) this.#show(near);
+    return value;
+  }
+
+  #approach(address: bigint): NearBlock | null {
+    const number = numberIn(address);
+    const found = number === 0 ? null : this.#blocks?.read(address);
+    if (!found) return null;
+    const view = new DataView(found.arrayBuffer());
+    const isTooLarge = view.byteLength > windowBytes;
+    this.#near = { number, view, accessesLeft: isTooLarge ? Infinity : Math.floor(view.byteLength / bytesPerAccess) };
+    return this.#near;
+  }
+
+  #show({ number, view }: NearBlock): void {
+    this.forget();
+    const block = new Uint8Array(view.buffer);
+    this.window.showBlock(number, block);
+    this.#shown = block;
   }
 }
 
-/** Ends the guest's run, unless the guest can catch exceptions of host functions. */
-export class BlocksExhausted extends Error {}
+const numberIn = (address: bigint): number => Number(BigInt.asUintN(16, address >> 48n));
+const offsetIn = (address: bigint): number => Number(BigInt.asUintN(48, address));

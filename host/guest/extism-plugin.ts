@@ -4,18 +4,21 @@
  * (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";
-import type { CallContext, Plugin } from "@extism/extism";
+import type { Plugin } from "@extism/extism";
 
-import { capabilityModule, capabilityNames, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
+import { capabilityModule, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
 import type { CapabilityName } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
-import { accessBlocks, BlockBudget } from "./block-access.ts";
+import { BlockAccess } from "./block-access.ts";
+import { BlockBudget } from "./block-budget.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
+import { capabilityFunctions } from "./capability-functions.ts";
 import { GuestFuel } from "./guest-fuel.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { InstanceState } from "./instance-state.ts";
 import type { GuestLog } from "./kernel-functions.ts";
 import { kernelFunctions } from "./kernel-functions.ts";
+import { strictText } from "./strict-text.ts";
 
 /** How a guest's run ended, as Extism reports it. */
 export type GuestOutcome =
@@ -38,7 +41,6 @@ export interface GuestEnvironment {
 /** The call that the instance's host functions work on. Empty between two calls. */
 interface CallSlot {
   environment: GuestEnvironment | null;
-  input: DataView;
   budget: BlockBudget;
   returnCode: number;
 }
@@ -51,8 +53,6 @@ const errorPrefix = "Plugin-originated error: ";
 /** The SDK's name for a plugin's only module. */
 const onlyModule = "0";
 
-const noBytes = new DataView(new ArrayBuffer(0));
-
 export class GuestInstance {
   readonly #plugin: Plugin;
   readonly #slot: CallSlot;
@@ -60,7 +60,7 @@ export class GuestInstance {
   readonly #memoryBytesMax: number;
   readonly #state: InstanceState | null;
   readonly #fuel: GuestFuel;
-  readonly #forgetBlocks: () => void;
+  readonly #blocks: BlockAccess;
   /** `broken`: its code was interrupted, or its state is unknown. */
   #condition: "pristine" | "used" | "broken" = "pristine";
 
@@ -69,7 +69,7 @@ export class GuestInstance {
     this.#slot = slot;
     this.#memory = instance.exports["memory"] as WebAssembly.Memory;
     this.#memoryBytesMax = parts.memoryBytesMax;
-    this.#forgetBlocks = parts.forgetBlocks;
+    this.#blocks = parts.blocks;
     const shown = parts.stateExports?.map((name) => instance.exports[name]) ?? null;
     this.#state = shown && new InstanceState(this.#memory, shown);
     this.#fuel = new GuestFuel(
@@ -80,30 +80,29 @@ export class GuestInstance {
 
   /** Runs no code of the guest: a module with a start function has already been refused. */
   static async create(guest: GuestModule, config: GuestConfig): Promise<GuestInstance> {
-    const slot: CallSlot = { environment: null, input: noBytes, budget: new BlockBudget(), returnCode: 0 };
+    const slot: CallSlot = { environment: null, budget: new BlockBudget(), returnCode: 0 };
     let made: GuestInstance | null = null;
-    const access = accessBlocks(() => {
-      // A guest asks for its input's length at each poll of its engine.
-      made?.stopIfEnded();
-      return slot.input;
-    });
+    const access = new BlockAccess();
+    const onPoll = (): void => made?.stopIfEnded();
     const budget = (): BlockBudget => slot.budget;
     const log = (): GuestLog | null => slot.environment?.log ?? null;
+    const capabilities = (): BoundCapabilities | null => slot.environment?.capabilities ?? null;
+    const onReply = (name: CapabilityName): void => made?.adjustFuel(name);
     const plugin = await createPlugin(
       { wasm: [{ module: guest.module }] },
       {
         useWasi: false,
         functions: {
-          [capabilityModule]: capabilityFunctions(slot, (name) => made?.adjustFuel(name)),
-          [kernelModule]: kernelFunctions({ access, budget, log, config }),
+          [capabilityModule]: capabilityFunctions({ access, budget, capabilities, onReply }),
+          [kernelModule]: kernelFunctions({ access, budget, log, config, onPoll }),
         },
       },
     );
     const instance = await plugin.getInstance(onlyModule);
     const fuelPollsMax = Math.min(guest.fuelPollsMax, Number(config[fuelConfigKey] ?? guest.fuelPollsMax));
-    const parts = { ...guest, fuelPollsMax, forgetBlocks: () => access.forget() };
+    const parts = { ...guest, fuelPollsMax, blocks: access };
     made = new GuestInstance(plugin, slot, instance, parts);
-    watchReturnCode(instance, slot);
+    watchReturnCode(instance, slot, access);
     return made;
   }
 
@@ -128,10 +127,10 @@ export class GuestInstance {
     if (this.#condition !== "pristine") throw new RangeError(`An instance that is ${this.#condition} serves no call`);
     this.#condition = "broken";
     const slot = this.#slot;
-    const { buffer, byteOffset, byteLength } = encoder.encode(input);
-    slot.input = new DataView(buffer, byteOffset, byteLength);
+    const bytes = encoder.encode(input);
+    this.#blocks.begin(bytes);
     slot.budget = new BlockBudget();
-    slot.budget.take(byteLength);
+    slot.budget.take(bytes.byteLength);
     slot.returnCode = 0;
     this.#fuel.beginCall();
     slot.environment = environment;
@@ -143,8 +142,7 @@ export class GuestInstance {
       return outcome;
     } finally {
       slot.environment = null;
-      slot.input = noBytes;
-      this.#forgetBlocks();
+      this.#blocks.end();
     }
   }
 
@@ -181,65 +179,29 @@ export class GuestInstance {
   }
 }
 
-type InstanceParts = Omit<GuestModule, "module"> & { readonly forgetBlocks: () => void };
+type InstanceParts = Omit<GuestModule, "module"> & { readonly blocks: BlockAccess };
 
 /**
- * Records the return code of each export. The SDK drops it, but on every other host a code other than 0 is a failure.
- * The SDK looks up the export on the instance for each call, so the exports can be replaced with recording functions.
+ * Records the return code of each export: the SDK drops it, but on every other host a code other than 0 is a failure. Also
+ * settles the blocks before the SDK looks at them. The SDK looks up the export on the instance for each call, so the exports
+ * can be replaced with recording functions.
  */
-function watchReturnCode(instance: WebAssembly.Instance, slot: CallSlot): void {
+function watchReturnCode(instance: WebAssembly.Instance, slot: CallSlot, blocks: BlockAccess): void {
   const recording = Object.entries(instance.exports).map(([name, original]) => {
     if (typeof original !== "function") return [name, original];
     const record = (): void => {
-      slot.returnCode = Number(original());
+      try {
+        slot.returnCode = Number(original());
+      } finally {
+        blocks.settle();
+      }
     };
     return [name, record];
   });
   Object.defineProperty(instance, "exports", { value: Object.fromEntries(recording) });
 }
 
-type HostFunction = (context: CallContext, request: bigint) => bigint;
-
 /** Ends a guest that does not count its fuel. */
 class CallEnded extends Error {}
 
-function capabilityFunctions(slot: CallSlot, adjustFuel: (name: CapabilityName) => void): Record<string, HostFunction> {
-  return Object.fromEntries(
-    capabilityNames.map((name) => [
-      name,
-      (context, request) => {
-        if (!slot.environment) throw new RangeError("An instance without a call has no capabilities");
-        const reply = slot.environment.capabilities[name](textOf(context, request));
-        adjustFuel(name);
-        slot.budget.take(Buffer.byteLength(reply));
-        return context.store(reply);
-      },
-    ]),
-  );
-}
-
-/** Handle 0 and handles without a block give an empty text, which no capability accepts. */
-function textOf(context: CallContext, handle: bigint): string {
-  if (handle <= 0n) return "";
-  try {
-    const bytes = context.read(handle)?.arrayBuffer();
-    return bytes === undefined || bytes.byteLength > callLimits.requestBytesMax ? "" : strictText(bytes);
-  } catch {
-    return "";
-  }
-}
-
-/** Bytes that are not UTF-8 give an empty text, which is not JSON. The SDK would insert replacement characters. */
-function strictText(bytes: ArrayBufferLike): string {
-  try {
-    // Without threads of its own, the SDK makes no shared buffers.
-    return utf8.decode(bytes as ArrayBuffer);
-  } catch {
-    return "";
-  }
-}
-
 const encoder = new TextEncoder();
-
-/** Keeps a byte order mark, so that such a text is not JSON. */
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

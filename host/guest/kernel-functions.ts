@@ -1,14 +1,15 @@
 /**
  * The functions of Extism's kernel that replace the SDK's own. Those that make, free or print blocks have bounds here,
- * because the SDK has none. Functions that are not here (`length`, `output_set`, `error_set`, `input_length`) are the
- * SDK's.
+ * because the SDK has none. Functions that are not here (`length`, `output_set`, `error_set`) are the SDK's.
  */
 import { callLimits } from "../../shared/limits.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import type { BlockAccess, BlockBudget, BlockFinder } from "./block-access.ts";
+import type { BlockAccess } from "./block-access.ts";
+import type { BlockBudget } from "./block-budget.ts";
+import type { BindableFunctions, BlockFinder } from "./block-window.ts";
 
-/** The part of the SDK's call context that makes and measures blocks. */
-interface CallContext extends BlockFinder {
+/** The part of the SDK's call context that finds, makes and measures blocks. */
+export interface CallContext extends BlockFinder {
   alloc(bytes: bigint): bigint;
   store(text: string): bigint;
   length(block: bigint): bigint;
@@ -22,26 +23,33 @@ export interface KernelState {
   readonly access: BlockAccess;
   readonly budget: () => BlockBudget;
   readonly log: () => GuestLog | null;
+  /** Called when a guest asks for its input's length, which it does at each poll of its engine. */
+  readonly onPoll: () => void;
   readonly config: Readonly<Record<string, string>>;
 }
 
 type OnBlock<Result> = (context: CallContext, block: bigint) => Result;
 
 /** By their names in `extism:host/env`. */
-export type KernelFunctions = BlockAccess["functions"] & {
+export type KernelFunctions = BindableFunctions & {
+  readonly input_length: () => bigint;
   readonly alloc: (context: CallContext, bytes: bigint) => bigint;
   readonly free: OnBlock<void>;
   readonly config_get: OnBlock<bigint>;
 } & Readonly<Record<`log_${LogLine["level"]}`, OnBlock<void>>>;
 
-export function kernelFunctions({ access, budget, log, config }: KernelState): KernelFunctions {
+export function kernelFunctions({ access, budget, log, config, onPoll }: KernelState): KernelFunctions {
   const logAs =
     (level: LogLine["level"]) =>
-    (context: CallContext, line: bigint): void =>
-      log()?.add(level, () => beginningOf(access.find(context, line)));
+    (_context: CallContext, line: bigint): void =>
+      log()?.add(level, () => beginningOf(access.find(line)));
 
   return {
     ...access.functions,
+    input_length: () => {
+      onPoll();
+      return BigInt(access.inputBytes);
+    },
     alloc: (context: CallContext, bytes: bigint) => {
       budget().take(Number(bytes));
       return context.alloc(bytes);
@@ -55,7 +63,7 @@ export function kernelFunctions({ access, budget, log, config }: KernelState): K
       budget().giveBack(bytes);
     },
     config_get: (context: CallContext, key: bigint) => {
-      const value = config[beginningOf(access.find(context, key))];
+      const value = config[beginningOf(access.find(key))];
       if (value === undefined) return 0n;
       budget().take(value.length);
       return context.store(value);

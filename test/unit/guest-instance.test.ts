@@ -3,7 +3,6 @@ import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { accessBlocks } from "../../host/guest/block-access.ts";
 import { GuestInstance } from "../../host/guest/extism-plugin.ts";
 import type { GuestEnvironment } from "../../host/guest/extism-plugin.ts";
 import { compileGuest } from "../../host/guest/guest-module.ts";
@@ -11,6 +10,7 @@ import { InstanceStock } from "../../host/guest/instance-stock.ts";
 import { GuestLog } from "../../host/guest/kernel-functions.ts";
 import { capabilityNames } from "../../shared/abi.ts";
 import { guestLimits } from "../../shared/limits.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
 const guest = await compileGuest(readFileSync(shippedPlugin("user-memory")), {
@@ -66,29 +66,42 @@ test("a stock gives each instance to one caller only", async () => {
   expect(new Set([first, ...others]).size).toBe(3);
 });
 
-test("reads and writes a word at its address, and refuses addresses beyond the block", () => {
-  const blocks = [new ArrayBuffer(1), new ArrayBuffer(16), new ArrayBuffer(24)];
-  const context = { read: (address: bigint) => view(blocks[Number(address >> 48n)]) };
-  const input = new DataView(new ArrayBuffer(8));
-  input.setBigUint64(0, 7n, true);
-  const { load_u64: load, store_u64: store, input_load_u64: loadInput } = accessBlocks(() => input).functions;
+const word = (text: string): string => `(i64.const ${Buffer.from(text).readBigUInt64LE()})`;
+const write = (text: string): string => `(call $store (local.get $block) ${word(text)})`;
+const writer = `(module
+  (import "extism:host/env" "alloc" (func $alloc (param i64) (result i64)))
+  (import "extism:host/env" "store_u64" (func $store (param i64 i64)))
+  (import "extism:host/env" "log_info" (func $log (param i64)))
+  (import "extism:host/env" "config_get" (func $config (param i64) (result i64)))
+  (import "extism:host/env" "output_set" (func $output (param i64 i64)))
+  (import "extism:host/env" "error_set" (func $error (param i64)))
+  (import "extism:host/user" "store_read" (func $read (param i64) (result i64)))
+  (memory (export "memory") 1 4)
+  (func (export "answer") (result i32) (local $block i64)
+    (local.set $block (call $alloc (i64.const 8)))
+    ${write("nothing!")} ${write("a line..")} (call $log (local.get $block))
+    ${write("the key.")} (if (i64.eqz (call $config (local.get $block))) (then (unreachable)))
+    ${write("request.")} (drop (call $read (local.get $block)))
+    ${write("the end.")} (call $output (local.get $block) (i64.const 8))
+    ${write("an end..")}
+    (i32.const 0))
+  (func (export "fail") (result i32) (local $block i64)
+    (local.set $block (call $alloc (i64.const 8)))
+    ${write("nothing!")} (call $error (local.get $block)) ${write("failure.")}
+    (i32.const 1)))`;
 
-  store(context, at(1, 8), 0x8877665544332211n);
-  store(context, at(2, 0), 5n);
-  expect(load(context, at(1, 8))).toBe(0x8877665544332211n);
-  expect(load(context, at(2, 0))).toBe(5n);
-  expect(new Uint8Array(blocks[1] ?? [])[8]).toBe(0x11);
-  expect(loadInput(context, at(0, 0))).toBe(7n);
-
-  for (const wrong of [at(1, 9), at(1, 2 ** 32), at(7, 0), -1n]) {
-    expect(() => load(context, wrong)).toThrow(RangeError);
-  }
-  expect(() => store(context, at(2, 17), 1n)).toThrow(RangeError);
-  expect(store(context, at(7, 0), 1n)).toBeUndefined();
-  expect(() => loadInput(context, at(0, 1))).toThrow(RangeError);
+test("who looks at a block sees what the guest has written last", async () => {
+  const limits = { memoryPagesMax: 4, fuelPollsMax: 1 };
+  const module = await compileGuest(assembleGuest(writer, []), limits);
+  const asked: string[] = [];
+  const log = new GuestLog();
+  const capabilities = { ...environment.capabilities, store_read: (text: string) => `${asked.push(text)}` };
+  const settings = Object.assign(Object.create(null), { "the key.": "yes" }) as typeof config;
+  const instance = await GuestInstance.create(module, settings);
+  const answered = await instance.run("answer", "{}", { ...environment, capabilities, log });
+  expect(answered).toEqual({ kind: "output", text: "an end.." });
+  expect(log.lines).toEqual([{ level: "info", text: "a line.." }]);
+  expect(asked).toEqual(["request."]);
+  const other = await GuestInstance.create(module, settings);
+  expect(await other.run("fail", "{}", environment)).toEqual({ kind: "error", text: "failure." });
 });
-
-const view = (buffer: ArrayBuffer | undefined): { arrayBuffer(): ArrayBuffer } | null =>
-  buffer ? { arrayBuffer: () => buffer } : null;
-
-const at = (block: number, offset: number): bigint => (BigInt(block) << 48n) | BigInt(offset);

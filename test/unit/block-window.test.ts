@@ -1,0 +1,202 @@
+/** What a guest reads and writes in blocks, through the window and beside it. */
+import { readFileSync } from "node:fs";
+
+import fc from "fast-check";
+import { expect, test } from "vitest";
+
+import { BlockAccess } from "../../host/guest/block-access.ts";
+import { blockWindowModule } from "../../host/guest/block-window-module.ts";
+import type { CopyFunctions } from "../../host/guest/block-window.ts";
+import { windowBytes } from "../../host/guest/block-window.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+
+test("the module is that of the source", () => {
+  const source = new URL("host/guest/block-window.wat", import.meta.resolve("memcell/package.json"));
+  const assembled = Buffer.from(assembleGuest(readFileSync(source, "utf8"), [])).toString("base64");
+  expect(blockWindowModule).toBe(assembled);
+});
+
+const at = (block: number, offset: number): bigint => (BigInt(block) << 48n) | BigInt(offset);
+
+interface Stage {
+  readonly access: BlockAccess;
+  readonly blocks: readonly ArrayBuffer[];
+  readonly copy: CopyFunctions;
+}
+
+type Bindable = (context: unknown, ...rest: unknown[]) => unknown;
+
+/** Block 0 is the SDK's. */
+function stageOf(...sizes: number[]): Stage {
+  const blocks = [1, ...sizes].map((bytes) => new ArrayBuffer(bytes));
+  const access = new BlockAccess();
+  const context = {
+    read: (address: bigint) => {
+      const buffer = blocks[Number(BigInt.asUintN(16, address >> 48n))];
+      return buffer ? { arrayBuffer: () => buffer } : null;
+    },
+  };
+  const bound = Object.entries(access.functions).map(([name, each]) => [
+    name,
+    (each as Bindable).bind(null, context as never),
+  ]);
+  return { access, blocks, copy: Object.fromEntries(bound) as CopyFunctions };
+}
+
+test("the SDK's binding leaves a module's function", () => {
+  const { access, copy } = stageOf(8);
+  expect(copy).toEqual(access.functions);
+});
+
+test("reads and writes a word at its address, and refuses addresses beyond the block", () => {
+  const { access, blocks, copy } = stageOf(16, 24);
+  access.begin(Uint8Array.of(7, 0, 0, 0, 0, 0, 0, 0));
+  copy.store_u64(at(1, 8), 0x8877665544332211n);
+  copy.store_u64(at(2, 0), 5n);
+  expect(BigInt.asUintN(64, copy.load_u64(at(1, 8)))).toBe(0x8877665544332211n);
+  expect(copy.load_u64(at(2, 0))).toBe(5n);
+  expect(copy.load_u8(at(2, 0))).toBe(5);
+  access.settle();
+  expect(new Uint8Array(blocks[1] ?? [])[8]).toBe(0x11);
+  expect(new Uint8Array(blocks[2] ?? [])[0]).toBe(5);
+  expect(copy.input_load_u64(0n)).toBe(7n);
+
+  for (const wrong of [at(0, 0), at(1, 9), at(1, 16), at(1, 2 ** 32), at(1, 2 ** 48 - 1), at(7, 0), -1n, -8n]) {
+    expect(() => copy.load_u64(wrong)).toThrow(RangeError);
+  }
+  expect(() => copy.load_u8(at(1, 16))).toThrow(RangeError);
+  expect(() => copy.store_u64(at(2, 17), 1n)).toThrow(RangeError);
+  expect(() => copy.store_u8(at(2, 24), 1)).toThrow(RangeError);
+  for (const nowhere of [at(7, 0), at(0, 0)]) expect(copy.store_u64(nowhere, 1n)).toBeUndefined();
+  for (const wrong of [1n, 8n, 2n ** 47n, -8n]) expect(() => copy.input_load_u64(wrong)).toThrow(RangeError);
+  expect(() => copy.input_load_u8(8n)).toThrow(RangeError);
+});
+
+test("a block and an input that are too large for the window are accessed themselves", () => {
+  const { access, blocks, copy } = stageOf(windowBytes, windowBytes + 1, 8);
+  const input = new Uint8Array(windowBytes + 1).fill(9);
+  access.begin(input);
+  for (const [block, bytes] of [windowBytes, windowBytes + 1].entries()) {
+    copy.store_u8(at(block + 1, bytes - 1), 3);
+    copy.store_u8(at(3, 0), 4);
+    expect(copy.load_u8(at(block + 1, bytes - 1))).toBe(3);
+  }
+  access.settle();
+  expect(blocks.slice(1).map((each) => new Uint8Array(each).at(-1))).toEqual([3, 3, 0]);
+  expect(copy.input_load_u8(BigInt(windowBytes))).toBe(9);
+  expect(() => copy.input_load_u64(BigInt(windowBytes))).toThrow(RangeError);
+});
+
+test("nothing of an ended call is left, in the window either", () => {
+  const { access, blocks, copy } = stageOf(16);
+  access.begin(Buffer.from("a secret of eight"));
+  copy.store_u64(at(1, 0), 1n);
+  copy.store_u64(at(1, 8), 0x8877665544332211n);
+  const { memory } = access.window;
+  expect(memory.some((byte) => byte !== 0)).toBe(true);
+  access.end();
+  expect(memory.some((byte) => byte !== 0)).toBe(false);
+  expect(new Uint8Array(blocks[1] ?? [])[8]).toBe(0x11);
+  expect(access.inputBytes).toBe(0);
+  expect(() => copy.input_load_u8(0n)).toThrow(RangeError);
+  new Uint8Array(blocks[1] ?? [])[0] = 2;
+  expect(copy.load_u64(at(1, 0))).toBe(2n);
+  access.begin(Buffer.from("b"));
+  expect(() => copy.input_load_u8(1n)).toThrow(RangeError);
+});
+
+test("a block that was freed while the window showed it is not there any more", () => {
+  const { access, blocks, copy } = stageOf(16);
+  copy.store_u64(at(1, 0), 1n);
+  copy.store_u64(at(1, 0), 2n);
+  access.forget();
+  const [, freed] = blocks;
+  if (freed) structuredClone(freed, { transfer: [freed] });
+  expect(() => copy.load_u64(at(1, 0))).toThrow();
+  expect(() => copy.store_u64(at(1, 0), 3n)).toThrow();
+});
+
+test("two large blocks that are accessed in turns are not copied each time", () => {
+  const { access, copy } = stageOf(windowBytes, windowBytes);
+  const accessesCount = (4 * windowBytes) / 1_024;
+  let shownCount = 0;
+  let last = 0;
+  for (let count = 0; count < accessesCount; count++) {
+    copy.store_u64(at((count % 2) + 1, 8 * count), BigInt(count));
+    const { block } = access.window;
+    if (block !== last) shownCount++;
+    last = block;
+  }
+  expect(shownCount).toBeLessThanOrEqual(4);
+});
+
+const places = fc.record({
+  block: fc.nat(4),
+  offset: fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4)),
+});
+const steps = fc.oneof(
+  fc.record({ does: fc.constantFrom("load_u8" as const, "load_u64" as const), place: places }),
+  fc.record({ does: fc.constant("store_u8" as const), place: places, value: fc.nat(300) }),
+  fc.record({
+    does: fc.constant("store_u64" as const),
+    place: places,
+    value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
+  }),
+  fc.record({ does: fc.constantFrom("settle" as const, "forget" as const), place: places }),
+);
+
+test("the window shows what the blocks themselves would", () => {
+  const sizes = [0, 7, 33, 2_500];
+  fc.assert(
+    fc.property(fc.array(steps, { maxLength: 40 }), (taken) => {
+      const { access, blocks, copy } = stageOf(...sizes);
+      const plain = [1, ...sizes].map((bytes) => new DataView(new ArrayBuffer(bytes)));
+      for (const step of taken) {
+        const { block, offset } = step.place;
+        if (step.does === "settle" || step.does === "forget") {
+          access[step.does]();
+          continue;
+        }
+        const view = block === 0 ? undefined : plain[block];
+        const found = outcomeOf(() => touch(copy, step, at(block, offset)));
+        expect(found).toEqual(outcomeOf(() => touched(view, step, offset)));
+      }
+      access.settle();
+      expect(blocks.slice(1).map((each) => Buffer.from(each))).toEqual(
+        plain.slice(1).map(({ buffer }) => Buffer.from(buffer)),
+      );
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+type Step = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
+
+function touch(copy: CopyFunctions, step: Step, address: bigint): unknown {
+  const value = "value" in step ? step.value : 0;
+  if (step.does === "load_u8") return copy.load_u8(address);
+  if (step.does === "load_u64") return BigInt.asUintN(64, copy.load_u64(address));
+  if (step.does === "store_u8") return copy.store_u8(address, Number(value));
+  return copy.store_u64(address, BigInt(value));
+}
+
+function touched(view: DataView | undefined, step: Step, offset: number): unknown {
+  const value = "value" in step ? step.value : 0;
+  const isLoad = step.does.startsWith("load");
+  if (view === undefined) {
+    if (isLoad) throw new RangeError("no block");
+    return undefined;
+  }
+  if (step.does === "load_u8") return view.getUint8(offset);
+  if (step.does === "load_u64") return view.getBigUint64(offset, true);
+  if (step.does === "store_u8") return view.setUint8(offset, Number(value));
+  return view.setBigUint64(offset, BigInt(value), true);
+}
+
+function outcomeOf(work: () => unknown): unknown {
+  try {
+    return { value: work() };
+  } catch (error) {
+    return { isRange: error instanceof RangeError };
+  }
+}
