@@ -125,11 +125,15 @@ function whyNot({ module, name, kind }: PluginShape["imports"][number]): string 
   return `it ${capabilityMeanings[capability]}, and no tool asks for the right "${capabilityRights[capability]}"`;
 }
 
+/** The name that Haskell's modules begin with. All others that hosts run on their own cannot be names of exports. */
+const runBeforeCalls = "hs_init";
+
 function* exportClauses(manifest: Manifest, exports: PluginShape["exports"]): Generator<string> {
   const expected = new Map<string, string>([["memory", "memory"]]);
   for (const tool of manifest.tools) {
     for (const name of exportsOf(tool)) {
       if (name === "memory") yield `its manifest gives the tool "${tool.name}" the export of its memory`;
+      else if (name === runBeforeCalls) yield `it exports "${name}", which Extism runs before any call`;
       else expected.set(name, "function");
     }
   }
@@ -159,7 +163,7 @@ function* memoryClauses(manifest: Manifest | null, sections: readonly WasmSectio
   }
 }
 
-/** Other hosts check types when they link. A JavaScript engine accepts a wrong type until the function is called. */
+/** Other hosts check types when they link. A JavaScript engine accepts most wrong types until the function is called. */
 function* signatureClauses(manifest: Manifest | null, sections: readonly WasmSection[]): Generator<string> {
   const { imports, importsUnread, exports } = readInterface(sections);
   for (const { module, name, kind, signature } of imports) {

@@ -120,6 +120,12 @@ const refusals: Refusal[] = [
     text: module(memory, run, '(func (export "_start"))'),
     reason: /exports function "_start"/,
   },
+  {
+    name: "an export that Extism runs before any call, as a tool",
+    text: module(memory, '(func (export "hs_init") (result i32) (i32.const 0))'),
+    manifests: [{ ...good, tools: [{ ...good.tools[0], export: "hs_init" }] }],
+    reason: /exports "hs_init", which Extism runs before any call/,
+  },
   { name: "a start function", text: module(memory, run, "(func $go)", "(start $go)"), reason: /start function/ },
   { name: "no memory maximum", text: module('(memory (export "memory") 1)', run), reason: /1 to unlimited pages/ },
   { name: "a memory other than declared", text: module('(memory (export "memory") 1 5)', run), reason: /1 to 5 pages/ },
