@@ -2,7 +2,7 @@
  * Several processes on one data folder: no call is lost or done twice, and no process starves.
  *
  * Each caller has its own entries and knows the right answer of every call. At the end, the disk must hold exactly what
- * all callers know together: entries, index lines, and the trash. `TEST_SEEDED=1` makes a tenth of the calls.
+ * all callers know together: entries, index lines, and the trash. `TEST_SEEDED=1` makes a fifth of the calls.
  */
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
@@ -16,7 +16,7 @@ import type { CallerReport } from "./caller.ts";
 
 const processesCount = 4;
 const callersCount = 8;
-const callsCount = process.env["TEST_SEEDED"] ? 250 : 2500;
+const callsCount = process.env["TEST_SEEDED"] ? 250 : 1250;
 /** The highest allowed ratio of two processes' median waits. A starving process waits many times as long. */
 const medianRatioMax = 3;
 
@@ -33,7 +33,7 @@ interface CallingProcess {
   start(): void;
 }
 
-test("4 processes with 32 callers make 80,000 calls for 20 users without a fault", { timeout: 1_800_000 }, async () => {
+test("4 processes with 32 callers make 40,000 calls for 20 users without a fault", { timeout: 1_800_000 }, async () => {
   using folder = temporaryFolder();
   const processes = Array.from({ length: processesCount }, (_, at) => startProcess(folder.path, `p${at}`));
   await Promise.all(processes.map(({ ready }) => ready));

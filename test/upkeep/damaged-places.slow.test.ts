@@ -145,10 +145,9 @@ test(
         const what = `${place}: ${name}`;
         if (failures.length > 0 && problems.length === 0) silent.push(`${what}: ${failures.join("; ")}`);
         if (problems.length === 0 || !problems.every(({ remedy }) => remedy !== null)) continue;
-        const mended = await using(data, async (runtime) => {
-          await runtime.upkeep.mend(ctx);
-          return lookAndUse(runtime);
-        });
+        await using(data, (runtime) => runtime.upkeep.mend(ctx));
+        // By another runtime: what is mended stays so.
+        const mended = await using(data, lookAndUse);
         // What could not be read as a write-ahead log is kept for a person.
         const left = [...mended.problems.filter(({ problem }) => problem !== "wal-damaged"), ...mended.failures];
         if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);

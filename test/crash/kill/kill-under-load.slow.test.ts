@@ -11,7 +11,7 @@ import { LoadedPair } from "./loaded-pair.ts";
 
 const isLong = process.env["TEST_LONG"] === "1";
 /** Kills in each of the two pairs, which run concurrently in separate folders. */
-const killsOfPair = isLong ? 500 : 100;
+const killsOfPair = isLong ? 500 : 60;
 
 test.concurrent.for([1, 2])("kills lose nothing, seed %i", { timeout: killsOfPair * 10_000 }, async (seed) => {
   using folder = temporaryFolder();
