@@ -37,12 +37,10 @@ for (const kind of ["an upsert", "upserts of 8 users"] as const) {
   }
 }
 
+// Also when the parent has failed.
+process.on("disconnect", () => void runtime.close());
 process.on("message", async (asked: Asked | "end") => {
-  if (asked === "end") {
-    await runtime.close();
-    process.disconnect();
-    return;
-  }
+  if (asked === "end") return process.disconnect();
   const { kind, windowMs } = asked;
   process.send?.(await measuredCalls(usersOf(kind), windowMs, (user) => call(kind, user)));
 });

@@ -21,12 +21,10 @@ for (let entry = 0; entry < entriesCount; entry++) upsert();
 const manyUsers = (usersCount: number, windowMs: number): Promise<Done> =>
   measured(async () => (await crowd.work(usersCount, { windowMs })).flatMap(({ times }) => times));
 
+// Also when the parent has failed.
+process.on("disconnect", () => void crowd.close());
 process.on("message", async (asked: Asked | "end") => {
-  if (asked === "end") {
-    await crowd.close();
-    process.disconnect();
-    return;
-  }
+  if (asked === "end") return process.disconnect();
   const usersCount = usersOf(asked.kind);
   process.send?.(
     usersCount === 1 ? await measuredCalls(1, asked.windowMs, upsert) : await manyUsers(usersCount, asked.windowMs),
