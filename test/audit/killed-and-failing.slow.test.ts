@@ -13,6 +13,7 @@ import { whyNoTracing } from "../crash/strace.ts";
 import type { SystemCall } from "../crash/syscall-log.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { twoAtATime } from "../support/two-at-a-time.ts";
 import { callEntry } from "./audit-entries.ts";
 import type { LogWork } from "./log-process.ts";
 import { callsOf, runTraced } from "./log-processes.ts";
@@ -54,17 +55,12 @@ async function sweep<Point>(
   suffer: (point: Point, folder: string) => Promise<string[]>,
 ): Promise<unknown[]> {
   const failures: unknown[] = [];
-  let next = 0;
-  const takeTurns = async (): Promise<void> => {
-    for (let at = next++; at < points.length; at = next++) {
-      const inside = join(folder, `${at}`);
-      mkdirSync(inside);
-      const point = points[at] as Point;
-      const faults = await suffer(point, inside);
-      if (faults.length > 0) failures.push({ point, faults });
-    }
-  };
-  await Promise.all([takeTurns(), takeTurns()]);
+  await twoAtATime(points, async (point, at) => {
+    const inside = join(folder, `${at}`);
+    mkdirSync(inside);
+    const faults = await suffer(point, inside);
+    if (faults.length > 0) failures.push({ point, faults });
+  });
   return failures;
 }
 

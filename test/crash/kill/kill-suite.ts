@@ -13,6 +13,7 @@ import { expect, test } from "vitest";
 
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { areas } from "../areas.ts";
 import { whyNoTracing } from "../strace.ts";
 import { isChange } from "../syscall-log.ts";
@@ -47,20 +48,16 @@ export function testKills(scenarios: readonly Scenario[]): void {
       const { calls, allowed } = await rehearse(scenario, copy("rehearsal"), join(folder.path, "log"));
       const points = calls.filter((call) => isLong || isChange(call));
       const failures: unknown[] = [];
-      let [acknowledged, next] = [0, 0];
-      const takeTurns = async (): Promise<void> => {
-        for (let at = next++; at < points.length; at = next++) {
-          const point = points[at] as SystemCall;
-          const dataDir = copy(`${at}`);
-          const outcome = await runKilledAt(workloadOf(scenario, dataDir), point);
-          const states = outcome.isAcknowledged ? allowed.slice(-1) : allowed;
-          const faults = await faultsAfterKill(placeOf(scenario, dataDir), states);
-          if (!outcome.isKilled) faults.push("it was not killed");
-          if (faults.length > 0) failures.push({ at: `${at}: ${point.text}`, faults });
-          if (outcome.isAcknowledged) acknowledged++;
-        }
-      };
-      await Promise.all([takeTurns(), takeTurns()]);
+      let acknowledged = 0;
+      await twoAtATime(points, async (point, at) => {
+        const dataDir = copy(`${at}`);
+        const outcome = await runKilledAt(workloadOf(scenario, dataDir), point);
+        const states = outcome.isAcknowledged ? allowed.slice(-1) : allowed;
+        const faults = await faultsAfterKill(placeOf(scenario, dataDir), states);
+        if (!outcome.isKilled) faults.push("it was not killed");
+        if (faults.length > 0) failures.push({ at: `${at}: ${point.text}`, faults });
+        if (outcome.isAcknowledged) acknowledged++;
+      });
       console.log(`${scenario.name}: ${points.length} kill points, ${acknowledged} of them acknowledged`);
       expect(failures).toEqual([]);
       expect(points.length).toBeGreaterThan(5);

@@ -1,40 +1,42 @@
 /**
- * Runs the crash suites against every seeded bug and reports which suite finds which: `npm run test:seeded`. Arguments
- * name the bugs to run; then the README's table is not written. `--suite <part of its path>`, repeatable, picks suites.
+ * Runs the crash suites against every seeded bug until one finds it: `npm run test:seeded`. Arguments name the bugs to
+ * run; `--suite <part of its path>`, repeatable, picks suites. The README's table is written only without arguments.
  */
-import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { argv, env, execPath, pid } from "node:process";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
+import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { seededBugs } from "./bugs.ts";
 import { seedHost } from "./seed-host.ts";
 import type { SeededBug } from "./seeded-bug.ts";
 
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
+const dist = join(project, "dist");
 const readme = join(project, "test/crash/README.md");
 /**
  * The prefixes of the suites' files in both tiers, without suites that test only the rig or count what no bug changes.
+ * The quick ones, and those that find most, come first.
  */
 const suitePaths = [
-  "test/crash/model/model",
-  "test/crash/kill/kill-sweep",
-  "test/crash/kill/kill-under-load",
-  "test/crash/fault/fault-sweep",
-  "test/crash/power-cut/power-cut",
   "test/crash/joint-edits",
   "test/crash/kept-sessions",
   "test/crash/same-instant",
+  "test/crash/model/model",
   "test/crash/left-over/left-over",
+  "test/crash/power-cut/power-cut",
+  "test/crash/kill/kill-sweep",
+  "test/crash/fault/fault-sweep",
+  "test/crash/kill/kill-under-load",
   "test/hammer/processes",
 ];
 /** Separates concurrent runs. */
 const purpose = `seeded-${pid}`;
 const suiteMaxMs = 15 * 60_000;
-
-type Outcome = "caught" | "survived" | "not applicable";
 
 const { values, positionals } = parseArgs({
   args: argv.slice(2),
@@ -43,69 +45,66 @@ const { values, positionals } = parseArgs({
 });
 const suites = suitePaths.filter((each) => (values.suite ?? [""]).some((part) => each.includes(part)));
 const bugs = seededBugs.filter(({ name }) => positionals.length === 0 || positionals.includes(name));
-const table = new Map<SeededBug, Outcome[]>();
 
 // Checks first that all bugs still apply, because the run takes an hour.
-for (const bug of bugs) rmSync(join(seedHost(join(project, "dist"), purpose, bug), ".."), { recursive: true });
+for (const bug of bugs) rmSync(join(seedHost(dist, purpose, bug), ".."), { recursive: true });
 
 // A suite that fails without a bug would seem to find every bug.
-const sound = suites.filter((suite) => {
-  const isSound = run(suite, null) !== "caught";
-  if (!isSound) console.error(`${suite} fails without any bug and is left out`);
-  return isSound;
+const unsound: string[] = [];
+await twoAtATime(suites, async (suite) => {
+  if (!(await fails(suite, null))) return;
+  console.error(`${suite} fails without any bug and is left out`);
+  unsound.push(suite);
 });
-for (const bug of bugs) {
-  const host = seedHost(join(project, "dist"), purpose, bug);
-  table.set(
-    bug,
-    sound.map((suite) => report(bug, suite, run(suite, host))),
-  );
-  rmSync(join(host, ".."), { recursive: true, force: true });
-}
 
-rmSync(join(project, "dist", purpose), { recursive: true, force: true });
+const foundBy = new Map<SeededBug, string | null>(bugs.map((bug) => [bug, null]));
+await twoAtATime(bugs, async (bug) => {
+  const host = seedHost(dist, purpose, bug);
+  for (const suite of suites.filter((each) => !unsound.includes(each))) {
+    const isFound = await fails(suite, host);
+    console.error(`${bug.name} · ${suite}: ${isFound ? "found" : "not found"}`);
+    if (!isFound) continue;
+    foundBy.set(bug, suite);
+    break;
+  }
+  rmSync(join(host, ".."), { recursive: true });
+});
+rmSync(join(dist, purpose), { recursive: true, force: true });
 
-const text = markdown();
-console.log(text);
-if (positionals.length === 0) writeDown(text);
-const missed = [...table].filter(([bug, outcomes]) => !bug.isHarmless && !outcomes.includes("caught"));
+const table = markdown();
+console.log(table);
+if (argv.length === 2) writeDown(table);
+const missed = Array.from(foundBy).filter(([bug, suite]) => bug.isHarmless === undefined && suite === null);
 for (const [bug] of missed) console.error(`No suite finds: ${bug.name}`);
-process.exitCode = missed.length > 0 || sound.length < suites.length ? 1 : 0;
+process.exitCode = missed.length + unsound.length > 0 ? 1 : 0;
 
-function run(suite: string, host: string | null): Outcome {
-  const config = host === null ? "test/vitest.config.ts" : "test/crash/seeded-bugs/vitest.config.ts";
+/** A suite that hangs has found the bug as well. */
+async function fails(suite: string, host: string | null): Promise<boolean> {
+  const config = "test/crash/seeded-bugs/vitest.config.ts";
   const args = ["node_modules/vitest/vitest.mjs", "run", "--config", config, "--bail", "1", suite];
   const { TEST_HOST: _none, ...rest } = env;
-  const done = spawnSync(execPath, args, {
+  const child = spawn(execPath, args, {
     cwd: project,
-    encoding: "utf8",
-    env: { ...rest, TEST_SEEDED: "1", ...(host && { TEST_HOST: host }) },
-    maxBuffer: Infinity,
+    env: { ...rest, TEST_SEEDED: "1", ...(host !== null && { TEST_HOST: host }) },
+    stdio: "ignore",
     timeout: suiteMaxMs,
     killSignal: "SIGKILL",
   });
-  // A suite that hangs has found the bug as well.
-  if (done.status !== 0) return "caught";
-  return /\d+ passed/.test(done.stdout) ? "survived" : "not applicable";
-}
-
-function report(bug: SeededBug, suite: string, outcome: Outcome): Outcome {
-  console.error(`${bug.name} · ${suite}: ${outcome}`);
-  return outcome;
+  const [status] = (await once(child, "close")) as [number | null];
+  return status !== 0;
 }
 
 function markdown(): string {
-  const names = sound.map((suite) => suite.split("/").slice(-2).join("/"));
-  const rows = Array.from(table, ([{ name, isHarmless }, outcomes]) => {
-    const cells = outcomes.map((outcome) => (outcome === "survived" ? "·" : outcome));
-    return `| ${[name + (isHarmless === undefined ? "" : " (harmless)"), ...cells].join(" | ")} |`;
+  const rows = Array.from(foundBy, ([{ name, isHarmless }, suite]) => {
+    const found = suite?.split("/").slice(2).join("/") ?? `– (${isHarmless ?? "no suite finds it"})`;
+    return `| ${name} | ${found} |`;
   });
-  return [`| bug | ${names.join(" | ")} |`, `|---|${names.map(() => "---|").join("")}`, ...rows].join("\n");
+  return ["| bug | found by |", "|---|---|", ...rows].join("\n");
 }
 
 function writeDown(rows: string): void {
   const [start, end] = ["<!-- seeded bugs -->\n", "<!-- end of seeded bugs -->"];
-  const document = existsSync(readme) ? readFileSync(readme, "utf8") : "";
+  const document = readFileSync(readme, "utf8");
   const [before, after] = [document.indexOf(start), document.indexOf(end)];
   if (before === -1 || after === -1) throw new Error("The README of the crash suites has no place for the table");
   writeFileSync(readme, `${document.slice(0, before + start.length)}\n${rows}\n\n${document.slice(after)}`);

@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
-/** The config of all tests, without building the test plugins: the runs without a bug come first and build them. */
+/** The config of all tests, without building the test plugins: `npm run test:seeded` has built them. */
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL("../../..", import.meta.url)),
