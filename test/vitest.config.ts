@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, hookTimeout: 60_000, retry: 0 };
+/** Most slow suites keep one core busy. */
+const withOthers = { ...forAll, sequence: { groupOrder: 1 }, maxWorkers: 2 };
 const slow = "test/**/*.slow.test.ts";
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
@@ -46,45 +48,24 @@ export default defineConfig({
       {
         root,
         test: {
-          ...forAll,
+          ...withOthers,
           name: "slow",
           include: [slow],
           exclude: [polyglot, mcp, load, ...filling],
           globalSetup: ["test/support/run-folder.ts"],
-          sequence: { groupOrder: 1 },
-          // Most of them keep one core busy.
-          maxWorkers: 2,
         },
       },
+      {
+        root,
+        test: { ...withOthers, name: "polyglot", include: [polyglot], globalSetup: ["test/polyglot/prepare-hosts.ts"] },
+      },
+      { root, test: { ...withOthers, name: "mcp", include: [mcp], globalSetup: ["test/mcp/prepare-clients.ts"] } },
       {
         root,
         test: { ...forAll, name: "slow-alone", include: filling, sequence: { groupOrder: 2 }, maxWorkers: 1 },
       },
-      {
-        root,
-        test: {
-          ...forAll,
-          name: "polyglot",
-          include: [polyglot],
-          globalSetup: ["test/polyglot/prepare-hosts.ts"],
-          // After all others and one by one: what they time, they have the machine for.
-          sequence: { groupOrder: 3 },
-          maxWorkers: 1,
-        },
-      },
-      {
-        root,
-        test: {
-          ...forAll,
-          name: "mcp",
-          include: [mcp],
-          globalSetup: ["test/mcp/prepare-clients.ts"],
-          // Its suites start many processes: after those that are timed.
-          sequence: { groupOrder: 4 },
-        },
-      },
       // All alone: it takes the whole machine.
-      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 5 }, maxWorkers: 1 } },
+      { root, test: { ...forAll, name: "load", include: [load], sequence: { groupOrder: 3 }, maxWorkers: 1 } },
     ],
   },
 });

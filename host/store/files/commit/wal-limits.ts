@@ -4,8 +4,8 @@ const kib = 1024;
 
 /** Bounds of a WAL. */
 export const walLimits = {
-  /** It grows in steps of this size, filled with zeros. */
-  stepBytes: 64 * kib,
+  /** What is left of it, filled with zeros, when its user is idle: a record that makes the file grow costs more to flush. */
+  idleBytes: 64 * kib,
   /**
    * When any of these is reached, each touched file is flushed and the records are dropped. Higher limits mean fewer
    * flushes per call. But another process then needs longer to read the WAL, 8 ms per MiB, and the user's next call

@@ -20,7 +20,7 @@ import {
   stateOffset,
 } from "./wal-format.ts";
 import type { WalHome, WalRecord } from "./wal-format.ts";
-import { refuseLength } from "./wal-limits.ts";
+import { refuseLength, walLimits } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
 import { WalSeal } from "./wal-seal.ts";
 import { takeBackCheckpoint, writeCheckpoint } from "./write-checkpoint.ts";
@@ -228,9 +228,12 @@ export class Wal implements Disposable {
     Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
   }
 
-  /** Frees the space of dropped records. */
+  /** Clears the space of dropped records, and frees most of it. */
   shrink(): void {
-    if (this.isEmpty) this.#file.truncate(recordsStart);
+    if (!this.isEmpty) return;
+    const left = Math.max(recordsStart, Math.min(this.#file.size(), walLimits.idleBytes));
+    this.#file.write(recordsStart, Buffer.alloc(left - recordsStart));
+    this.#file.truncate(left);
   }
 
   [Symbol.dispose](): void {

@@ -1,4 +1,5 @@
 import type { DiskFile } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { headBytes } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
@@ -26,12 +27,20 @@ export async function flushRecord(file: DiskFile, at: number, isAlone: boolean):
   }
 }
 
-/** Grows the file in steps, so that a flush seldom has to write a new size too. */
+/**
+ * Doubles the file, filled with zeros, so that a flush seldom has to write a new size too. On a full disk the record may
+ * fit all the same.
+ */
 function reserve(file: DiskFile, end: number): void {
   const size = file.size();
   if (end <= size) return;
-  const target = Math.ceil(end / walLimits.stepBytes) * walLimits.stepBytes;
-  file.write(size, Buffer.alloc(target - size));
+  const target = Math.max(end, Math.min(2 * size, walLimits.retireBytes));
+  try {
+    file.write(size, Buffer.alloc(target - size));
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    file.truncate(size);
+  }
 }
 
 /** Erases a record whose call has failed, so that nobody finds it. */
