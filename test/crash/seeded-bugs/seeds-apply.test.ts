@@ -1,4 +1,4 @@
-/** The run of all seeded bugs takes an hour, so this shows early that a change of the host has taken one away. */
+/** The run of all seeded bugs takes half an hour, so this shows early that a change of the host has taken one away. */
 import { test } from "vitest";
 
 import { hostFolder } from "../host-under-test.ts";

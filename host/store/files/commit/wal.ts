@@ -228,11 +228,15 @@ export class Wal implements Disposable {
     Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
   }
 
-  /** Clears the space of dropped records, and frees most of it. */
+  /** Clears the space of dropped records, and frees most of it; all of it on a disk that has no room to clear it. */
   shrink(): void {
     if (!this.isEmpty) return;
-    const left = Math.max(recordsStart, Math.min(this.#file.size(), walLimits.idleBytes));
-    this.#file.write(recordsStart, Buffer.alloc(left - recordsStart));
+    let left = Math.max(recordsStart, Math.min(this.#file.size(), walLimits.idleBytes));
+    try {
+      this.#file.write(recordsStart, Buffer.alloc(left - recordsStart));
+    } catch {
+      left = recordsStart;
+    }
     this.#file.truncate(left);
   }
 
