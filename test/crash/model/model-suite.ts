@@ -21,7 +21,7 @@ const fixedSeed = env["TEST_SEED"];
 const only = env["TEST_MODEL"];
 
 const randomScripts = isLong ? 40 : isShort ? 4 : 6;
-const factor = isLong ? 5 : isShort ? 0.5 : 0.25;
+const factor = isLong ? 5 : 0.25;
 const seed = fixedSeed === undefined ? 20_260_101 : Number(fixedSeed);
 
 const all: Script[] = [

@@ -25,7 +25,8 @@ const readme = join(project, "test/crash/README.md");
 const suitePaths = [
   "test/crash/joint-edits",
   "test/crash/kept-sessions",
-  "test/crash/model/model",
+  "test/crash/model/model.test",
+  "test/crash/model/model.slow",
   "test/crash/left-over/left-over",
   "test/crash/same-instant",
   "test/crash/power-cut/power-cut",
