@@ -1,8 +1,8 @@
-import type { Scenario } from "../kill/scenario.ts";
 /**
  * Disk failures in the scenarios that `fault-sweep.test.ts` leaves. Of those with several stores and of erasures, which
  * take longest, by default only some; `TEST_LONG=1` takes all.
  */
+import type { Scenario } from "../kill/scenario.ts";
 import { isFaultSample, scenarios } from "../kill/scenarios.ts";
 import { testFaults } from "./fault-suite.ts";
 
