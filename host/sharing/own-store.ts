@@ -6,6 +6,7 @@ import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { HeldReader, HeldUser, HoldOptions, KnownSizes, Store, StoreFinding, StorePart } from "../store/store.ts";
+import { renamedHistory } from "../store/versions/renamed-history.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -55,11 +56,13 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     reader: ownReader(held, own),
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
     handed: null,
-    commit: (changes, seen, knownSizes) =>
+    history: renamedHistory(held.history(own), entriesScope, ownStoreName),
+    commit: (changes, seen, { knownSizes, facts } = {}) =>
       held.commit({
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
+        facts,
         ...(knownSizes && { knownSizes: renamed(knownSizes, ownStoreName, scopeOfStore(own)) }),
       }),
     findings: async () => (await held.findings(own)).map((each) => ofStore(each, own)),

@@ -11,10 +11,11 @@ import { checkCommits, StaleCall } from "./plan-changes.ts";
 import type { KnownSizes } from "./scope-size.ts";
 import { changedStoresMax, entriesScope, grantsScope } from "./shared-stores.ts";
 import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
-
+import type { HeldHistory } from "./versions/held-history.ts";
 /** What an engine does for held stores. The scopes are those inside a store. */
 export interface StoreWork {
   readonly open: (id: StoreId) => DirectFiles;
+  readonly history: (id: StoreId) => HeldHistory;
   readonly has: (id: StoreId) => boolean;
   readonly findings: (id: StoreId) => StoreFinding[];
   readonly knownSizes: KnownSizes;
@@ -60,6 +61,10 @@ export class HeldStoreSet implements HeldStores, Disposable {
     const reader = known ?? new HeldReads(() => this.#work.open(id), { unlisted: grantsScope });
     this.#readers.set(id, reader);
     return reader;
+  }
+
+  history(id: StoreId): HeldHistory {
+    return this.#work.history(this.#held(id));
   }
 
   get seen(): readonly Seen[] {

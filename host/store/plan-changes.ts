@@ -6,9 +6,9 @@ import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { HoldOptions } from "./holding.ts";
 import { digestOf } from "./reading.ts";
 import type { FileSum, GrowingFile } from "./scope-size.ts";
-import type { HoldOptions } from "./store.ts";
 
 /** One file, before and after a change set. */
 export interface ChangedFile {

@@ -5,6 +5,8 @@ import type { UserId } from "../values/user-id.ts";
 import type { GrantHint } from "./grant-hints.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes } from "./scope-size.ts";
+import type { HeldHistory } from "./versions/held-history.ts";
+import type { WriteFacts } from "./versions/version.ts";
 
 /**
  * Keeps stores that have an id of their own and that several principals can reach. Who may reach which is decided
@@ -76,6 +78,9 @@ export interface HeldStores {
   /** What all readers have read of entries so far, with scopes `store:<uuid>`, as `commit` takes it. */
   readonly seen: readonly Seen[];
 
+  /** The history of a store's entries. Their scope is `entries`. */
+  history(id: StoreId): HeldHistory;
+
   /** What is still known of the sizes of the stores' entries, by scope `store:<uuid>`. */
   readonly knownSizes: KnownSizes;
 
@@ -98,6 +103,8 @@ export interface StoreChanges {
   readonly seen: readonly Seen[];
   /** The sizes that were measured, by scope `store:<uuid>`. */
   readonly knownSizes?: KnownSizes;
+  /** What the histories of the stores say of the changes. Default: nobody has told anything. */
+  readonly facts?: WriteFacts | undefined;
   /** New grants of some of the stores. */
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }

@@ -8,6 +8,8 @@ import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts"
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
 import type { SharedStores } from "./shared-stores.ts";
+import type { HeldHistory } from "./versions/held-history.ts";
+import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
 export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile } from "./holding.ts";
 export type { KnownSizes, ScopeSize } from "./scope-size.ts";
@@ -91,12 +93,24 @@ export interface HeldUser {
 
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
-   * lists the files that the change set is based on, `knownSizes` the sizes that its reader has measured.
+   * lists the files that the change set is based on.
    */
-  commit(changes: ChangeSet, seen: readonly Seen[], knownSizes?: KnownSizes): Promise<void>;
+  commit(changes: ChangeSet, seen: readonly Seen[], more?: CommitFacts): Promise<void>;
+
+  /** The versions of the user's files. */
+  readonly history: HeldHistory;
 
   /** The problems in the user's data that can be found without parsing the files. */
   findings(): Promise<StoreFinding[]>;
+}
+
+/** What else is known of a change set. */
+export interface CommitFacts {
+  /** The sizes that its reader has measured. */
+  readonly knownSizes?: KnownSizes | undefined;
+  /** What the history says of it. Default: nobody has told anything. */
+  readonly facts?: WriteFacts | undefined;
+  readonly kind?: VersionKind | undefined;
 }
 
 /** Makes readers in a thread that runs guests. */

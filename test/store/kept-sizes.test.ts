@@ -27,7 +27,7 @@ async function commit(store: Store, changes: ChangeSet): Promise<Partial<ScopeSi
   await hold(store, async (held) => {
     const measuredNow = await held.reader.scopeSize("memory");
     const knownSizes = { memory: { ...measuredNow, ...held.knownSizes["memory"] } };
-    await held.commit(changes, [], knownSizes);
+    await held.commit(changes, [], { knownSizes });
   });
   return hold(store, async ({ knownSizes }) => knownSizes["memory"]);
 }

@@ -9,6 +9,8 @@ import { damagedWalPrefix } from "./commit/wal-names.ts";
 import { eraseMark, isMarked } from "./erased-names.ts";
 import { walFindings } from "./examine-wal.ts";
 import type { WalMoment } from "./examine-wal.ts";
+import { historyFindings } from "./history/history-findings.ts";
+import { historyFolder } from "./history/history-folder.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
@@ -131,9 +133,10 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
-  const names = entries.map(({ name }) => name);
-  const strange = entries.filter(({ kind }) => kind !== "file");
+  const files = entries.filter(({ name, kind }) => name !== historyFolder || kind !== "folder");
+  const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
+  const names = files.map(({ name }) => name);
   const unopened = names.flatMap((name) => orFinding(`${hostFolder}/${name}`, () => tryToOpen(own, name)));
   if (unopened.length > 0) return unopened;
   const withLinks = home.kind === "mount" ? [] : linkedIn(own);
@@ -148,6 +151,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
     ...names
       .filter((name) => name.startsWith(damagedWalPrefix))
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
+    ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, hostFolder)),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }

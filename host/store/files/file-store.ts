@@ -20,9 +20,13 @@ import type {
   StorePart,
   UserReader,
 } from "../store.ts";
+import { unstatedFacts } from "../versions/version.ts";
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
+import { heldFileHistory } from "./held-file-history.ts";
+import { historyDefaults } from "./history/prune-history.ts";
+import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import type { Home } from "./home.ts";
@@ -42,6 +46,8 @@ export interface FileStoreSetup {
   readonly mount?: Pick<MountLocation, "userId" | "scope">;
   /** How sessions are kept for another call. Crash tests have limits of their own. */
   readonly kept?: KeptLimits;
+  /** Default: `historyDefaults`. */
+  readonly history?: HistoryLimits;
 }
 
 export class FileStore implements Store {
@@ -57,12 +63,13 @@ export class FileStore implements Store {
   readonly #closing = new AbortController();
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
-  constructor(root: DataRoot, { durability, note, mount, kept }: FileStoreSetup, boot: string | null = readBootId()) {
+  constructor(root: DataRoot, setUp: FileStoreSetup, boot: string | null = readBootId()) {
+    const { durability, note, mount, kept, history: historyLimits = historyDefaults } = setUp;
     this.#root = root;
     this.#boot = boot;
     this.#mount = mount;
     this.#note = note;
-    const setup = { isFlushed: durability === "full", boot };
+    const setup = { isFlushed: durability === "full", boot, historyLimits };
     this.#homes = new Homes<UserId>({
       ...setup,
       homeOf: (userId) => (mount === undefined ? userHome(root, userId) : mountedHome(root, userId, mount.scope)),
@@ -169,11 +176,12 @@ export class FileStore implements Store {
         knownSizes: known,
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        commit: async (changes, seen, knownSizes = latest) => {
+        history: heldFileHistory(homes.homeOf(userId), () => session),
+        commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), kind } = {}) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await homes.openFirst(userId, options);
-          latest = await session.commit(changes, seen, knownSizes);
+          latest = await session.commit(changes, seen, { facts, kind, knownSizes });
           homes.sizes.keep(userId, session.tail, { sizes: latest, known });
           reader.forget();
           homes.noteUse(userId);

@@ -3,6 +3,8 @@ import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
+import type { KnownSizes } from "../scope-size.ts";
+import type { VersionKind, WriteFacts } from "../versions/version.ts";
 import {
   applyStaged,
   asPresent,
@@ -16,6 +18,7 @@ import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
+import type { ChangeVersions, SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
@@ -25,6 +28,7 @@ export interface ChangeSession {
   readonly setup: SessionSetup;
   readonly place: SessionPlace;
   readonly log: SessionWal;
+  readonly history: SessionHistory;
 }
 
 /** The steps of a call, and what they are based on. */
@@ -33,6 +37,14 @@ export interface WantedChange {
   readonly seen: readonly Seen[];
   /** Who makes a change of a store; else `null`. */
   readonly creator: UserId | null;
+  /** What the history says of it. */
+  readonly facts: WriteFacts;
+  readonly kind?: VersionKind | undefined;
+}
+
+/** What a session needs to know of a change set, besides its changes. */
+export interface SessionCommit extends Pick<WantedChange, "facts" | "kind"> {
+  readonly knownSizes?: KnownSizes | undefined;
 }
 
 /** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */
@@ -42,13 +54,15 @@ export class HomeChange {
   readonly #session: ChangeSession;
   readonly #staged: StagedPlan;
   readonly #creator: UserId | null;
+  readonly #versions: ChangeVersions;
 
   /** Plans the change and writes its new contents to staged files. */
-  constructor(session: ChangeSession, { changes, seen, creator }: WantedChange) {
+  constructor(session: ChangeSession, { changes, seen, creator, facts, kind }: WantedChange) {
     this.#session = session;
     this.#creator = creator;
     this.folders = session.place.scopes();
     this.planned = planChanges(this.folders, changes, seen);
+    this.#versions = session.history.plan({ facts, kind, planned: this.planned, seen }, this.folders);
     this.#staged = stageFiles(session.place.own, this.folders, this.planned);
   }
 
@@ -59,7 +73,13 @@ export class HomeChange {
     const files = this.planned.map((file) =>
       Object.assign({ way: this.folders.inodesOnWay(file.scope, file.path) }, file),
     );
-    await this.#write({ files, joint, stagedUs: this.#staged.stagedUs });
+    const { versions, edited } = this.#versions;
+    const ofHistory = {
+      ...(versions.length > 0 && { versions: versions.map(({ line }) => line) }),
+      ...(edited.length > 0 && { edited: edited.map(({ content }) => content) }),
+    };
+    await this.#write({ files, joint, stagedUs: this.#staged.stagedUs, ...ofHistory });
+    this.#session.history.recorded(this.#versions);
   }
 
   /** Whether someone has changed a file since the change was planned. */
@@ -72,9 +92,10 @@ export class HomeChange {
     const { memo } = this.#session.setup;
     for (const file of this.planned) memo.touch(file);
     Object.assign(memo, { tail: null, records: memo.records + 2 });
-    const { log } = this.#session;
+    const { log, history } = this.#session;
+    history.takeBack(this.#versions);
     log.present?.markApplied(null);
-    await this.#write({ files: asPresent(this.folders, this.planned) });
+    await this.#write({ files: asPresent(this.folders, this.planned), voids: true });
     this.#markApplied();
     memo.tail = null;
     throw new StaleCall();
@@ -98,6 +119,7 @@ export class HomeChange {
 
   /** Erases the record of a part, of which nothing is applied. If that fails, the next holder erases it. */
   erase(): void {
+    this.#session.history.takeBack(this.#versions);
     try {
       this.#session.log.eraseLast();
     } catch (error) {
@@ -145,9 +167,10 @@ export class HomeChange {
     return lastChangeUs(this.#session.place.own, this.folders, this.planned);
   }
 
-  /** Remembers the files that the WAL protects from now on. */
+  /** Remembers the files that the WAL protects from now on, and the versions that it has. */
   #noteApplied(): void {
     const { memo } = this.#session.setup;
+    this.#session.history.committed(this.#versions);
     for (const file of this.planned) memo.touch(file);
     memo.records++;
   }

@@ -6,10 +6,10 @@
  */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
-import { ToolError } from "../../values/tool-error.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import type { HandedHome } from "../store.ts";
+import type { WriteFacts } from "../versions/version.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -17,9 +17,10 @@ import { recover } from "./commit/recover.ts";
 import { retireWal } from "./commit/retire.ts";
 import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
-import type { WantedChange } from "./home-change.ts";
+import type { SessionCommit, WantedChange } from "./home-change.ts";
 import { claimOwner } from "./home-owner.ts";
-import { isPurge, purge } from "./purge.ts";
+import { isPurge, passOverFull, purge } from "./purge.ts";
+import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import { SessionWal } from "./session-wal.ts";
@@ -30,6 +31,7 @@ export class HomeSession implements Disposable {
   readonly #setup: SessionSetup;
   readonly #place: SessionPlace;
   readonly #log: SessionWal;
+  readonly #history: SessionHistory;
   readonly #openedMs = performance.now();
   /** `null` if they were not read. */
   #storedSizes: KnownSizes | null = null;
@@ -37,7 +39,8 @@ export class HomeSession implements Disposable {
   constructor(setup: SessionSetup, place: SessionPlace) {
     this.#setup = setup;
     this.#place = place;
-    this.#log = new SessionWal(setup, place);
+    this.#log = new SessionWal(setup, place, () => this.#history.move());
+    this.#history = new SessionHistory(setup, place, this.#log);
   }
 
   /** Where it works. */
@@ -74,6 +77,11 @@ export class HomeSession implements Disposable {
     this.#log.open();
   }
 
+  /** The history of the home, as long as the session is open. */
+  get history(): SessionHistory {
+    return this.#history;
+  }
+
   /** For threads that read. */
   get handed(): HandedHome | null {
     const { home } = this.#place.folder;
@@ -94,7 +102,8 @@ export class HomeSession implements Disposable {
     this.#takeOver(wal);
     using folders = this.#place.walk();
     if (needsRecovery(wal, boot)) {
-      await recover({ own: this.#place.own, folders, wal, boot, epochMs: Date.now(), note });
+      const moveVersions = (): Promise<void> => this.#history.move();
+      await recover({ own: this.#place.own, folders, wal, boot, epochMs: Date.now(), note, moveVersions });
       if (wal.isEmpty) {
         memo.forgetTouched();
         wal.shrink();
@@ -113,6 +122,7 @@ export class HomeSession implements Disposable {
     if (!wal.isContinued) memo.forgetTouched();
     for (const file of wal.records.flatMap(({ files }) => files)) memo.touch(file);
     memo.records += wal.records.length;
+    this.#history.takeOver(wal.records);
   }
 
   /** The WAL's records, for what they say about changes of several stores; `null` if there is no WAL. */
@@ -154,9 +164,13 @@ export class HomeSession implements Disposable {
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
-  async commit(changes: ChangeSet, seen: readonly Seen[], knownSizes: KnownSizes = {}): Promise<KnownSizes> {
-    if (isPurge(changes)) return await this.purge(changes, knownSizes);
-    const change = this.prepare({ changes, seen, creator: null });
+  async commit(
+    changes: ChangeSet,
+    seen: readonly Seen[],
+    { facts, kind, knownSizes = {} }: SessionCommit,
+  ): Promise<KnownSizes> {
+    if (isPurge(changes)) return await this.purge(changes, facts, knownSizes);
+    const change = this.prepare({ changes, seen, creator: null, facts, kind });
     await this.commitPrepared(change);
     return sizesAfter(knownSizes, change.planned);
   }
@@ -171,16 +185,18 @@ export class HomeSession implements Disposable {
   }
 
   /** As `commit`, for changes that are a purge. */
-  async purge(changes: ChangeSet, knownSizes: KnownSizes): Promise<KnownSizes> {
+  async purge(changes: ChangeSet, facts: WriteFacts, knownSizes: KnownSizes): Promise<KnownSizes> {
     // A record that has put a file into the trash would put it there again after a crash.
     await this.retire(false).catch(passOverFull);
     this.#place.check();
     const gone = await purge(changes, () => this.#place.walk(), this.#setup.isFlushed);
+    await this.#history.purged(gone, facts).catch(passOverFull);
     return sizesAfter(knownSizes, gone);
   }
 
   prepare(wanted: WantedChange): HomeChange {
-    return new HomeChange({ setup: this.#setup, place: this.#place, log: this.#log }, wanted);
+    const session = { setup: this.#setup, place: this.#place, log: this.#log, history: this.#history };
+    return new HomeChange(session, wanted);
   }
 
   /** Makes all files durable and empties the WAL. */
@@ -190,10 +206,12 @@ export class HomeSession implements Disposable {
     if (wal === null || memo.touched.size === 0) return;
     using folders = this.#place.walk();
     try {
+      await this.#history.move();
       await retireWal({ folders, wal }, [...memo.touched.values()]);
       memo.forgetTouched();
       if (isIdle) wal.shrink();
       memo.tail = wal.tail;
+      this.#history.retired();
     } catch (error) {
       memo.tail = null;
       throw failureOfDisk(error, "flush the user's files");
@@ -227,9 +245,4 @@ export class HomeSession implements Disposable {
     await claimOwner(this.#place.own, this.#setup.home);
     await this.#place.own.flush();
   }
-}
-
-/** A purge must free space where there is none. */
-function passOverFull(error: unknown): void {
-  if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
 }

@@ -86,6 +86,10 @@ export function hasPlace(kind: HomeKind, scope: string, path: string): boolean {
   return scope === grantsScope && (path === grantsPath || putAside.test(path));
 }
 
+/** Whether a file is a user's or a store's own, and not one of the host's, such as a store's grants. */
+export const isOfEntries = (kind: HomeKind, { scope }: { readonly scope: string }): boolean =>
+  kind !== "store" || scope === entriesScope;
+
 const putAside = /^trash\/(?:grants|recovered)\.[A-Za-z0-9.-]+$/;
 
 const denied = (what: string, why: string): ToolError =>

@@ -3,13 +3,12 @@ import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import type { HoldOptions } from "../store.ts";
-import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
-import { retireNow } from "./commit/retire.ts";
-import { Wal } from "./commit/wal.ts";
+import { KeptHistories } from "./history/kept-histories.ts";
+import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
-import { lockHome, lockNow } from "./home-lock.ts";
+import { lockHome } from "./home-lock.ts";
 import type { HomeSession } from "./home-session.ts";
 import { shownAs } from "./home.ts";
 import type { Home } from "./home.ts";
@@ -20,10 +19,9 @@ import { lockFinished } from "./lock-finished.ts";
 import { mendFiles } from "./mend-files.ts";
 import { openSession } from "./open-session.ts";
 import type { Waiting } from "./open-session.ts";
+import { retireHomeNow } from "./retire-home-now.ts";
 import { RetireSchedule } from "./retire-schedule.ts";
-import { ScopeFolders } from "./scope-folders.ts";
 import { HomeMemo } from "./session-setup.ts";
-import { writeSizes } from "./stored-sizes.ts";
 
 export interface HomesSetup<Id> {
   readonly homeOf: (id: Id) => Home;
@@ -33,6 +31,7 @@ export interface HomesSetup<Id> {
   readonly note: (id: Id, text: string) => void;
   /** How sessions are kept for another call. */
   readonly kept?: KeptLimits;
+  readonly historyLimits: HistoryLimits;
 }
 
 export class Homes<Id extends string> {
@@ -40,6 +39,7 @@ export class Homes<Id extends string> {
   readonly #memos = new Map<Id, HomeMemo>();
   readonly #schedule: RetireSchedule<Id>;
   readonly #kept: KeptSessions<Id>;
+  readonly #histories = new KeptHistories<Id>();
   readonly sizes = new KeptSizes<Id>();
 
   constructor(setup: HomesSetup<Id>) {
@@ -70,6 +70,7 @@ export class Homes<Id extends string> {
   forget(id: Id): void {
     this.#kept.drop(id);
     Object.assign(this.#memoOf(id), { tail: null, ownedIdentity: null });
+    this.#histories.forget(id);
     this.sizes.forget(id);
   }
 
@@ -78,6 +79,7 @@ export class Homes<Id extends string> {
     this.#kept.drop(id);
     this.#memos.delete(id);
     this.#schedule.drop(id);
+    this.#histories.forget(id);
     this.sizes.forget(id);
   }
 
@@ -109,9 +111,10 @@ export class Homes<Id extends string> {
     this.#kept.drop(id);
     const home = this.homeOf(id);
     if (isThorough) await mendFiles(home, waiting);
-    const { isFlushed, boot } = this.#setup;
+    const { isFlushed, boot, historyLimits } = this.#setup;
     const note = (text: string): void => this.#setup.note(id, text);
-    return await openSession(() => ({ home, memo: this.#memoOf(id), isThorough, isFlushed, boot, note }), waiting);
+    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.#histories.ofHome(id) };
+    return await openSession(() => ({ ...known, memo: this.#memoOf(id) }), waiting);
   }
 
   /** As `lock`, and finishes what a crash has left. */
@@ -197,20 +200,10 @@ export class Homes<Id extends string> {
     if (!this.#memoOf(id).isBroken) this.#memos.delete(id);
   }
 
-  /** What cannot be retired at once is left to the next start. */
   #retireNow(id: Id): void {
     this.#kept.drop(id);
-    const { memo, home } = { memo: this.#memoOf(id), home: this.homeOf(id) };
-    using folder = HomeFolder.open(home);
-    const own = folder?.openOwn() ?? null;
-    using lock = own && lockNow(own);
-    using wal = own && lock && Wal.open(own, home, { known: memo.tail });
-    if (!folder || !own || !wal || needsRecovery(wal, this.#setup.boot)) return;
-    using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
-    const sizes = this.sizes.of(id, wal.tail) ?? {};
-    retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
-    wal.shrink();
-    writeSizes(own, wal.tail, sizes);
+    const sizesOf = (tail: WalTail): KnownSizes => this.sizes.of(id, tail) ?? {};
+    retireHomeNow(this.homeOf(id), { memo: this.#memoOf(id), boot: this.#setup.boot, sizesOf });
   }
 
   async #retireAndDispose(id: Id, session: HomeSession, isIdle: boolean): Promise<void> {

@@ -1,5 +1,6 @@
 import { storeLimits } from "../../../shared/limits.ts";
 import type { KnownSizes, ScopeSize } from "../scope-size.ts";
+import { isSameTail } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 
 /** How long a live size is used. A file that a person has made larger by hand is noticed after this at the latest. */
@@ -26,7 +27,7 @@ export class KeptSizes<Id> {
   /** `tail`: the WAL as it is now; `null` if that is not sure. Returns `null` if nothing is kept. */
   of(id: Id, tail: WalTail | null): KnownSizes | null {
     const kept = this.#kept.get(id);
-    if (kept === undefined || tail === null || !isSame(kept.tail, tail)) return null;
+    if (kept === undefined || tail === null || !isSameTail(kept.tail, tail)) return null;
     return performance.now() - kept.measuredAt > ageMsMax ? mapSizes(kept.sizes, trashOnly) : kept.sizes;
   }
 
@@ -46,7 +47,7 @@ export class KeptSizes<Id> {
   /** The process has retired the WAL, which changes no file. */
   follow(id: Id, before: WalTail | null, after: WalTail | null): void {
     const kept = this.#kept.get(id);
-    if (kept === undefined || before === null || after === null || !isSame(kept.tail, before)) return;
+    if (kept === undefined || before === null || after === null || !isSameTail(kept.tail, before)) return;
     this.#kept.set(id, { ...kept, tail: after });
   }
 
@@ -62,7 +63,3 @@ const trashOnly = ({ trash }: Partial<ScopeSize>): Partial<ScopeSize> => (trash 
 
 const isFull = ({ live, trash }: Partial<ScopeSize>): boolean =>
   (live?.bytes ?? 0) + (trash?.bytes ?? 0) > storeLimits.scopeBytesMax / 2;
-
-function isSame(a: WalTail, b: WalTail): boolean {
-  return a.identity === b.identity && a.checkpoint.salt === b.checkpoint.salt && a.next === b.next && a.end === b.end;
-}

@@ -4,12 +4,18 @@
  */
 import { isTrashPath } from "../../../shared/path.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 /** Whether a change set does nothing but that. */
 export const isPurge = (changes: ChangeSet): boolean =>
   changes.every(({ kind, path }) => kind === "remove" && isTrashPath(path));
+
+/** A purge must free space where there is none. */
+export function passOverFull(error: unknown): void {
+  if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+}
 
 /** `openFolders` is called for each folder, so that few are open at once. Files that have gone meanwhile are left out. */
 export async function purge(

@@ -3,6 +3,9 @@ import type { UserId } from "../../values/user-id.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
+import type { KeptHistory } from "./history/kept-histories.ts";
+import type { HistoryLimits } from "./history/prune-history.ts";
+import type { QueuedVersions } from "./history/queued-versions.ts";
 import type { Home, HomeKind } from "./home.ts";
 
 /** What a session starts with. */
@@ -16,6 +19,8 @@ export interface SessionSetup {
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
+  readonly histories: KeptHistory;
+  readonly historyLimits: HistoryLimits;
 }
 
 /** What a store remembers about a home between two calls. */
@@ -32,6 +37,8 @@ export class HomeMemo {
   /** The files that the WAL's records have touched since the last checkpoint. */
   readonly touched = new Map<string, TouchedFile>();
   records = 0;
+  /** The versions of the WAL's records, which are moved to the history when the WAL is retired. */
+  readonly versions: QueuedVersions[] = [];
   /** The WAL's flush has failed: it is replaced before anything else is written. */
   isBroken = false;
 
@@ -59,5 +66,6 @@ export class HomeMemo {
   forgetTouched(): void {
     this.touched.clear();
     this.records = 0;
+    this.versions.length = 0;
   }
 }

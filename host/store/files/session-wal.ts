@@ -7,6 +7,7 @@ import { replaceWal } from "./commit/replace-wal.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
 import { WalUnflushable } from "./commit/write-record.ts";
+import { HistoryFolder } from "./history/history-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -15,12 +16,14 @@ import type { SessionSetup } from "./session-setup.ts";
 export class SessionWal implements Disposable {
   readonly #setup: SessionSetup;
   readonly #place: SessionPlace;
+  readonly #beforeReplace: () => Promise<void>;
   #wal: Wal | null = null;
 
-  /** The caller closes the place. */
-  constructor(setup: SessionSetup, place: SessionPlace) {
+  /** The caller closes the place. `beforeReplace` is called before the records are dropped with the WAL. */
+  constructor(setup: SessionSetup, place: SessionPlace, beforeReplace: () => Promise<void>) {
     this.#setup = setup;
     this.#place = place;
+    this.#beforeReplace = beforeReplace;
   }
 
   /** `null` if there is no WAL yet. */
@@ -50,6 +53,7 @@ export class SessionWal implements Disposable {
       const wal = (this.#wal ??= Wal.make(this.#place.own, home));
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
       else await this.#claim(creator);
+      if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory();
       this.#place.checkLock();
       await wal.append({ boot: boot, ...record }, isFlushed);
     } catch (error) {
@@ -67,7 +71,16 @@ export class SessionWal implements Disposable {
     // The home is perhaps a new one in the place of one that is remembered.
     this.#setup.memo.seenCreator = null;
     await this.#claim(creator);
+    HistoryFolder.make(this.#place.own)[Symbol.dispose]();
     if (isFlushed) await this.#place.folder.flush();
+  }
+
+  /** The home has files from before there was a history. */
+  async #beginHistory(): Promise<void> {
+    using history = HistoryFolder.make(this.#place.own);
+    history.markLate();
+    await history.folder.flush();
+    await this.#place.own.flush();
   }
 
   async #claim(creator: UserId | null): Promise<void> {
@@ -113,6 +126,7 @@ export class SessionWal implements Disposable {
     const { memo, home } = this.#setup;
     const wal = this.#wal;
     if (wal === null) return;
+    await this.#beforeReplace();
     {
       using folders = this.#place.walk();
       await replaceWal({ own: this.#place.own, folders, wal }, [...memo.touched.values()]);

@@ -7,13 +7,16 @@ import type { ChangesOfStore } from "../changes-by-store.ts";
 import type { GrantHint } from "../grant-hints.ts";
 import { HeldStoreSet } from "../held-stores.ts";
 import { planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
+import { entriesScope } from "../shared-stores.ts";
 import type { HeldStores, SharedStores, StoreChanges, StoreHoldOptions } from "../shared-stores.ts";
 import { onSnapshot } from "../snapshot.ts";
 import { MemoryHints } from "./memory-hints.ts";
+import { MemoryHistory } from "./memory-history.ts";
 import { UserFiles } from "./user-files.ts";
 
 interface MemoryStore {
   readonly files: UserFiles;
+  readonly history: MemoryHistory;
   /** `null` before the owner's first commit. */
   owner: UserId | null;
   /** Another one after each commit, also if the store was erased in between. */
@@ -113,6 +116,7 @@ export class MemoryStores implements SharedStores {
   ): Promise<Result> {
     using held = new HeldStoreSet(ids, options, {
       open: (id) => this.filesOf(id),
+      history: (id) => (this.#stores.get(id)?.history ?? new MemoryHistory()).held,
       has: (id) => this.#stores.has(id),
       findings: () => [],
       knownSizes: {},
@@ -123,7 +127,7 @@ export class MemoryStores implements SharedStores {
   }
 
   /** Plans all parts before it applies any. */
-  #commit({ by, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
+  #commit({ by, facts, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
       planned: planChanges(this.filesOf(id), changes, seen),
@@ -131,15 +135,24 @@ export class MemoryStores implements SharedStores {
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);
     for (const { id, planned } of parts) {
-      const store = this.#stores.get(id) ?? { files: new UserFiles(), owner: null, version: 0 };
+      const store = this.#stores.get(id) ?? newStore();
       if (by !== null && ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
+      const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
+      store.history.add(store.history.plan(ofEntries, { facts }), ofEntries);
       store.files.apply(planned);
       store.version = ++this.#commits;
     }
     this.#hints.note(grants);
   }
 }
+
+const newStore = (): MemoryStore => ({
+  files: new UserFiles(),
+  history: new MemoryHistory(),
+  owner: null,
+  version: 0,
+});
 
 const tooLong = (waitedMs: number): ToolError =>
   new ToolError("BUSY", `Cannot use the store: it has been in use for ${waitedMs} ms`);

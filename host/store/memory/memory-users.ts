@@ -8,6 +8,7 @@ import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-chan
 import { noFiles, sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
+import { MemoryHistory } from "./memory-history.ts";
 import { MemoryStores } from "./memory-stores.ts";
 import { UserFiles } from "./user-files.ts";
 
@@ -16,6 +17,7 @@ export class MemoryUsers implements Store {
   readonly shared = new MemoryStores();
   readonly erased = nothingErased;
   readonly #users = new Map<UserId, UserFiles>();
+  readonly #histories = new Map<UserId, MemoryHistory>();
   readonly #queue = new UserQueue();
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
@@ -45,6 +47,7 @@ export class MemoryUsers implements Store {
             erase: async (erasedMs) => {
               if (to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
               this.#users.delete(userId);
+              this.#histories.delete(userId);
               this.shared.erase(store);
               return { store, erasedMs, id: "" };
             },
@@ -94,6 +97,7 @@ export class MemoryUsers implements Store {
     const { until, signal } = options;
     return await this.#queue.run(userId, { until, signal, tooLong }, async () => {
       const files = this.filesOf(userId);
+      const history = this.#histories.get(userId) ?? new MemoryHistory();
       this.#users.set(userId, files);
       const reader = new HeldReads(() => files);
       try {
@@ -102,11 +106,14 @@ export class MemoryUsers implements Store {
           knownSizes: {},
           handed: null,
           findings: async () => [],
-          commit: async (changes, seen) => {
+          history: history.held,
+          commit: async (changes, seen, facts = {}) => {
             if (changes.length === 0) return;
             checkCommits(options);
             const planned = planChanges(files, changes, seen);
             refuseBytes(planned);
+            history.add(history.plan(planned, facts), planned);
+            this.#histories.set(userId, history);
             files.apply(planned);
           },
         });

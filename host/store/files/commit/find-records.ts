@@ -14,6 +14,7 @@ import {
   relaxedMark,
   relaxedOffset,
   stateOffset,
+  writtenVersion,
 } from "./wal-format.ts";
 import type { Checkpoint, RecordHead, WalHome, WalRecord } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
@@ -44,6 +45,10 @@ export interface WalTail extends Omit<FoundRecords, "records" | "isDistrusted" |
   readonly identity: string;
 }
 
+/** Whether a WAL is as it was. */
+export const isSameTail = (a: WalTail, b: WalTail): boolean =>
+  a.identity === b.identity && a.checkpoint.salt === b.checkpoint.salt && a.next === b.next && a.end === b.end;
+
 /** A file in the WAL's place that cannot be read as one. */
 export class WalDamaged extends Error {}
 
@@ -53,7 +58,7 @@ export const blankWal: FoundRecords = {
   isDistrusted: false,
   isRelaxed: false,
   isContinued: false,
-  checkpoint: { version: 2, first: 1, salt: "" },
+  checkpoint: { version: writtenVersion, first: 1, salt: "" },
   slot: 1,
   next: 1,
   end: recordsStart,

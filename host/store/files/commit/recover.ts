@@ -4,6 +4,7 @@
  */
 import { isTrashPath } from "../../../../shared/path.ts";
 import { failureOfDisk } from "../../../disk/disk-failure.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
@@ -22,6 +23,8 @@ export interface Recovery extends Aside {
   readonly boot: string | null;
   /** Reports to the operator what was found and done. */
   readonly note: (text: string) => void;
+  /** Moves the versions of the WAL to the history, before the WAL drops them. */
+  readonly moveVersions: () => Promise<void>;
 }
 
 export async function recover(recovery: Recovery): Promise<void> {
@@ -77,8 +80,20 @@ async function rebuild(recovery: Recovery): Promise<void> {
   // After a failed flush, the content that the system shows is perhaps not on the disk, so it is written again.
   const doubted = files.filter(({ verdict, after }) => wal.isDistrusted && verdict === "done" && after !== null);
   await putContents(own, folders, doubted);
-  await retireWal(recovery, files);
+  await retire(recovery, files);
   note(`recovery looked at ${files.length} files after a crash and restored ${pending.length + doubted.length}`);
+}
+
+/** On a full disk, the WAL keeps its records: what they say is done, and is looked at again at the next start. */
+async function retire(recovery: Recovery, files: readonly ChangedFile[]): Promise<void> {
+  try {
+    await recovery.moveVersions();
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    recovery.note(`the WAL is kept: there is no room for the history (${error.message})`);
+    return;
+  }
+  await retireWal(recovery, files);
 }
 
 /** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
@@ -89,7 +104,7 @@ async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
 }
 
 async function noteJudgement({ wal, boot }: Recovery, kept: readonly JudgedFile[]): Promise<void> {
-  // Records of an earlier version prove nothing about a person's changes.
+  // No record can be added to a WAL of an earlier version before it is retired.
   if (wal.isOutdated) return;
   try {
     await wal.append({ boot: boot, files: [], kept: kept.map(({ scope, path }) => ({ scope, path })) }, true);

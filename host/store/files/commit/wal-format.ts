@@ -13,7 +13,8 @@
  * and `applied` the time of that in microseconds. The check does not cover them, because they are written later. A
  * checkpoint's check covers the home's owner, so a copy of another home's WAL is invalid.
  *
- * Version 1 has no `applied`. It is read, but records are only added to version 2.
+ * Version 1 has no `applied`, and only version 3 has `versions`. The others are read, but records are only added to
+ * version 3.
  */
 import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
@@ -39,8 +40,10 @@ export const recordsStart = 4096;
 export const relaxedMark = "~".charCodeAt(0);
 export const distrustMark = "!".charCodeAt(0);
 
-/** Of the format: 2 is written. */
-export type WalVersionNumber = 1 | 2;
+/** Of the format: 3 is written. */
+export type WalVersionNumber = 1 | 2 | 3;
+
+export const writtenVersion: WalVersionNumber = 3;
 
 export interface Checkpoint {
   readonly version: WalVersionNumber;
@@ -73,14 +76,14 @@ export function encodeCheckpoint({ version, first, salt }: Checkpoint, owner: st
   return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
 }
 
-const checkpointLine = new RegExp(String.raw`^(${checkpointMark} ([12]) (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n`);
+const checkpointLine = new RegExp(String.raw`^(${checkpointMark} ([123]) (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n`);
 
 export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
   const found = checkpointLine.exec(bytes.toString("latin1"));
   if (!found) return null;
   const [, line = "", version, first, salt = "", check] = found;
   if (digest(`${owner}\n`, line) !== check) return null;
-  return { version: version === "1" ? 1 : 2, first: Number(first), salt };
+  return { version: Number(version) as WalVersionNumber, first: Number(first), salt };
 }
 
 const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])([\d-]{16})?\n$/;
@@ -95,8 +98,8 @@ export const stateOffset = "record ".length + 2 * (digits + 1) + 64 + 1;
 export const headBytesOf = (version: WalVersionNumber): number =>
   stateOffset + "+\n".length + (version === 1 ? 0 : timeDigits);
 
-/** As version 2 has it. */
-export const headBytes = headBytesOf(2);
+/** As it is written. */
+export const headBytes = headBytesOf(writtenVersion);
 
 export function encodeRecord(salt: string, sequence: number, json: Buffer): Buffer {
   const head = `record ${padded(sequence)} ${padded(json.length)} ${checkOf(salt, sequence, json)} -${noTime}\n`;
@@ -120,6 +123,7 @@ export function checkOf(salt: string, sequence: number, json: Uint8Array): strin
   return digest(`${salt} ${sequence} ${json.length}\n`, json);
 }
 
+const contentSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })]);
 const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
@@ -142,9 +146,15 @@ const recordFields = {
       /** SHA-256 of the old content; `null` if there was no file. */
       before: z.nullable(digestSchema),
       /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
-      after: z.nullable(z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })])),
+      after: z.nullable(contentSchema),
     }),
   ),
+  /** What the change set adds to the history: lines as `host/store/versions/version-line.ts` has them. */
+  versions: z.optional(z.array(z.string())),
+  /** The contents of files that somebody has edited before, which are in the history first. */
+  edited: z.optional(z.array(contentSchema)),
+  /** The record before does not count: somebody has edited its files meanwhile. */
+  voids: z.optional(z.literal(true)),
 };
 const recordSchema = z.strictObject(recordFields);
 /** Only a store's record can be part of a change of several stores. */
@@ -157,6 +167,9 @@ export interface WalRecord {
   readonly inode?: string | undefined;
   readonly kept?: readonly KeptFile[] | undefined;
   readonly files: readonly RecordedFile[];
+  readonly versions?: readonly string[] | undefined;
+  readonly edited?: readonly Buffer[] | undefined;
+  readonly voids?: true | undefined;
   readonly joint?: JointMark | undefined;
 }
 
@@ -167,7 +180,7 @@ export interface RecordedFile extends ChangedFile {
 export type KeptFile = Pick<ChangedFile, "scope" | "path">;
 
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
-export function encodeFiles({ files, ...facts }: WalRecord): Buffer {
+export function encodeFiles({ files, edited, ...facts }: WalRecord): Buffer {
   refuseBytes(files);
   const written = files.map(({ scope, path, way, before, after }) => ({
     scope,
@@ -176,17 +189,18 @@ export function encodeFiles({ files, ...facts }: WalRecord): Buffer {
     before,
     after: after && encodeContent(after),
   }));
-  return Buffer.from(JSON.stringify({ ...facts, files: written }));
+  return Buffer.from(JSON.stringify({ ...facts, files: written, edited: edited?.map(encodeContent) }));
 }
 
 export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json));
   if (!parsed.success) return null;
-  const { files, kept, ...facts } = parsed.data as z.infer<typeof storeRecordSchema>;
+  const { files, kept, edited, ...facts } = parsed.data as z.infer<typeof storeRecordSchema>;
   if (![...files, ...(kept ?? [])].every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
   return {
-    ...(facts as Pick<WalRecord, "boot" | "stagedUs" | "inode" | "joint">),
+    ...(facts as Omit<WalRecord, "files" | "kept" | "edited">),
     kept,
+    edited: edited?.map(decodeContent),
     files: files.map(({ scope, path, way, before, after }) => ({
       scope,
       path,

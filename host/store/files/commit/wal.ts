@@ -18,13 +18,14 @@ import {
   relaxedMark,
   relaxedOffset,
   stateOffset,
+  writtenVersion,
 } from "./wal-format.ts";
 import type { WalHome, WalRecord } from "./wal-format.ts";
-import { refuseLength, walLimits } from "./wal-limits.ts";
+import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
 import { WalSeal } from "./wal-seal.ts";
 import { takeBackCheckpoint, writeCheckpoint } from "./write-checkpoint.ts";
-import { flushRecord, WalUnflushable, writeRecord } from "./write-record.ts";
+import { clearRoom, flushRecord, WalUnflushable, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
@@ -110,7 +111,12 @@ export class Wal implements Disposable {
 
   /** No record can be added before it is retired: it has records of an earlier version of the format. */
   get isOutdated(): boolean {
-    return this.#now.checkpoint.version === 1 && !this.isEmpty;
+    return this.isOfEarlierVersion && !this.isEmpty;
+  }
+
+  /** It was set up before there was a history. */
+  get isOfEarlierVersion(): boolean {
+    return this.#now.checkpoint.version !== writtenVersion;
   }
 
   /** No record is left. */
@@ -127,7 +133,7 @@ export class Wal implements Disposable {
     refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
-    if (this.#now.checkpoint.version === 1) await this.checkpoint();
+    if (this.isOfEarlierVersion) await this.checkpoint();
     if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, this.#now.next);
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
@@ -182,7 +188,7 @@ export class Wal implements Disposable {
    */
   markApplied(appliedUs: number | null): void {
     if (this.#now.last === 0) return;
-    const isTimed = this.#now.checkpoint.version === 2;
+    const isTimed = this.#now.checkpoint.version !== 1;
     this.#file.write(this.#now.last + stateOffset, encodeApplied(isTimed ? appliedUs : null));
   }
 
@@ -230,14 +236,7 @@ export class Wal implements Disposable {
 
   /** Clears the space of dropped records, and frees most of it; all of it on a disk that has no room to clear it. */
   shrink(): void {
-    if (!this.isEmpty) return;
-    let left = Math.max(recordsStart, Math.min(this.#file.size(), walLimits.idleBytes));
-    try {
-      this.#file.write(recordsStart, Buffer.alloc(left - recordsStart));
-    } catch {
-      left = recordsStart;
-    }
-    this.#file.truncate(left);
+    if (this.isEmpty) clearRoom(this.#file);
   }
 
   [Symbol.dispose](): void {

@@ -1,5 +1,5 @@
 import type { DiskFile } from "../../../disk/directory.ts";
-import { checkpointBytesMax, checkpointOffsets, encodeCheckpoint, newSalt } from "./wal-format.ts";
+import { checkpointBytesMax, checkpointOffsets, encodeCheckpoint, newSalt, writtenVersion } from "./wal-format.ts";
 import type { Checkpoint, WalHome } from "./wal-format.ts";
 
 /** The checkpoint that counts, and which of the two places holds it. */
@@ -10,7 +10,7 @@ interface PresentCheckpoint {
 
 /** Writes a checkpoint into the place that does not count, which then does. `first`: the sequence of its first record. */
 export function writeCheckpoint(file: DiskFile, home: WalHome, now: PresentCheckpoint, first: number): void {
-  const checkpoint: Checkpoint = { version: 2, first, salt: newSalt() };
+  const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt() };
   now.slot = 1 - now.slot;
   file.write(checkpointOffsets[now.slot] ?? 0, encodeCheckpoint(checkpoint, home.owner));
   now.checkpoint = checkpoint;

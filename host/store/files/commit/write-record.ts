@@ -1,6 +1,6 @@
 import type { DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { headBytes } from "./wal-format.ts";
+import { headBytes, recordsStart } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
 /** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
@@ -41,6 +41,17 @@ function reserve(file: DiskFile, end: number): void {
     if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
     file.truncate(size);
   }
+}
+
+/** Clears the room of records that were dropped, and frees most of it. */
+export function clearRoom(file: DiskFile): void {
+  let left = Math.max(recordsStart, Math.min(file.size(), walLimits.idleBytes));
+  try {
+    file.write(recordsStart, Buffer.alloc(left - recordsStart));
+  } catch {
+    left = recordsStart;
+  }
+  file.truncate(left);
 }
 
 /** Erases a record whose call has failed, so that nobody finds it. */

@@ -1,10 +1,11 @@
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import type { UserId } from "../../../values/user-id.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
 import { refuseBytes, StaleCall } from "../../plan-changes.ts";
 import { sizesAfter } from "../../scope-size.ts";
 import type { StoreChanges } from "../../shared-stores.ts";
+import { unstatedFacts } from "../../versions/version.ts";
+import type { WriteFacts } from "../../versions/version.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
 import { isPurge } from "../purge.ts";
@@ -41,22 +42,22 @@ export async function commitStores(
 
 async function purgeStore(
   place: CommitPlace,
-  { knownSizes }: StoreChanges,
+  { knownSizes, facts }: StoreChanges,
   { id, changes }: ChangesOfStore,
 ): Promise<void> {
   const session = place.locked.of(id) ?? (await openNew(place, id));
-  const sizes = await session.purge(changes, place.sizes.before(id, knownSizes));
+  const sizes = await session.purge(changes, facts ?? unstatedFacts(Date.now()), place.sizes.before(id, knownSizes));
   place.sizes.keep(id, session.tail, sizes);
 }
 
 /** Prepares all parts before it records any. */
 async function commitParts(
   place: CommitPlace,
-  { by, knownSizes, grants }: StoreChanges,
+  { by, knownSizes, grants, facts = unstatedFacts(Date.now()) }: StoreChanges,
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
-  await prepare(place, { by, grants }, byStore, parts);
+  await prepare(place, { by, grants, facts }, byStore, parts);
   await commitPrepared(parts);
   for (const { id, session, change } of parts) {
     place.sizes.keep(id, session.tail, sizesAfter(place.sizes.before(id, knownSizes), change.planned));
@@ -66,14 +67,14 @@ async function commitParts(
 
 async function prepare(
   place: CommitPlace,
-  { by: creator, grants }: { readonly by: UserId | null; readonly grants: Grants },
+  { by: creator, grants, facts }: Pick<StoreChanges, "by"> & { readonly grants: Grants; readonly facts: WriteFacts },
   byStore: readonly ChangesOfStore[],
   parts: JointPart[],
 ): Promise<void> {
   try {
     for (const { id, ...wanted } of byStore) {
       const session = place.locked.of(id) ?? (await openNew(place, id));
-      parts.push({ id, session, change: session.prepare({ ...wanted, creator }) });
+      parts.push({ id, session, change: session.prepare({ ...wanted, creator, facts }) });
     }
     refuseBytes(parts.flatMap(({ change }) => change.planned));
     await addHints(place, grants);

@@ -14,6 +14,7 @@ import { onSnapshot } from "../../snapshot.ts";
 import { ErasableHome } from "../erasable-home.ts";
 import { examineHome } from "../examine.ts";
 import { FileReader } from "../file-reader.ts";
+import { heldFileHistory } from "../held-file-history.ts";
 import type { HomeSession } from "../home-session.ts";
 import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
@@ -41,7 +42,6 @@ interface Holding {
 }
 
 const followWaitMs = 2_000;
-
 const noLocks: Holding = { locked: null, read: new Map() };
 
 export class FileSharedStores implements SharedStores {
@@ -179,12 +179,11 @@ export class FileSharedStores implements SharedStores {
 
   /** Runs the work under the locks, and repairs nothing. */
   async #look<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
-    const homes = this.#homes;
     const locks: Disposable[] = [];
     try {
       for (const id of ids) {
         const [waiting, isOnly] = [waitingFor(options), options.isLookingOnly];
-        const lock = await (isOnly ? homes.lockOnly(id, waiting) : homes.lockFinished(id, waiting));
+        const lock = await (isOnly ? this.#homes.lockOnly(id, waiting) : this.#homes.lockFinished(id, waiting));
         if (lock !== null) locks.push(lock);
       }
       return await this.#run(ids, options, work);
@@ -231,6 +230,7 @@ export class FileSharedStores implements SharedStores {
     const sizes = new StoreSizes(this.#homes.sizes, ids, (id) => this.#homes.knownSizes(id, locked?.of(id) ?? null));
     using held = new HeldStoreSet(ids, options, {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
+      history: (id) => heldFileHistory(this.#homes.homeOf(id), () => locked?.of(id) ?? null),
       has: (id) => hasStore(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,

@@ -1,0 +1,31 @@
+import type { Directory } from "../../../disk/directory.ts";
+import type { StoreFinding } from "../../holding.ts";
+import { headAfter, parseLine } from "../../versions/version-line.ts";
+import { noVersion } from "../../versions/version.ts";
+import type { VersionHead } from "../../versions/version.ts";
+import { historyFolder, HistoryFolder } from "./history-folder.ts";
+
+/** What is wrong with a history. Every line is read, and compared with the one before. */
+export function historyFindings(own: Directory, hostFolder: string): StoreFinding[] {
+  using history = HistoryFolder.open(own);
+  const message = history && faultIn(history);
+  if (message === null) return [];
+  return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
+}
+
+function faultIn(history: HistoryFolder): string | null {
+  let last: VersionHead | null = null;
+  for (const first of history.segments("versions")) {
+    // Old versions are dropped, a segment at a time.
+    last ??= first === 1 ? noVersion : null;
+    for (const line of history.lines("versions", first)) {
+      const next = (last?.seq ?? first - 1) + 1;
+      const version = parseLine(line);
+      if (version === null) return `version ${next} is no version`;
+      if (version.seq !== next) return `version ${next} is missing`;
+      if (last !== null && version.prev !== last.hash) return `version ${next - 1} or ${next} was changed`;
+      last = headAfter(version, line);
+    }
+  }
+  return null;
+}

@@ -1,0 +1,98 @@
+/**
+ * The history of a home, in the host's own folder. No guest can name it.
+ *
+ *     .memcell/history/
+ *       versions-<seq>.jsonl   versions, one in a line; the name has the number of the first
+ *       contents-<seq>.jsonl   the contents of these versions, by their hashes
+ *       present.json           where the present files come from, up to some version
+ *       began-late             there were files before there was a history
+ */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
+
+export const historyFolder = "history";
+const lateMark = "began-late";
+const digits = 12;
+
+type SegmentKind = "versions" | "contents";
+
+const nameOf = (kind: SegmentKind, first: number): string => `${kind}-${String(first).padStart(digits, "0")}.jsonl`;
+export const contentsName = (first: number): string => nameOf("contents", first);
+
+const namePattern = /^(versions|contents)-(\d{12})\.jsonl$/;
+
+export class HistoryFolder implements Disposable {
+  readonly folder: Directory;
+
+  private constructor(folder: Directory) {
+    this.folder = folder;
+  }
+
+  /** `null` if there is none. */
+  static open(own: Directory): HistoryFolder | null {
+    const folder = own.openFolder(historyFolder);
+    return folder && new HistoryFolder(folder);
+  }
+
+  /** Durable once `own` is flushed. */
+  static make(own: Directory): HistoryFolder {
+    return new HistoryFolder(own.makeFolder(historyFolder));
+  }
+
+  get beganLate(): boolean {
+    return this.folder.measure(lateMark) !== null;
+  }
+
+  /** Notes that the home has files of which no version tells. Durable once the folder is flushed. */
+  markLate(): void {
+    if (!this.beganLate) this.folder.create(lateMark, new Uint8Array(), lateMark);
+  }
+
+  /** The numbers of the first versions of all segments, in order. */
+  segments(kind: SegmentKind): number[] {
+    const found = this.folder.entries().flatMap(({ name }) => {
+      const [, of, first] = namePattern.exec(name) ?? [];
+      return of === kind ? [Number(first)] : [];
+    });
+    return found.toSorted((a, b) => a - b);
+  }
+
+  openSegment(kind: SegmentKind, first: number, use: "read" | "make"): DiskFile | null {
+    const name = nameOf(kind, first);
+    return this.folder.openFile(name, name, use);
+  }
+
+  /** The whole lines of a segment; none if there is no such segment. */
+  lines(kind: SegmentKind, first: number): string[] {
+    using file = this.openSegment(kind, first, "read");
+    return file === null ? [] : wholeLines(file.read(0, file.size()));
+  }
+
+  bytesOf(kind: SegmentKind, first: number): number {
+    return this.folder.measure(nameOf(kind, first))?.bytes ?? 0;
+  }
+
+  remove(kind: SegmentKind, first: number): void {
+    const name = nameOf(kind, first);
+    if (this.folder.measure(name) !== null) this.folder.remove(name);
+  }
+
+  [Symbol.dispose](): void {
+    this.folder[Symbol.dispose]();
+  }
+}
+
+/** What a crash has left of the last line does not count. */
+function wholeLines(bytes: Buffer): string[] {
+  const lines = bytes.toString("utf8").split("\n");
+  lines.pop();
+  return lines;
+}
+
+/** Appends lines to a segment. Cuts off first what a crash has left of a line. */
+export function appendLines(file: DiskFile, lines: readonly string[]): void {
+  const size = file.size();
+  if (size > 0 && file.read(size - 1, 1).toString("latin1") !== "\n") {
+    file.truncate(file.read(0, size).lastIndexOf("\n") + 1);
+  }
+  if (lines.length > 0) file.write(file.size(), Buffer.from(`${lines.join("\n")}\n`));
+}

@@ -1,0 +1,36 @@
+import { isSameTail } from "../commit/find-records.ts";
+import type { WalTail } from "../commit/find-records.ts";
+import type { KnownHistory } from "./known-history.ts";
+
+/** How many homes' histories are kept. One takes 0.3 MB for a thousand files, and up to 0.3 MB of contents. */
+const homesMax = 128;
+
+/** One home's history between calls, as of some state of its WAL. */
+export interface KeptHistory {
+  of(tail: WalTail): KnownHistory | null;
+  keep(tail: WalTail, known: KnownHistory): void;
+}
+
+/** The histories of homes between calls. Another process that commits changes the WAL, and then one is read again. */
+export class KeptHistories<Id> {
+  readonly #kept = new Map<Id, { readonly tail: WalTail; readonly known: KnownHistory }>();
+
+  ofHome(id: Id): KeptHistory {
+    return {
+      of: (tail) => {
+        const kept = this.#kept.get(id);
+        return kept !== undefined && isSameTail(kept.tail, tail) ? kept.known : null;
+      },
+      keep: (tail, known) => {
+        this.#kept.delete(id);
+        this.#kept.set(id, { tail, known });
+        const [oldest] = this.#kept.keys();
+        if (this.#kept.size > homesMax && oldest !== undefined) this.#kept.delete(oldest);
+      },
+    };
+  }
+
+  forget(id: Id): void {
+    this.#kept.delete(id);
+  }
+}

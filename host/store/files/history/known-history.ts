@@ -1,0 +1,17 @@
+import type { OriginClass } from "../../../../shared/origin.ts";
+import type { PresentOrigins } from "../../versions/present-origins.ts";
+import type { ContentBases } from "./content-bases.ts";
+
+/** What is known of a home's history. */
+export interface KnownHistory {
+  readonly origins: PresentOrigins;
+  /** Where a file comes from that no version knows. */
+  readonly unknown: OriginClass;
+  /** Versions are missing, or were changed. */
+  readonly isBroken: boolean;
+  readonly bases: ContentBases;
+  /** The next versions begin another segment. */
+  startsSegment: boolean;
+  /** Versions since `present.json` was written. */
+  unwritten: number;
+}

@@ -1,0 +1,41 @@
+import type { PlannedVersion } from "../../versions/plan-versions.ts";
+import { PresentOrigins } from "../../versions/present-origins.ts";
+import type { Wal } from "../commit/wal.ts";
+import type { HistoryFolder } from "./history-folder.ts";
+import type { KnownHistory } from "./known-history.ts";
+import { readPresent } from "./present-file.ts";
+import { storedVersions } from "./stored-versions.ts";
+
+/** A segment that is larger gets no further versions. */
+const segmentBytesMax = { versions: 256 * 1024, contents: 1024 * 1024 } as const;
+
+export const isFullSegment = (history: HistoryFolder, first: number): boolean =>
+  (["versions", "contents"] as const).some((kind) => history.bytesOf(kind, first) >= segmentBytesMax[kind]);
+
+/** Where the versions of a home are. */
+export interface HistoryPlace {
+  readonly history: HistoryFolder | null;
+  readonly wal: Wal | null;
+  /** Those of the WAL, of which some can be in the history already. */
+  readonly queued: readonly PlannedVersion[];
+}
+
+type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment">;
+
+export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHistory {
+  const origins = (history && readPresent(history)) ?? new PresentOrigins();
+  const stored = history === null ? [] : storedVersions(history, origins.head.seq + 1);
+  // Whoever sets a WAL up makes the folder too.
+  let isBroken = history === null && wal !== null && wal.isSetUp && !wal.isOfEarlierVersion;
+  let unwritten = 0;
+  for (const { version, head } of [...stored, ...queued]) {
+    if (version.seq <= origins.head.seq) continue;
+    isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash;
+    origins.add(version, head);
+    unwritten++;
+  }
+  const beganLate = history?.beganLate === true || wal?.isOfEarlierVersion === true;
+  // Of what is lost, nobody can say where it came from.
+  const unknown = isBroken ? "untrusted_document" : beganLate ? "unstated" : "owner_edit";
+  return { origins, unknown, isBroken, unwritten };
+}

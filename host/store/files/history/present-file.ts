@@ -1,0 +1,56 @@
+/**
+ * Where the present files come from, up to some version: so that not all versions are read again, and so that old ones
+ * can be dropped. What it says is never more than what the versions said.
+ */
+import { originClasses } from "../../../../shared/origin.ts";
+import * as z from "../../../../shared/zod.ts";
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
+import { PresentOrigins } from "../../versions/present-origins.ts";
+import { versionKinds } from "../../versions/version.ts";
+import type { HistoryFolder } from "./history-folder.ts";
+
+const name = "present.json";
+const staged = "present-staged";
+
+const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const originClass = z.enum(originClasses);
+const origin = z.strictObject({
+  seq: z.int(),
+  sha256,
+  class: originClass,
+  trust: originClass,
+  atMs: z.int(),
+  kind: z.optional(z.enum(versionKinds)),
+});
+const schema = z.strictObject({
+  head: z.strictObject({ seq: z.int(), hash: sha256 }),
+  files: z.array(z.strictObject({ place: z.string(), origin })),
+});
+
+/** `null` if there is none that can be read. */
+export function readPresent(history: HistoryFolder): PresentOrigins | null {
+  try {
+    using file = history.folder.openFile(name, name, "read");
+    const parsed = file && z.safeParse(schema, JSON.parse(file.read(0, file.size()).toString("utf8")));
+    if (!parsed?.success) return null;
+    const { head, files } = parsed.data;
+    return new PresentOrigins(
+      head,
+      files.map(({ place, origin: of }) => [place, of]),
+    );
+  } catch {
+    return null;
+  }
+}
+
+/** Durable once the folder is flushed. */
+export async function writePresent({ folder }: HistoryFolder, origins: PresentOrigins): Promise<void> {
+  const files = Array.from(origins.entries(), ([place, of]) => ({ place, origin: of }));
+  const content = Buffer.from(JSON.stringify({ head: origins.head, files }));
+  createOverLeftover(folder, staged, { content, shown: name });
+  {
+    using file = folder.openFile(staged, name, "flush");
+    await file?.flush();
+  }
+  folder.rename(staged, folder, name);
+}

@@ -1,0 +1,53 @@
+import { digestOf } from "../../reading.ts";
+import type { PlannedVersion } from "../../versions/plan-versions.ts";
+import { headAfter, parseLine } from "../../versions/version-line.ts";
+import type { WalRecord } from "../commit/wal-format.ts";
+import type { ContentBases, WrittenContent } from "./content-bases.ts";
+
+/** The versions of one record of the WAL, which are not in the history yet. */
+export interface QueuedVersions {
+  readonly versions: readonly PlannedVersion[];
+  /** Lines with the contents that they have written. */
+  readonly contents: readonly string[];
+}
+
+export function queuedVersions(
+  versions: readonly PlannedVersion[],
+  written: readonly WrittenContent[],
+  bases: ContentBases,
+): QueuedVersions {
+  return { versions, contents: written.map((each) => bases.encode(each)) };
+}
+
+/** The versions of records, without those of changes that were taken back. */
+export function versionsInRecords(
+  records: readonly Pick<WalRecord, "versions" | "edited" | "files" | "voids">[],
+  bases: ContentBases,
+): QueuedVersions[] {
+  return records.flatMap((record, at) => {
+    const versions = (record.versions ?? []).flatMap(plannedFrom);
+    if (versions.length === 0 || records[at + 1]?.voids) return [];
+    return [queuedVersions(versions, writtenIn(record, versions), bases)];
+  });
+}
+
+function plannedFrom(line: string): PlannedVersion[] {
+  const version = parseLine(line);
+  return version === null ? [] : [{ version, line, head: headAfter(version, line) }];
+}
+
+/** The contents that versions name and a record has. */
+function writtenIn(
+  { files, edited = [] }: Pick<WalRecord, "edited" | "files">,
+  versions: readonly PlannedVersion[],
+): WrittenContent[] {
+  const byDigest = new Map<string | null, Buffer>(edited.map((content) => [digestOf(content), content]));
+  for (const { after } of files) if (after !== null) byDigest.set(digestOf(after), after);
+  return versions.flatMap(({ version }) =>
+    version.files.flatMap(({ scope, path, sha256, from }) => {
+      const content = byDigest.get(sha256);
+      if (sha256 === null || from !== undefined || content === undefined) return [];
+      return [{ key: `${scope}:${path}`, sha256, content }];
+    }),
+  );
+}

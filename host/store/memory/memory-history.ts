@@ -1,0 +1,64 @@
+import type { Seen } from "../../values/change-set.ts";
+import type { PlannedFile } from "../plan-changes.ts";
+import type { CommitFacts } from "../store.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
+import { planVersions } from "../versions/plan-versions.ts";
+import type { PlannedVersion } from "../versions/plan-versions.ts";
+import { PresentOrigins } from "../versions/present-origins.ts";
+import { unstatedFacts } from "../versions/version.ts";
+import type { Version } from "../versions/version.ts";
+
+/** How many bytes of contents are kept. */
+const bytesMax = 32 * 1024 * 1024;
+
+/** The versions of one user's files, or of those of a shared store, in memory. Nobody edits these files by hand. */
+export class MemoryHistory {
+  readonly #origins = new PresentOrigins();
+  readonly #versions: Version[] = [];
+  readonly #contents = new Map<string, Buffer>();
+  #bytes = 0;
+
+  /** Throws nothing: a plan that was made can be kept. */
+  plan(planned: readonly PlannedFile[], { facts, kind }: CommitFacts): PlannedVersion[] {
+    const ground = { origins: this.#origins, unknown: "owner_edit", earlier: () => null } as const;
+    const seen: readonly Seen[] = [];
+    return planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen });
+  }
+
+  add(versions: readonly PlannedVersion[], planned: readonly PlannedFile[]): void {
+    for (const { version, head } of versions) {
+      this.#origins.add(version, head);
+      this.#versions.push(version);
+      for (const { scope, path, sha256 } of version.files) {
+        const after = planned.find((file) => file.scope === scope && file.path === path)?.after;
+        if (sha256 !== null && after) this.#keep(sha256, after);
+      }
+    }
+  }
+
+  get held(): HeldHistory {
+    const origins = this.#origins;
+    return {
+      get head() {
+        return origins.head;
+      },
+      isBroken: false,
+      unknown: "owner_edit",
+      originOf: (scope, path) => origins.of(scope, path),
+      origins: () => origins.entries(),
+      versions: () => [...this.#versions],
+      contentOf: (sha256) => this.#contents.get(sha256) ?? null,
+    };
+  }
+
+  #keep(sha256: string, content: Buffer): void {
+    if (this.#contents.has(sha256)) return;
+    this.#contents.set(sha256, Buffer.from(content));
+    this.#bytes += content.length;
+    for (const [oldest, bytes] of this.#contents) {
+      if (this.#bytes <= bytesMax) return;
+      this.#contents.delete(oldest);
+      this.#bytes -= bytes.length;
+    }
+  }
+}

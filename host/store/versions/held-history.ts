@@ -1,0 +1,26 @@
+import type { OriginClass } from "../../../shared/origin.ts";
+import type { FileOrigin } from "./present-origins.ts";
+import type { Version, VersionHead } from "./version.ts";
+
+/** The history of what is held. Must not be used after the work has ended. */
+export interface HeldHistory {
+  readonly head: VersionHead;
+
+  /** Versions are missing, or somebody has changed them. */
+  readonly isBroken: boolean;
+
+  /** Where the files come from that no version knows. */
+  readonly unknown: OriginClass;
+
+  /** Where the present content of a file comes from; `null` if no version has left a file there. */
+  originOf(scope: string, path: string): FileOrigin | null;
+
+  /** The places of all files that versions have left, as `scope:path`, with their origins. */
+  origins(): Iterable<readonly [string, FileOrigin]>;
+
+  /** All versions, the oldest first. */
+  versions(): Version[];
+
+  /** A content by its hash; `null` if it is not kept. */
+  contentOf(sha256: string): Uint8Array | null;
+}

@@ -1,0 +1,71 @@
+import type { OriginClass } from "../../../shared/origin.ts";
+import { noVersion } from "./version.ts";
+import type { Version, VersionHead, VersionKind } from "./version.ts";
+
+/** Where the present content of a file comes from. */
+export interface FileOrigin {
+  /** The version that has written it. */
+  readonly seq: number;
+  readonly sha256: string;
+  readonly class: OriginClass;
+  readonly trust: OriginClass;
+  readonly atMs: number;
+  readonly kind?: VersionKind | undefined;
+}
+
+/** A file's place as a key. Unambiguous, because no scope and no path has a colon. */
+export const placeKey = ({ scope, path }: { readonly scope: string; readonly path: string }): string =>
+  `${scope}:${path}`;
+
+/** The origins of a home's present files, as its history tells them. */
+export class PresentOrigins {
+  readonly #files: Map<string, FileOrigin>;
+  #head: VersionHead;
+
+  constructor(head: VersionHead = noVersion, files: Iterable<readonly [string, FileOrigin]> = []) {
+    this.#head = head;
+    this.#files = new Map(files);
+  }
+
+  get head(): VersionHead {
+    return this.#head;
+  }
+
+  get size(): number {
+    return this.#files.size;
+  }
+
+  entries(): IterableIterator<[string, FileOrigin]> {
+    return this.#files.entries();
+  }
+
+  /** `null` if no version has left a file there. */
+  of(scope: string, path: string): FileOrigin | null {
+    return this.#files.get(placeKey({ scope, path })) ?? null;
+  }
+
+  /** Takes a version over. `head`: the history's end after it. */
+  add(version: Version, head: VersionHead): void {
+    const moved = new Map(version.files.flatMap(({ scope, from }) => this.#found(scope, from)));
+    for (const file of version.files) {
+      const key = placeKey(file);
+      const source = file.from === undefined ? undefined : moved.get(placeKey({ scope: file.scope, path: file.from }));
+      if (file.sha256 === null) this.#files.delete(key);
+      else this.#files.set(key, originOf(version, file.sha256, file.trust, source));
+    }
+    this.#head = head;
+  }
+
+  #found(scope: string, path: string | undefined): [string, FileOrigin][] {
+    const key = path === undefined ? "" : placeKey({ scope, path });
+    const found = this.#files.get(key);
+    return found === undefined ? [] : [[key, found]];
+  }
+}
+
+/** A move changes neither where the content comes from nor when it was written. */
+function originOf(version: Version, sha256: string, trust: OriginClass, source: FileOrigin | undefined): FileOrigin {
+  if (source?.sha256 === sha256) return { ...source, trust };
+  const { seq, atMs, kind } = version;
+  return { seq, sha256, class: version.class, trust, atMs, ...(kind && { kind }) };
+}

@@ -1,0 +1,29 @@
+import type { HeldHistory } from "./held-history.ts";
+import { placeKey } from "./present-origins.ts";
+
+/** A history of one scope under another name of that scope. */
+export function renamedHistory(history: HeldHistory, from: string, to: string): HeldHistory {
+  return {
+    get head() {
+      return history.head;
+    },
+    get isBroken() {
+      return history.isBroken;
+    },
+    get unknown() {
+      return history.unknown;
+    },
+    originOf: (scope, path) => history.originOf(scope === to ? from : scope, path),
+    origins: () =>
+      Array.from(history.origins(), ([place, origin]) => [
+        placeKey({ scope: to, path: place.slice(from.length + 1) }),
+        origin,
+      ]),
+    versions: () =>
+      history.versions().map((version) => ({
+        ...version,
+        files: version.files.map((file) => ({ ...file, scope: file.scope === from ? to : file.scope })),
+      })),
+    contentOf: (sha256) => history.contentOf(sha256),
+  };
+}

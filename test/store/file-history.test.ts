@@ -1,0 +1,327 @@
+/** The history of files on a disk: across processes, after edits by hand, after damage, and when the trash is emptied. */
+import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect, test } from "vitest";
+
+import { DiskRoot } from "../../host/disk/data-root.ts";
+import { FileStore } from "../../host/store/files/file-store.ts";
+import type { HeldHistory } from "../../host/store/versions/held-history.ts";
+import { unstatedFacts } from "../../host/store/versions/version.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolder } from "../support/user-files.ts";
+import { remove, trash, write } from "./store-stage.ts";
+
+const alice = "alice" as UserId;
+
+class Stage implements AsyncDisposable {
+  readonly #folder = temporaryFolder();
+  readonly notes: string[] = [];
+  store = this.#open();
+
+  #open(history = { days: 90, bytes: 2 ** 25 }): FileStore {
+    const note = (_owner: string, text: string): void => void this.notes.push(text);
+    return new FileStore(new DiskRoot(this.#folder.path), { durability: "full", note, history });
+  }
+
+  /** As another process begins, after this one has ended. */
+  async reopen(history?: { days: number; bytes: number }): Promise<void> {
+    await this.store.close();
+    this.store = this.#open(history);
+  }
+
+  /** Opens a second store beside the first. */
+  beside(): FileStore {
+    return this.#open();
+  }
+
+  async commit(changes: ChangeSet, of: OriginClass = "direct_user", store = this.store): Promise<void> {
+    const facts = { ...unstatedFacts(Date.now()), class: of, trust: of };
+    await store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
+      held.commit(changes, held.reader.seen, { facts }),
+    );
+  }
+
+  look<Seen>(look: (held: HeldHistory) => Seen, options = {}): Promise<Seen> {
+    const hold = { writes: false, until: performance.now() + 9_000, ...options };
+    return this.store.hold(alice, hold, async (held) => look(held.history));
+  }
+
+  /** The contents of a file's versions, the oldest first; `null` if it was removed or the content is not kept. */
+  contents(path: string): Promise<(string | null)[]> {
+    return this.look((held) =>
+      held.versions().flatMap(({ files }) =>
+        files
+          .filter((file) => file.path === path)
+          .map(({ sha256 }) => {
+            const content = sha256 === null ? null : held.contentOf(sha256);
+            return content && Buffer.from(content).toString();
+          }),
+      ),
+    );
+  }
+
+  async findings(): Promise<string[]> {
+    const found = await this.store.hold(
+      alice,
+      { writes: false, isLookingOnly: true, until: performance.now() + 9_000 },
+      (held) => held.findings(),
+    );
+    return found.map(({ code, message }) => `${code}: ${message}`);
+  }
+
+  get user(): string {
+    return userFolder(this.#folder.path, alice);
+  }
+
+  get history(): string {
+    return join(this.user, ".memcell", "history");
+  }
+
+  /** The one file with a name that begins like this. */
+  file(beginning: string): string {
+    const [name] = readdirSync(this.history).filter((each) => each.startsWith(beginning));
+    return join(this.history, name ?? "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+const texts = (count: number): string[] =>
+  Array.from({ length: count }, (_, at) => `${"the same beginning. ".repeat(40)}${at}${" the same end".repeat(40)}`);
+
+test("versions and contents outlast the process, and a content like the one before takes little room", async () => {
+  await using stage = new Stage();
+  const all = texts(100);
+  for (const text of all) await stage.commit([write("a.md", text)]);
+  expect(await stage.contents("a.md")).toEqual(all);
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual(all);
+  const { length: bytes } = readFileSync(stage.file("contents-"));
+  expect(bytes).toBeLessThan(all.join("").length / 4);
+  await stage.commit([write("a.md", "last")], "tool_internal");
+  expect(await stage.look((held) => held.head.seq)).toBe(101);
+  expect(await stage.look((held) => held.versions().map(({ seq }) => seq))).toEqual(
+    all.map((_, at) => at + 1).concat(101),
+  );
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("two processes that take turns add to one history", async () => {
+  await using stage = new Stage();
+  const other = stage.beside();
+  for (let at = 0; at < 20; at++)
+    await stage.commit([write("a.md", `text ${at}`)], "direct_user", at % 2 ? other : undefined);
+  await other.close();
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual(Array.from({ length: 20 }, (_, at) => `text ${at}`));
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("what a killed process has left in the WAL is in the history once", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "one")]);
+  await stage.commit([write("a.md", "two")]);
+  const killed = join(stage.user, "..", "killed");
+  cpSync(stage.user, killed, { recursive: true });
+  await stage.reopen();
+  // As after a crash between the move to the history and the end of the WAL's records.
+  const moved = join(stage.user, "..", "moved");
+  cpSync(stage.history, moved, { recursive: true });
+  await stage.store.close();
+  rmSync(stage.user, { recursive: true });
+  cpSync(killed, stage.user, { recursive: true });
+  rmSync(stage.history, { recursive: true });
+  cpSync(moved, stage.history, { recursive: true });
+  await stage.reopen();
+  await stage.commit([write("a.md", "three")]);
+  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("what a crash has left of a line does not count, and is written again", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "one")]);
+  await stage.reopen();
+  for (const each of ["versions-", "contents-"]) appendFileSync(stage.file(each), '{"seq":2,"at":"20');
+  await stage.commit([write("a.md", "two")]);
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual(["one", "two"]);
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("an edit by hand becomes a version of its own, with its content, and its trust is not higher than before", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "from the web"), write("b.md", "mine")], "tool_external");
+  writeFileSync(join(stage.user, "memory", "a.md"), "edited by hand");
+  writeFileSync(join(stage.user, "memory", "new.md"), "made by hand");
+  await stage.commit([write("a.md", "next"), write("new.md", "next")]);
+  const versions = await stage.look((held) => held.versions());
+  expect(versions.slice(1)).toMatchObject([
+    {
+      kind: "edited",
+      class: "owner_edit",
+      tool: null,
+      files: [
+        { path: "a.md", trust: "tool_external" },
+        { path: "new.md", before: null, trust: "owner_edit" },
+      ],
+    },
+    { class: "direct_user", files: [{ path: "a.md", trust: "tool_external" }, { path: "new.md" }] },
+  ]);
+  expect(await stage.contents("a.md")).toEqual(["from the web", "edited by hand", "next"]);
+  await stage.reopen();
+  expect(await stage.contents("new.md")).toEqual(["made by hand", "next"]);
+});
+
+test("a file that was only read is found as well, and a removal by hand", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "one"), write("b.md", "two")]);
+  writeFileSync(join(stage.user, "memory", "a.md"), "edited");
+  unlinkSync(join(stage.user, "memory", "b.md"));
+  await stage.store.hold(alice, { writes: true, until: performance.now() + 9_000 }, async (held) => {
+    await held.reader.bytesOf("memory", "a.md");
+    await held.reader.bytesOf("memory", "b.md");
+    await held.commit([write("c.md", "three")], held.reader.seen);
+  });
+  expect(await stage.look((held) => held.versions()[1])).toMatchObject({
+    kind: "edited",
+    files: [
+      { path: "a.md", trust: "direct_user" },
+      { path: "b.md", sha256: null },
+    ],
+  });
+});
+
+test("a file that somebody has put back to an earlier state is told, with the lower trust of the two", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "from the web")], "tool_external");
+  await stage.commit([write("b.md", "b")]);
+  const snapshot = join(stage.user, "..", "snapshot");
+  cpSync(join(stage.user, "memory"), snapshot, { recursive: true });
+  const facts = { ...unstatedFacts(Date.now()), class: "tool_external", trust: "owner_edit" } as const;
+  await stage.store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
+    held.commit([write("a.md", "approved")], [], { facts, kind: "approved" }),
+  );
+  await stage.reopen();
+  cpSync(snapshot, join(stage.user, "memory"), { recursive: true });
+  await stage.commit([write("a.md", "next")]);
+  expect(stage.notes.join()).toContain("somebody has put files back to an earlier state: a.md");
+  const [, , , found, next] = await stage.look((held) => held.versions());
+  expect(found).toMatchObject({
+    kind: "put back",
+    class: "owner_edit",
+    files: [{ path: "a.md", trust: "tool_external" }],
+  });
+  expect(next).toMatchObject({ files: [{ path: "a.md", trust: "tool_external" }] });
+});
+
+test("emptying the trash removes the contents of the file, under all names that it had, and nothing else", async () => {
+  await using stage = new Stage();
+  const [secret, kept] = ["a secret ".repeat(50), "something else ".repeat(50)];
+  await stage.commit([write("a.md", secret), write("b.md", `${secret}b`)]);
+  await stage.commit([write("a.md", `${secret}, edited`), write("c.md", kept)]);
+  await stage.commit([trash("a.md", "trash/a.1.md"), write("a.md", "a new one")]);
+  await stage.reopen();
+  await stage.commit([remove("trash/a.1.md")], "owner_edit");
+  await stage.reopen();
+  expect(await stage.contents("a.md")).toEqual([null, null, "a new one"]);
+  expect(await stage.contents("trash/a.1.md")).toEqual([null, null]);
+  expect(await stage.contents("b.md")).toEqual([`${secret}b`]);
+  expect(await stage.contents("c.md")).toEqual([kept]);
+  expect(await stage.look((held) => held.versions().at(-1))).toMatchObject({ kind: "purged", class: "owner_edit" });
+  expect(readFileSync(stage.file("contents-"), "utf8")).not.toContain(", edited");
+  expect(await stage.findings()).toEqual([]);
+});
+
+test("old contents go when there are too many, and versions stay", async () => {
+  await using stage = new Stage();
+  const large = (at: number): string => `${at} `.repeat(300_000);
+  for (let at = 0; at < 6; at++) {
+    await stage.commit([write("a.md", large(at))]);
+    await stage.reopen({ days: 90, bytes: 2 ** 21 });
+  }
+  await stage.commit([write("a.md", "last")]);
+  await stage.reopen({ days: 90, bytes: 2 ** 21 });
+  const contents = await stage.contents("a.md");
+  expect(contents).toHaveLength(7);
+  expect(contents.slice(0, 2)).toEqual([null, null]);
+  expect(contents.at(-1)).toBe("last");
+});
+
+const tampering: readonly (readonly [name: string, tamper: (stage: Stage) => void, finding: RegExp])[] = [
+  [
+    "a changed line",
+    (stage) => edit(stage, (lines) => lines.map((line) => line.replace('"r-2"', '"r-9"'))),
+    /was changed/,
+  ],
+  [
+    "a raised trust",
+    (stage) => edit(stage, (lines) => lines.map((line) => line.replaceAll("tool_external", "owner_edit"))),
+    /was changed/,
+  ],
+  ["a missing line", (stage) => edit(stage, (lines) => lines.filter((_, at) => at !== 1)), /version 2 is missing/],
+  ["a line that is none", (stage) => edit(stage, (lines) => ["{}", ...lines.slice(1)]), /version 1 is no version/],
+];
+
+function edit(stage: Stage, change: (lines: string[]) => string[]): void {
+  const file = stage.file("versions-");
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  writeFileSync(
+    file,
+    change(lines)
+      .map((line) => `${line}\n`)
+      .join(""),
+  );
+}
+
+test.for(tampering)(
+  "the doctor finds %s, and files of which nothing is known then have no trust",
+  async ([, tamper, finding]) => {
+    await using stage = new Stage();
+    for (const [at, of] of (["tool_external", "direct_user", "direct_user"] as const).entries()) {
+      const facts = { ...unstatedFacts(Date.now()), class: of, trust: of, run: `r-${at + 1}` };
+      await stage.store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
+        held.commit([write(`${at}.md`, "x")], [], { facts }),
+      );
+    }
+    await stage.reopen();
+    tamper(stage);
+    expect(await stage.findings()).toEqual([expect.stringMatching(finding)]);
+    expect(await stage.look(({ isBroken, unknown }) => [isBroken, unknown])).toEqual([true, "untrusted_document"]);
+    expect(stage.notes).toContain("versions of the history are missing or were changed");
+  },
+);
+
+test("a history that was removed is noticed", async () => {
+  await using stage = new Stage();
+  await stage.commit([write("a.md", "from the web")], "tool_external");
+  await stage.reopen();
+  rmSync(stage.history, { recursive: true });
+  await stage.commit([write("a.md", "next")], "direct_user");
+  expect(stage.notes).toContain("versions of the history are missing or were changed");
+  expect(await stage.look((held) => held.versions())).toMatchObject([
+    { kind: "edited", files: [{ trust: "untrusted_document" }] },
+    { files: [{ path: "a.md", trust: "untrusted_document" }] },
+  ]);
+});
+
+test("a read changes nothing in the history, and a user without a folder has an empty one", async () => {
+  await using stage = new Stage();
+  expect(await stage.look(({ head, unknown }) => [head.seq, unknown])).toEqual([0, "owner_edit"]);
+  await stage.commit([write("a.md", "one")]);
+  const looking = await stage.look((held) => held.versions().length, { isLookingOnly: true });
+  expect(looking).toBe(1);
+  await stage.reopen();
+  const before = readdirSync(stage.history);
+  expect(await stage.look((held) => held.versions().length, { isReadOnly: true })).toBe(1);
+  expect(readdirSync(stage.history)).toEqual(before);
+});

@@ -1,0 +1,127 @@
+/** The history of files: every version, where its text comes from, and its content, in every kind of store. */
+import { describe, expect, test } from "vitest";
+
+import type { HeldHistory } from "../../host/store/versions/held-history.ts";
+import type { WriteFacts } from "../../host/store/versions/version.ts";
+import { unstatedFacts } from "../../host/store/versions/version.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
+
+const from = (of: OriginClass, more: Partial<WriteFacts> = {}): WriteFacts => ({
+  ...unstatedFacts(Date.UTC(2026, 0, 1)),
+  class: of,
+  trust: of,
+  ...more,
+});
+
+async function commit(stage: StoreStage, changes: ChangeSet, facts: WriteFacts): Promise<void> {
+  await stage.hold("alice", (held) => held.commit(changes, held.reader.seen, { facts }));
+}
+
+/** What `look` says of alice's history. */
+const history = <Seen>(stage: StoreStage, look: (held: HeldHistory) => Seen): Promise<Seen> =>
+  stage.hold("alice", async (held) => look(held.history), { writes: false });
+
+const trustOf = (stage: StoreStage, path: string): Promise<OriginClass | undefined> =>
+  history(stage, (held) => held.originOf("memory", path)?.trust);
+
+const contentsOf = (held: HeldHistory): Record<string, (string | null)[]> => {
+  const contents: Record<string, (string | null)[]> = {};
+  for (const { files } of held.versions()) {
+    for (const { path, sha256 } of files) {
+      const content = sha256 === null ? null : held.contentOf(sha256);
+      (contents[path] ??= []).push(content && Buffer.from(content).toString());
+    }
+  }
+  return contents;
+};
+
+describe.each(storeKinds)("%s", (kind) => {
+  test("keeps every version of every file, with who wrote it, in one chain", async () => {
+    await using stage = new StoreStage(kind);
+    const call = from("direct_user", {
+      tool: "T",
+      plugin: "p",
+      principal: "alice",
+      run: "r-1",
+      turn: "2",
+      callId: "c",
+    });
+    await commit(stage, [write("a.md", "one"), write("b.md", "two")], call);
+    await commit(stage, [write("a.md", "three")], { ...call, source: "https://example.com/a" });
+    await commit(stage, [trash("b.md", "trash/b.1.md")], from("owner_edit"));
+    const [versions, contents] = await history(stage, (held) => [held.versions(), contentsOf(held)] as const);
+    expect(versions).toMatchObject([
+      { seq: 1, tool: "T", plugin: "p", principal: "alice", class: "direct_user", run: "r-1", turn: "2", callId: "c" },
+      { seq: 2, source: "https://example.com/a", files: [{ path: "a.md", trust: "direct_user" }] },
+      {
+        seq: 3,
+        class: "owner_edit",
+        files: [
+          { path: "b.md", sha256: null },
+          { path: "trash/b.1.md", from: "b.md" },
+        ],
+      },
+    ]);
+    expect(versions[1]?.files[0]?.before).toBe(versions[0]?.files[0]?.sha256);
+    expect(new Set(versions.map(({ prev }) => prev)).size).toBe(3);
+    expect(contents).toEqual({ "a.md": ["one", "three"], "b.md": ["two", null], "trash/b.1.md": ["two"] });
+  });
+
+  test("trust never rises by an edit, a move, a copy in the place of a removed file, or a restore", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "poison")], from("tool_external"));
+    await commit(stage, [write("a.md", "poison, edited")], from("direct_user"));
+    expect(await trustOf(stage, "a.md")).toBe("tool_external");
+    await commit(stage, [trash("a.md", "trash/a.1.md")], from("direct_user"));
+    expect(await trustOf(stage, "trash/a.1.md")).toBe("tool_external");
+    await commit(stage, [restore("trash/a.1.md", "b.md")], from("owner_edit"));
+    expect(await trustOf(stage, "b.md")).toBe("tool_external");
+    await commit(stage, [write("c.md", "poison, edited"), remove("b.md")], from("owner_edit"));
+    expect(await trustOf(stage, "c.md")).toBe("tool_external");
+    await commit(stage, [remove("c.md")], from("owner_edit"));
+    await commit(stage, [write("c.md", "another text")], from("direct_user"));
+    expect(await trustOf(stage, "c.md")).toBe("direct_user");
+  });
+
+  test("trust falls with each less trusted write, and rises when the owner approves", async () => {
+    await using stage = new StoreStage(kind);
+    for (const each of ["direct_user", "tool_internal", "untrusted_document", "model_inference"] as const) {
+      await commit(stage, [write("a.md", each)], from(each));
+    }
+    expect(await trustOf(stage, "a.md")).toBe("untrusted_document");
+    const facts = { ...from("tool_external"), trust: "owner_edit" as const };
+    await stage.hold("alice", (held) => held.commit([write("a.md", "approved")], [], { facts, kind: "approved" }));
+    const origin = await history(stage, (held) => held.originOf("memory", "a.md"));
+    expect(origin).toMatchObject({ class: "tool_external", trust: "owner_edit", kind: "approved" });
+  });
+
+  test("a move changes neither where a text comes from nor when it was written", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "x")], from("tool_internal", { atMs: 1_000 }));
+    await commit(stage, [trash("a.md", "trash/a.md")], from("owner_edit", { atMs: 2_000 }));
+    const moved = await history(stage, (held) => held.originOf("memory", "trash/a.md"));
+    expect(moved).toMatchObject({ class: "tool_internal", atMs: 1_000, seq: 1 });
+  });
+
+  test("a change that changes nothing adds no version, and neither does a failed one", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "x")], from("direct_user"));
+    await commit(stage, [write("a.md", "x")], from("untrusted_document"));
+    await expect(commit(stage, [remove("none.md")], from("direct_user"))).rejects.toThrow();
+    expect(await history(stage, (held) => held.versions().length)).toBe(1);
+    expect(await trustOf(stage, "a.md")).toBe("direct_user");
+  });
+
+  test("users have histories of their own, and so have shared stores", async () => {
+    await using stage = new StoreStage(kind);
+    const store = "aaaaaaaa-0000-4000-8000-000000000000" as Parameters<StoreStage["holdStores"]>[0][number];
+    await commit(stage, [write("a.md", "x")], from("direct_user"));
+    await stage.commitStores([write("b.md", "y", `store:${store}`)], { facts: from("tool_internal") });
+    const ofStore = await stage.holdStores([store], async (held) => held.history(store).versions());
+    expect(ofStore).toMatchObject([{ seq: 1, class: "tool_internal", files: [{ scope: "entries", path: "b.md" }] }]);
+    expect(await stage.hold("bob", async (held) => held.history.versions())).toEqual([]);
+    expect(await history(stage, (held) => held.versions().length)).toBe(1);
+  });
+});
