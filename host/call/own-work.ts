@@ -94,7 +94,7 @@ export class OwnWork {
   ): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
-    await held.commit(changes, seen, knownSizes);
+    await held.commit(changes, seen, { knownSizes });
     record.committed();
     this.#parts.listeners.tell(changes, record.source);
   }
