@@ -42,6 +42,9 @@ const soleImporters: Record<string, string> = {
   "@opentelemetry/api": "host/audit/collect/open-telemetry.ts",
   "@opentelemetry/exporter-prometheus": "host/serve/metrics/sdk.ts",
   "@opentelemetry/sdk-metrics": "host/serve/metrics/sdk.ts",
+  "@secretlint/secretlint-rule-preset-recommend": "host/detect/credential-rules.ts",
+  // Its types alone.
+  "@secretlint/types": "host/detect/credential-rules.ts",
   commander: "host/cli/commander.ts",
   "fastest-levenshtein": "host/config/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
