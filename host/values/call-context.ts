@@ -1,7 +1,10 @@
 import { callLimits } from "../../shared/limits.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import { quoted } from "../../shared/text.ts";
 import { contextStoresAllowed, readContextStores } from "./context-store.ts";
 import type { ContextStore } from "./context-store.ts";
+import { exposedToAllowed, originAllowed, readExposedTo, readOrigin, stateOrigin } from "./origin.ts";
+import type { CallOrigin, StatedOrigin } from "./origin.ts";
 import { asToolError, ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
@@ -30,6 +33,20 @@ export interface CallContext {
    * const ctx = { userId: "alice", callId: toolCall.id, labels: { movement: "3", agent: "planner" } };
    */
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  /**
+   * Where the text of the call comes from. It is in the call's records and in its span (`memcell.origin.…`). Guests do
+   * not get it. Default: the program does not say, which counts as the class `unstated`.
+   *
+   * @example
+   * const ctx = { userId: "alice", origin: { class: "direct_user", run: "run-7", turn: "3" } };
+   */
+  readonly origin?: CallOrigin | undefined;
+  /**
+   * The classes of everything that has entered the model's context in this turn, for example `tool_external` once it
+   * has read a web page. The text of the call is trusted as the least trusted of them and of `origin.class`. At most
+   * 16. It is recorded with `origin`. Guests do not get it. Default: none.
+   */
+  readonly exposedTo?: readonly OriginClass[] | undefined;
   /** Shared stores that the user reaches during this call without a grant. At most 64. Default: none. */
   readonly stores?: readonly ContextStore[] | undefined;
 }
@@ -40,6 +57,10 @@ export class AskedContext {
   readonly signal: unknown;
   readonly callId: unknown;
   readonly labels: AskedLabels;
+  /** `null` if there is none. A text says what is wrong with it. */
+  readonly origin: CallOrigin | null | string;
+  /** A text says what is wrong with them. */
+  readonly exposedTo: readonly OriginClass[] | string;
   /** A text says what is wrong with them. */
   readonly stores: readonly ContextStore[] | string;
   /** The error thrown while it was read. */
@@ -50,6 +71,8 @@ export class AskedContext {
     this.signal = ctx?.signal;
     this.callId = ctx?.callId;
     this.labels = readLabels(ctx?.labels);
+    this.origin = readOrigin(ctx?.origin);
+    this.exposedTo = readExposedTo(ctx?.exposedTo);
     this.stores = readContextStores(ctx?.stores);
     this.fault = fault;
   }
@@ -59,6 +82,7 @@ export interface CheckedContext {
   readonly userId: UserId;
   readonly signal: AbortSignal | undefined;
   readonly stores: readonly ContextStore[];
+  readonly origin: StatedOrigin;
 }
 
 /** Reads a context once, so that the record and the work of one or several calls are about the same user. */
@@ -71,12 +95,15 @@ export function readContext(ctx: CallContext | AskedContext | null | undefined):
 }
 
 /** The valid parts of a context, recorded even if the rest is invalid. Missing or invalid parts are `null`. */
-export function namesIn({ userId, callId, labels }: AskedContext): ContextNames {
+export function namesIn({ userId, callId, labels, origin, exposedTo }: AskedContext): ContextNames {
   const isNamed = typeof userId === "string" && isUserId(userId);
+  // With only one of the two, a record would show more trust than the program has.
+  const isStated = typeof origin !== "string" && typeof exposedTo !== "string";
   return {
     callId: isCallId(callId) ? callId : null,
     userId: isNamed ? userId : null,
     labels: labels.isValid ? labels.labels : null,
+    origin: isStated ? stateOrigin(origin, exposedTo) : null,
   };
 }
 
@@ -84,11 +111,12 @@ interface ContextNames {
   readonly callId: string | null;
   readonly userId: string | null;
   readonly labels: Labels | null;
+  readonly origin: StatedOrigin | null;
 }
 
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
 export function checkContext(
-  { userId, signal, callId, labels, stores, fault }: AskedContext,
+  { userId, signal, callId, labels, origin, exposedTo, stores, fault }: AskedContext,
   action = "call a tool",
 ): CheckedContext {
   if (fault !== undefined) throw asToolError(fault, action);
@@ -101,8 +129,10 @@ export function checkContext(
     });
   }
   if (!labels.isValid) throw wrongProperty("labels", labelsAllowed, { action, value: labels.value });
+  if (typeof origin === "string") throw wrongProperty("origin", originAllowed, { action, value: origin });
+  if (typeof exposedTo === "string") throw wrongProperty("exposedTo", exposedToAllowed, { action, value: exposedTo });
   if (typeof stores === "string") throw wrongProperty("stores", contextStoresAllowed, { action, value: stores });
-  return { userId: user, signal: ending, stores };
+  return { userId: user, signal: ending, stores, origin: stateOrigin(origin, exposedTo) };
 }
 
 function isCallId(callId: unknown): callId is string {

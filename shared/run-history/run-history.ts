@@ -1,4 +1,5 @@
 import type { InputIssue } from "../envelope.ts";
+import type { OriginClass } from "../origin.ts";
 import { RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
 import type { Snapshot, SnapshotMeta } from "./snapshot.ts";
@@ -13,6 +14,16 @@ export interface RunHistoryContext {
   readonly signal?: AbortSignal | undefined;
   readonly callId?: string | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
+  readonly origin?: RunHistoryOrigin | undefined;
+  readonly exposedTo?: readonly OriginClass[] | undefined;
+}
+
+/** memcell's `CallOrigin`. */
+interface RunHistoryOrigin {
+  readonly class: OriginClass;
+  readonly run?: string | undefined;
+  readonly turn?: string | undefined;
+  readonly source?: string | undefined;
 }
 
 /** What a `RunHistory` needs of a runtime. memcell's `Runtime` has it. */
