@@ -9,8 +9,8 @@ import type { ErrorCode } from "../../shared/errors.ts";
 import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
 import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
-import { labelNamePattern, labelValuePattern } from "../values/call-context.ts";
 import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
+import { fromCaller } from "./caller-fields.ts";
 import { granting, reaching } from "./store-fields.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -72,15 +72,6 @@ const ofCall = {
   tool: z.nullable(label),
 };
 
-const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
-const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
-const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
-
-const labelled = {
-  /** The caller's labels, by name; absent when it gave none. */
-  labels: z.optional(z.record(labelName, labelValue).check(z.refine(hasFewLabels))),
-};
-
 const mounting = {
   /** The scope was a mounted folder outside the data folder. The record does not say which folder. */
   mounted: z.optional(z.literal(true)),
@@ -131,7 +122,7 @@ const staged = z.strictObject({
   ...chained,
   kind: z.literal("staged"),
   ...ofCall,
-  ...labelled,
+  ...fromCaller,
   ...mounting,
   ...granting,
   ...erasing,
@@ -156,7 +147,7 @@ const call = z
     ...chained,
     kind: z.literal("call"),
     ...ofCall,
-    ...labelled,
+    ...fromCaller,
     ...mounting,
     /** `null` when the call reached no plugin. */
     plugin: z.nullable(plugin),
@@ -191,7 +182,7 @@ const upkeep = z
     callId,
     action: label,
     userId,
-    ...labelled,
+    ...fromCaller,
     removed: z.array(file).check(filesMax),
     /** How many more were removed, if that was more than a record holds. The `staged` records name all. */
     removedHidden: z.optional(count),

@@ -74,6 +74,7 @@ test("the check finds parts without a bound", () => {
 });
 
 const seventeen = Array.from({ length: 17 }, (_, at) => [`n${at}`, ""]);
+const seventeenClasses = seventeen.map(() => "tool_external" as const);
 
 test.for([
   { name: "a body", entry: { ...callEntry(1), body: "text" } },
@@ -101,6 +102,19 @@ test.for([
   { name: "an invalid label name", entry: callEntry(1, { labels: { A: "" } }) },
   { name: "a label that is too long", entry: callEntry(1, { labels: { a: "x".repeat(257) } }) },
   { name: "a label of two lines", entry: callEntry(1, { labels: { a: "x\ny" } }) },
+  { name: "an origin without a class", entry: callEntry(1, { origin: { run: "r" } as never }) },
+  { name: "an unknown class of origin", entry: callEntry(1, { origin: { class: "web" as never } }) },
+  { name: "a text in an origin", entry: callEntry(1, { origin: { class: "unstated", text: "x" } as never }) },
+  { name: "a run that is too long", entry: callEntry(1, { origin: { class: "unstated", run: "x".repeat(129) } }) },
+  { name: "a turn that is too long", entry: callEntry(1, { origin: { class: "unstated", turn: "x".repeat(65) } }) },
+  {
+    name: "a source that is too long",
+    entry: callEntry(1, { origin: { class: "unstated", source: "x".repeat(513) } }),
+  },
+  { name: "a source of two lines", entry: callEntry(1, { origin: { class: "unstated", source: "x\ny" } }) },
+  { name: "an empty source", entry: callEntry(1, { origin: { class: "unstated", source: "" } }) },
+  { name: "exposure to nothing", entry: callEntry(1, { origin: { class: "unstated", exposedTo: [] } }) },
+  { name: "too much exposure", entry: callEntry(1, { origin: { class: "unstated", exposedTo: seventeenClasses } }) },
   { name: "an unknown kind", entry: { kind: "other" } as never },
 ])("refuses to write a record with $name", ({ entry }) => {
   expect(() => recordLine(entry, null)).toThrow("Cannot write an audit record: it does not match the record format");

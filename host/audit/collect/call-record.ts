@@ -109,7 +109,7 @@ export class CallRecord extends OperationRecord {
     return {
       kind: "call",
       ...this.named,
-      ...this.labelled,
+      ...this.callerFacts,
       ...this.stagedFacts,
       ...this.#found,
       reads: uses.reads,

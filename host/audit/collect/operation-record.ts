@@ -8,6 +8,8 @@ import { writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
 import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
+import { asTold } from "../../values/origin.ts";
+import type { ToldOrigin } from "../../values/origin.ts";
 import type { GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
@@ -36,6 +38,8 @@ export abstract class OperationRecord {
   /** `null` when the caller gave no valid one. */
   readonly userId: string | null;
   readonly labels: Labels | null;
+  /** What the caller has said about the origin of the call, also for calls that an operation makes. */
+  readonly origin: ToldOrigin;
   protected readonly parts: RecordParts;
   readonly #label: RecordLabel;
   readonly #beganMs = performance.now();
@@ -48,11 +52,12 @@ export abstract class OperationRecord {
 
   /** Records the valid parts of the caller's context, even when other parts are invalid. */
   constructor(parts: RecordParts, asked: AskedContext, label: RecordLabel) {
-    const { callId, userId, labels } = namesIn(asked);
+    const { callId, userId, labels, origin } = namesIn(asked);
     this.parts = parts;
     this.callId = callId ?? randomUUID();
     this.userId = userId;
     this.labels = labels;
+    this.origin = origin === null ? {} : asTold(origin);
     this.#label = label;
   }
 
@@ -71,7 +76,7 @@ export abstract class OperationRecord {
     this.stagedFiles = changedBy(changes);
     this.#granted = granted;
     const facts = { ...this.stagedFacts, ...this.grantedFacts };
-    this.append({ kind: "staged", ...this.named, ...this.labelled, ...facts, ...this.stagedFiles });
+    this.append({ kind: "staged", ...this.named, ...this.callerFacts, ...facts, ...this.stagedFiles });
     this.#commitBeganMs = performance.now();
   }
 
@@ -101,8 +106,14 @@ export abstract class OperationRecord {
     return { callId: this.callId, userId: this.userId, tool: this.#label.tool };
   }
 
-  protected get labelled(): Pick<CallEntry, "labels"> {
-    return this.labels === null ? {} : { labels: this.labels };
+  /** The caller's own facts. */
+  protected get callerFacts(): Pick<CallEntry, "labels" | "origin"> {
+    const { origin, exposedTo = [] } = this.origin;
+    const exposed = exposedTo.length > 0 && { exposedTo: [...exposedTo] };
+    return {
+      ...(this.labels !== null && { labels: this.labels }),
+      ...(origin !== undefined && { origin: { ...origin, ...exposed } }),
+    };
   }
 
   protected get elapsedMs(): number {

@@ -9,11 +9,16 @@ export type SpanAttributes = Record<string, string | number | boolean | string[]
  * that are `null` in the record are left out.
  */
 export function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAttributes {
-  const { plugin, reads, lists, writes, trashed, removed } = entry;
+  const { plugin, origin, reads, lists, writes, trashed, removed } = entry;
   const known = {
     "gen_ai.tool.call.id": entry.callId,
     "memcell.user.id": entry.userId,
     ...Object.fromEntries(Object.entries(entry.labels ?? {}).map(([name, text]) => [`memcell.label.${name}`, text])),
+    "memcell.origin.class": origin?.class,
+    "memcell.origin.run": origin?.run,
+    "memcell.origin.turn": origin?.turn,
+    "memcell.origin.source": origin?.source,
+    "memcell.origin.exposed_to": origin?.exposedTo && [...origin.exposedTo],
     "memcell.plugin.name": plugin?.name,
     "memcell.plugin.version": plugin?.version,
     "memcell.plugin.sha256": plugin?.sha256,

@@ -63,7 +63,7 @@ export class UpkeepRecord extends OperationRecord {
   /** See `CallRecord.end`. */
   end(failure: FailureName | null): ToolError | null {
     const { callId, userId } = this.named;
-    const ofCall = { callId, userId, ...this.labelled };
+    const ofCall = { callId, userId, ...this.callerFacts };
     const hidden = this.#removedHidden > 0 && { removedHidden: this.#removedHidden };
     const erased = this.isCommitted && this.#erased;
     const ended = { removed: this.#removed, ...hidden, ...erased, ...this.outcome(failure) };
