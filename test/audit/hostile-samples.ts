@@ -1,8 +1,9 @@
 /**
  * Every text that a plugin, a policy or a log can supply, written to break out of the page or to deceive the reader.
  */
-import type { LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
+import type { ListedCall, LogSummary, UnfitUse } from "../../host/audit/verify/log-summary.ts";
 import type { AuditReport } from "../../host/report/report.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import { busyLog } from "./log-samples.ts";
 import { passingReport } from "./report-samples.ts";
 
@@ -96,6 +97,15 @@ export function hostileNarrowing(): AuditReport {
   return { ...passingReport(), narrowings: payloads };
 }
 
+/** The same text in every place, so that each row has what it can do. */
+const originOf = (text: string): ListedCall["origin"] => ({
+  class: text as OriginClass,
+  run: text,
+  turn: text,
+  source: text,
+  exposedTo: [text as OriginClass],
+});
+
 export function hostileLog(): LogSummary {
   const next = teller();
   const log = busyLog();
@@ -105,12 +115,13 @@ export function hostileLog(): LogSummary {
     lastTime: next(),
     tools: payloads.map((tool) => ({ tool, calls: 1, failed: 1, medianMs: 1, maxMs: Number.NaN })),
     callsByUser: payloads.map((userId) => ({ ...userCalls, userId, firstTime: next(), lastTime: next() })),
-    latestCalls: payloads.map((userId) => ({
+    latestCalls: payloads.map((userId, at) => ({
       ...call,
       userId,
       time: next(),
       callId: next(),
       tool: next(),
+      origin: originOf(payloads.at(at - 1) ?? ""),
       code: next(),
     })),
     unfitUses: payloads.map((path) => ({

@@ -32,6 +32,11 @@ export function busyLog(): LogSummary {
     toolsNotShown: 0,
     callsByUser: [...users, null].map((userId, at) => userCalls(userId, at)),
     usersNotShown: 33,
+    callsByOrigin: [
+      { class: "direct_user", calls: 3_000, written: 40, trashed: 2, removed: 0, granted: 1 },
+      { class: "unstated", calls: 6_900, written: 20, trashed: 0, removed: 0, granted: 0 },
+      { class: "tool_external", calls: 100, written: 9, trashed: 0, removed: 0, granted: 0 },
+    ],
     latestCalls: Array.from({ length: 300 }, (_, at) => callAt(at)),
     callsNotShown: 9_700,
     denials: 200,
@@ -92,6 +97,7 @@ export function quietLog(): LogSummary {
     tools: [],
     callsByUser: [],
     usersNotShown: 0,
+    callsByOrigin: [],
     latestCalls: [],
     callsNotShown: 0,
     denials: 0,
@@ -139,7 +145,15 @@ function userCalls(userId: string | null, at: number): UserCalls {
 const tools = ["ReadUserMemory", "PromptIndex", "UpdateUserMemory", "InspectMemory", null];
 const codes = ["CAPABILITY_DENIED", "DEADLINE_EXCEEDED", "INPUT_INVALID"];
 
-/** Every tenth has failed, every thirtieth was denied something. */
+const external: NonNullable<ListedCall["origin"]> = {
+  class: "tool_external",
+  run: "0192f0c1-6a1d-7cc3-98a4-2f6f3f1f7b10",
+  turn: "12",
+  source: "https://shop.example.com/menu?week=17&language=en",
+  exposedTo: ["direct_user", "tool_external"],
+};
+
+/** Every tenth has failed, every seventh is from a web page, every thirtieth was denied something. */
 function callAt(at: number): ListedCall {
   const code = at % 10 === 4 ? (codes[at % 3] ?? null) : null;
   return {
@@ -148,6 +162,7 @@ function callAt(at: number): ListedCall {
     callId: `call-${at}`,
     userId: users[at % users.length] ?? null,
     tool: tools[at % tools.length] ?? null,
+    ...(at % 7 === 3 && { origin: external }),
     code,
     denials: code === "CAPABILITY_DENIED" ? 1 : 0,
     written: code === null && at % 4 === 2 ? 1 : 0,

@@ -18,6 +18,18 @@ test("prints the calls of each user, aligned, with those to notice first", () =>
   ]);
 });
 
+test("prints the calls of each origin, and nothing of a log without any", () => {
+  const lines = textOfLog(busyLog()).split("\n");
+  const at = lines.findIndex((line) => line.startsWith("origins"));
+  expect(lines.slice(at, at + 4)).toEqual([
+    "origins        calls  changed",
+    "direct_user     3000       43",
+    "unstated        6900       20",
+    "tool_external    100        9",
+  ]);
+  expect(textOfLog({ ...busyLog(), callsByOrigin: [] })).not.toContain("origins");
+});
+
 test("prints at most 20 users", () => {
   const [first] = busyLog().callsByUser;
   if (!first) throw new Error("The sample has no user");

@@ -13,19 +13,9 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { brokenLog, busyLog, quietLog } from "./log-samples.ts";
 import { logName, writeRun } from "./log-under-test.ts";
+import { wordsOf } from "./page-words.ts";
 import { failingReport, passingReport, reportOn, unreadableReport } from "./report-samples.ts";
 import { flippedFiles, tamperedFiles } from "./tampered-files.ts";
-
-/** The words of a page, without its style sheet and with its entities decoded. */
-function wordsOf(page: string): string {
-  const body = page.slice(page.indexOf("<body>"));
-  const entities: Record<string, string> = { lt: "<", gt: ">", quot: '"', "#39": "'", amp: "&", nbsp: " " };
-  return body
-    .replace(/<\/t[dh]>/g, " ")
-    .replace(/<[^>]*>/g, "")
-    .replace(/&(lt|gt|quot|#39|amp|nbsp);/g, (_, name: string) => entities[name] ?? "")
-    .replace(/\s+/g, " ");
-}
 
 function headingsOf(page: string, level: number): string[] {
   return Array.from(page.matchAll(new RegExp(`<h${level}[^>]*>(.*?)</h${level}>`, "gs")), ([heading]) =>

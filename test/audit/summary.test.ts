@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import type { CallEntry } from "../../host/audit/audit-record.ts";
 import { LatestCalls } from "../../host/audit/verify/latest-calls.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { Timeline } from "../../host/audit/verify/timeline.ts";
@@ -86,6 +87,39 @@ test("sums up each user's calls, denials, refused requests and changes", async (
     { ...none, userId: "bob", calls: 1, ...between(3, 3) },
   ]);
   expect({ users, usersNotShown }).toEqual({ users: 2, usersNotShown: 0 });
+});
+
+const of = (origin: CallEntry["origin"]) => ({ origin });
+
+test("sums up the calls of each class of origin, from the most trusted to the least", async () => {
+  using folder = temporaryFolder();
+  await writeRun(folder.path, [
+    callEntry(1, of({ class: "tool_external", run: "r" })),
+    callEntry(2),
+    callEntry(3, { ...of({ class: "tool_external" }), changes: "dropped", code: "BUSY" }),
+    callEntry(4, of({ class: "unstated", exposedTo: ["direct_user"] })),
+    callEntry(5, of({ class: "direct_user" })),
+  ]);
+  const { callsByOrigin, latestCalls } = summariseLog([join(folder.path, logName)]);
+  const none = { trashed: 0, removed: 0, granted: 0 };
+  expect(callsByOrigin).toEqual([
+    { class: "direct_user", calls: 1, written: 1, ...none },
+    { class: "unstated", calls: 2, written: 2, ...none },
+    { class: "tool_external", calls: 2, written: 1, ...none },
+  ]);
+  expect(latestCalls.map(({ origin }) => origin?.class)).toEqual([
+    "tool_external",
+    undefined,
+    "tool_external",
+    "unstated",
+    "direct_user",
+  ]);
+});
+
+test("sums up no origins in a log in which nobody has told one", async () => {
+  using folder = temporaryFolder();
+  await writeRun(folder.path, [callEntry(1), callEntry(2)]);
+  expect(summariseLog([join(folder.path, logName)]).callsByOrigin).toEqual([]);
 });
 
 test("lists the calls with their outcomes and changes, in the order of the log", async () => {

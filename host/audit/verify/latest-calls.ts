@@ -26,8 +26,8 @@ export class LatestCalls {
 }
 
 function listed(call: Extract<AuditRecord, { kind: "call" }>): ListedCall {
-  const { seq, time, callId, userId, tool, code, durationMs, usesDenied } = call;
-  return { seq, time, callId, userId, tool, code, denials: usesDenied, ...changesOf(call), durationMs };
+  const { seq, time, callId, userId, tool, origin, code, durationMs, usesDenied } = call;
+  return { seq, time, callId, userId, tool, origin, code, denials: usesDenied, ...changesOf(call), durationMs };
 }
 
 const isFaulty = ({ code, denials }: ListedCall): boolean => code !== null || denials > 0;

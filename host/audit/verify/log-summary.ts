@@ -1,4 +1,5 @@
 /** The summary of an audit log: the part of a report about what happened. */
+import type { OriginClass } from "../../../shared/origin.ts";
 import type { AuditRecord } from "../audit-record.ts";
 import type { LogVerification } from "./findings.ts";
 
@@ -47,13 +48,19 @@ export interface UserCalls extends Changes {
   readonly lastTime: string;
 }
 
+/** What the calls of one class of origin came to. Those of which nothing was told are `unstated`. */
+export interface OriginCalls extends Changes {
+  readonly class: OriginClass;
+  readonly calls: number;
+}
+
 /** One call, without the names of the files. `seq` finds its record in the log. */
 export interface ListedCall extends Changes, Pick<Extract<AuditRecord, { kind: "call" }>, CallField> {
   /** Capability uses that were denied. */
   readonly denials: number;
 }
 
-type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "code" | "durationMs";
+type CallField = "seq" | "time" | "callId" | "userId" | "tool" | "origin" | "code" | "durationMs";
 
 /** A span of the timeline. The next one begins `bucketMs` later. */
 export interface TimelineBucket {
@@ -81,6 +88,8 @@ export interface LogSummary {
   /** Users with denials or refused requests first, then those with failed calls, then by calls; at most 500. */
   readonly callsByUser: readonly UserCalls[];
   readonly usersNotShown: number;
+  /** From the most trusted class to the least. Empty if no call has an origin. */
+  readonly callsByOrigin: readonly OriginCalls[];
   /**
    * In the order of the log: the latest 4,000, and before them at most 1,000 earlier ones that failed or were denied a
    * capability.

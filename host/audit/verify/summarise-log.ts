@@ -3,6 +3,7 @@ import type { RecordableHistogram } from "node:perf_hooks";
 
 import { auditLimits } from "../../../shared/limits.ts";
 import type { AuditRecord } from "../audit-record.ts";
+import { CallsByOrigin } from "./calls-by-origin.ts";
 import { CallsByUser } from "./calls-by-user.ts";
 import { LatestCalls } from "./latest-calls.ts";
 import type { LogSummary, RefusalCount, ToolUse, UnfitUse } from "./log-summary.ts";
@@ -32,6 +33,7 @@ class Sums {
   #failed = 0;
   #calls = 0;
   readonly #users = new CallsByUser();
+  readonly #origins = new CallsByOrigin();
   readonly #latestCalls = new LatestCalls();
   readonly #tools = new Map<string | null, ToolSums>();
   /** Tools beyond the maximum. */
@@ -62,6 +64,7 @@ class Sums {
       calls: this.#calls,
       failed: this.#failed,
       ...this.#users.result(),
+      ...this.#origins.result(),
       tools: Array.from(this.#tools, toolUse).toSorted((a, b) => b.calls - a.calls),
       toolsNotShown: this.#toolsNotShown.size,
       ...this.#latestCalls.result(),
@@ -83,6 +86,7 @@ class Sums {
     this.#calls++;
     this.#failed += failed;
     this.#users.addCall(call);
+    this.#origins.add(call);
     this.#latestCalls.add(call);
     const sums = this.#toolSums(tool);
     if (sums) {

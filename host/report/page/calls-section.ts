@@ -5,7 +5,7 @@ import { filterForm } from "./call-filter.ts";
 import { changesShown } from "./changes.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { code, counted, msShown, timeShown } from "./phrases.ts";
+import { code, codes, counted, msShown, timeShown } from "./phrases.ts";
 import { tableHead, text } from "./table.ts";
 import { noUser } from "./users-section.ts";
 
@@ -47,7 +47,7 @@ function row(call: ListedCall, facets: readonly Facet[]): Markup {
   const cells = [
     timeShown(time),
     userId ?? noUser,
-    tool === null ? html`<span class="quiet">no valid tool name</span>` : code(tool),
+    html`${tool === null ? html`<span class="quiet">no valid tool name</span>` : code(tool)}${originShown(call)}`,
     outcomeShown(call),
     changesShown(call) ?? html`nothing`,
     msShown(durationMs),
@@ -63,4 +63,18 @@ function outcomeShown({ code: failure, denials, callId }: ListedCall): Markup {
   const ended = failure === null ? html`succeeded` : html`<span class="bad">✕&nbsp;${code(failure)}</span>`;
   const denied = denials > 0 ? html`<span class="bad">${counted(denials, html`denial`, html`denials`)}</span>, ` : null;
   return html`${ended}<span class="note below">${denied}call ${code(callId)}</span>`;
+}
+
+/** Where the text comes from with which the tool was called. As narrow as a tool's name: code, without punctuation. */
+function originShown({ origin }: ListedCall): Markup | null {
+  if (origin === undefined) return null;
+  const { class: of, run, turn, source, exposedTo } = origin;
+  const inRun = run === undefined ? null : html`run ${code(run)} `;
+  const inTurn = turn === undefined ? null : html`turn ${code(turn)}`;
+  const lines = [
+    html`from ${code(of)}${source === undefined ? null : html` ${code(source)}`}`,
+    inRun === null && inTurn === null ? null : html`${inRun}${inTurn}`,
+    exposedTo === undefined ? null : html`exposed to ${codes(exposedTo)}`,
+  ];
+  return html`${lines.map((line) => (line === null ? null : html`<span class="note below">${line}</span>`))}`;
 }
