@@ -230,7 +230,15 @@ test("stops a model that never ends", async () => {
 
 test("the adapter imports only the package's public API", () => {
   const folder = new URL("../../test/executor/", import.meta.url);
-  const files = ["movement.ts", "messages.ts", "played-movements.ts", "run-record.ts", "pages-tool.ts"];
+  const files = [
+    "movement.ts",
+    "messages.ts",
+    "played-movements.ts",
+    "run-record.ts",
+    "pages-tool.ts",
+    "origins.ts",
+    "web-page-tool.ts",
+  ];
   const allowed = new Set(["memcell", "memcell/run-history", ...files.map((file) => `./${file}`)]);
   for (const file of files) {
     const imports = readFileSync(new URL(file, folder), "utf8").matchAll(/ from "([^"]+)";/g);

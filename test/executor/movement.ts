@@ -7,13 +7,18 @@ import { ToolError } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 
 import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
+import { ofModel, ofTool, ofUser } from "./origins.ts";
 import { definitionOfPages, pagesTool } from "./pages-tool.ts";
 import type { PlayedTurn } from "./played-movements.ts";
 import { RunRecord } from "./run-record.ts";
+import { definitionOfWebPage, urlIn, webPageTool } from "./web-page-tool.ts";
+import type { ReadWebPage } from "./web-page-tool.ts";
 
 export interface Stage {
   readonly runtime: Runtime;
   readonly model: Model;
+  /** Default: the model reads no pages. */
+  readonly readWebPage?: ReadWebPage;
 }
 
 /** Stops a model that goes round in circles. */
@@ -24,30 +29,38 @@ const turnsMax = 20;
  * Rejects with the signal's reason when it is cancelled.
  */
 export async function playMovement(
-  { runtime, model }: Stage,
+  stage: Stage,
   movement: Movement,
   { userId, signal }: Pick<CallContext, "userId" | "signal">,
 ): Promise<string> {
+  const { runtime, model, readWebPage } = stage;
   const { name, agent, instructions } = movement;
-  const ctx: CallContext = { userId, signal, labels: { movement: name, agent } };
+  const ctx = ofUser({ userId, signal, labels: { movement: name, agent } }, movement);
   const record = await RunRecord.open(runtime, movement, ctx);
   // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
   const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
-  const tools = [...runtime.tools({ format: "anthropic" }), definitionOfPages];
+  const tools = [
+    ...runtime.tools({ format: "anthropic" }),
+    definitionOfPages,
+    ...(readWebPage ? [definitionOfWebPage] : []),
+  ];
   const nextTurn = async (): Promise<PlayedTurn> => {
     if (record.turns.length >= turnsMax) {
       throw new Error(`The model has not ended movement "${name}" after ${turnsMax} turns`);
     }
     signal?.throwIfAborted();
-    return await record.addTurn(await model({ system, tools, messages: record.messages() }));
+    const messages = record.messages();
+    return await record.addTurn(await model({ system, tools, messages }), ofModel(ctx, messages));
   };
   let played = record.turns.at(-1) ?? (await nextTurn());
   while (played.turn.toolUses.length > 0) {
     const { turn, replies } = played;
     const open = Array.from(turn.toolUses.keys()).filter((at) => replies[at] === undefined);
+    // What the model had got when it made this turn: the turn's own replies are not among these messages yet.
+    const ofTurn = ofModel(ctx, record.messages());
     // All at once: the runtime runs one user's calls in the order in which they are made.
     // oxlint-disable-next-line no-await-in-loop -- each turn answers the one before
-    await Promise.all(open.map((at) => answer(runtime, record, { at, ctx })));
+    await Promise.all(open.map((at) => answer(stage, record, { at, ctx: ofTurn })));
     // oxlint-disable-next-line no-await-in-loop -- as above
     played = await nextTurn();
   }
@@ -56,22 +69,27 @@ export async function playMovement(
 
 /** Makes the last turn's tool call at a place. */
 async function answer(
-  runtime: Runtime,
+  stage: Stage,
   record: RunRecord,
   { at, ctx }: { readonly at: number; readonly ctx: CallContext },
 ): Promise<void> {
   const toolUse = record.turns.at(-1)?.turn.toolUses[at];
   if (toolUse === undefined) return;
   const start = process.hrtime.bigint();
-  const reply = await replyTo(runtime, toolUse, ctx);
+  const reply = await replyTo(stage, toolUse, ctx);
   ctx.signal?.throwIfAborted();
-  await record.addReply(at, reply, process.hrtime.bigint() - start);
+  await record.addReply(at, { reply, duration: process.hrtime.bigint() - start }, ofTool(ctx, toolUse));
 }
 
 /** Always returns an answer with which the model can go on. */
-async function replyTo(runtime: Runtime, { id, name, input }: ToolUse, ctx: CallContext): Promise<ToolReply> {
-  const result =
-    name === pagesTool ? describeTool(runtime, input) : await runtime.call(name, input, { ...ctx, callId: id });
+async function replyTo(stage: Stage, { id, name, input }: ToolUse, ctx: CallContext): Promise<ToolReply> {
+  const { runtime, readWebPage } = stage;
+  const call = async () => {
+    if (name === pagesTool) return describeTool(runtime, input);
+    if (name === webPageTool && readWebPage) return await readPage(readWebPage, input);
+    return await runtime.call(name, input, { ...ctx, callId: id });
+  };
+  const result = await call();
   // Message and code say how to correct the call, and contain nothing for operators only.
   return { id, isError: !result.ok, content: JSON.stringify(result.ok ? result.data : result.error) };
 }
@@ -85,6 +103,16 @@ function describeTool(runtime: Runtime, input: unknown): PageResult {
     if (!(error instanceof ToolError)) throw error;
     const { code, message } = error;
     return { ok: false, error: { code, message } };
+  }
+}
+
+async function readPage(read: ReadWebPage, input: unknown): Promise<PageResult> {
+  const url = urlIn(input);
+  if (url === null) return { ok: false, error: { code: "INPUT_INVALID", message: "url is no address" } };
+  try {
+    return { ok: true, data: { page: await read(url) } };
+  } catch {
+    return { ok: false, error: { code: "PAGE_UNREADABLE", message: "Cannot read the page" } };
   }
 }
 

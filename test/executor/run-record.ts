@@ -22,32 +22,38 @@ const messagesBackMax = 20;
 /** A longer result is recorded in part: an event has at most 256 KiB. */
 const contentCharsMax = 30_000;
 
+export interface TimedReply {
+  readonly reply: ToolReply;
+  /** Of the call, in nanoseconds. */
+  readonly duration: bigint;
+}
+
 export class RunRecord {
   /** This movement's turns so far, also those of an earlier attempt. */
   readonly turns: PlayedTurns;
   readonly #earlier: readonly Message[];
-  readonly #history: RunHistory;
+  readonly #runtime: RunHistoryRuntime;
   readonly #movement: Movement;
 
-  /** Reads the run, and records the movement's task. */
+  /** Reads the run, and records the movement's task. Each context says where the recorded text comes from. */
   static async open(runtime: RunHistoryRuntime, movement: Movement, ctx: RunHistoryContext): Promise<RunRecord> {
-    const history = new RunHistory(runtime, ctx);
-    const played = playedMovements((await history.load(movement.agent, movement.run)).events);
+    const { events } = await new RunHistory(runtime, ctx).load(movement.agent, movement.run);
+    const played = playedMovements(events);
     const turns = played.get(movement.name)?.turns ?? [];
     const isNew = !played.delete(movement.name);
     const earlier = latest([...played.values()].flatMap(messagesOf));
-    const record = new RunRecord({ history, movement, turns, earlier });
-    if (isNew) await record.#append("task", [userMessageData({ message: movement.task })]);
+    const record = new RunRecord({ runtime, movement, turns, earlier });
+    if (isNew) await record.#append("task", [userMessageData({ message: movement.task })], ctx);
     return record;
   }
 
   private constructor(parts: {
-    readonly history: RunHistory;
+    readonly runtime: RunHistoryRuntime;
     readonly movement: Movement;
     readonly turns: PlayedTurns;
     readonly earlier: readonly Message[];
   }) {
-    this.#history = parts.history;
+    this.#runtime = parts.runtime;
     this.#movement = parts.movement;
     this.turns = parts.turns;
     this.#earlier = parts.earlier;
@@ -58,29 +64,29 @@ export class RunRecord {
   }
 
   /** Records a turn before its tools are called, so that a process that ends meanwhile does not ask the model again. */
-  async addTurn(turn: ModelTurn): Promise<PlayedTurn> {
+  async addTurn(turn: ModelTurn, ctx: RunHistoryContext): Promise<PlayedTurn> {
     const calls = turn.toolUses.map(({ id, name, input }) =>
       toolCallData({ toolCallId: id, toolName: name, payload: JSON.stringify(input) ?? "" }),
     );
-    await this.#append(`${this.turns.length}`, [assistantMessageData({ message: turn.text }), ...calls]);
+    await this.#append(`${this.turns.length}`, [assistantMessageData({ message: turn.text }), ...calls], ctx);
     const played = { turn, replies: [] };
     this.turns.push(played);
     return played;
   }
 
-  /** Records the reply to one of the last turn's tool uses. `duration`: of the call, in nanoseconds. */
-  async addReply(at: number, reply: ToolReply, duration: bigint): Promise<void> {
+  /** Records the reply to one of the last turn's tool uses. */
+  async addReply(at: number, { reply, duration }: TimedReply, ctx: RunHistoryContext): Promise<void> {
     const { turn, replies } = this.turns.at(-1) ?? {};
     const use = turn?.toolUses[at];
     if (replies === undefined || use === undefined) throw new Error("The turn has no such tool use");
-    await this.#append(`${this.turns.length - 1}/${at}`, [resultOf(use, reply, duration)]);
+    await this.#append(`${this.turns.length - 1}/${at}`, [resultOf(use, reply, duration)], ctx);
     replies[at] = reply;
   }
 
-  async #append(step: string, data: readonly EventData[]): Promise<void> {
+  async #append(step: string, data: readonly EventData[], ctx: RunHistoryContext): Promise<void> {
     const { agent, run, name } = this.#movement;
     const events = data.map((each) => newEvent(undefined, each, { [movementLabel]: name }));
-    await this.#history.append(agent, run, events, { appendId: `${name}/${step}` });
+    await new RunHistory(this.#runtime, ctx).append(agent, run, events, { appendId: `${name}/${step}` });
   }
 }
 

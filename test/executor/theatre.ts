@@ -14,13 +14,17 @@ import { playMovement } from "./movement.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
 
+type CallRecord = Extract<AuditRecord, { kind: "call" }>;
+
 export interface Theatre extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly dataDir: string;
   /** Plays a user's movement with a scripted model. */
   readonly play: (userId: string, movement: string, ...turns: ScriptedTurn[]) => Promise<ScriptedModel>;
   /** Without those that record the run. */
-  calls(): Extract<AuditRecord, { kind: "call" }>[];
+  calls(): CallRecord[];
+  /** Those that record the run. */
+  appends(): CallRecord[];
   /** A user's memory, by path in the user's folder. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
@@ -33,6 +37,8 @@ export const movementNamed = (name: string): Movement => ({
   task: "Plan the next one.",
 });
 
+const readWebPage = (url: URL): Promise<string> => Promise.resolve(`What ${url.host} says.`);
+
 export async function openTheatre(options: Partial<RuntimeOptions> = {}): Promise<Theatre> {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
@@ -44,18 +50,18 @@ export async function openTheatre(options: Partial<RuntimeOptions> = {}): Promis
     auditLog: { file },
     ...options,
   });
+  const calls = (): CallRecord[] => readRecords(file).filter((record) => record.kind === "call");
   return {
     runtime,
     dataDir,
     async play(userId, movement, ...turns) {
       const script = scriptedModel(...turns);
-      await playMovement({ runtime, model: script.model }, movementNamed(movement), { userId });
+      const stage = { runtime, model: script.model, readWebPage };
+      await playMovement(stage, movementNamed(movement), { userId });
       return script;
     },
-    calls: () =>
-      readRecords(file)
-        .filter((record) => record.kind === "call")
-        .filter(({ tool }) => tool !== "LoadRun" && tool !== "AppendRunEvents"),
+    calls: () => calls().filter(({ tool }) => tool !== "LoadRun" && tool !== "AppendRunEvents"),
+    appends: () => calls().filter(({ tool }) => tool === "AppendRunEvents"),
     filesOf: (userId) => {
       const files = userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {};
       return Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith("runs/")));
