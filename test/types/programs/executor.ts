@@ -3,7 +3,7 @@
  * whatever a model asks for, and itself some tools by their names.
  */
 import type { Client, Tool } from "@modelcontextprotocol/client";
-import type { CallContext, Runtime, ToolFailure, ToolInput, ToolOutput } from "memcell";
+import type { CallContext, CallOrigin, OriginClass, Runtime, ToolFailure, ToolInput, ToolOutput } from "memcell";
 import type { MemorySearchOutput } from "memcell/plugins/journal";
 
 /** Of the platform's own plugin. A build writes the same: `interface ToolTypes extends Tools {}` with its `Tools`. */
@@ -42,6 +42,14 @@ export class Executor {
       return await this.#client.callTool({ name, arguments: input });
     const result = await this.#runtime.call(name, input, { ...ctx, callId: id });
     return result.ok ? result.data : result.error.message;
+  }
+
+  /** Of a page that was read from the web. */
+  async keep(body: string, page: URL, ctx: CallContext): Promise<boolean> {
+    const seen: OriginClass[] = ["direct_user"];
+    const origin: CallOrigin = { class: "tool_external", run: "run-7", source: page.href };
+    const entry = { action: "upsert", name: "page", type: "reference", description: "A page", body } as const;
+    return (await this.#runtime.call("UpdateUserMemory", entry, { ...ctx, origin, exposedTo: seen })).ok;
   }
 
   async remember(body: string, ctx: CallContext): Promise<"created" | "replaced" | "deleted"> {

@@ -49,6 +49,14 @@ await runtime.call("AddBook", { titel: "Momo" }, ctx);
 await runtime.callAsHost("user-memory/InspectMemory", { mend: "yes" }, ctx);
 // @ts-expect-error A call needs a user.
 await runtime.call("ReadUserMemory", { name: "a" }, {});
+// @ts-expect-error There is no such class of origin.
+await runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice", origin: { class: "web" } });
+// @ts-expect-error An origin has a class.
+await runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice", origin: { source: "menu.pdf" } });
+// @ts-expect-error A misspelt field of an origin.
+await runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice", origin: { class: "unstated", sorce: "x" } });
+// @ts-expect-error Exposure is a list.
+await runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice", exposedTo: "tool_external" });
 // @ts-expect-error And it needs one even for a tool that is not known.
 await runtime.call(anyName, {});
 
