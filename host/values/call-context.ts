@@ -43,8 +43,8 @@ export interface CallContext {
   readonly origin?: CallOrigin | undefined;
   /**
    * The classes of everything that has entered the model's context in this turn, for example `tool_external` once it
-   * has read a web page. The text of the call is trusted as the least trusted of them and of `origin.class`. At most
-   * 16. It is recorded with `origin`. Guests do not get it. Default: none.
+   * has read a web page. The text of the call is trusted as the least trusted of them and of `origin.class`. They are
+   * recorded with `origin`. Guests do not get them. At most 16, others: `INPUT_INVALID`. Default: none.
    */
   readonly exposedTo?: readonly OriginClass[] | undefined;
   /** Shared stores that the user reaches during this call without a grant. At most 64. Default: none. */
