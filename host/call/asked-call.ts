@@ -2,6 +2,7 @@ import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
 import type { HeldReader, KnownSizes } from "../store/store.ts";
+import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
@@ -36,6 +37,8 @@ export interface CallOptions {
   readonly isLookingOnly?: boolean;
   /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
   readonly isUpkeep?: boolean;
+  /** How its changes come about, if not by a tool that writes them. */
+  readonly kind?: VersionKind | undefined;
   /** Ignores what the store has cached about the user. */
   readonly isThorough?: boolean;
 }
@@ -57,10 +60,15 @@ export interface PreparedChanges {
   readonly seen: readonly Seen[];
   /** The sizes of scopes that were measured, before the changes. Default: those that the store still knows. */
   readonly knownSizes?: KnownSizes | undefined;
+  /** What the history says of the changes. */
+  readonly facts: WriteFacts;
+  readonly kind?: VersionKind | undefined;
 }
 
 /** The host's own work, and its audit record. */
 export interface HostWork extends CheckedContext {
+  /** The operation's name, as the audit log has it. */
+  readonly name: string;
   readonly action: string;
   readonly record: UpkeepRecord;
 }

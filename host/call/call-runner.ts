@@ -15,6 +15,7 @@ import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { Vouching } from "../sharing/vouching.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
 import type { HeldUser } from "../store/store.ts";
+import type { WriteFacts } from "../store/versions/version.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
 import { ownStoreOf } from "../values/store-id.ts";
@@ -28,6 +29,7 @@ import type { GuestRunsParts } from "./guest-runs.ts";
 import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
 import { callWithStores } from "./store-call.ts";
+import { writeFacts } from "./write-facts.ts";
 
 export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts {
   readonly recorder: Recorder;
@@ -77,10 +79,11 @@ export class CallRunner {
         this.#killed.refuse(call.userId, call.action);
         const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
         const runs = new GuestRuns(this.#parts, { ...call, turn, record, log, isUpkeep: options.isUpkeep === true });
+        const factsAt = factsOf(call, record, options);
         try {
           return await (reachesStores(call.found)
-            ? this.#withStores(call, { turn, record, runs }, options)
-            : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record }, options)));
+            ? this.#withStores(call, { turn, record, runs, factsAt }, options)
+            : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record, factsAt }, options)));
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
         }
@@ -117,18 +120,19 @@ export class CallRunner {
 
   async #run(
     runs: GuestRuns,
-    { held, record }: { held: HeldUser; record: CallRecord },
-    { stage, freedBytes, accepts, isLookingOnly }: CallOptions,
+    { held, record, factsAt }: { held: HeldUser; record: CallRecord; factsAt: FactsAt },
+    { stage, freedBytes, accepts, isLookingOnly, kind }: CallOptions,
   ): Promise<ToolResult> {
     const { reader, knownSizes: known, handed } = held;
     const staging = stage && ((epochMs: number) => stage(reader, epochMs));
-    const { staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
+    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
     const { envelope, changes, seen, knownSizes } = reply;
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
     if (!isLookingOnly) {
       const all = [...staged, ...changes, ...accepted];
-      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes }, held, record);
+      const prepared = { changes: all, seen: [...seen, ...reader.seen], knownSizes, facts: factsAt(atMs), kind };
+      await this.#own.commit(prepared, held, record);
     }
     return envelope;
   }
@@ -136,7 +140,7 @@ export class CallRunner {
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
     { userId, called, stores, action }: CheckedCall,
-    { turn, record, runs }: { turn: Turn; record: CallRecord; runs: GuestRuns },
+    { turn, record, runs, factsAt }: { turn: Turn; record: CallRecord; runs: GuestRuns; factsAt: FactsAt },
     options: CallOptions,
   ): Promise<ToolResult> {
     const { store, clock, contextualAccess, listeners } = this.#parts;
@@ -154,6 +158,7 @@ export class CallRunner {
       hold,
       options,
       record,
+      factsAt,
       run: (run) => runs.run({ ...run, freedBytes }),
       clock,
       tell: (changes) => listeners.tell(changes, record.source),
@@ -166,6 +171,18 @@ export class CallRunner {
     await admission.close(graceMs);
     await Promise.all([store.close(), pool.close()]);
   }
+}
+
+/** What the history says of a call's changes. `atMs`: the call's time. */
+type FactsAt = (atMs: number) => WriteFacts;
+
+function factsOf(
+  { userId, origin, found: { tool, family } }: CheckedCall,
+  { callId }: CallRecord,
+  { isUpkeep = false, kind }: CallOptions,
+): FactsAt {
+  const writer = { tool: tool.name, plugin: family, userId, callId, origin, isUpkeep, kind };
+  return (atMs) => writeFacts({ ...writer, atMs });
 }
 
 /** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */

@@ -47,6 +47,8 @@ export interface RunOptions {
 }
 
 export interface GuestRun {
+  /** The time that the guest was given. */
+  readonly epochMs: number;
   readonly staged: readonly SizedChange[];
   readonly reply: WorkerReply;
 }
@@ -91,7 +93,7 @@ export class GuestRuns {
     record.used(outcome.fuelPolls);
     log(outcome.log);
     signal.throwIfAborted();
-    return { staged, reply: outcome };
+    return { epochMs: task.epochMs, staged, reply: outcome };
   }
 
   /** Set if a guest did not stop and lost its thread: resolves when another thread is ready. */

@@ -13,6 +13,7 @@ import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { WriteFacts } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -33,6 +34,8 @@ export interface StoreCall {
   /** What the host adds to a call of its own, on the user's own store. */
   readonly options: CallOptions;
   readonly record: CallRecord;
+  /** What the histories say of the call's changes. */
+  readonly factsAt: (atMs: number) => WriteFacts;
   /** Runs the guest from the start. */
   readonly run: (options: RunOptions) => Promise<GuestRun>;
   readonly clock: () => number;
@@ -79,7 +82,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
   const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
-  const { staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
+  const { epochMs, staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
   if (reply.wanted !== null) return { wanted: reply.wanted };
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;
@@ -89,7 +92,14 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
   if (options.isLookingOnly) return { result: envelope };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
-  await commit(call, held, { changes: all, seen: [...reply.seen, ...held.seen], knownSizes, grants });
+  await commit(call, held, {
+    changes: all,
+    seen: [...reply.seen, ...held.seen],
+    knownSizes,
+    grants,
+    facts: call.factsAt(epochMs),
+    kind: options.kind,
+  });
   return { result: envelope };
 }
 
@@ -99,12 +109,12 @@ interface Commit extends PreparedChanges {
 
 async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
   const { userId, principal, record, tell, clock } = call;
-  const { changes, seen, knownSizes, grants } = prepared;
+  const { changes, seen, knownSizes, grants, facts, kind } = prepared;
   if (changes.length === 0 && grants === null) return;
   const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
   record.staged(changes, changed?.changes);
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
-  await held.commit({ by: userId, changes, seen, ...(knownSizes && { knownSizes }), ...ofGrants });
+  await held.commit({ by: userId, changes, seen, facts, kind, ...(knownSizes && { knownSizes }), ...ofGrants });
   record.committed();
   tell(changes);
 }

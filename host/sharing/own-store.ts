@@ -57,12 +57,13 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
     handed: null,
     history: renamedHistory(held.history(own), entriesScope, ownStoreName),
-    commit: (changes, seen, { knownSizes, facts } = {}) =>
+    commit: (changes, seen, { knownSizes, facts, kind } = {}) =>
       held.commit({
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
         facts,
+        kind,
         ...(knownSizes && { knownSizes: renamed(knownSizes, ownStoreName, scopeOfStore(own)) }),
       }),
     findings: async () => (await held.findings(own)).map((each) => ofStore(each, own)),

@@ -6,7 +6,7 @@ import type { GrantHint } from "./grant-hints.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes } from "./scope-size.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
-import type { WriteFacts } from "./versions/version.ts";
+import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
 /**
  * Keeps stores that have an id of their own and that several principals can reach. Who may reach which is decided
@@ -105,6 +105,7 @@ export interface StoreChanges {
   readonly knownSizes?: KnownSizes;
   /** What the histories of the stores say of the changes. Default: nobody has told anything. */
   readonly facts?: WriteFacts | undefined;
+  readonly kind?: VersionKind | undefined;
   /** New grants of some of the stores. */
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }

@@ -10,6 +10,7 @@ import type { Admission, Turn } from "../call/admission.ts";
 import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { OwnWork } from "../call/own-work.ts";
+import { writeFacts } from "../call/write-facts.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
@@ -17,6 +18,7 @@ import { inStore } from "../sharing/own-store.ts";
 import type { ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions, LeftOver } from "../store/erasing.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { VersionKind } from "../store/versions/version.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -62,7 +64,7 @@ export async function operate<Result>(
   const outcome = await outcomeOf(action, async () => {
     admission.checkOpen(action);
     if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
-    return await work(new Operation(parts, { ...checkContext(context, action), action, record }));
+    return await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
   });
   const withheld = record.end("failure" in outcome ? outcome.failure : null);
   if (withheld) throw withheld;
@@ -181,16 +183,20 @@ export class Operation {
   }
 
   /** Commits changes of the host's own. They are recorded first, and the own store is named as in calls. */
-  commit(held: HeldUser, changes: readonly SizedChange[]): Promise<void> {
+  commit(held: HeldUser, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
     const named = inStore(changes, ownStoreOf(this.userId));
-    return this.#parts.own.commit({ changes: named, seen: held.reader.seen }, held, this.#asked.record);
+    const { record, origin, name } = this.#asked;
+    const writer = { tool: name, plugin: null, userId: this.userId, callId: record.callId, origin, isUpkeep: true };
+    const facts = writeFacts({ ...writer, atMs: this.now(), kind });
+    return this.#parts.own.commit({ changes: named, seen: held.reader.seen, facts, kind }, held, record);
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
   async call(found: CatalogTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
     const { userId, signal, stores, record } = this.#asked;
     const toolName = found.tool.name;
-    const ctx = { userId, signal, stores, callId: record.callId, labels: record.labels ?? undefined };
+    const labels = record.labels ?? undefined;
+    const ctx = { userId, signal, stores, callId: record.callId, labels, ...record.origin };
     // The policy limits the input of callers. The host's own input grows with the user's files.
     const { inputBytesMax } = callLimits;
     const asked = {

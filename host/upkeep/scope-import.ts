@@ -20,6 +20,8 @@ type Task = Omit<ImportTask, "epochMs">;
 /** The bytes of one input that paths can take, beside the rest of it. */
 const incomingBytesMax = callLimits.inputBytesMax - 100;
 
+const imported = "imported" as const;
+
 const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };
 
 export class ScopeImport {
@@ -86,12 +88,12 @@ export class ScopeImport {
         refuse(refused);
         return [];
       };
-      const options = { stage, accepts, isLookingOnly: !commits };
+      const options = { stage, accepts, isLookingOnly: !commits, kind: imported };
       told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
     } else {
       await operation.hold({ scopes: [scope], writes: commits }, async (held) => {
         const changes = await stage(held.reader, operation.now());
-        if (commits) await operation.commit(held, changes);
+        if (commits) await operation.commit(held, changes, imported);
       });
     }
     return this.#planFrom(planned, planned.refused.length > 0 ? nothingFound : told, incoming);

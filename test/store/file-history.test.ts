@@ -4,100 +4,15 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { DiskRoot } from "../../host/disk/data-root.ts";
-import { FileStore } from "../../host/store/files/file-store.ts";
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
 import { unstatedFacts } from "../../host/store/versions/version.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
-import type { OriginClass } from "../../shared/origin.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { userFolder } from "../support/user-files.ts";
+import { alice, HistoryStage } from "./history-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
-
-const alice = "alice" as UserId;
-
-class Stage implements AsyncDisposable {
-  readonly #folder = temporaryFolder();
-  readonly notes: string[] = [];
-  store = this.#open();
-
-  #open(history = { days: 90, bytes: 2 ** 25 }): FileStore {
-    const note = (_owner: string, text: string): void => void this.notes.push(text);
-    return new FileStore(new DiskRoot(this.#folder.path), { durability: "full", note, history });
-  }
-
-  /** As another process begins, after this one has ended. */
-  async reopen(history?: { days: number; bytes: number }): Promise<void> {
-    await this.store.close();
-    this.store = this.#open(history);
-  }
-
-  /** Opens a second store beside the first. */
-  beside(): FileStore {
-    return this.#open();
-  }
-
-  async commit(changes: ChangeSet, of: OriginClass = "direct_user", store = this.store): Promise<void> {
-    const facts = { ...unstatedFacts(Date.now()), class: of, trust: of };
-    await store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
-      held.commit(changes, held.reader.seen, { facts }),
-    );
-  }
-
-  look<Seen>(look: (held: HeldHistory) => Seen, options = {}): Promise<Seen> {
-    const hold = { writes: false, until: performance.now() + 9_000, ...options };
-    return this.store.hold(alice, hold, async (held) => look(held.history));
-  }
-
-  /** The contents of a file's versions, the oldest first; `null` if it was removed or the content is not kept. */
-  contents(path: string): Promise<(string | null)[]> {
-    return this.look((held) =>
-      held.versions().flatMap(({ files }) =>
-        files
-          .filter((file) => file.path === path)
-          .map(({ sha256 }) => {
-            const content = sha256 === null ? null : held.contentOf(sha256);
-            return content && Buffer.from(content).toString();
-          }),
-      ),
-    );
-  }
-
-  async findings(): Promise<string[]> {
-    const found = await this.store.hold(
-      alice,
-      { writes: false, isLookingOnly: true, until: performance.now() + 9_000 },
-      (held) => held.findings(),
-    );
-    return found.map(({ code, message }) => `${code}: ${message}`);
-  }
-
-  get user(): string {
-    return userFolder(this.#folder.path, alice);
-  }
-
-  get history(): string {
-    return join(this.user, ".memcell", "history");
-  }
-
-  /** The one file with a name that begins like this. */
-  file(beginning: string): string {
-    const [name] = readdirSync(this.history).filter((each) => each.startsWith(beginning));
-    return join(this.history, name ?? "");
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
-    this.#folder[Symbol.dispose]();
-  }
-}
 
 const texts = (count: number): string[] =>
   Array.from({ length: count }, (_, at) => `${"the same beginning. ".repeat(40)}${at}${" the same end".repeat(40)}`);
 
 test("versions and contents outlast the process, and a content like the one before takes little room", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   const all = texts(100);
   for (const text of all) await stage.commit([write("a.md", text)]);
   expect(await stage.contents("a.md")).toEqual(all);
@@ -114,7 +29,7 @@ test("versions and contents outlast the process, and a content like the one befo
 });
 
 test("two processes that take turns add to one history", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   const other = stage.beside();
   for (let at = 0; at < 20; at++)
     await stage.commit([write("a.md", `text ${at}`)], "direct_user", at % 2 ? other : undefined);
@@ -125,7 +40,7 @@ test("two processes that take turns add to one history", async () => {
 });
 
 test("what a killed process has left in the WAL is in the history once", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "one")]);
   await stage.commit([write("a.md", "two")]);
   const killed = join(stage.user, "..", "killed");
@@ -148,7 +63,7 @@ test("what a killed process has left in the WAL is in the history once", async (
 });
 
 test("what a crash has left of a line does not count, and is written again", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "one")]);
   await stage.reopen();
   for (const each of ["versions-", "contents-"]) appendFileSync(stage.file(each), '{"seq":2,"at":"20');
@@ -159,7 +74,7 @@ test("what a crash has left of a line does not count, and is written again", asy
 });
 
 test("an edit by hand becomes a version of its own, with its content, and its trust is not higher than before", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "from the web"), write("b.md", "mine")], "tool_external");
   writeFileSync(join(stage.user, "memory", "a.md"), "edited by hand");
   writeFileSync(join(stage.user, "memory", "new.md"), "made by hand");
@@ -183,7 +98,7 @@ test("an edit by hand becomes a version of its own, with its content, and its tr
 });
 
 test("a file that was only read is found as well, and a removal by hand", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "one"), write("b.md", "two")]);
   writeFileSync(join(stage.user, "memory", "a.md"), "edited");
   unlinkSync(join(stage.user, "memory", "b.md"));
@@ -202,7 +117,7 @@ test("a file that was only read is found as well, and a removal by hand", async 
 });
 
 test("a file that somebody has put back to an earlier state is told, with the lower trust of the two", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.commit([write("b.md", "b")]);
   const snapshot = join(stage.user, "..", "snapshot");
@@ -225,7 +140,7 @@ test("a file that somebody has put back to an earlier state is told, with the lo
 });
 
 test("emptying the trash removes the contents of the file, under all names that it had, and nothing else", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   const [secret, kept] = ["a secret ".repeat(50), "something else ".repeat(50)];
   await stage.commit([write("a.md", secret), write("b.md", `${secret}b`)]);
   await stage.commit([write("a.md", `${secret}, edited`), write("c.md", kept)]);
@@ -242,9 +157,10 @@ test("emptying the trash removes the contents of the file, under all names that 
   expect(await stage.findings()).toEqual([]);
 });
 
+const large = (at: number): string => `${at} `.repeat(300_000);
+
 test("old contents go when there are too many, and versions stay", async () => {
-  await using stage = new Stage();
-  const large = (at: number): string => `${at} `.repeat(300_000);
+  await using stage = new HistoryStage();
   for (let at = 0; at < 6; at++) {
     await stage.commit([write("a.md", large(at))]);
     await stage.reopen({ days: 90, bytes: 2 ** 21 });
@@ -257,7 +173,7 @@ test("old contents go when there are too many, and versions stay", async () => {
   expect(contents.at(-1)).toBe("last");
 });
 
-const tampering: readonly (readonly [name: string, tamper: (stage: Stage) => void, finding: RegExp])[] = [
+const tampering: readonly (readonly [name: string, tamper: (stage: HistoryStage) => void, finding: RegExp])[] = [
   [
     "a changed line",
     (stage) => edit(stage, (lines) => lines.map((line) => line.replace('"r-2"', '"r-9"'))),
@@ -272,7 +188,7 @@ const tampering: readonly (readonly [name: string, tamper: (stage: Stage) => voi
   ["a line that is none", (stage) => edit(stage, (lines) => ["{}", ...lines.slice(1)]), /version 1 is no version/],
 ];
 
-function edit(stage: Stage, change: (lines: string[]) => string[]): void {
+function edit(stage: HistoryStage, change: (lines: string[]) => string[]): void {
   const file = stage.file("versions-");
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   writeFileSync(
@@ -286,7 +202,7 @@ function edit(stage: Stage, change: (lines: string[]) => string[]): void {
 test.for(tampering)(
   "the doctor finds %s, and files of which nothing is known then have no trust",
   async ([, tamper, finding]) => {
-    await using stage = new Stage();
+    await using stage = new HistoryStage();
     for (const [at, of] of (["tool_external", "direct_user", "direct_user"] as const).entries()) {
       const facts = { ...unstatedFacts(Date.now()), class: of, trust: of, run: `r-${at + 1}` };
       await stage.store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
@@ -302,7 +218,7 @@ test.for(tampering)(
 );
 
 test("a history that was removed is noticed", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
   rmSync(stage.history, { recursive: true });
@@ -315,7 +231,7 @@ test("a history that was removed is noticed", async () => {
 });
 
 test("a read changes nothing in the history, and a user without a folder has an empty one", async () => {
-  await using stage = new Stage();
+  await using stage = new HistoryStage();
   expect(await stage.look(({ head, unknown }) => [head.seq, unknown])).toEqual([0, "owner_edit"]);
   await stage.commit([write("a.md", "one")]);
   const looking = await stage.look((held) => held.versions().length, { isLookingOnly: true });

@@ -105,6 +105,15 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(moved).toMatchObject({ class: "tool_internal", atMs: 1_000, seq: 1 });
   });
 
+  test("an import is trusted no more than any version with the same content", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "poison")], from("tool_external"));
+    await commit(stage, [remove("a.md")], from("owner_edit"));
+    const imported = [write("a.md", "poison"), write("b.md", "other")];
+    await stage.hold("alice", (held) => held.commit(imported, [], { facts: from("unstated"), kind: "imported" }));
+    expect([await trustOf(stage, "a.md"), await trustOf(stage, "b.md")]).toEqual(["tool_external", "unstated"]);
+  });
+
   test("a change that changes nothing adds no version, and neither does a failed one", async () => {
     await using stage = new StoreStage(kind);
     await commit(stage, [write("a.md", "x")], from("direct_user"));

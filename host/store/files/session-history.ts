@@ -1,5 +1,4 @@
 /** The history of a home for whoever holds it: what its present files come from, and the versions that a change adds. */
-import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
@@ -73,9 +72,7 @@ export class SessionHistory {
       (file) => isOfEntries(kind, file) && (changed.has(placeKey(file)) || this.#isEdited(file, folders)),
     );
     const { origins, unknown } = this.known;
-    const earlier = (file: Pick<VersionedFile, "scope" | "path" | "sha256">): OriginClass | null =>
-      this.#earlierTrust(file);
-    const versions = planVersions({ origins, unknown, earlier }, { ...change, planned, seen });
+    const versions = planVersions({ origins, unknown, versions: () => this.versions() }, { ...change, planned, seen });
     const edited = versions.flatMap((each) => editedBy(each, folders));
     return { versions, edited, written: versions.flatMap((each) => writtenBy(each, planned)) };
   }
@@ -172,13 +169,6 @@ export class SessionHistory {
       if (error instanceof ToolError) return false;
       throw error;
     }
-  }
-
-  /** The trust of the last version of a file with this content; `null` if there was none. */
-  #earlierTrust({ scope, path, sha256 }: Pick<VersionedFile, "scope" | "path" | "sha256">): OriginClass | null {
-    const files = this.versions().flatMap((version) => version.files);
-    const found = files.findLast((file) => file.scope === scope && file.path === path && file.sha256 === sha256);
-    return found?.trust ?? null;
   }
 
   /** All versions, the oldest first. */

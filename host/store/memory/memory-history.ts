@@ -20,7 +20,7 @@ export class MemoryHistory {
 
   /** Throws nothing: a plan that was made can be kept. */
   plan(planned: readonly PlannedFile[], { facts, kind }: CommitFacts): PlannedVersion[] {
-    const ground = { origins: this.#origins, unknown: "owner_edit", earlier: () => null } as const;
+    const ground = { origins: this.#origins, unknown: "owner_edit", versions: () => this.#versions } as const;
     const seen: readonly Seen[] = [];
     return planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen });
   }

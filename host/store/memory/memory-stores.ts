@@ -127,7 +127,7 @@ export class MemoryStores implements SharedStores {
   }
 
   /** Plans all parts before it applies any. */
-  #commit({ by, facts, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
+  #commit({ by, facts, kind, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
       planned: planChanges(this.filesOf(id), changes, seen),
@@ -139,7 +139,7 @@ export class MemoryStores implements SharedStores {
       if (by !== null && ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
       const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
-      store.history.add(store.history.plan(ofEntries, { facts }), ofEntries);
+      store.history.add(store.history.plan(ofEntries, { facts, kind }), ofEntries);
       store.files.apply(planned);
       store.version = ++this.#commits;
     }

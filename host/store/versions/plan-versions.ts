@@ -22,8 +22,8 @@ export interface VersionGround {
   readonly origins: PresentOrigins;
   /** Of a file that no version knows: of hand-made ones, `owner_edit`. */
   readonly unknown: OriginClass;
-  /** The trust of an earlier version of a file with this content; `null` if there was none. */
-  readonly earlier: (file: Pick<VersionedFile, "scope" | "path" | "sha256">) => OriginClass | null;
+  /** All versions so far, the oldest first. Only asked for in rare cases. */
+  readonly versions: () => readonly Version[];
 }
 
 /** A change set: its facts, and its files. */
@@ -43,13 +43,18 @@ export function planVersions(ground: VersionGround, change: VersionedChange): Pl
     return known?.trust ?? null;
   };
   const { facts, kind, planned } = change;
+  const earlier = kind === "imported" ? trustByContent(ground) : () => null;
   const gone = planned.filter(({ after, before }) => after === null && before !== null);
   const removed = new Map(gone.map(({ scope, before, path }) => [`${scope}:${before}`, path]));
   const byHand = unstatedFacts(facts.atMs);
   return chained(ground.origins.head, [
     { facts: { ...byHand, ...classed(found.edited) }, kind: "edited", files: found.edited },
     { facts: { ...byHand, ...classed(found.putBack) }, kind: "put back", files: found.putBack },
-    { facts, kind, files: planned.filter(isChanged).map((file) => versionedFile(file, change, { trustOf, removed })) },
+    {
+      facts,
+      kind,
+      files: planned.filter(isChanged).map((file) => versionedFile(file, change, { trustOf, removed, earlier })),
+    },
   ]);
 }
 
@@ -81,18 +86,21 @@ interface Known {
   readonly trustOf: (file: Pick<VersionedFile, "scope" | "path">) => OriginClass | null;
   /** The paths of files that it removes, by scope and content. A plugin restores a file by writing what is removed. */
   readonly removed: ReadonlyMap<string, string>;
+  /** The lowest trust of versions with this content, of any file, for an import; `null` if there is none. */
+  readonly earlier: (sha256: string | null) => OriginClass | null;
 }
 
 function versionedFile(
   { scope, path, before, after, ...file }: PlannedFile,
   { facts, kind }: VersionedChange,
-  { trustOf, removed }: Known,
+  { trustOf, removed, earlier }: Known,
 ): VersionedFile {
   const sha256 = digestOf(after);
   const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
   const moved = from === null ? null : trustOf({ scope, path: from });
   const replaced = before === null ? null : trustOf({ scope, path });
-  const trust = kind === "approved" ? facts.trust : (moved ?? lowestOf(facts.trust, replaced ?? facts.trust));
+  const known = [replaced, earlier(sha256)].filter((each) => each !== null);
+  const trust = kind === "approved" ? facts.trust : (moved ?? lowestOf(facts.trust, ...known));
   return { scope, path, before, sha256, ...(from !== null && { from }), trust };
 }
 
@@ -102,7 +110,7 @@ interface FoundEdits {
 }
 
 /** The files that are not as their last version has left them. */
-function foundEdits({ origins, unknown, earlier }: VersionGround, { planned, seen }: VersionedChange): FoundEdits {
+function foundEdits({ origins, unknown, versions }: VersionGround, { planned, seen }: VersionedChange): FoundEdits {
   const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
   for (const { scope, path, digest } of seen) present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
   for (const { scope, path, before } of planned)
@@ -113,9 +121,27 @@ function foundEdits({ origins, unknown, earlier }: VersionGround, { planned, see
     if (sha256 === (known?.sha256 ?? null)) continue;
     const before = known?.sha256 ?? null;
     const trustBefore = known?.trust ?? unknown;
-    const old = sha256 === null ? null : earlier({ scope, path, sha256 });
+    const old = sha256 === null ? null : trustOfEarlier(versions(), { scope, path, sha256 });
     const file = { scope, path, before, sha256, trust: lowestOf(trustBefore, old ?? trustBefore) };
     (old === null ? edited : putBack)?.push(file);
   }
   return { edited: edited ?? [], putBack: putBack ?? [] };
+}
+
+/** The trust of the last version of a file with this content; `null` if there was none. */
+function trustOfEarlier(
+  versions: readonly Version[],
+  { scope, path, sha256 }: Pick<VersionedFile, "scope" | "path" | "sha256">,
+): OriginClass | null {
+  const files = versions.flatMap((version) => version.files);
+  const isIt = (file: VersionedFile): boolean => file.scope === scope && file.path === path && file.sha256 === sha256;
+  return files.findLast(isIt)?.trust ?? null;
+}
+
+function trustByContent({ versions }: VersionGround): Known["earlier"] {
+  const lowest = new Map<string, OriginClass>();
+  for (const { sha256, trust } of versions().flatMap(({ files }) => files)) {
+    if (sha256 !== null) lowest.set(sha256, lowestOf(lowest.get(sha256) ?? trust, trust));
+  }
+  return (sha256) => (sha256 === null ? null : (lowest.get(sha256) ?? null));
 }

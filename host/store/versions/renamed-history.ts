@@ -1,5 +1,6 @@
 import type { HeldHistory } from "./held-history.ts";
 import { placeKey } from "./present-origins.ts";
+import type { Version } from "./version.ts";
 
 /** A history of one scope under another name of that scope. */
 export function renamedHistory(history: HeldHistory, from: string, to: string): HeldHistory {
@@ -19,11 +20,12 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
         placeKey({ scope: to, path: place.slice(from.length + 1) }),
         origin,
       ]),
-    versions: () =>
-      history.versions().map((version) => ({
-        ...version,
-        files: version.files.map((file) => ({ ...file, scope: file.scope === from ? to : file.scope })),
-      })),
+    versions: () => history.versions().map((version) => renamed(version, from, to)),
     contentOf: (sha256) => history.contentOf(sha256),
   };
+}
+
+function renamed({ files, ...version }: Version, from: string, to: string): Version {
+  const named = files.map(({ scope, ...file }) => Object.assign({ scope: scope === from ? to : scope }, file));
+  return { ...version, files: named };
 }

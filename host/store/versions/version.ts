@@ -66,6 +66,8 @@ export const versionKinds = [
   "put back",
   /** The owner has approved what a call wanted to write. */
   "approved",
+  /** From files outside the store, of which nobody can say where they were before. */
+  "imported",
   /** Removed from the trash for good. Its contents are not kept. */
   "purged",
 ] as const;

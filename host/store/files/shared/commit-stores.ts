@@ -53,11 +53,11 @@ async function purgeStore(
 /** Prepares all parts before it records any. */
 async function commitParts(
   place: CommitPlace,
-  { by, knownSizes, grants, facts = unstatedFacts(Date.now()) }: StoreChanges,
+  { by, knownSizes, grants, kind, facts = unstatedFacts(Date.now()) }: StoreChanges,
   byStore: readonly ChangesOfStore[],
 ): Promise<void> {
   const parts: JointPart[] = [];
-  await prepare(place, { by, grants, facts }, byStore, parts);
+  await prepare(place, { by, grants, facts, kind }, byStore, parts);
   await commitPrepared(parts);
   for (const { id, session, change } of parts) {
     place.sizes.keep(id, session.tail, sizesAfter(place.sizes.before(id, knownSizes), change.planned));
@@ -67,14 +67,19 @@ async function commitParts(
 
 async function prepare(
   place: CommitPlace,
-  { by: creator, grants, facts }: Pick<StoreChanges, "by"> & { readonly grants: Grants; readonly facts: WriteFacts },
+  {
+    by: creator,
+    grants,
+    facts,
+    kind,
+  }: Pick<StoreChanges, "by" | "kind"> & { readonly grants: Grants; readonly facts: WriteFacts },
   byStore: readonly ChangesOfStore[],
   parts: JointPart[],
 ): Promise<void> {
   try {
     for (const { id, ...wanted } of byStore) {
       const session = place.locked.of(id) ?? (await openNew(place, id));
-      parts.push({ id, session, change: session.prepare({ ...wanted, creator, facts }) });
+      parts.push({ id, session, change: session.prepare({ ...wanted, creator, facts, kind }) });
     }
     refuseBytes(parts.flatMap(({ change }) => change.planned));
     await addHints(place, grants);

@@ -1,0 +1,91 @@
+/** A store of files, opened once or several times, whose history a test looks at. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { DiskRoot } from "../../host/disk/data-root.ts";
+import { FileStore } from "../../host/store/files/file-store.ts";
+import type { HeldHistory } from "../../host/store/versions/held-history.ts";
+import { unstatedFacts } from "../../host/store/versions/version.ts";
+import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolder } from "../support/user-files.ts";
+
+export const alice = "alice" as UserId;
+
+export class HistoryStage implements AsyncDisposable {
+  readonly #folder = temporaryFolder();
+  readonly notes: string[] = [];
+  store = this.#open();
+
+  #open(history = { days: 90, bytes: 2 ** 25 }): FileStore {
+    const note = (_owner: string, text: string): void => void this.notes.push(text);
+    return new FileStore(new DiskRoot(this.#folder.path), { durability: "full", note, history });
+  }
+
+  /** As another process begins, after this one has ended. */
+  async reopen(history?: { days: number; bytes: number }): Promise<void> {
+    await this.store.close();
+    this.store = this.#open(history);
+  }
+
+  /** Opens a second store beside the first. */
+  beside(): FileStore {
+    return this.#open();
+  }
+
+  async commit(changes: ChangeSet, of: OriginClass = "direct_user", store = this.store): Promise<void> {
+    const facts = { ...unstatedFacts(Date.now()), class: of, trust: of };
+    await store.hold(alice, { writes: true, until: performance.now() + 9_000 }, (held) =>
+      held.commit(changes, held.reader.seen, { facts }),
+    );
+  }
+
+  look<Seen>(look: (held: HeldHistory) => Seen, options = {}): Promise<Seen> {
+    const hold = { writes: false, until: performance.now() + 9_000, ...options };
+    return this.store.hold(alice, hold, async (held) => look(held.history));
+  }
+
+  /** The contents of a file's versions, the oldest first; `null` if it was removed or the content is not kept. */
+  contents(path: string): Promise<(string | null)[]> {
+    return this.look((held) =>
+      held.versions().flatMap(({ files }) =>
+        files
+          .filter((file) => file.path === path)
+          .map(({ sha256 }) => {
+            const content = sha256 === null ? null : held.contentOf(sha256);
+            return content && Buffer.from(content).toString();
+          }),
+      ),
+    );
+  }
+
+  async findings(): Promise<string[]> {
+    const found = await this.store.hold(
+      alice,
+      { writes: false, isLookingOnly: true, until: performance.now() + 9_000 },
+      (held) => held.findings(),
+    );
+    return found.map(({ code, message }) => `${code}: ${message}`);
+  }
+
+  get user(): string {
+    return userFolder(this.#folder.path, alice);
+  }
+
+  get history(): string {
+    return join(this.user, ".memcell", "history");
+  }
+
+  /** The one file with a name that begins like this. */
+  file(beginning: string): string {
+    const name = readdirSync(this.history).find((each) => each.startsWith(beginning));
+    return join(this.history, name ?? "");
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.store.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
