@@ -3,6 +3,7 @@
  * A limit is never optional and never zero.
  */
 export { auditLimits } from "./audit-limits.ts";
+export { roleLimits } from "./role-limits.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -186,6 +187,8 @@ export const pluginLimits = {
    * between more than 64, and the host compares each failed answer with all of them.
    */
   errorsMax: 64,
+  /** Paths in a tool's `derivedFiles`. A host compares each path of a call with all of them. Ours have one. */
+  derivedFilesMax: 16,
   /** Deviations of one file that a report lists; more are only counted. */
   deviationsMax: 20,
 } as const;
@@ -230,12 +233,6 @@ export const promptLimits = {
   /** The frame that marks one family's index as data: a tag at each end, a note, and the number of hidden entries. */
   frameLinesMax: 8,
   frameBytesMax: kib,
-} as const;
-
-/** Answers of tools with a role. */
-export const roleLimits = {
-  /** Findings, and refusals, in one answer. More would not fit, with a path and a sentence each. */
-  toldMax: 1_000,
 } as const;
 
 /** Text of others on a report's HTML page. The report in JSON has all of it. */

@@ -49,6 +49,12 @@ const tool = z.strictObject({
    * `entries`, where each entry has its own file. A host uses it to find the entry of a changed or trashed file.
    */
   entryFile: z.optional(z.string()),
+  /**
+   * The files inside the scope that the family makes from its other files, such as an index: paths, and folders with
+   * `/` at the end for every file below them. Only with the role `inspect`. To a host, reading or writing such a file
+   * says nothing about the origin of an entry.
+   */
+  derivedFiles: z.optional(z.array(z.string())),
   description: z.string(),
   /** The tool's page, in Markdown, for people and for models that request it. */
   documentation: z.optional(z.string().check(z.minLength(1))),

@@ -1,4 +1,6 @@
 /** Checks that each tool with a role fulfils it: see `roles.ts`. */
+import { isDerivedPlace } from "./derived-files.ts";
+import { pluginLimits } from "./limits.ts";
 import type { Manifest, ManifestTool } from "./manifest.ts";
 import { isScopePath, isTrashPath } from "./path.ts";
 import { roleNames, roleSchemas } from "./roles.ts";
@@ -16,6 +18,7 @@ export function* roleClauses({ tools }: Manifest): Generator<string> {
   for (const tool of tools) {
     if (tool.role !== undefined) yield* toolClauses(tool, tool.role);
     yield* entryFileClauses(tool);
+    yield* derivedFilesClauses(tool);
   }
 }
 
@@ -37,4 +40,21 @@ function* entryFileClauses({ name, role, entryFile }: ManifestTool): Generator<s
   const path = parts.join("a");
   if (parts.length === 2 && isScopePath(path) && !isTrashPath(path)) return;
   yield `${its}, allowed is a path outside the trash with {name} once where the entry's name stands`;
+}
+
+function* derivedFilesClauses({ name, role, derivedFiles }: ManifestTool): Generator<string> {
+  if (derivedFiles === undefined) return;
+  const its = `its tool "${name}" has`;
+  if (role !== "inspect") yield `${its} derivedFiles without the role "inspect"`;
+  const { derivedFilesMax } = pluginLimits;
+  if (derivedFiles.length > derivedFilesMax) {
+    yield `${its} ${derivedFiles.length} derivedFiles, at most ${derivedFilesMax} allowed`;
+    return;
+  }
+  for (const place of new Set(derivedFiles)) {
+    const among = `${quoted(place)} among its derivedFiles`;
+    if (derivedFiles.indexOf(place) !== derivedFiles.lastIndexOf(place)) yield `${its} ${among} more than once`;
+    if (!isDerivedPlace(place))
+      yield `${its} ${among}, allowed is a path outside the trash, for a folder with one "/" at its end`;
+  }
 }

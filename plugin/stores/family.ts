@@ -132,6 +132,7 @@ export const family: Family = {
       export: "inspect_store",
       audience: "host",
       role: "inspect",
+      derivedFiles: ["_.index/"],
       description: "Reports what is wrong with the caller's own store. With mend, moves expired entries to the trash.",
       input: inspectInput,
       output: inspectOutput,

@@ -146,7 +146,7 @@ test.for(needs)("$title really uses $part of its $kind", async (need, { task }) 
 function withoutPart(manifest: Manifest, { tool, kind, part, command }: Needed): Manifest {
   const { scopes = [], rights = [], commands } = manifest.tools.find(({ name }) => name === tool) ?? {};
   // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
-  const withoutRole = { role: undefined, entryFile: undefined };
+  const withoutRole = { role: undefined, entryFile: undefined, derivedFiles: undefined };
   const without = <Part extends string>(parts: readonly Part[]): Part[] => parts.filter((each) => each !== part);
   if (kind === "scopes") return withTool(manifest, tool, { scopes: without(scopes), ...withoutRole });
   if (command === undefined) return withTool(manifest, tool, { rights: without(rights), ...withoutRole });

@@ -59,6 +59,7 @@ const entriesOf = (items: object) => ({
 const described = { name: { type: "string" }, description: { type: "string" } };
 const finding = { problem: {}, path: {}, message: {}, remedy: {} };
 const text = { type: "string" };
+const seventeen = Array.from({ length: 17 }, (_, at) => `${at}.md`);
 const findingsOf = (changes: object) => ({
   type: "object",
   properties: {
@@ -75,7 +76,9 @@ const findingsOf = (changes: object) => ({
   required: ["findings", "findingsHidden"],
 });
 
-test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>([
+type Refused = readonly [name: string, role: Role, changes: Changes, reason: string];
+
+test.for<Refused>([
   ["a role without a scope", "read", { scopes: [] }, 'has the role "read" and 0 scopes, allowed is exactly one'],
   ["a role for two scopes", "inspect", { scopes: ["a", "b"] }, 'has the role "inspect" and 2 scopes'],
   ["an input without a field that a host can send", "index", { input: closed({}) }, 'what a host may ask: "linesMax"'],
@@ -113,6 +116,23 @@ test.for<readonly [name: string, role: Role, changes: Changes, reason: string]>(
   ["an entryFile with two names", "entries", { entryFile: "{name}/{name}.md" }, "with {name} once"],
   ["an entryFile that climbs", "entries", { entryFile: "../{name}.md" }, "allowed is a path outside the trash"],
   ["an entryFile in the trash", "entries", { entryFile: "Trash/{name}.md" }, "allowed is a path outside the trash"],
+  ["derivedFiles beside another role", "read", { derivedFiles: ["a.md"] }, 'derivedFiles without the role "inspect"'],
+  ["derivedFiles without a role", "inspect", { role: undefined, derivedFiles: ["a.md"] }, 'without the role "inspect"'],
+  ["17 derivedFiles", "inspect", { derivedFiles: seventeen }, "has 17 derivedFiles, at most 16"],
+  [
+    "a derived file that is there twice",
+    "inspect",
+    { derivedFiles: ["a/", "b", "a/"] },
+    '"a/" among its derivedFiles more',
+  ],
+  ...["", "/", "a//", "/a", "../a", "a/../b", ".hidden", "a*", "trash", "trash/", "TRASH/a.md"].map(
+    (place): Refused => [
+      `the derived file "${place}"`,
+      "inspect",
+      { derivedFiles: ["b", place] },
+      `has "${place}" among its derivedFiles, allowed is a path`,
+    ],
+  ),
 ])("%s is refused", async ([, role, changes, reason]) => {
   const file = pluginOf("guest", { Tool: roleTool(role, changes) });
   await expect(load(file)).rejects.toMatchObject({
@@ -163,6 +183,8 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
   ["some codes of the table", "inspect", { output: withRefused({ enum: declarableCodes.slice(0, 2) }) }],
   ["a choice of names", "read", { input: closed({ name: { anyOf: [{ type: "integer" }, text] } }) }],
   ["files of entries", "entries", { entryFile: "notes/{name}.txt" }],
+  ["no derived file", "inspect", { derivedFiles: [] }],
+  ["derived files and folders", "inspect", { derivedFiles: ["a", "a/", "_.index/", "sub/b.md", "trashed/"] }],
 ])("control: %s is accepted", async ([, role, changes]) => {
   await using runtime = await load(pluginOf("guest", { Tool: roleTool(role, changes) }));
   expect(runtime.tools()).toEqual([]);
