@@ -31,6 +31,7 @@ export const errorTable = {
     "The name belongs to the plugin itself or to a device of some operating system.",
   ),
   NAME_CONFLICT: entry("caller", false, "The name is taken, or differs from an existing one only by case."),
+  VERSION_CONFLICT: entry("caller", false, "The entry has changed since its writer read it."),
   QUOTA_EXCEEDED: entry("caller", false, "The user's quota, in number or in bytes, is used up."),
   BUSY: entry(
     "caller",
@@ -76,6 +77,7 @@ export const declarableCodes = [
   "ENTRY_UNREADABLE",
   "NAME_RESERVED",
   "NAME_CONFLICT",
+  "VERSION_CONFLICT",
   "QUOTA_EXCEEDED",
 ] as const satisfies readonly ErrorCode[];
 

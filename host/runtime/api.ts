@@ -33,11 +33,11 @@ export interface Runtime {
    * Error codes of the call: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`,
    * `INPUT_INVALID` (also for any other invalid part of `ctx`). With `TOOL_UNKNOWN`, the result's
    * `hint` names a plugin of the package that has the tool and is not loaded. Of the tool: `ENTRY_NOT_FOUND`,
-   * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin declares as a
-   * case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving plugin:
-   * `CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`, `DEADLINE_EXCEEDED`,
-   * `MEMORY_EXCEEDED`. Of the machine: `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`, `STORAGE_BUSY`,
-   * `INTERNAL`.
+   * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `VERSION_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin
+   * declares as a case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving
+   * plugin: `CAPABILITY_DENIED`, `OUTPUT_INVALID`, `OUTPUT_TOO_LARGE`, `GUEST_TRAPPED`, `FUEL_EXHAUSTED`,
+   * `DEADLINE_EXCEEDED`, `MEMORY_EXCEEDED`. Of the machine: `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_FAILED`,
+   * `STORAGE_BUSY`, `INTERNAL`.
    *
    * @example
    * const result = await runtime.call("ReadUserMemory", { name: "preferred-language" }, { userId: "alice" });

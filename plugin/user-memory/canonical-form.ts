@@ -78,7 +78,7 @@ const singleQuoted = /^'(?:[^']|'')*'$/;
 /** Whether a text is a time as tools write it. Always quoted, because some YAML readers would read it as a date. */
 export const isTimestamp = (text: string | null): boolean => text !== null && timestamp.test(text);
 
-const timestamp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+export const timestamp: RegExp = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
 /** Everything that some YAML reader could read as a number, a date, a boolean, null, a merge or a default value. */
 const mayBeNoString = /^(?:[-+.\d][-+.:_ \da-fionxtz]*|[~<=].*|y|n|yes|no|on|off|true|false|null)$/i;

@@ -2,16 +2,20 @@ import type { Answer } from "../serve-tool.ts";
 import { entryNotFound, entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
 import { loadIndex } from "./load-index.ts";
 import { loadEntry, memory } from "./memory-scope.ts";
-import type { UpdateUserMemoryOutput } from "./schemas/update.ts";
+import { refuseStaleWrite } from "./refuse-stale-write.ts";
+import type { DeleteInput, UpdateUserMemoryOutput } from "./schemas/update.ts";
 
 /**
  * Moves an entry's file to the trash and removes its line from the index. If the file was removed by hand, only the
  * line is removed.
  */
-export function deleteEntry(name: string): Answer<UpdateUserMemoryOutput> {
+export function deleteEntry(input: DeleteInput): Answer<UpdateUserMemoryOutput> {
+  const { name } = input;
   refuseReservedName(name);
   const path = entryPath(name);
-  const hasFile = loadEntry(name) !== null;
+  const found = loadEntry(name);
+  refuseStaleWrite(input, found);
+  const hasFile = found !== null;
   const index = loadIndex();
   if (!hasFile && !index.has(name)) throw entryNotFound(name);
 

@@ -29,6 +29,7 @@ export const family: Family = {
         "Writes or deletes a persistent memory entry in the caller's personal folder. " +
         '"upsert" creates an entry or replaces the one of the same name; it needs type, description and body. ' +
         '"delete" moves an entry to the trash; it needs only the name. ' +
+        "Both take ifUpdated, to change nothing if somebody else has changed the entry since you read it. " +
         "Types: user for lasting preferences and standing instructions, feedback for corrections the user has given, " +
         "project for project facts (stack, conventions, key files), reference for URLs and external IDs. " +
         "Look at the index before writing and replace an entry rather than adding a second one about the same thing.",
@@ -90,6 +91,7 @@ export const family: Family = {
     {
       name: "InspectMemory",
       role: "inspect",
+      derivedFiles: ["MEMORY.md"],
       export: "inspect_memory",
       audience: "host",
       description: "Reports what is wrong with the caller's files after edits or damage, and mends it.",

@@ -14,7 +14,7 @@ import { searchOrList } from "./search-entries.ts";
 import { upsertEntry } from "./upsert-entry.ts";
 
 export const update_user_memory = serveTool("UpdateUserMemory", updateInput, (input) =>
-  input.action === "upsert" ? upsertEntry(input) : deleteEntry(input.name),
+  input.action === "upsert" ? upsertEntry(input) : deleteEntry(input),
 );
 
 export const read_user_memory = serveTool("ReadUserMemory", readInput, ({ name }) => readEntry(name));

@@ -8,6 +8,7 @@ import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
 import { loadIndex } from "./load-index.ts";
 import { listEntryNames, loadEntry, memory } from "./memory-scope.ts";
+import { refuseStaleWrite } from "./refuse-stale-write.ts";
 import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
 
 /**
@@ -19,6 +20,7 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   const { name, type, description, body } = input;
   refuseReservedName(name);
   const found = loadEntry(name);
+  refuseStaleWrite(input, found);
   if (found === null) refuseNewName(name);
 
   const index = loadIndex();

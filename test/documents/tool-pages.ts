@@ -20,8 +20,14 @@ const ofNoCall: Page["neverAnswered"] = {
   READ_ONLY: "a tool that changes something is then unknown",
 };
 
-const readsOnly: Page["neverAnswered"] = {
+/** Of every tool but one. */
+const ofOthers: Page["neverAnswered"] = {
   ...ofNoCall,
+  VERSION_CONFLICT: "only UpdateUserMemory has ifUpdated",
+};
+
+const readsOnly: Page["neverAnswered"] = {
+  ...ofOthers,
   NAME_RESERVED: "it makes no name",
   NAME_CONFLICT: "it makes no name",
 };
@@ -54,7 +60,7 @@ export const pages: Readonly<Record<string, Page>> = {
     plugin: "user-memory",
     ownCodes: [],
     neverAnswered: {
-      ...ofNoCall,
+      ...ofOthers,
       NAME_CONFLICT: "it makes no name",
       QUOTA_EXCEEDED: "it stores nothing",
     },
@@ -109,7 +115,7 @@ export const pages: Readonly<Record<string, Page>> = {
     plugin: "run-history",
     ownCodes: ["AGENT_ID_REQUIRED", "RUN_ID_REQUIRED"],
     neverAnswered: {
-      ...ofNoCall,
+      ...ofOthers,
       ENTRY_NOT_FOUND: "a run that does not exist has no events",
       ENTRY_UNREADABLE: "files that cannot be read are passed over",
       NAME_RESERVED: "it makes no name",

@@ -66,7 +66,7 @@ var (
 	deviceName = regexp.MustCompile(`(?i)^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)`)
 	// Codes that a guest may report on its own, besides those that its manifest declares.
 	guestCodes = strings.Fields(`INPUT_INVALID ENTRY_NOT_FOUND ENTRY_UNREADABLE NAME_RESERVED NAME_CONFLICT
-		QUOTA_EXCEEDED CAPABILITY_DENIED GUEST_TRAPPED FUEL_EXHAUSTED MEMORY_EXCEEDED`)
+		VERSION_CONFLICT QUOTA_EXCEEDED CAPABILITY_DENIED GUEST_TRAPPED FUEL_EXHAUSTED MEMORY_EXCEEDED`)
 	// Codes that end the call, whatever the guest answers afterwards.
 	finalCodes = []string{denied, "STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY"}
 )

@@ -51,7 +51,7 @@ public final class Host {
     /** Codes that a guest may report on its own, besides those that its manifest declares. */
     private static final Pattern GUEST_CODES =
             Pattern.compile("INPUT_INVALID|ENTRY_NOT_FOUND|ENTRY_UNREADABLE|NAME_RESERVED|NAME_CONFLICT"
-                    + "|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
+                    + "|VERSION_CONFLICT|QUOTA_EXCEEDED|CAPABILITY_DENIED|GUEST_TRAPPED|FUEL_EXHAUSTED|MEMORY_EXCEEDED");
 
     private static final Pattern PATH = Pattern.compile("[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*");
     private static final String FOLDER_TAKEN = "Cannot open the user's folder: something else is in a folder's place";

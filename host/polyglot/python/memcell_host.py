@@ -42,7 +42,7 @@ SEGMENT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 # Codes that a guest may report on its own, besides those that its manifest declares.
 GUEST_CODES = {
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
-    "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
+    "VERSION_CONFLICT", "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
 }  # fmt: skip
 
 

@@ -29,6 +29,7 @@ const ofTable: Partial<Readonly<Record<ErrorCode, number>>> = {
   ENTRY_NOT_FOUND: 404,
   ENTRY_UNREADABLE: 409,
   NAME_CONFLICT: 409,
+  VERSION_CONFLICT: 409,
   QUOTA_EXCEEDED: 413,
   BUSY: 503,
   CLOSED: 503,

@@ -5,6 +5,7 @@
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
 import { breaksLine } from "../../one-line.ts";
+import { timestamp } from "../canonical-form.ts";
 import { entryLimits } from "../entry-limits.ts";
 import { entryTypes } from "../entry-types.ts";
 
@@ -65,3 +66,15 @@ function isBody(text: string): boolean {
   if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
   return !hasNul(text) && !hasLoneSurrogate(text);
 }
+
+const ifUpdatedAllowed =
+  'the updated of an answer of ReadUserMemory or SearchUserMemory, as "2026-01-02T03:04:05.678Z"';
+
+/** The version of the entry that its writer has read: see `refuse-stale-write.ts`. */
+export const ifUpdatedField = z.string({ error: ifUpdatedAllowed }).check(
+  z.regex(timestamp, { error: ifUpdatedAllowed }),
+  z.meta({
+    description:
+      'The value of "updated" that the entry had when you read it. If it has another one now, nothing is changed',
+  }),
+);

@@ -1,5 +1,5 @@
 import * as z from "../../../shared/zod.ts";
-import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
+import { bodyField, descriptionField, ifUpdatedField, nameField, typeField } from "./fields.ts";
 
 /**
  * The schema for function-calling APIs: the same fields in one flat object, because most APIs refuse a schema whose top
@@ -13,6 +13,7 @@ export const updateInputFlat = z.strictObject({
     .optional(descriptionField)
     .check(z.meta({ description: `Required for upsert. ${describedBy(descriptionField)}` })),
   body: z.optional(bodyField).check(z.meta({ description: `Required for upsert. ${describedBy(bodyField)}` })),
+  ifUpdated: z.optional(ifUpdatedField),
 });
 
 function describedBy(schema: z.ZodMiniType): string {

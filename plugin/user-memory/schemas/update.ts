@@ -1,10 +1,10 @@
 /** Input and output of `UpdateUserMemory`. */
 import * as z from "../../../shared/zod.ts";
-import { bodyField, descriptionField, nameField, typeField } from "./fields.ts";
+import { bodyField, descriptionField, ifUpdatedField, nameField, typeField } from "./fields.ts";
 
 const actionAllowed = 'one of "upsert", "delete"';
 
-const fieldsAllowed = "no other fields than action, name, type, description and body";
+const fieldsAllowed = "no other fields than action, name, type, description, body and ifUpdated";
 
 const upsertInput = z.strictObject(
   {
@@ -13,6 +13,7 @@ const upsertInput = z.strictObject(
     type: typeField,
     description: descriptionField,
     body: bodyField,
+    ifUpdated: z.optional(ifUpdatedField),
   },
   { error: fieldsAllowed },
 );
@@ -25,6 +26,7 @@ const deleteInput = z.strictObject(
     type: z.optional(z.unknown()),
     description: z.optional(z.unknown()),
     body: z.optional(z.unknown()),
+    ifUpdated: z.optional(ifUpdatedField),
   },
   { error: fieldsAllowed },
 );
@@ -34,7 +36,7 @@ export const updateInput = z.discriminatedUnion("action", [upsertInput, deleteIn
 
 export type UpsertInput = z.infer<typeof upsertInput>;
 export type DeleteInput = z.infer<typeof deleteInput>;
-export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name">;
+export type UpdateUserMemoryInput = UpsertInput | Pick<DeleteInput, "action" | "name" | "ifUpdated">;
 
 export const updateOutput = z.strictObject({
   name: z.described(z.string(), "The entry's name"),

@@ -44,9 +44,9 @@ const CAPABILITIES: [Capability; 5] = [
 const FINAL_CODES: [&str; 4] = ["CAPABILITY_DENIED", "STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY"];
 /// Codes that a guest may report on its own, besides those that its manifest declares.
 #[rustfmt::skip]
-const GUEST_CODES: [&str; 10] = [
+const GUEST_CODES: [&str; 11] = [
     "INPUT_INVALID", "ENTRY_NOT_FOUND", "ENTRY_UNREADABLE", "NAME_RESERVED", "NAME_CONFLICT",
-    "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
+    "VERSION_CONFLICT", "QUOTA_EXCEEDED", "CAPABILITY_DENIED", "GUEST_TRAPPED", "FUEL_EXHAUSTED", "MEMORY_EXCEEDED",
 ];
 
 /// An error of the contract: a code, and a message for a model that reveals nothing about the machine.
