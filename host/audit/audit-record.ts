@@ -11,6 +11,7 @@ import { errorCodeName } from "../../shared/manifest.ts";
 import * as z from "../../shared/zod.ts";
 import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
 import { fromCaller } from "./caller-fields.ts";
+import { versioned } from "./history-fields.ts";
 import { granting, reaching } from "./store-fields.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
@@ -159,6 +160,7 @@ const call = z
     ...reaching,
     ...granting,
     ...changed,
+    ...versioned,
     /** How many uses did not fit into the record. */
     usesNotShown: count,
     usesDenied: count,
@@ -187,6 +189,7 @@ const upkeep = z
     /** How many more were removed, if that was more than a record holds. The `staged` records name all. */
     removedHidden: z.optional(count),
     ...erasing,
+    ...versioned,
     ...outcome,
     durationMs,
   })

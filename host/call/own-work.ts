@@ -10,7 +10,7 @@ import type { ErasedUser, HeldToErase, HoldToEraseOptions } from "../store/erasi
 import type { HeldStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { ownStoreOf } from "../values/store-id.ts";
+import { ownStoreOf, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -96,6 +96,7 @@ export class OwnWork {
     record.staged(changes);
     await held.commit(changes, seen, { knownSizes, facts, kind });
     record.committed();
+    record.versioned([{ store: storeOfScope(changes[0]?.scope ?? ""), ...held.history.head }]);
     this.#parts.listeners.tell(changes, record.source);
   }
 

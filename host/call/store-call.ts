@@ -16,6 +16,7 @@ import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import { storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
@@ -116,5 +117,7 @@ async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Prom
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
   await held.commit({ by: userId, changes, seen, facts, kind, ...(knownSizes && { knownSizes }), ...ofGrants });
   record.committed();
+  const changedStores = new Set(changes.flatMap(({ scope }) => storeOfScope(scope) ?? []));
+  record.versioned(Array.from(changedStores, (store) => ({ store, ...held.history(store).head })));
   tell(changes);
 }

@@ -7,7 +7,9 @@ import { inspectUser, mendedOf, mendUser, ofStore } from "./doctor.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import { eraseUser, planErasure } from "./erase.ts";
 import { exportUser } from "./export.ts";
+import type { FileVersion, HistoryOptions } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
+import { listVersions } from "./history.ts";
 import { checkFiles } from "./import-files.ts";
 import { importFiles, planFiles } from "./import.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
@@ -75,6 +77,14 @@ export class LocalUpkeep implements Upkeep {
   purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
     return operate(this.#parts, ["purge", "purge the trash"], ctx, (operation) => purgeTrash(operation, beforeEpochMs));
+  }
+
+  history(ctx: CallContext, { scope, path }: HistoryOptions = {}): Promise<FileVersion[]> {
+    if (scope !== undefined && typeof scope !== "string") throw new TypeError("history() needs the scope as a text");
+    if (path !== undefined && typeof path !== "string") throw new TypeError("history() needs the path as a text");
+    return operate(this.#parts, ["history", "show the history"], ctx, (operation) =>
+      listVersions(operation, { scope, path }),
+    );
   }
 
   export(ctx: CallContext, options: ExportOptions = {}): Promise<MemoryExport> {

@@ -2,6 +2,7 @@
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
+import type { FileVersion, HistoryOptions } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 
@@ -88,6 +89,19 @@ export interface Upkeep {
    * disk. It is not atomic: after a crash, some of the files can be left.
    */
   purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]>;
+
+  /**
+   * Returns every version of a user's files, the latest first: who wrote it, where its text comes from and how far that
+   * is trusted. Versions are kept until they take 16 MiB. A file that somebody has edited by hand has a version for that
+   * from the next change on that meets it. Files from before there was a history have none. Rejects with `INPUT_INVALID`
+   * for an unknown scope.
+   *
+   * @example
+   * for (const { at, path, trust, tool, run } of await runtime.upkeep.history({ userId: "alice" })) {
+   *   console.log(at.toISOString(), path, trust, tool ?? "by hand", run ?? "");
+   * }
+   */
+  history(ctx: CallContext, options?: HistoryOptions): Promise<FileVersion[]>;
 
   /**
    * Returns a user's scopes, or some of them, with their trash: the bytes on the disk, whatever plugins say of them. No

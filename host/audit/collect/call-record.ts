@@ -117,6 +117,7 @@ export class CallRecord extends OperationRecord {
       ...(this.#stores && { stores: this.#stores }),
       ...this.grantedFacts,
       ...files,
+      ...this.historyFacts,
       usesNotShown: uses.notShown + (this.stagedFiles ? 0 : uses.changesNotShown),
       usesDenied: uses.denied,
       usesFailed: uses.failed,

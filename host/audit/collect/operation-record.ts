@@ -14,6 +14,7 @@ import type { GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
+import type { HistoryEnd } from "../history-fields.ts";
 import type { Measures } from "./measures.ts";
 
 export interface RecordParts {
@@ -49,6 +50,8 @@ export abstract class OperationRecord {
   /** The files of the last staged change set. */
   protected stagedFiles: ChangedFiles | null = null;
   #granted: readonly GrantChange[] = [];
+  /** By store. */
+  readonly #history = new Map<string | null, HistoryEnd>();
 
   /** Records the valid parts of the caller's context, even when other parts are invalid. */
   constructor(parts: RecordParts, asked: AskedContext, label: RecordLabel) {
@@ -80,6 +83,11 @@ export abstract class OperationRecord {
     this.#commitBeganMs = performance.now();
   }
 
+  /** Where histories end after the changes that were committed last. */
+  versioned(ends: readonly HistoryEnd[]): void {
+    for (const end of ends) this.#history.set(end.store, end);
+  }
+
   /** The changes that were staged last are durable. */
   committed(): void {
     this.#isCommitted = true;
@@ -100,6 +108,10 @@ export abstract class OperationRecord {
   /** Whose access the last staged changes change. */
   protected get grantedFacts(): Pick<StagedEntry, "granted"> {
     return this.#granted.length === 0 ? {} : { granted: [...this.#granted] };
+  }
+
+  protected get historyFacts(): Pick<CallEntry, "history"> {
+    return this.#history.size === 0 ? {} : { history: [...this.#history.values()] };
   }
 
   protected get named(): Pick<CallEntry, "callId" | "userId" | "tool"> {

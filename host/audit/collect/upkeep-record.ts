@@ -66,7 +66,7 @@ export class UpkeepRecord extends OperationRecord {
     const ofCall = { callId, userId, ...this.callerFacts };
     const hidden = this.#removedHidden > 0 && { removedHidden: this.#removedHidden };
     const erased = this.isCommitted && this.#erased;
-    const ended = { removed: this.#removed, ...hidden, ...erased, ...this.outcome(failure) };
+    const ended = { removed: this.#removed, ...hidden, ...erased, ...this.historyFacts, ...this.outcome(failure) };
     const unrecorded = this.appendLast({ kind: "upkeep", action: this.#name, ...ofCall, ...ended }).failure;
     return this.isCommitted ? null : unrecorded;
   }
