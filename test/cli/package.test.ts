@@ -35,6 +35,7 @@ test("it has no code of the clone but the examples: none that starts programs or
   const foreign = code.filter((path) => !/^dist\/(?:host|shared|plugins|index\.d\.ts$)/.test(path));
   expect(foreign.toSorted()).toEqual([
     "test/executor/movement.ts",
+    "test/executor/origins.ts",
     "test/types/programs/anthropic.ts",
     "test/types/programs/executor.ts",
     "test/types/programs/openai.ts",
