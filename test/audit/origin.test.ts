@@ -41,11 +41,23 @@ const ways: readonly (readonly [ctx: Partial<CallContext>, told: CallEntry["orig
   [{ origin: undefined, exposedTo: [] }, undefined],
 ];
 
+test("records the origin with the calls that upkeep makes", async () => {
+  await using stage = await openAuditedStage();
+  const { runtime } = stage;
+  await runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice" });
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId: "alice" });
+  await runtime.upkeep.restore({ userId: "alice", callId: "op", origin, exposedTo }, "a");
+  const records = [...stage.recordsOf("staged", "op"), ...stage.recordsOf("call", "op"), ...stage.recordsOf("upkeep")];
+  expect(records.map(({ kind, ...record }) => [kind, record.origin])).toEqual([
+    ["staged", recorded],
+    ["call", recorded],
+    ["upkeep", recorded],
+  ]);
+});
+
 test("records what the README shows", async () => {
-  const [, , shown = ""] = blocksIn(textOf("host/audit/README.md")).flatMap(({ language, text }) =>
-    language === "json" ? [`{${text}}`] : [],
-  );
-  const { origin: documented } = JSON.parse(shown) as Required<Pick<CallEntry, "origin">>;
+  const shown = blocksIn(textOf("host/audit/README.md")).find(({ text }) => text.startsWith('"origin"'))?.text;
+  const { origin: documented } = JSON.parse(`{${shown}}`) as Required<Pick<CallEntry, "origin">>;
   const { exposedTo: seen, ...said } = documented ?? { class: "unstated" };
   await using stage = await openAuditedStage();
   await stage.runtime.call("Puppet", [], { userId: "alice", origin: said, exposedTo: seen });
