@@ -203,14 +203,7 @@ test("finds and removes what a killed process has left in the host's own folder"
     ".memcell/staged-7 temporary-file",
   ]);
   expect((await runtime.upkeep.mend(alice)).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);
-  expect(readdirSync(own).toSorted()).toEqual([
-    "history",
-    "journal",
-    "journal-damaged-1",
-    "lock",
-    "owner",
-    "turnstile",
-  ]);
+  expect(readdirSync(own).toSorted().join(" ")).toBe("history journal journal-damaged-1 lock owner turnstile");
 });
 
 test("a scope's folder named like the host's own hides nothing from the doctor", async () => {

@@ -154,8 +154,8 @@ test("if the audit log cannot be written, nothing is removed", async (context) =
   expect(await stage.runtime.call("UpdateUserMemory", entry, alice)).toMatchObject({ ok: true });
   const filler = join(mounted.path, "filler");
   fillUp(filler);
-  // The log's last page has room for some records.
-  for (let at = 0; at < 40; at++) await stage.runtime.call("Nothing", {}, alice);
+  // The log's last page has room for some records: until not even the smallest fits.
+  for (let at = 0; at < 40; at++) stage.runtime.refused({ surface: "a", reason: "b" });
   const before = treeFingerprint(stage.dataDir);
   await expect(stage.runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "STORAGE_FULL" });
   expect(treeFingerprint(stage.dataDir)).toEqual(before);
