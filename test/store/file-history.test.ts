@@ -1,5 +1,5 @@
 /** The history of files on a disk: across processes, after edits by hand, after damage, and when the trash is emptied. */
-import { appendFileSync, cpSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -25,51 +25,6 @@ test("versions and contents outlast the process, and a content like the one befo
   expect(await stage.look((held) => held.versions().map(({ seq }) => seq))).toEqual(
     all.map((_, at) => at + 1).concat(101),
   );
-  expect(await stage.findings()).toEqual([]);
-});
-
-test("two processes that take turns add to one history", async () => {
-  await using stage = new HistoryStage();
-  const other = stage.beside();
-  for (let at = 0; at < 20; at++)
-    await stage.commit([write("a.md", `text ${at}`)], "direct_user", at % 2 ? other : undefined);
-  await other.close();
-  await stage.reopen();
-  expect(await stage.contents("a.md")).toEqual(Array.from({ length: 20 }, (_, at) => `text ${at}`));
-  expect(await stage.findings()).toEqual([]);
-});
-
-test("what a killed process has left in the WAL is in the history once", async () => {
-  await using stage = new HistoryStage();
-  await stage.commit([write("a.md", "one")]);
-  await stage.commit([write("a.md", "two")]);
-  const killed = join(stage.user, "..", "killed");
-  cpSync(stage.user, killed, { recursive: true });
-  await stage.reopen();
-  // As after a crash between the move to the history and the end of the WAL's records.
-  const moved = join(stage.user, "..", "moved");
-  cpSync(stage.history, moved, { recursive: true });
-  await stage.store.close();
-  rmSync(stage.user, { recursive: true });
-  cpSync(killed, stage.user, { recursive: true });
-  rmSync(stage.history, { recursive: true });
-  cpSync(moved, stage.history, { recursive: true });
-  await stage.reopen();
-  await stage.commit([write("a.md", "three")]);
-  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
-  await stage.reopen();
-  expect(await stage.contents("a.md")).toEqual(["one", "two", "three"]);
-  expect(await stage.findings()).toEqual([]);
-});
-
-test("what a crash has left of a line does not count, and is written again", async () => {
-  await using stage = new HistoryStage();
-  await stage.commit([write("a.md", "one")]);
-  await stage.reopen();
-  for (const each of ["versions-", "contents-"]) appendFileSync(stage.file(each), '{"seq":2,"at":"20');
-  await stage.commit([write("a.md", "two")]);
-  await stage.reopen();
-  expect(await stage.contents("a.md")).toEqual(["one", "two"]);
   expect(await stage.findings()).toEqual([]);
 });
 

@@ -191,6 +191,7 @@ export class HomeSession implements Disposable {
     this.#place.check();
     const gone = await purge(changes, () => this.#place.walk(), this.#setup.isFlushed);
     await this.#history.purged(gone, facts).catch(passOverFull);
+    await this.#history.endPurge();
     return sizesAfter(knownSizes, gone);
   }
 

@@ -51,8 +51,10 @@ export class SessionHistory {
   }
 
   get known(): KnownHistory {
+    if (this.#known !== null) return this.#known;
     const tail = this.#log.present?.tail;
-    this.#known ??= (tail && this.#setup.histories.of(tail)) ?? this.#load();
+    this.#known = (tail && this.#setup.histories.of(tail)) ?? this.#load();
+    this.#keep();
     return this.#known;
   }
 
@@ -139,6 +141,13 @@ export class SessionHistory {
     this.#keep();
   }
 
+  /** The history has changed without a record: other processes must not go on from what they know of it. */
+  async endPurge(): Promise<void> {
+    await this.#log.present?.checkpoint();
+    this.#setup.memo.tail = this.#log.present?.tail ?? null;
+    this.retired();
+  }
+
   /** The WAL has dropped its records: the history is the same. */
   retired(): void {
     if (this.#known !== null) this.#keep();
@@ -155,6 +164,10 @@ export class SessionHistory {
     const queued = memo.versions.flatMap(({ versions }) => versions);
     const loaded = loadHistory({ history, wal: this.#log.present, queued });
     if (loaded.isBroken) note("versions of the history are missing or were changed");
+    const { head } = loaded.origins;
+    const last = this.#setup.histories.lastHead;
+    const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
+    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.seq}`);
     const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
     return { ...loaded, bases: new ContentBases(), startsSegment };
   }

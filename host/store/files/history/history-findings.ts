@@ -4,6 +4,7 @@ import { headAfter, parseLine } from "../../versions/version-line.ts";
 import { noVersion } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import { historyFolder, HistoryFolder } from "./history-folder.ts";
+import { readPresent } from "./present-file.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
 export function historyFindings(own: Directory, hostFolder: string): StoreFinding[] {
@@ -14,10 +15,11 @@ export function historyFindings(own: Directory, hostFolder: string): StoreFindin
 }
 
 function faultIn(history: HistoryFolder): string | null {
-  let last: VersionHead | null = null;
+  const [oldest = 1] = history.segments("versions");
+  // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
+  if (oldest > 1 && readPresent(history) === null) return `the versions before ${oldest} are missing`;
+  let last: VersionHead | null = oldest === 1 ? noVersion : null;
   for (const first of history.segments("versions")) {
-    // Old versions are dropped, a segment at a time.
-    last ??= first === 1 ? noVersion : null;
     for (const line of history.lines("versions", first)) {
       const next = (last?.seq ?? first - 1) + 1;
       const version = parseLine(line);

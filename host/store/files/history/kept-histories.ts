@@ -1,3 +1,4 @@
+import type { VersionHead } from "../../versions/version.ts";
 import { isSameTail } from "../commit/find-records.ts";
 import type { WalTail } from "../commit/find-records.ts";
 import type { KnownHistory } from "./known-history.ts";
@@ -9,16 +10,27 @@ const homesMax = 128;
 export interface KeptHistory {
   of(tail: WalTail): KnownHistory | null;
   keep(tail: WalTail, known: KnownHistory): void;
+  /** Where the history ended when it was last seen; `null` if that is not known. */
+  readonly lastHead: VersionHead | null;
+}
+
+interface KeptState {
+  readonly tail: WalTail;
+  readonly known: KnownHistory;
 }
 
 /** The histories of homes between calls. Another process that commits changes the WAL, and then one is read again. */
 export class KeptHistories<Id> {
-  readonly #kept = new Map<Id, { readonly tail: WalTail; readonly known: KnownHistory }>();
+  readonly #kept = new Map<Id, KeptState>();
 
   ofHome(id: Id): KeptHistory {
+    const present = (): KeptState | undefined => this.#kept.get(id);
     return {
+      get lastHead() {
+        return present()?.known.origins.head ?? null;
+      },
       of: (tail) => {
-        const kept = this.#kept.get(id);
+        const kept = present();
         return kept !== undefined && isSameTail(kept.tail, tail) ? kept.known : null;
       },
       keep: (tail, known) => {
