@@ -1,5 +1,5 @@
 /** What the owner sees of the history, by the calls and operations of a runtime. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, memoryStore } from "memcell";
@@ -103,6 +103,23 @@ test("the audit log has the end of the history after each change, so that no ver
     .split("\n")
     .map((line) => (JSON.parse(line) as { prev: string }).prev);
   expect(prevs.slice(1)).toEqual(ends.slice(0, 2).map(([end]) => end?.hash));
+});
+
+test("emptying the trash leaves nothing of an entry, not even its line in former states of the index", async () => {
+  await using stage = await openAuditedStage();
+  const { runtime } = stage;
+  const secret = { ...upsert("secret", "a secret body"), description: "a secret description" };
+  await runtime.call("UpdateUserMemory", upsert("first"), said);
+  await runtime.call("UpdateUserMemory", secret, said);
+  await runtime.call("UpdateUserMemory", upsert("second", "an honest body"), said);
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "secret" }, said);
+  await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
+  await runtime.close();
+  const own = join(userFolder(stage.dataDir, "alice"), ".memcell");
+  const files = readdirSync(own, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
+  const all = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join();
+  expect(all).not.toContain("a secret");
+  expect(all).toContain("an honest body");
 });
 
 test("an edit by hand has a version of its own", async () => {

@@ -141,9 +141,13 @@ export class SessionHistory {
     this.#keep();
   }
 
-  /** The history has changed without a record: other processes must not go on from what they know of it. */
+  /**
+   * Clears what is left in the WAL of the files that were purged. The history has changed without a record, so its salt
+   * changes too: other processes must not go on from what they know.
+   */
   async endPurge(): Promise<void> {
     await this.#log.present?.checkpoint();
+    this.#log.present?.shrink();
     this.#setup.memo.tail = this.#log.present?.tail ?? null;
     this.retired();
   }

@@ -8,6 +8,7 @@
  *       began-late             there were files before there was a history
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 
 export const historyFolder = "history";
 const lateMark = "began-late";
@@ -64,7 +65,7 @@ export class HistoryFolder implements Disposable {
   /** The whole lines of a segment; none if there is no such segment. */
   lines(kind: SegmentKind, first: number): string[] {
     using file = this.openSegment(kind, first, "read");
-    return file === null ? [] : wholeLines(file.read(0, file.size()));
+    return file === null ? [] : wholeLines(readBounded(file, kind));
   }
 
   bytesOf(kind: SegmentKind, first: number): number {
@@ -79,6 +80,19 @@ export class HistoryFolder implements Disposable {
   [Symbol.dispose](): void {
     this.folder[Symbol.dispose]();
   }
+}
+
+const mib = 1024 * 1024;
+
+/** A larger file is none of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
+const fileBytesMax = { versions: 16 * mib, contents: 512 * mib, present: 64 * mib } as const;
+
+/** Throws `STORAGE_UNSAFE` for a file that no host has written. */
+export function readBounded(file: DiskFile, kind: keyof typeof fileBytesMax): Buffer {
+  const bytes = file.size();
+  if (bytes <= fileBytesMax[kind]) return file.read(0, bytes);
+  const present = `a file of it is ${bytes} bytes, at most ${fileBytesMax[kind]} allowed`;
+  throw new ToolError("STORAGE_UNSAFE", `Cannot use the history: ${present}`);
 }
 
 /** What a crash has left of the last line does not count. */

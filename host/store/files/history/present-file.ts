@@ -7,6 +7,7 @@ import * as z from "../../../../shared/zod.ts";
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import { versionKinds } from "../../versions/version.ts";
+import { readBounded } from "./history-folder.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 
 const name = "present.json";
@@ -31,7 +32,7 @@ const schema = z.strictObject({
 export function readPresent(history: HistoryFolder): PresentOrigins | null {
   try {
     using file = history.folder.openFile(name, name, "read");
-    const parsed = file && z.safeParse(schema, JSON.parse(file.read(0, file.size()).toString("utf8")));
+    const parsed = file && z.safeParse(schema, JSON.parse(readBounded(file, "present").toString("utf8")));
     if (!parsed?.success) return null;
     const { head, files } = parsed.data;
     return new PresentOrigins(
