@@ -1,3 +1,5 @@
+import { isTrashPath } from "../../shared/path.ts";
+
 /** A change that a call wants to make. Plain data: the worker thread sends it to the main thread to commit. */
 export type Change =
   | {
@@ -19,6 +21,10 @@ export type ChangeSet = readonly Change[];
 
 /** A change with the size of the file that is written, moved or removed, in bytes. */
 export type SizedChange = Change & { readonly bytes: number };
+
+/** Whether a change set does nothing but remove files from the trash for good. */
+export const isPurge = (changes: ChangeSet): boolean =>
+  changes.every(({ kind, path }) => kind === "remove" && isTrashPath(path));
 
 /** The path that a change moves its file to; `null` if it moves none. */
 export function movedTo(change: Change): string | null {

@@ -114,6 +114,19 @@ describe.each(storeKinds)("%s", (kind) => {
     expect([await trustOf(stage, "a.md"), await trustOf(stage, "b.md")]).toEqual(["tool_external", "unstated"]);
   });
 
+  test("a purge is a version, and the contents of what was purged are gone", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "secret"), write("b.md", "honest")], from("direct_user"));
+    await commit(stage, [trash("a.md", "trash/a.md")], from("direct_user"));
+    await commit(stage, [remove("trash/a.md")], from("owner_edit"));
+    expect(await history(stage, contentsOf)).toEqual({
+      "a.md": [null, null],
+      "b.md": ["honest"],
+      "trash/a.md": [null, null],
+    });
+    expect(await history(stage, (held) => held.versions().at(-1))).toMatchObject({ seq: 3, kind: "purged" });
+  });
+
   test("a change that changes nothing adds no version, and neither does a failed one", async () => {
     await using stage = new StoreStage(kind);
     await commit(stage, [write("a.md", "x")], from("direct_user"));

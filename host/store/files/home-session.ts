@@ -5,6 +5,7 @@
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
+import { isPurge } from "../../values/change-set.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
@@ -19,7 +20,7 @@ import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
 import type { SessionCommit, WantedChange } from "./home-change.ts";
 import { claimOwner } from "./home-owner.ts";
-import { isPurge, passOverFull, purge } from "./purge.ts";
+import { passOverFull, purge } from "./purge.ts";
 import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";

@@ -2,15 +2,10 @@
  * Removes files from the trash for good. A purge has no record in the write-ahead log: it must also work on a disk with
  * nothing free, and whoever wants a file gone loses nothing if a crash leaves it in the trash.
  */
-import { isTrashPath } from "../../../shared/path.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-
-/** Whether a change set does nothing but that. */
-export const isPurge = (changes: ChangeSet): boolean =>
-  changes.every(({ kind, path }) => kind === "remove" && isTrashPath(path));
 
 /** A purge must free space where there is none. */
 export function passOverFull(error: unknown): void {

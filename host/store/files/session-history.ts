@@ -7,12 +7,13 @@ import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import { chained, planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion, VersionedChange } from "../versions/plan-versions.ts";
-import { placeKey, PresentOrigins } from "../versions/present-origins.ts";
+import { placeKey } from "../versions/present-origins.ts";
+import { contentsOfPurged } from "../versions/purged-contents.ts";
 import type { Version, VersionedFile, WriteFacts } from "../versions/version.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { ContentBases } from "./history/content-bases.ts";
 import type { WrittenContent } from "./history/content-bases.ts";
-import { contentsOfPurged, forgetContents } from "./history/forget-contents.ts";
+import { forgetContents } from "./history/forget-contents.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
 import type { KnownHistory } from "./history/known-history.ts";
 import { isFullSegment, loadHistory } from "./history/load-history.ts";
@@ -128,7 +129,7 @@ export class SessionHistory {
     const { known } = this;
     const { origins } = known;
     using history = HistoryFolder.make(this.#place.own);
-    forgetContents(history, contentsOfPurged(this.versions(), gone, without(origins, gone)));
+    forgetContents(history, contentsOfPurged(this.versions(), gone, origins));
     known.bases.clear();
     const files = gone.map(({ scope, path }): VersionedFile => {
       const { sha256 = null, trust = known.unknown } = origins.of(scope, path) ?? {};
@@ -220,13 +221,6 @@ function writtenBy({ version }: PlannedVersion, planned: readonly PlannedFile[])
     const content = contents.get(key) ?? null;
     return sha256 === null || from !== undefined || content === null ? [] : [{ key, sha256, content }];
   });
-}
-
-/** The origins of the files that are left. */
-function without(origins: PresentOrigins, gone: readonly { scope: string; path: string }[]): PresentOrigins {
-  const places = new Set(gone.map(placeKey));
-  const left = Array.from(origins.entries()).filter(([place]) => !places.has(place));
-  return new PresentOrigins(origins.head, left);
 }
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>

@@ -5,6 +5,7 @@ import type { HeldHistory } from "../versions/held-history.ts";
 import { planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion } from "../versions/plan-versions.ts";
 import { PresentOrigins } from "../versions/present-origins.ts";
+import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
 
@@ -33,6 +34,14 @@ export class MemoryHistory {
         const after = planned.find((file) => file.scope === scope && file.path === path)?.after;
         if (sha256 !== null && after) this.#keep(sha256, after);
       }
+    }
+  }
+
+  /** Files are about to be removed from the trash for good. */
+  forget(gone: readonly PlannedFile[]): void {
+    for (const sha256 of contentsOfPurged(this.#versions, gone, this.#origins)) {
+      this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
+      this.#contents.delete(sha256);
     }
   }
 

@@ -1,3 +1,4 @@
+import { isPurge } from "../../values/change-set.ts";
 import { UserQueue } from "../../values/slots.ts";
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
@@ -130,16 +131,19 @@ export class MemoryStores implements SharedStores {
   #commit({ by, facts, kind, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
+      changes,
       planned: planChanges(this.filesOf(id), changes, seen),
     }));
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);
-    for (const { id, planned } of parts) {
+    for (const { id, changes, planned } of parts) {
       const store = this.#stores.get(id) ?? newStore();
       if (by !== null && ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
       const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
-      store.history.add(store.history.plan(ofEntries, { facts, kind }), ofEntries);
+      const isLast = isPurge(changes);
+      if (isLast) store.history.forget(ofEntries);
+      store.history.add(store.history.plan(ofEntries, { facts, kind: isLast ? "purged" : kind }), ofEntries);
       store.files.apply(planned);
       store.version = ++this.#commits;
     }

@@ -1,3 +1,4 @@
+import { isPurge } from "../../values/change-set.ts";
 import { UserQueue } from "../../values/slots.ts";
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -112,7 +113,9 @@ export class MemoryUsers implements Store {
             checkCommits(options);
             const planned = planChanges(files, changes, seen);
             refuseBytes(planned);
-            history.add(history.plan(planned, facts), planned);
+            const isLast = isPurge(changes);
+            if (isLast) history.forget(planned);
+            history.add(history.plan(planned, { ...facts, ...(isLast && { kind: "purged" }) }), planned);
             this.#histories.set(userId, history);
             files.apply(planned);
           },

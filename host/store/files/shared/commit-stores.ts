@@ -1,3 +1,4 @@
+import { isPurge } from "../../../values/change-set.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
@@ -8,7 +9,6 @@ import { unstatedFacts } from "../../versions/version.ts";
 import type { WriteFacts } from "../../versions/version.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
-import { isPurge } from "../purge.ts";
 import type { GrantedHints } from "./granted-hints.ts";
 import { commitJoint } from "./joint-commit.ts";
 import type { JointPart } from "./joint-commit.ts";
