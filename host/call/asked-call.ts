@@ -1,7 +1,7 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
-import type { HeldReader, KnownSizes } from "../store/store.ts";
+import type { DerivedFiles, HeldReader, KnownSizes } from "../store/store.ts";
 import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
@@ -63,6 +63,8 @@ export interface PreparedChanges {
   /** What the history says of the changes. */
   readonly facts: WriteFacts;
   readonly kind?: VersionKind | undefined;
+  /** Of a purge: the files that plugins make from others, by scope. */
+  readonly derived?: DerivedFiles | undefined;
 }
 
 /** The host's own work, and its audit record. */

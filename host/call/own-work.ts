@@ -88,13 +88,13 @@ export class OwnWork {
 
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit(
-    { changes, seen, knownSizes, facts, kind }: PreparedChanges,
+    { changes, seen, knownSizes, facts, kind, derived }: PreparedChanges,
     held: HeldUser,
     record: CallRecord | UpkeepRecord,
   ): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
-    await held.commit(changes, seen, { knownSizes, facts, kind });
+    await held.commit(changes, seen, { knownSizes, facts, kind, derived });
     record.committed();
     record.versioned([{ store: storeOfScope(changes[0]?.scope ?? ""), ...held.history.head }]);
     this.#parts.listeners.tell(changes, record.source);

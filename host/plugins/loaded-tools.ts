@@ -60,6 +60,14 @@ export class LoadedTools {
     return this.all.filter(({ tool }) => tool.role === role);
   }
 
+  /** The files that plugins make from their other files, by scope. */
+  get derivedFiles(): ReadonlyMap<string, readonly string[]> {
+    const made = this.withRole("inspect").flatMap((found) =>
+      ownScopesOf(found).map((scope) => [scope, found.tool.derivedFiles ?? []] as const),
+    );
+    return new Map(made);
+  }
+
   /** Whether any tool reads or writes in a scope. */
   hasScope(scope: string): boolean {
     return this.all.some((found) => hasScope(found, scope));

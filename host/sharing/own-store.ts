@@ -57,13 +57,14 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
     handed: null,
     history: renamedHistory(held.history(own), entriesScope, ownStoreName),
-    commit: (changes, seen, { knownSizes, facts, kind } = {}) =>
+    commit: (changes, seen, { knownSizes, facts, kind, derived } = {}) =>
       held.commit({
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
         facts,
         kind,
+        derived: derived?.get(ownStoreName),
         ...(knownSizes && { knownSizes: renamed(knownSizes, ownStoreName, scopeOfStore(own)) }),
       }),
     findings: async () => (await held.findings(own)).map((each) => ofStore(each, own)),

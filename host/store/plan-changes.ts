@@ -22,6 +22,8 @@ export interface ChangedFile {
 export interface PlannedFile extends ChangedFile, GrowingFile {
   /** The path in the scope that the content is moved from; `null` if nothing is moved. */
   readonly from: string | null;
+  /** The path that the content was written at in the same change set, if it was moved from there; else `null`. */
+  readonly writtenAt: string | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
   /** What the medium showed when the plan was made; `null` if that proves nothing later. */
@@ -50,6 +52,8 @@ interface FileState {
   /** `null` if there is no file. The content of a file that is only replaced is never asked for. */
   readonly content: (() => Buffer) | null;
   readonly origin: string | null;
+  /** Where the content was written, if it was; else `null`. */
+  readonly writtenAt: string | null;
 }
 
 /** A file as it is on the medium. */
@@ -74,7 +78,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     let file = files.get(key);
     if (!file) {
       const found = findFile(present, { scope, path }, seenAs.get(key));
-      file = { ...found, now: { content: found.content, origin: path } };
+      file = { ...found, now: { content: found.content, origin: path, writtenAt: null } };
       files.set(key, file);
     }
     return file;
@@ -83,13 +87,13 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     const file = at(change.scope, change.path);
     if (change.kind === "write") {
       const content = Buffer.from(change.content);
-      file.now = { content: () => content, origin: null };
+      file.now = { content: () => content, origin: null, writtenAt: change.path };
       continue;
     }
     if (file.now.content === null) throw gone(change.path);
     const target = movedTo(change);
     if (target !== null) moveInto(at(change.scope, target), file.now, target);
-    file.now = { content: null, origin: null };
+    file.now = { content: null, origin: null, writtenAt: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
   const planned = Array.from(files.entries(), ([key, file]) => {
@@ -98,7 +102,8 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     const [after, from] = [now.content?.() ?? null, sourceOf(path, now)];
     // A file that is moved away must be written again, even if its new content is the same.
     const isSame = !moved.has(key) && isAsBefore(file, after);
-    return { scope, path, before, stamp, after, from, isSame, growth: growthOf(file, after) };
+    const writtenAt = now.writtenAt === path ? null : now.writtenAt;
+    return { scope, path, before, stamp, after, from, writtenAt, isSame, growth: growthOf(file, after) };
   });
   refuseNesting(present, planned);
   return planned;

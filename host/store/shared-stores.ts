@@ -106,6 +106,8 @@ export interface StoreChanges {
   /** What the histories of the stores say of the changes. Default: nobody has told anything. */
   readonly facts?: WriteFacts | undefined;
   readonly kind?: VersionKind | undefined;
+  /** Of a purge: the paths and folders of entries that a plugin makes from others. */
+  readonly derived?: readonly string[] | undefined;
   /** New grants of some of the stores. */
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }

@@ -111,7 +111,12 @@ export interface CommitFacts {
   /** What the history says of it. Default: nobody has told anything. */
   readonly facts?: WriteFacts | undefined;
   readonly kind?: VersionKind | undefined;
+  /** Of a purge: the files that plugins make from others. What they have said of the purged files goes as well. */
+  readonly derived?: DerivedFiles | undefined;
 }
+
+/** By scope, the paths and folders of files that a plugin makes from its other files: see `derivedFiles` of manifests. */
+export type DerivedFiles = ReadonlyMap<string, readonly string[]>;
 
 /** Makes readers in a thread that runs guests. */
 export interface StoreReaders {

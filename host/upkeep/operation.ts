@@ -188,7 +188,11 @@ export class Operation {
     const { record, origin, name } = this.#asked;
     const writer = { tool: name, plugin: null, userId: this.userId, callId: record.callId, origin, isUpkeep: true };
     const facts = writeFacts({ ...writer, atMs: this.now(), kind });
-    return this.#parts.own.commit({ changes: named, seen: held.reader.seen, facts, kind }, held, record);
+    return this.#parts.own.commit(
+      { changes: named, seen: held.reader.seen, facts, kind, derived: this.tools.derivedFiles },
+      held,
+      record,
+    );
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */

@@ -10,7 +10,7 @@ import { eraseMark, isMarked } from "./erased-names.ts";
 import { walFindings } from "./examine-wal.ts";
 import type { WalMoment } from "./examine-wal.ts";
 import { historyFindings } from "./history/history-findings.ts";
-import { historyFolder } from "./history/history-folder.ts";
+import { damagedHistoryPrefix, historyFolder } from "./history/history-folder.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
@@ -22,6 +22,7 @@ const { pathCharsMax } = storeLimits;
 
 type FileProblem =
   | "wal-damaged"
+  | "history-damaged"
   | "temporary-file"
   | "owner-missing"
   | "erase-unfinished"
@@ -133,7 +134,8 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
-  const files = entries.filter(({ name, kind }) => name !== historyFolder || kind !== "folder");
+  const isHistory = (name: string): boolean => name === historyFolder || name.startsWith(damagedHistoryPrefix);
+  const files = entries.filter(({ name, kind }) => !isHistory(name) || (name === historyFolder && kind !== "folder"));
   const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const names = files.map(({ name }) => name);
@@ -151,6 +153,9 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
     ...names
       .filter((name) => name.startsWith(damagedWalPrefix))
       .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
+    ...entries
+      .filter(({ name }) => name.startsWith(damagedHistoryPrefix))
+      .map(({ name }) => ofOwn("history-damaged", name, "it could not be used as a history and was put aside", null)),
     ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, hostFolder)),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];

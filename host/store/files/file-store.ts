@@ -177,11 +177,11 @@ export class FileStore implements Store {
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
         history: heldFileHistory(homes.homeOf(userId), () => session),
-        commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), kind } = {}) => {
+        commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;
           checkCommits(options);
           session ??= await homes.openFirst(userId, options);
-          latest = await session.commit(changes, seen, { facts, kind, knownSizes });
+          latest = await session.commit(changes, seen, { ...more, facts, knownSizes });
           homes.sizes.keep(userId, session.tail, { sizes: latest, known });
           reader.forget();
           homes.noteUse(userId);

@@ -4,7 +4,9 @@ import type { UserId } from "../../values/user-id.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { KnownSizes } from "../scope-size.ts";
+import type { DerivedFiles } from "../store.ts";
 import type { VersionKind, WriteFacts } from "../versions/version.ts";
+import type { ChangeVersions } from "./change-versions.ts";
 import {
   applyStaged,
   asPresent,
@@ -18,7 +20,7 @@ import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-import type { ChangeVersions, SessionHistory } from "./session-history.ts";
+import type { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
@@ -45,6 +47,8 @@ export interface WantedChange {
 /** What a session needs to know of a change set, besides its changes. */
 export interface SessionCommit extends Pick<WantedChange, "facts" | "kind"> {
   readonly knownSizes?: KnownSizes | undefined;
+  /** Of a purge: the files that a plugin makes from others, by scope. */
+  readonly derived?: DerivedFiles | undefined;
 }
 
 /** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */

@@ -10,7 +10,6 @@ import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import type { HandedHome } from "../store.ts";
-import type { WriteFacts } from "../versions/version.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -78,7 +77,7 @@ export class HomeSession implements Disposable {
     this.#log.open();
   }
 
-  /** The history of the home, as long as the session is open. */
+  /** As long as the session is open. */
   get history(): SessionHistory {
     return this.#history;
   }
@@ -100,6 +99,7 @@ export class HomeSession implements Disposable {
       return;
     }
     if (!this.#setup.isOwned && wal.isSetUp) await this.#recordOwner();
+    if (wal.isSetUp && wal.isOfEarlierVersion) await this.#log.beginHistory().catch(passOverFull);
     this.#takeOver(wal);
     using folders = this.#place.walk();
     if (needsRecovery(wal, boot)) {
@@ -113,7 +113,7 @@ export class HomeSession implements Disposable {
       removeStaged(this.#place.own);
     }
     memo.tail = wal.tail;
-    if (wal.isOutdated || this.#setup.isThorough) await this.retire(false);
+    if (wal.isOutdated || this.#setup.isThorough) await this.retire(false).catch(passOverFull);
     if (memo.isBroken) await this.#log.replace();
   }
 
@@ -158,19 +158,15 @@ export class HomeSession implements Disposable {
   get isSetUp(): boolean {
     return this.#log.present?.isSetUp === true;
   }
-
   /** The WAL as this process has left it; `null` if it has to be read. */
   get tail(): WalTail | null {
     return this.#setup.memo.tail;
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
-  async commit(
-    changes: ChangeSet,
-    seen: readonly Seen[],
-    { facts, kind, knownSizes = {} }: SessionCommit,
-  ): Promise<KnownSizes> {
-    if (isPurge(changes)) return await this.purge(changes, facts, knownSizes);
+  async commit(changes: ChangeSet, seen: readonly Seen[], more: SessionCommit): Promise<KnownSizes> {
+    if (isPurge(changes)) return await this.purge(changes, more);
+    const { facts, kind, knownSizes = {} } = more;
     const change = this.prepare({ changes, seen, creator: null, facts, kind });
     await this.commitPrepared(change);
     return sizesAfter(knownSizes, change.planned);
@@ -186,13 +182,16 @@ export class HomeSession implements Disposable {
   }
 
   /** As `commit`, for changes that are a purge. */
-  async purge(changes: ChangeSet, facts: WriteFacts, knownSizes: KnownSizes): Promise<KnownSizes> {
+  async purge(changes: ChangeSet, { facts, derived, knownSizes = {} }: SessionCommit): Promise<KnownSizes> {
     // A record that has put a file into the trash would put it there again after a crash.
     await this.retire(false).catch(passOverFull);
     this.#place.check();
+    // First, so that no crash leaves the contents of what nobody can purge any more.
+    this.#history.forget(changes, derived);
     const gone = await purge(changes, () => this.#place.walk(), this.#setup.isFlushed);
+    // There is room now.
+    await this.retire(false).catch(passOverFull);
     await this.#history.purged(gone, facts).catch(passOverFull);
-    await this.#history.endPurge();
     return sizesAfter(knownSizes, gone);
   }
 

@@ -25,7 +25,7 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   const own = folder?.openOwn() ?? null;
   using lock = own && lockNow(own);
   using wal = own && lock && Wal.open(own, home, { known: memo.tail });
-  if (!folder || !own || !wal || needsRecovery(wal, boot)) return;
+  if (!folder || !own || !wal || needsRecovery(wal, boot) || wal.isOfEarlierVersion) return;
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
   const sizes = sizesOf(wal.tail);
   const added = versionsInRecords(wal.records, new ContentBases());

@@ -1,26 +1,28 @@
 /** The history of a home for whoever holds it: what its present files come from, and the versions that a change adds. */
-import type { Seen } from "../../values/change-set.ts";
+import { failureOfDisk } from "../../disk/disk-failure.ts";
+import type { ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { StaleCall } from "../plan-changes.ts";
-import type { PlannedFile } from "../plan-changes.ts";
 import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
-import { chained, planVersions } from "../versions/plan-versions.ts";
-import type { PlannedVersion, VersionedChange } from "../versions/plan-versions.ts";
-import { placeKey } from "../versions/present-origins.ts";
+import type { DerivedFiles } from "../store.ts";
+import { chained } from "../versions/plan-versions.ts";
+import type { VersionedChange } from "../versions/plan-versions.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import type { Version, VersionedFile, WriteFacts } from "../versions/version.ts";
+import { contentIn, planChangeVersions } from "./change-versions.ts";
+import type { ChangeVersions } from "./change-versions.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { ContentBases } from "./history/content-bases.ts";
-import type { WrittenContent } from "./history/content-bases.ts";
 import { forgetContents } from "./history/forget-contents.ts";
-import { HistoryFolder } from "./history/history-folder.ts";
+import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
 import type { KnownHistory } from "./history/known-history.ts";
-import { isFullSegment, loadHistory } from "./history/load-history.ts";
+import { isFullSegment, loadHistory, lostTrust } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
+import type { MovedVersions } from "./history/move-versions.ts";
 import { writePresent } from "./history/present-file.ts";
 import { pruneContents, pruneVersions } from "./history/prune-history.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
+import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentOf, versionsIn } from "./history/read-history.ts";
 import { isOfEntries } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -30,14 +32,6 @@ import type { SessionWal } from "./session-wal.ts";
 
 /** After so many versions, at least, the present files' origins are written anew. */
 const unwrittenMax = 512;
-
-/** The versions of a change, and the contents that they name. */
-export interface ChangeVersions {
-  readonly versions: readonly PlannedVersion[];
-  /** Contents of files that somebody has edited before the change. */
-  readonly edited: readonly WrittenContent[];
-  readonly written: readonly WrittenContent[];
-}
 
 export class SessionHistory {
   readonly #setup: SessionSetup;
@@ -67,17 +61,8 @@ export class SessionHistory {
 
   /** Throws `StaleCall` if a file that somebody has edited is being edited. */
   plan(change: VersionedChange, folders: ScopeFolders): ChangeVersions {
-    const { kind } = this.#setup.home;
-    const planned = change.planned.filter((file) => isOfEntries(kind, file));
-    const changed = new Set(planned.map(placeKey));
-    // Of a file that is only read, what has changed since is found later.
-    const seen = change.seen.filter(
-      (file) => isOfEntries(kind, file) && (changed.has(placeKey(file)) || this.#isEdited(file, folders)),
-    );
-    const { origins, unknown } = this.known;
-    const versions = planVersions({ origins, unknown, versions: () => this.versions() }, { ...change, planned, seen });
-    const edited = versions.flatMap((each) => editedBy(each, folders));
-    return { versions, edited, written: versions.flatMap((each) => writtenBy(each, planned)) };
+    const ground = { ...this.known, versions: () => this.versions() };
+    return planChangeVersions(ground, change, { kind: this.#setup.home.kind, folders });
   }
 
   /** The record of a change is durable. */
@@ -108,49 +93,82 @@ export class SessionHistory {
 
   /** Moves the versions of the WAL to the history, before the WAL drops them. */
   async move(): Promise<void> {
-    const { memo, historyLimits } = this.#setup;
+    const { memo } = this.#setup;
     if (memo.versions.length === 0) return;
     const { known } = this;
-    const isFull = await moveVersions(this.#place.own, memo.versions, known.startsSegment);
-    known.startsSegment = isFull;
-    if (isFull) known.bases.clear();
+    await this.#append(memo.versions);
     memo.versions.length = 0;
-    using history = HistoryFolder.make(this.#place.own);
-    pruneContents(history, historyLimits, Date.now());
-    if (known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
-    await writePresent(history, known.origins);
-    await history.folder.flush();
-    known.unwritten = 0;
-    pruneVersions(history);
+    await this.#tidyUp(known);
   }
 
-  /** Files were removed from the trash for good. The WAL has no versions. */
-  async purged(gone: readonly GrowingFile[], facts: WriteFacts): Promise<void> {
+  async #append(queued: readonly QueuedVersions[]): Promise<void> {
     const { known } = this;
-    const { origins } = known;
-    using history = HistoryFolder.make(this.#place.own);
-    forgetContents(history, contentsOfPurged(this.versions(), gone, origins));
-    known.bases.clear();
-    const files = gone.map(({ scope, path }): VersionedFile => {
-      const { sha256 = null, trust = known.unknown } = origins.of(scope, path) ?? {};
-      return { scope, path, before: sha256, sha256: null, trust };
+    const { own } = this.#place;
+    const append = (): Promise<MovedVersions> => moveVersions(own, queued, known.startsSegment);
+    const { isFull, hasContents } = await append().catch((error: unknown) => {
+      this.#putAside(error);
+      return append();
     });
-    const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
-    if (versions.length === 0) return;
-    await moveVersions(this.#place.own, [{ versions, contents: [] }], known.startsSegment);
-    for (const { version, head } of versions) origins.add(version, head);
-    this.#keep();
+    known.startsSegment = isFull;
+    if (isFull || !hasContents) known.bases.clear();
+  }
+
+  /** What fails here is left to a later time: the versions have been moved. */
+  async #tidyUp(known: KnownHistory): Promise<void> {
+    const { note, historyLimits } = this.#setup;
+    try {
+      using history = HistoryFolder.make(this.#place.own);
+      pruneContents(history, historyLimits, Date.now());
+      if (!known.startsSegment && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
+      await writePresent(history, known.origins);
+      await history.folder.flush();
+      known.unwritten = 0;
+      pruneVersions(history);
+    } catch (error) {
+      note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
+    }
+  }
+
+  /** Files are about to be removed from the trash for good: so are their contents in the history. */
+  forget(changes: ChangeSet, derived: DerivedFiles = new Map()): void {
+    const { known } = this;
+    const { memo, home } = this.#setup;
+    const gone = changes.filter((file) => isOfEntries(home.kind, file));
+    using folders = this.#place.walk();
+    // Somebody has put them there by hand, and perhaps from where a version knows them.
+    const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
+    const hashes = unknown.flatMap(({ scope, path }) => digestOf(contentIn(folders, scope, path)) ?? []);
+    const purged = contentsOfPurged(this.versions(), { gone, hashes, derived }, known.origins);
+    using history = HistoryFolder.open(this.#place.own);
+    if (history !== null) forgetContents(history, purged);
+    // Those of the WAL are in its records, and go with them.
+    memo.versions.splice(0, memo.versions.length, ...memo.versions.map((each) => ({ ...each, contents: [] })));
+    known.bases.clear();
   }
 
   /**
-   * Clears what is left in the WAL of the files that were purged. The history has changed without a record, so its salt
-   * changes too: other processes must not go on from what they know.
+   * Files were removed from the trash for good. If the WAL is retired, that is a version, and the WAL's salt changes
+   * before it is written: there is no record, so other processes must not go on from what they know.
    */
-  async endPurge(): Promise<void> {
-    await this.#log.present?.checkpoint();
-    this.#log.present?.shrink();
-    this.#setup.memo.tail = this.#log.present?.tail ?? null;
-    this.retired();
+  async purged(gone: readonly GrowingFile[], facts: WriteFacts): Promise<void> {
+    const wal = this.#log.present;
+    if (wal === null || !wal.isSetUp || !wal.isEmpty || this.#setup.memo.versions.length > 0) return;
+    await wal.checkpoint();
+    wal.shrink();
+    this.#setup.memo.tail = wal.tail;
+    this.#known = null;
+    const { origins, unknown } = this.known;
+    const files = gone.flatMap(({ scope, path }): VersionedFile[] => {
+      const { sha256 = null, trust = unknown } = origins.of(scope, path) ?? {};
+      return isOfEntries(this.#setup.home.kind, { scope })
+        ? [{ scope, path, before: sha256, sha256: null, trust }]
+        : [];
+    });
+    const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
+    if (versions.length === 0) return;
+    await this.#append([{ versions, contents: [] }]);
+    for (const { version, head } of versions) origins.add(version, head);
+    this.#keep();
   }
 
   /** The WAL has dropped its records: the history is the same. */
@@ -164,29 +182,38 @@ export class SessionHistory {
   }
 
   #load(): KnownHistory {
-    const { memo, note } = this.#setup;
-    using history = HistoryFolder.open(this.#place.own);
-    const queued = memo.versions.flatMap(({ versions }) => versions);
-    const loaded = loadHistory({ history, wal: this.#log.present, queued });
-    if (loaded.isBroken) note("versions of the history are missing or were changed");
-    const { head } = loaded.origins;
-    const last = this.#setup.histories.lastHead;
-    const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
-    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.seq}`);
-    const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
-    return { ...loaded, bases: new ContentBases(), startsSegment };
+    try {
+      return this.#read();
+    } catch (error) {
+      this.#putAside(error);
+      return this.#read();
+    }
   }
 
-  /** Whether somebody has edited a file before it was read, and nobody since. */
-  #isEdited({ scope, path, digest }: Seen, folders: ScopeFolders): boolean {
-    const known = this.known.origins.of(scope, path)?.sha256 ?? null;
-    if (digest === known) return false;
-    try {
-      return digestOf(folders.read(scope, path)) === digest;
-    } catch (error) {
-      if (error instanceof ToolError) return false;
-      throw error;
+  /** A history that cannot be used is put aside. Throws any other error. */
+  #putAside(error: unknown): void {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
+    this.#setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
+  }
+
+  #read(): KnownHistory {
+    const { memo, note, histories } = this.#setup;
+    const queued = memo.versions.flatMap(({ versions }) => versions);
+    using history = HistoryFolder.open(this.#place.own);
+    const loaded = loadHistory({ history, wal: this.#log.present, queued });
+    const { head } = loaded.origins;
+    const last = histories.lastHead;
+    const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
+    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.seq}`);
+    const isBroken = loaded.isBroken || isOlder;
+    if (isBroken && history?.hasLost !== true) {
+      note("versions of the history are missing or were changed");
+      using own = HistoryFolder.make(this.#place.own);
+      own.markLost();
     }
+    const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
+    const unknown = isBroken ? lostTrust : loaded.unknown;
+    return { ...loaded, isBroken, unknown, bases: new ContentBases(), startsSegment };
   }
 
   /** All versions, the oldest first. */
@@ -200,27 +227,6 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     return contentOf({ history, queued: this.#setup.memo.versions }, sha256);
   }
-}
-
-function editedBy({ version }: PlannedVersion, folders: ScopeFolders): WrittenContent[] {
-  if (version.kind !== "edited" && version.kind !== "put back") return [];
-  return version.files.flatMap(({ scope, path, sha256 }) => {
-    if (sha256 === null) return [];
-    const content = folders.read(scope, path);
-    if (content === null || digestOf(content) !== sha256) throw new StaleCall();
-    return [{ key: placeKey({ scope, path }), sha256, content }];
-  });
-}
-
-/** The new contents. What was moved is there already. */
-function writtenBy({ version }: PlannedVersion, planned: readonly PlannedFile[]): WrittenContent[] {
-  if (version.kind === "edited" || version.kind === "put back") return [];
-  const contents = new Map(planned.map((file) => [placeKey(file), file.after]));
-  return version.files.flatMap(({ scope, path, sha256, from }) => {
-    const key = placeKey({ scope, path });
-    const content = contents.get(key) ?? null;
-    return sha256 === null || from !== undefined || content === null ? [] : [{ key, sha256, content }];
-  });
 }
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>

@@ -39,6 +39,9 @@ export class SessionWal implements Disposable {
     } catch (error) {
       if (!(error instanceof WalDamaged)) throw error;
       note(`${error.message}; it was put aside as ${putWalAside(this.#place.own)}`);
+      // It had perhaps the last versions.
+      using history = HistoryFolder.make(this.#place.own);
+      history.markLost();
       memo.tail = null;
     }
   }
@@ -53,7 +56,7 @@ export class SessionWal implements Disposable {
       const wal = (this.#wal ??= Wal.make(this.#place.own, home));
       if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
       else await this.#claim(creator);
-      if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory();
+      if (wal.isSetUp && wal.isOfEarlierVersion) await this.beginHistory();
       this.#place.checkLock();
       await wal.append({ boot: boot, ...record }, isFlushed);
     } catch (error) {
@@ -76,8 +79,9 @@ export class SessionWal implements Disposable {
   }
 
   /** The home has files from before there was a history. */
-  async #beginHistory(): Promise<void> {
+  async beginHistory(): Promise<void> {
     using history = HistoryFolder.make(this.#place.own);
+    if (history.beganLate) return;
     history.markLate();
     await history.folder.flush();
     await this.#place.own.flush();

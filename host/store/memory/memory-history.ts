@@ -21,7 +21,12 @@ export class MemoryHistory {
 
   /** Throws nothing: a plan that was made can be kept. */
   plan(planned: readonly PlannedFile[], { facts, kind }: CommitFacts): PlannedVersion[] {
-    const ground = { origins: this.#origins, unknown: "owner_edit", versions: () => this.#versions } as const;
+    const ground = {
+      origins: this.#origins,
+      unknown: "owner_edit",
+      isBroken: false,
+      versions: () => this.#versions,
+    } as const;
     const seen: readonly Seen[] = [];
     return planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen });
   }
@@ -38,8 +43,8 @@ export class MemoryHistory {
   }
 
   /** Files are about to be removed from the trash for good. */
-  forget(gone: readonly PlannedFile[]): void {
-    for (const sha256 of contentsOfPurged(this.#versions, gone, this.#origins)) {
+  forget(gone: readonly PlannedFile[], derived: CommitFacts["derived"] = new Map()): void {
+    for (const sha256 of contentsOfPurged(this.#versions, { gone, hashes: [], derived }, this.#origins)) {
       this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
       this.#contents.delete(sha256);
     }

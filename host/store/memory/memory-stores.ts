@@ -128,7 +128,10 @@ export class MemoryStores implements SharedStores {
   }
 
   /** Plans all parts before it applies any. */
-  #commit({ by, facts, kind, grants = new Map() }: StoreChanges, byStore: readonly ChangesOfStore[]): void {
+  #commit(
+    { by, facts, kind, derived = [], grants = new Map() }: StoreChanges,
+    byStore: readonly ChangesOfStore[],
+  ): void {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
       changes,
@@ -142,7 +145,7 @@ export class MemoryStores implements SharedStores {
       this.#stores.set(id, store);
       const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
       const isLast = isPurge(changes);
-      if (isLast) store.history.forget(ofEntries);
+      if (isLast) store.history.forget(ofEntries, new Map([[entriesScope, derived]]));
       store.history.add(store.history.plan(ofEntries, { facts, kind: isLast ? "purged" : kind }), ofEntries);
       store.files.apply(planned);
       store.version = ++this.#commits;

@@ -114,7 +114,7 @@ export class MemoryUsers implements Store {
             const planned = planChanges(files, changes, seen);
             refuseBytes(planned);
             const isLast = isPurge(changes);
-            if (isLast) history.forget(planned);
+            if (isLast) history.forget(planned, facts.derived);
             history.add(history.plan(planned, { ...facts, ...(isLast && { kind: "purged" }) }), planned);
             this.#histories.set(userId, history);
             files.apply(planned);

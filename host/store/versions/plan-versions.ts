@@ -22,6 +22,8 @@ export interface VersionGround {
   readonly origins: PresentOrigins;
   /** Of a file that no version knows: of hand-made ones, `owner_edit`. */
   readonly unknown: OriginClass;
+  /** Versions are missing. Then of files that differ from what is known, nobody can say where they come from. */
+  readonly isBroken: boolean;
   /** All versions so far, the oldest first. Only asked for in rare cases. */
   readonly versions: () => readonly Version[];
 }
@@ -36,26 +38,40 @@ export interface VersionedChange {
 }
 
 export function planVersions(ground: VersionGround, change: VersionedChange): PlannedVersion[] {
-  const found = foundEdits(ground, change);
+  const earlier = new EarlierTrust(ground.versions);
+  const found = foundEdits(ground, change, earlier);
   const trusts = new Map([...found.edited, ...found.putBack].map((file) => [placeKey(file), file]));
-  const trustOf = (file: Pick<VersionedFile, "scope" | "path">): OriginClass | null => {
+  const trustOf = (file: Place): OriginClass | null => {
     const known = trusts.get(placeKey(file)) ?? ground.origins.of(file.scope, file.path);
     return known?.trust ?? null;
   };
   const { facts, kind, planned } = change;
-  const earlier = kind === "imported" ? trustByContent(ground) : () => null;
-  const gone = planned.filter(({ after, before }) => after === null && before !== null);
-  const removed = new Map(gone.map(({ scope, before, path }) => [`${scope}:${before}`, path]));
+  const ofContent = (sha256: string): OriginClass | null => (kind === "imported" ? earlier.ofContent(sha256) : null);
+  const known = { trustOf, removed: removedIn(planned, trustOf), ofContent };
   const byHand = unstatedFacts(facts.atMs);
   return chained(ground.origins.head, [
     { facts: { ...byHand, ...classed(found.edited) }, kind: "edited", files: found.edited },
     { facts: { ...byHand, ...classed(found.putBack) }, kind: "put back", files: found.putBack },
-    {
-      facts,
-      kind,
-      files: planned.filter(isChanged).map((file) => versionedFile(file, change, { trustOf, removed, earlier })),
-    },
+    { facts, kind, files: planned.filter(isChanged).map((file) => versionedFile(file, change, known)) },
   ]);
+}
+
+type Place = Pick<VersionedFile, "scope" | "path">;
+
+/** The files that a change set removes, by scope and content; of several, the least trusted. */
+function removedIn(
+  planned: readonly PlannedFile[],
+  trustOf: (file: Place) => OriginClass | null,
+): ReadonlyMap<string, string> {
+  const removed = new Map<string, string>();
+  for (const { scope, path, before, after } of planned) {
+    if (after !== null || before === null) continue;
+    const key = `${scope}:${before}`;
+    const other = removed.get(key);
+    const [mine, others] = [trustOf({ scope, path }), other === undefined ? null : trustOf({ scope, path: other })];
+    if (mine === null || others === null || lowestOf(mine, others) === mine) removed.set(key, path);
+  }
+  return removed;
 }
 
 type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
@@ -83,25 +99,27 @@ const isChanged = ({ isSame }: PlannedFile): boolean => !isSame;
 
 /** What is known of the files of a change set before it. */
 interface Known {
-  readonly trustOf: (file: Pick<VersionedFile, "scope" | "path">) => OriginClass | null;
+  readonly trustOf: (file: Place) => OriginClass | null;
   /** The paths of files that it removes, by scope and content. A plugin restores a file by writing what is removed. */
   readonly removed: ReadonlyMap<string, string>;
-  /** The lowest trust of versions with this content, of any file, for an import; `null` if there is none. */
-  readonly earlier: (sha256: string | null) => OriginClass | null;
+  /** The lowest trust of versions with a content, for an import; `null` if there is none. */
+  readonly ofContent: (sha256: string) => OriginClass | null;
 }
 
 function versionedFile(
-  { scope, path, before, after, ...file }: PlannedFile,
+  { scope, path, before, after, writtenAt, ...file }: PlannedFile,
   { facts, kind }: VersionedChange,
-  { trustOf, removed, earlier }: Known,
+  { trustOf, removed, ofContent }: Known,
 ): VersionedFile {
   const sha256 = digestOf(after);
   const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
   const moved = from === null ? null : trustOf({ scope, path: from });
   const replaced = before === null ? null : trustOf({ scope, path });
-  const known = [replaced, earlier(sha256)].filter((each) => each !== null);
-  const trust = kind === "approved" ? facts.trust : (moved ?? lowestOf(facts.trust, ...known));
-  return { scope, path, before, sha256, ...(from !== null && { from }), trust };
+  const edited = writtenAt === null ? null : trustOf({ scope, path: writtenAt });
+  const ofOthers = [replaced, edited, sha256 === null ? null : ofContent(sha256)].filter((each) => each !== null);
+  // The owner approves what is written, not what moves out of its way.
+  const written = kind === "approved" ? facts.trust : lowestOf(facts.trust, ...ofOthers);
+  return { scope, path, before, sha256, ...(from !== null && { from }), trust: moved ?? written };
 }
 
 interface FoundEdits {
@@ -110,38 +128,61 @@ interface FoundEdits {
 }
 
 /** The files that are not as their last version has left them. */
-function foundEdits({ origins, unknown, versions }: VersionGround, { planned, seen }: VersionedChange): FoundEdits {
+function foundEdits(
+  { origins, unknown, isBroken }: VersionGround,
+  { planned, seen }: VersionedChange,
+  earlier: EarlierTrust,
+): FoundEdits {
   const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
   for (const { scope, path, digest } of seen) present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
-  for (const { scope, path, before } of planned)
+  for (const { scope, path, before } of planned) {
     present.set(placeKey({ scope, path }), { scope, path, sha256: before });
-  const [edited, putBack]: VersionedFile[][] = [[], []];
+  }
+  const edited: VersionedFile[] = [];
+  const putBack: VersionedFile[] = [];
   for (const { scope, path, sha256 } of present.values()) {
     const known = origins.of(scope, path);
     if (sha256 === (known?.sha256 ?? null)) continue;
     const before = known?.sha256 ?? null;
-    const trustBefore = known?.trust ?? unknown;
-    const old = sha256 === null ? null : trustOfEarlier(versions(), { scope, path, sha256 });
-    const file = { scope, path, before, sha256, trust: lowestOf(trustBefore, old ?? trustBefore) };
-    (old === null ? edited : putBack)?.push(file);
+    const old = sha256 === null ? null : earlier.ofFile({ scope, path, sha256 });
+    // A file that somebody has moved or copied by hand has a content that another one had.
+    const moved = sha256 === null || known !== null ? null : earlier.ofContent(sha256);
+    const lost = isBroken ? unknown : null;
+    const trust = lowestOf(known?.trust ?? unknown, ...[old, moved, lost].filter((each) => each !== null));
+    (old === null ? edited : putBack).push({ scope, path, before, sha256, trust });
   }
-  return { edited: edited ?? [], putBack: putBack ?? [] };
+  return { edited, putBack };
 }
 
-/** The trust of the last version of a file with this content; `null` if there was none. */
-function trustOfEarlier(
-  versions: readonly Version[],
-  { scope, path, sha256 }: Pick<VersionedFile, "scope" | "path" | "sha256">,
-): OriginClass | null {
-  const files = versions.flatMap((version) => version.files);
-  const isIt = (file: VersionedFile): boolean => file.scope === scope && file.path === path && file.sha256 === sha256;
-  return files.findLast(isIt)?.trust ?? null;
-}
+/** The trust of earlier versions. All versions are read once, when they are first asked for. */
+class EarlierTrust {
+  readonly #versions: VersionGround["versions"];
+  #known: { readonly ofFile: Map<string, OriginClass>; readonly ofContent: Map<string, OriginClass> } | null = null;
 
-function trustByContent({ versions }: VersionGround): Known["earlier"] {
-  const lowest = new Map<string, OriginClass>();
-  for (const { sha256, trust } of versions().flatMap(({ files }) => files)) {
-    if (sha256 !== null) lowest.set(sha256, lowestOf(lowest.get(sha256) ?? trust, trust));
+  constructor(versions: VersionGround["versions"]) {
+    this.#versions = versions;
   }
-  return (sha256) => (sha256 === null ? null : (lowest.get(sha256) ?? null));
+
+  /** Of the last version of a file with this content; `null` if there was none. */
+  ofFile({ scope, path, sha256 }: Place & { readonly sha256: string }): OriginClass | null {
+    return this.#all.ofFile.get(`${placeKey({ scope, path })}:${sha256}`) ?? null;
+  }
+
+  /** The lowest of versions of any file with this content; `null` if there was none. */
+  ofContent(sha256: string): OriginClass | null {
+    return this.#all.ofContent.get(sha256) ?? null;
+  }
+
+  get #all() {
+    if (this.#known !== null) return this.#known;
+    const ofFile = new Map<string, OriginClass>();
+    const ofContent = new Map<string, OriginClass>();
+    for (const { scope, path, sha256, trust } of this.#versions().flatMap(({ files }) => files)) {
+      if (sha256 === null) continue;
+      ofFile.set(`${placeKey({ scope, path })}:${sha256}`, trust);
+      ofContent.set(sha256, lowestOf(ofContent.get(sha256) ?? trust, trust));
+    }
+    this.#known = { ofFile, ofContent };
+    return this.#known;
+  }
 }

@@ -1,3 +1,4 @@
+import { isDerived } from "../../../shared/derived-files.ts";
 import { placeKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import type { Version } from "./version.ts";
@@ -7,28 +8,35 @@ interface Place {
   readonly path: string;
 }
 
+/** What is purged. */
+export interface Purged {
+  readonly gone: readonly Place[];
+  /** Of their contents, as they are on the medium. */
+  readonly hashes: readonly string[];
+  /** The files that plugins make from others, by scope. */
+  readonly derived: ReadonlyMap<string, readonly string[]>;
+}
+
 /**
  * The hashes of everything that files have held, also under the names that they had before they came into the trash, and
- * of what was written together with them, such as an index that repeats a line of theirs; without what present files hold.
+ * of all former states of what plugins make from them, such as an index that repeats a line of theirs; without what
+ * present files hold.
  */
 export function contentsOfPurged(
   versions: readonly Version[],
-  gone: readonly Place[],
+  { gone, hashes, derived }: Purged,
   present: PresentOrigins,
 ): Set<string> {
   const wanted = new Set(gone.map(placeKey));
-  const found = new Set<string>();
-  /** Files that were written together with them, since they came into being. */
-  const companions = new Set<string>();
-  for (const { files, kind } of versions.toReversed()) {
-    const isTheirs = files.map((file) => isOfLineage(file, wanted));
-    const isTogether = isTheirs.includes(true) && kind !== "imported";
-    for (const [at, file] of files.entries()) {
-      if (isTogether && !isTheirs[at]) companions.add(placeKey(file));
-      if (!isTheirs[at] && !companions.has(placeKey(file))) continue;
+  const found = new Set(hashes);
+  for (const { files } of versions.toReversed()) {
+    for (const file of files) {
+      // Somebody has moved it into the trash by hand: what had its content is its former name.
+      if (file.sha256 !== null && found.has(file.sha256)) wanted.add(placeKey(file));
+      const isMade = isDerived(file.path, derived.get(file.scope) ?? []);
+      if (!isOfLineage(file, wanted) && !isMade) continue;
       for (const each of [file.sha256, file.before]) if (each !== null) found.add(each);
     }
-    if (wanted.size === 0) break;
   }
   const places = new Set(gone.map(placeKey));
   for (const [place, { sha256 }] of present.entries()) if (!places.has(place)) found.delete(sha256);

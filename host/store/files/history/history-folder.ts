@@ -6,12 +6,16 @@
  *       contents-<seq>.jsonl   the contents of these versions, by their hashes
  *       present.json           where the present files come from, up to some version
  *       began-late             there were files before there was a history
+ *       versions-lost          versions are missing: files that none of the others knows have no trust
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 
 export const historyFolder = "history";
 const lateMark = "began-late";
+const lostMark = "versions-lost";
+/** A history that cannot be used is renamed to this and a number. */
+export const damagedHistoryPrefix = "history-damaged-";
 const digits = 12;
 
 type SegmentKind = "versions" | "contents";
@@ -46,6 +50,17 @@ export class HistoryFolder implements Disposable {
   /** Notes that the home has files of which no version tells. Durable once the folder is flushed. */
   markLate(): void {
     if (!this.beganLate) this.folder.create(lateMark, new Uint8Array(), lateMark);
+  }
+
+  get hasLost(): boolean {
+    return this.folder.measure(lostMark) !== null;
+  }
+
+  /** Notes, durably, that versions are missing. Otherwise their files would seem to be made by hand. */
+  markLost(): void {
+    if (this.hasLost) return;
+    this.folder.create(lostMark, new Uint8Array(), lostMark);
+    this.folder.flushNow();
   }
 
   /** The numbers of the first versions of all segments, in order. */
@@ -85,7 +100,7 @@ export class HistoryFolder implements Disposable {
 const mib = 1024 * 1024;
 
 /** A larger file is none of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
-const fileBytesMax = { versions: 16 * mib, contents: 512 * mib, present: 64 * mib } as const;
+const fileBytesMax = { versions: 512 * mib, contents: 512 * mib, present: 64 * mib } as const;
 
 /** Throws `STORAGE_UNSAFE` for a file that no host has written. */
 export function readBounded(file: DiskFile, kind: keyof typeof fileBytesMax): Buffer {
@@ -109,4 +124,17 @@ export function appendLines(file: DiskFile, lines: readonly string[]): void {
     file.truncate(file.read(0, size).lastIndexOf("\n") + 1);
   }
   if (lines.length > 0) file.write(file.size(), Buffer.from(`${lines.join("\n")}\n`));
+}
+
+/** Renames a history that cannot be used, and makes another, which says that versions are missing. */
+export function putHistoryAside(own: Directory): string {
+  const taken = new Set(own.entries().map(({ name }) => name));
+  let count = 1;
+  while (taken.has(`${damagedHistoryPrefix}${count}`)) count++;
+  const name = `${damagedHistoryPrefix}${count}`;
+  own.rename(historyFolder, own, name);
+  using history = HistoryFolder.make(own);
+  history.markLost();
+  own.flushNow();
+  return name;
 }

@@ -3,8 +3,8 @@ import { isSameTail } from "../commit/find-records.ts";
 import type { WalTail } from "../commit/find-records.ts";
 import type { KnownHistory } from "./known-history.ts";
 
-/** How many homes' histories are kept. One takes 0.3 MB for a thousand files, and up to 0.3 MB of contents. */
-const homesMax = 128;
+/** How many homes' histories are kept, and of how many files: 0.3 KB for a file, and up to 0.3 MB of a home's contents. */
+const [homesMax, filesMax] = [128, 200_000];
 
 /** One home's history between calls, as of some state of its WAL. */
 export interface KeptHistory {
@@ -36,8 +36,13 @@ export class KeptHistories<Id> {
       keep: (tail, known) => {
         this.#kept.delete(id);
         this.#kept.set(id, { tail, known });
-        const [oldest] = this.#kept.keys();
-        if (this.#kept.size > homesMax && oldest !== undefined) this.#kept.delete(oldest);
+        let files = 0;
+        for (const each of this.#kept.values()) files += each.known.origins.size;
+        for (const [oldest, each] of this.#kept) {
+          if (this.#kept.size <= homesMax && files <= filesMax) break;
+          files -= each.known.origins.size;
+          this.#kept.delete(oldest);
+        }
       },
     };
   }

@@ -20,13 +20,19 @@ export interface HistoryPlace {
   readonly queued: readonly PlannedVersion[];
 }
 
+/** Of what is lost, nobody can say where it came from. */
+export const lostTrust = "untrusted_document";
+
 type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment">;
 
 export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHistory {
   const origins = (history && readPresent(history)) ?? new PresentOrigins();
   const stored = history === null ? [] : storedVersions(history, origins.head.seq + 1);
   // Whoever sets a WAL up makes the folder too.
-  let isBroken = history === null && wal !== null && wal.isSetUp && !wal.isOfEarlierVersion;
+  const hasNoFolder = history === null && wal !== null && wal.isSetUp && !wal.isOfEarlierVersion;
+  // A WAL that is gone had perhaps the last versions.
+  const hasNoWal = wal === null && history !== null && history.segments("versions").length > 0;
+  let isBroken = hasNoFolder || hasNoWal || history?.hasLost === true;
   let unwritten = 0;
   for (const { version, head } of [...stored, ...queued]) {
     if (version.seq <= origins.head.seq) continue;
@@ -35,7 +41,6 @@ export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHisto
     unwritten++;
   }
   const beganLate = history?.beganLate === true || wal?.isOfEarlierVersion === true;
-  // Of what is lost, nobody can say where it came from.
-  const unknown = isBroken ? "untrusted_document" : beganLate ? "unstated" : "owner_edit";
+  const unknown = isBroken ? lostTrust : beganLate ? "unstated" : "owner_edit";
   return { origins, unknown, isBroken, unwritten };
 }

@@ -4,6 +4,7 @@ import { ToolError } from "../../../values/tool-error.ts";
 import type { ChangesOfStore } from "../../changes-by-store.ts";
 import { refuseBytes, StaleCall } from "../../plan-changes.ts";
 import { sizesAfter } from "../../scope-size.ts";
+import { entriesScope } from "../../shared-stores.ts";
 import type { StoreChanges } from "../../shared-stores.ts";
 import { unstatedFacts } from "../../versions/version.ts";
 import type { WriteFacts } from "../../versions/version.ts";
@@ -42,11 +43,15 @@ export async function commitStores(
 
 async function purgeStore(
   place: CommitPlace,
-  { knownSizes, facts }: StoreChanges,
+  { knownSizes, facts = unstatedFacts(Date.now()), derived = [] }: StoreChanges,
   { id, changes }: ChangesOfStore,
 ): Promise<void> {
   const session = place.locked.of(id) ?? (await openNew(place, id));
-  const sizes = await session.purge(changes, facts ?? unstatedFacts(Date.now()), place.sizes.before(id, knownSizes));
+  const sizes = await session.purge(changes, {
+    facts,
+    derived: new Map([[entriesScope, derived]]),
+    knownSizes: place.sizes.before(id, knownSizes),
+  });
   place.sizes.keep(id, session.tail, sizes);
 }
 
