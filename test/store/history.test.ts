@@ -85,6 +85,28 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(await trustOf(stage, "c.md")).toBe("direct_user");
   });
 
+  test("trust does not rise by a write and a move in one change, or by one of two removed files", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "poison"), write("b.md", "poison")], from("tool_external"));
+    await commit(stage, [write("a.md", "poison."), trash("a.md", "trash/a.1.md")], from("direct_user"));
+    expect(await trustOf(stage, "trash/a.1.md")).toBe("tool_external");
+    await commit(stage, [write("c.md", "poison")], from("direct_user"));
+    await commit(stage, [remove("b.md"), remove("c.md"), write("d.md", "poison")], from("direct_user"));
+    expect(await trustOf(stage, "d.md")).toBe("tool_external");
+  });
+
+  test("an approval raises what is written, and not what moves out of its way", async () => {
+    await using stage = new StoreStage(kind);
+    await commit(stage, [write("a.md", "poison")], from("tool_external"));
+    const facts = { ...from("tool_external"), trust: "owner_edit" as const };
+    const changes = [trash("a.md", "trash/a.1.md"), write("a.md", "approved")];
+    await stage.hold("alice", (held) => held.commit(changes, [], { facts, kind: "approved" }));
+    expect([await trustOf(stage, "a.md"), await trustOf(stage, "trash/a.1.md")]).toEqual([
+      "owner_edit",
+      "tool_external",
+    ]);
+  });
+
   test("trust falls with each less trusted write, and rises when the owner approves", async () => {
     await using stage = new StoreStage(kind);
     for (const each of ["direct_user", "tool_internal", "untrusted_document", "model_inference"] as const) {

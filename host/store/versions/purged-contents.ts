@@ -40,6 +40,8 @@ export function contentsOfPurged(
   }
   const places = new Set(gone.map(placeKey));
   for (const [place, { sha256 }] of present.entries()) if (!places.has(place)) found.delete(sha256);
+  // What is known of a file that somebody has moved is not so any more.
+  for (const each of hashes) found.add(each);
   return found;
 }
 
