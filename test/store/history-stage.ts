@@ -15,9 +15,15 @@ import { userFolder } from "../support/user-files.ts";
 export const alice = "alice" as UserId;
 
 export class HistoryStage implements AsyncDisposable {
-  readonly #folder = temporaryFolder();
+  readonly #folder: Disposable & { readonly path: string };
   readonly notes: string[] = [];
-  store = this.#open();
+  store: FileStore;
+
+  /** `folder`: where the data is; a fresh folder by default. */
+  constructor(folder: Disposable & { readonly path: string } = temporaryFolder()) {
+    this.#folder = folder;
+    this.store = this.#open();
+  }
 
   #open(history = { days: 90, bytes: 2 ** 25 }): FileStore {
     const note = (_owner: string, text: string): void => void this.notes.push(text);
