@@ -34,6 +34,7 @@ const ofUsers: Record<string, readonly string[]> = {
   call: ["ReadUserMemory", "--input", '{"name":"x"}'],
   index: [],
   trash: ["list"],
+  history: [],
   runs: ["list"],
   stores: ["list"],
   export: ["eve.zip"],

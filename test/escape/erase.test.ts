@@ -134,7 +134,8 @@ const damages: Readonly<Record<string, (own: string) => void>> = {
     mkdirSync(join(own, "lock"));
   },
   "a second name of every file": (own) => {
-    for (const name of readdirSync(own)) linkSync(join(own, name), join(own, `copy-of-${name}`));
+    const files = readdirSync(own).filter((name) => name !== "history");
+    for (const name of files) linkSync(join(own, name), join(own, `copy-of-${name}`));
   },
   "a log that is none": (own) => writeFileSync(join(own, "journal"), "x".repeat(9_000)),
   "no folder of the host": (own) => rmSync(own, { recursive: true }),

@@ -113,7 +113,7 @@ test("the host writes its own files to .memcell, hides it from git, and uses no 
   expect(await play(runtime, [write("a.md", "new"), write("b.md", "b")])).toMatchObject({ ok: true });
   expect(readdirSync(stage.dir).toSorted()).toEqual([".memcell", "a.md", "b.md"]);
   const own = readdirSync(join(stage.dir, ".memcell")).toSorted();
-  expect(own).toEqual([".gitignore", "journal", "lock", "owner", "turnstile"]);
+  expect(own).toEqual([".gitignore", "history", "journal", "lock", "owner", "turnstile"]);
   expect(readFileSync(join(stage.dir, ".memcell/.gitignore"), "utf8")).toBe("*\n");
   expect(own.filter((name) => /\.md$/i.test(name))).toEqual([]);
 });

@@ -34,11 +34,12 @@ test("a purge on a full disk loses no version of the WAL that could not be retir
   expect(stage.notes.filter((note) => note.includes("missing"))).toEqual([]);
 });
 
+const text = (last: string): string => `${"beginning ".repeat(9_000)}${last}`;
+
 test("contents that were not kept are never what later ones are told from", async (context) => {
   const disk = await loopDisk("tmpfs", { bytes: 1024 * 1024 });
   if (typeof disk === "string") skipWithReason(context, disk);
   await using stage = new HistoryStage(disk);
-  const text = (last: string): string => `${"beginning ".repeat(9_000)}${last}`;
   await stage.commit([write("a.md", text("1"))]);
   const filler = join(disk.path, "filler");
   fillUp(filler);

@@ -1,7 +1,7 @@
 /** Finds what is unfinished or out of place in a home, without knowing any file format. */
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
-import type { Directory } from "../../disk/directory.ts";
+import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
@@ -134,8 +134,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
-  const isHistory = (name: string): boolean => name === historyFolder || name.startsWith(damagedHistoryPrefix);
-  const files = entries.filter(({ name, kind }) => !isHistory(name) || (name === historyFolder && kind !== "folder"));
+  const files = entries.filter((each) => !each.name.startsWith(damagedHistoryPrefix) && !isHistory(each));
   const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const names = files.map(({ name }) => name);
@@ -160,6 +159,8 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }
+
+const isHistory = ({ name, kind }: DirectoryEntry): boolean => name === historyFolder && kind === "folder";
 
 const markMeaning = "an erasure of the store's owner was interrupted";
 const markRemedy = "finish it if it counts already, else take it back";

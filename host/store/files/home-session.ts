@@ -186,13 +186,12 @@ export class HomeSession implements Disposable {
     // A record that has put a file into the trash would put it there again after a crash.
     await this.retire(false).catch(passOverFull);
     this.#place.check();
-    // First, so that no crash leaves the contents of what nobody can purge any more.
+    // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
     this.#history.forget(changes, derived);
     const gone = await purge(changes, () => this.#place.walk(), this.#setup.isFlushed);
-    // There is room now.
     await this.retire(false).catch(passOverFull);
     await this.#history.purged(gone, facts).catch(passOverFull);
-    return sizesAfter(knownSizes, gone);
+    return this.storeSizes(sizesAfter(knownSizes, gone));
   }
 
   prepare(wanted: WantedChange): HomeChange {
@@ -225,10 +224,11 @@ export class HomeSession implements Disposable {
     return this.#storedSizes;
   }
 
-  /** Leaves the sizes to later processes. */
-  storeSizes(sizes: KnownSizes): void {
+  /** Leaves the sizes to later processes, and returns them. */
+  storeSizes(sizes: KnownSizes): KnownSizes {
     this.#storedSizes = null;
     if (this.tail !== null) writeSizes(this.#place.own, this.tail, sizes);
+    return sizes;
   }
 
   /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */

@@ -142,7 +142,8 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     if (history !== null) forgetContents(history, purged);
     // Those of the WAL are in its records, and go with them.
-    memo.versions.splice(0, memo.versions.length, ...memo.versions.map((each) => ({ ...each, contents: [] })));
+    const left = memo.versions.map(({ versions }) => ({ versions, contents: [] }));
+    memo.versions.splice(0, left.length, ...left);
     known.bases.clear();
   }
 

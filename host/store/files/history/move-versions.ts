@@ -25,10 +25,15 @@ export async function moveVersions(
   isNew: boolean,
 ): Promise<MovedVersions> {
   const steps = append(own, queued, isNew);
-  for (;;) {
-    const step = steps.next();
-    if (step.done) return step.value;
-    await step.value.flush();
+  try {
+    for (;;) {
+      const step = steps.next();
+      if (step.done) return step.value;
+      await step.value.flush();
+    }
+  } finally {
+    // Closes the files if a flush has failed.
+    steps.return({ isFull: false, hasContents: false });
   }
 }
 
