@@ -30,6 +30,9 @@ import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
 
+/** How many bytes of files are read to find their contents in the history. */
+const hashedBytesMax = 64 * 1024 * 1024;
+
 /** After so many versions, at least, the present files' origins are written anew. */
 const unwrittenMax = 512;
 
@@ -137,7 +140,7 @@ export class SessionHistory {
     using folders = this.#place.walk();
     // Somebody has put them there by hand, and perhaps from where a version knows them.
     const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
-    const hashes = unknown.flatMap(({ scope, path }) => digestOf(contentIn(folders, scope, path)) ?? []);
+    const hashes = known.origins.head.seq === 0 ? [] : hashesOf(unknown, folders);
     const purged = contentsOfPurged(this.versions(), { gone, hashes, derived }, known.origins);
     using history = HistoryFolder.open(this.#place.own);
     if (history !== null) forgetContents(history, purged);
@@ -157,17 +160,13 @@ export class SessionHistory {
     await wal.checkpoint();
     wal.shrink();
     this.#setup.memo.tail = wal.tail;
-    this.#known = null;
-    const { origins, unknown } = this.known;
+    const { origins } = this.known;
     const files = gone.flatMap(({ scope, path }): VersionedFile[] => {
-      const { sha256 = null, trust = unknown } = origins.of(scope, path) ?? {};
-      return isOfEntries(this.#setup.home.kind, { scope })
-        ? [{ scope, path, before: sha256, sha256: null, trust }]
-        : [];
+      const known = origins.of(scope, path);
+      return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
     const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
-    if (versions.length === 0) return;
-    await this.#append([{ versions, contents: [] }]);
+    if (versions.length > 0) await this.#append([{ versions, contents: [] }]);
     for (const { version, head } of versions) origins.add(version, head);
     this.#keep();
   }
@@ -228,6 +227,19 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     return contentOf({ history, queued: this.#setup.memo.versions }, sha256);
   }
+}
+
+/** The hashes of files, as far as they can be read and are not too many bytes together. */
+function hashesOf(files: ChangeSet, folders: ScopeFolders): string[] {
+  const hashes: string[] = [];
+  let bytes = 0;
+  for (const { scope, path } of files) {
+    const content = contentIn(folders, scope, path);
+    hashes.push(digestOf(content) ?? "");
+    bytes += content?.length ?? 0;
+    if (bytes > hashedBytesMax) break;
+  }
+  return hashes;
 }
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>
