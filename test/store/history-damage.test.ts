@@ -144,3 +144,27 @@ test("a version whose number is taken by another is noticed", async () => {
   await stage.commit([write("b.md", "next")]);
   expect(await trustOf(stage, "b.md")).toBe("untrusted_document");
 });
+
+const torn: readonly ((whole: Buffer, lastLine: number) => Buffer)[] = [
+  (whole, lastLine) => whole.subarray(0, lastLine + 9),
+  (whole, lastLine) => Buffer.from(whole).fill(0, 0, lastLine),
+];
+
+test("a power cut in the middle of a move tears lines that the WAL still has", async () => {
+  for (const tear of torn) {
+    await using stage = new HistoryStage();
+    const texts = ["one", "two", "three"];
+    for (const text of texts) await stage.commit([write("a.md", text)]);
+    const wal = readFileSync(join(stage.user, ".memcell/journal"));
+    await stage.reopen();
+    const whole = readFileSync(stage.file("versions-"));
+    writeFileSync(stage.file("versions-"), tear(whole, whole.lastIndexOf("\n", whole.length - 2) + 1));
+    writeFileSync(join(stage.user, ".memcell/journal"), wal);
+    await stage.commit([write("a.md", "four")]);
+    await stage.reopen();
+    expect(readFileSync(stage.file("versions-")).subarray(0, whole.length)).toEqual(whole);
+    expect(await stage.contents("a.md")).toEqual([...texts, "four"]);
+    expect(await stage.look(({ isBroken }) => isBroken)).toBe(false);
+    expect(await stage.findings()).toEqual([]);
+  }
+});

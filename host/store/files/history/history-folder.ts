@@ -126,6 +126,14 @@ export function appendLines(file: DiskFile, lines: readonly string[]): void {
   if (lines.length > 0) file.write(file.size(), Buffer.from(`${lines.join("\n")}\n`));
 }
 
+/** Cuts off what stands after so many lines. */
+export function cutAfter(file: DiskFile, lines: number): void {
+  const bytes = file.read(0, file.size());
+  let end = 0;
+  for (let left = lines; left > 0; left--) end = bytes.indexOf("\n", end) + 1;
+  if (end < bytes.length) file.truncate(end);
+}
+
 /** Renames a history that cannot be used, and makes another, which says that versions are missing. */
 export function putHistoryAside(own: Directory): string {
   const taken = new Set(own.entries().map(({ name }) => name));

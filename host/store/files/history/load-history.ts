@@ -4,7 +4,7 @@ import type { Wal } from "../commit/wal.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 import type { KnownHistory } from "./known-history.ts";
 import { readPresent } from "./present-file.ts";
-import { storedVersions } from "./stored-versions.ts";
+import { storedVersions, withQueued } from "./stored-versions.ts";
 
 /** A segment that is larger gets no further versions. */
 const segmentBytesMax = { versions: 256 * 1024, contents: 1024 * 1024 } as const;
@@ -34,7 +34,7 @@ export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHisto
   const hasNoWal = wal === null && history !== null && history.segments("versions").length > 0;
   let isBroken = hasNoFolder || hasNoWal || history?.hasLost === true;
   let unwritten = 0;
-  for (const { version, head } of [...stored, ...queued]) {
+  for (const { version, head } of withQueued(stored, queued)) {
     if (version.seq <= origins.head.seq) continue;
     isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash;
     origins.add(version, head);

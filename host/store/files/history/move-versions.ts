@@ -4,8 +4,9 @@
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import type { PlannedVersion } from "../../versions/plan-versions.ts";
 import { parseLine } from "../../versions/version-line.ts";
-import { appendLines, historyFolder, HistoryFolder } from "./history-folder.ts";
+import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
 import { isFullSegment } from "./load-history.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
 
@@ -50,26 +51,25 @@ function* append(
 ): Generator<Parameters<Flush>[0], MovedVersions> {
   const hasFolder = own.measure(historyFolder) !== null;
   using history = HistoryFolder.make(own);
-  const first = queued[0]?.versions[0]?.version.seq ?? 1;
+  const all = queued.flatMap(({ versions }) => versions);
+  const first = all[0]?.version.seq ?? 1;
   const last = history.segments("versions").at(-1) ?? null;
   const stored = last === null ? [] : history.lines("versions", last);
-  const done = parseLine(stored.at(-1) ?? "")?.seq ?? 0;
-  const all = queued.flatMap(({ versions }) => versions);
-  // Two processes have given one number to two versions: one of them is lost.
-  const isTaken = all.some(({ version, line }) => version.seq === done && stored.at(-1) !== line);
-  if (isTaken) history.markLost();
+  const { kept, moved, isOther } = compare(stored, all);
+  if (isOther) history.markLost();
   // Contents can be told from those of versions that are there already.
-  const segment = last === null || (isNew && done < first) ? first : last;
-  const left = queued.filter(({ versions }) => versions.some(({ version }) => version.seq > done));
+  const segment = last === null || (isNew && kept === stored.length) ? first : last;
+  const left = queued.filter(({ versions }) => versions.some(({ version }) => version.seq >= first + moved));
   const hasContents = yield* withRoom(
     history,
     segment,
     left.flatMap((each) => each.contents),
   );
-  const lines = all.filter(({ version }) => version.seq > done).map(({ line }) => line);
+  const lines = all.slice(moved).map(({ line }) => line);
   {
     using versions = history.openSegment("versions", segment, "make");
     if (versions !== null) {
+      if (segment === last) cutAfter(versions, kept + moved);
       appendLines(versions, lines);
       yield versions;
     }
@@ -77,6 +77,27 @@ function* append(
   yield history.folder;
   if (!hasFolder) yield own;
   return { isFull: isFullSegment(history, segment), hasContents };
+}
+
+interface Stored {
+  /** How many lines of the segment are of before. */
+  readonly kept: number;
+  /** How many versions stand after them already. A crash can have left later lines and not earlier ones. */
+  readonly moved: number;
+  /** Two processes have given one number to two versions: one of them is lost. */
+  readonly isOther: boolean;
+}
+
+function compare(stored: readonly string[], all: readonly PlannedVersion[]): Stored {
+  const first = all[0]?.version.seq ?? 1;
+  const kept = stored.findLastIndex((line) => (parseLine(line)?.seq ?? first) < first) + 1;
+  const rest = stored.slice(kept);
+  const differs = rest.findIndex((line, at) => line !== all[at]?.line);
+  const isOther = rest.some((line) => {
+    const seq = parseLine(line)?.seq;
+    return seq !== undefined && all[seq - first]?.line !== line;
+  });
+  return { kept, moved: differs < 0 ? rest.length : differs, isOther };
 }
 
 /** On a full disk, old contents go first; then the new ones are not kept either. A version is never left out. */

@@ -3,7 +3,7 @@ import type { Version } from "../../versions/version.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
 import { contentIn, storedContent } from "./stored-contents.ts";
-import { storedVersions } from "./stored-versions.ts";
+import { storedVersions, withQueued } from "./stored-versions.ts";
 
 /** `queued`: the versions of the WAL, of which some can be in the history already. */
 export interface WholeHistory {
@@ -13,10 +13,9 @@ export interface WholeHistory {
 
 /** All versions, the oldest first. */
 export function versionsIn({ history, queued }: WholeHistory): Version[] {
-  const stored = history === null ? [] : Array.from(storedVersions(history), ({ version }) => version);
-  const last = stored.at(-1)?.seq ?? 0;
-  const added = queued.flatMap(({ versions }) => versions.map(({ version }) => version));
-  return [...stored, ...added.filter(({ seq }) => seq > last)];
+  const stored = history === null ? [] : storedVersions(history);
+  const added = queued.flatMap(({ versions }) => versions);
+  return Array.from(withQueued(stored, added), ({ version }) => version);
 }
 
 /** A content by its hash; `null` if it is not kept, or is damaged. */

@@ -19,3 +19,13 @@ export function* storedVersions(history: HistoryFolder, from = 1): Generator<Sto
     }
   }
 }
+
+/** With those of the WAL, which count where both have a number: a crash can have torn what was being moved. */
+export function* withQueued(
+  stored: Iterable<StoredVersion>,
+  queued: readonly StoredVersion[],
+): Generator<StoredVersion> {
+  const first = queued[0]?.version.seq ?? Infinity;
+  for (const each of stored) if (each.version.seq < first) yield each;
+  yield* queued;
+}
