@@ -25,6 +25,10 @@ export function lowestOf(...classes: readonly OriginClass[]): OriginClass {
   return originClasses[at] ?? "untrusted_document";
 }
 
+/** Whether a class is trusted as much as another, or more. */
+export const isAtLeast = (trust: OriginClass, least: OriginClass): boolean =>
+  originClasses.indexOf(trust) <= originClasses.indexOf(least);
+
 /** What a program can say about the origin of a call. All together take at most 1 KB of a record. */
 export const originLimits = {
   /** As long as a call's id. */

@@ -22,6 +22,7 @@ import { narrowingText, narrowPlugin } from "./policy/narrow-plugin.ts";
 import type { Narrowing } from "./policy/narrow-plugin.ts";
 import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
 import type { Policy } from "./policy/policy.ts";
+import { trustDefaults } from "./policy/trust-policy.ts";
 
 /** A plugin that has passed the host's own checks, while the engine still compiles it. */
 export interface JudgedPlugin {
@@ -79,7 +80,10 @@ export async function judgeCatalog(files: PluginFiles, policy: Policy, onLeftOut
 function catalogOf(judged: readonly JudgedFile[], bundled: readonly string[], policy: Policy): JudgedCatalog {
   const left = judged.flatMap(({ plugin, tools }) => (plugin === null ? [] : [{ plugin, tools }]));
   const all = left.flatMap(({ plugin, tools: ofPlugin }, moduleIndex) =>
-    ofPlugin.map((tool) => ({ tool, family: plugin.manifest.name, moduleIndex })),
+    ofPlugin.map((tool) => {
+      const { name: family } = plugin.manifest;
+      return { tool, family, moduleIndex, trust: policy.plugins.get(family)?.trust ?? trustDefaults };
+    }),
   );
   const narrowings = judged.flatMap((each) => each.narrowings);
   const unavailable = narrowings.flatMap((narrowing) =>

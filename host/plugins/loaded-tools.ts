@@ -6,6 +6,7 @@ import { anyStore, ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { NotLoaded } from "./not-loaded.ts";
+import type { TrustPolicy } from "./policy/policy.ts";
 import { isOffered } from "./tool-commands.ts";
 
 export interface CatalogTool {
@@ -13,6 +14,8 @@ export interface CatalogTool {
   /** The name of its plugin. */
   readonly family: string;
   readonly moduleIndex: number;
+  /** What becomes of its writes and entries by their trust. */
+  readonly trust: TrustPolicy;
 }
 
 /** A tool of a plugin file that nobody can call. */

@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 
 import type { CatalogTool } from "../../host/plugins/loaded-tools.ts";
+import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
 import { joinedIndex } from "../../host/runtime/joined-index.ts";
 import { leaveOutOf } from "../../host/runtime/leave-out.ts";
 import { readContext } from "../../host/values/call-context.ts";
@@ -30,7 +31,7 @@ function indexOf(tells: readonly Tell[]): Promise<string> {
   const tools = tells.map((_, at): CatalogTool => {
     const [tool] = guestManifest(`f${at}`, { [`Index${at}`]: "index" }).tools;
     if (tool === undefined) throw new Error("A manifest without a tool");
-    return { tool, family: `f${at}`, moduleIndex: at };
+    return { tool, family: `f${at}`, moduleIndex: at, trust: trustDefaults };
   });
   const leaveOut = leaveOutOf(
     tools,

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 
 import { LoadedTools } from "../../host/plugins/loaded-tools.ts";
 import { NotLoaded } from "../../host/plugins/not-loaded.ts";
+import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
 import { familiesOf } from "../../host/runtime/memory-families.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
@@ -15,6 +16,7 @@ function families(changes: Readonly<Record<string, readonly Partial<ManifestTool
         tool: { ...tool, ...changed },
         family,
         moduleIndex,
+        trust: trustDefaults,
       })),
     ),
   );

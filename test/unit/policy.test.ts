@@ -9,8 +9,11 @@ import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { narrowPlugin } from "../../host/plugins/policy/narrow-plugin.ts";
 import { policyDeviations } from "../../host/plugins/policy/policy-deviations.ts";
 import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
+import type { TrustPolicy } from "../../host/plugins/policy/policy.ts";
 import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
+import { judgeWrite, trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
 import type { Right } from "../../shared/abi.ts";
+import { originClasses } from "../../shared/origin.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -29,6 +32,26 @@ test("limits that a policy leaves out are the host's own, and those it names are
   expect((await loadPolicy(policyOf({}))).limits).toEqual(policyLimitsMax);
   const limits = { fuelPolls: 7, hostCalls: undefined };
   expect((await loadPolicy(policyOf({}, { limits }))).limits).toEqual({ ...policyLimitsMax, fuelPolls: 7 });
+});
+
+test("a trust that a policy leaves out is the default's, and no write waits above where it is active", async () => {
+  const trustOf = async (trust: PolicyFile["plugins"][string]["trust"]): Promise<unknown> =>
+    (await loadPolicy(policyOf({ a: { trust, tools: {} } }))).plugins.get("a")?.trust;
+  expect(await trustOf(undefined)).toEqual(trustDefaults);
+  expect(await trustOf({ active: "direct_user", prompt: undefined })).toEqual({
+    ...trustDefaults,
+    active: "direct_user",
+  });
+  await expect(trustOf({ pending: "direct_user" })).rejects.toMatchObject({ code: "PLUGIN_REFUSED" });
+  await expect(trustOf({ active: "trusted" as "unstated" })).rejects.toThrow("allowed: one of owner_edit, direct_user");
+});
+
+test("a write is active, pending or refused by its trust", () => {
+  const judged = (policy: TrustPolicy): string[] => originClasses.map((trust) => judgeWrite(trust, policy));
+  const [a, p, r] = ["active", "pending", "refused"];
+  expect(judged(trustDefaults)).toEqual([a, a, a, a, a, p, p]);
+  expect(judged({ active: "direct_user", pending: "unstated", prompt: "unstated" })).toEqual([a, a, p, p, p, r, r]);
+  expect(judged({ active: "owner_edit", pending: "owner_edit", prompt: "unstated" })).toEqual([a, r, r, r, r, r, r]);
 });
 
 test("a policy is the same as a file and as an object, in any order and spelling", async () => {
@@ -57,6 +80,7 @@ test.for<{ name: string; policy: PolicyFile }>([
   { name: "a plugin", policy: policyOf({ a: { tools: { T: read } }, b: { tools: {} } }) },
   { name: "a pin", policy: policyOf({ a: { sha256: [one], tools: { T: read } } }) },
   { name: "a limit", policy: policyOf({ a: { tools: { T: read } } }, { limits: { hostCalls: 9 } }) },
+  { name: "a trust", policy: policyOf({ a: { trust: { active: "tool_external" }, tools: { T: read } } }) },
   { name: "being strict", policy: policyOf({ a: { tools: { T: read } } }, { strict: true }) },
 ])("policies that differ by $name have different hashes", async ({ policy }) => {
   const { sha256 } = await loadPolicy(policyOf({ a: { tools: { T: read } } }));

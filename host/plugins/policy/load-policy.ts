@@ -12,8 +12,9 @@ import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
 import type { PolicyFile } from "./policy-schema.ts";
 import { policySha256 } from "./policy-sha256.ts";
-import type { PluginPolicy, Policy, PolicyLimits, ToolPolicy } from "./policy.ts";
+import type { PluginPolicy, Policy, PolicyLimits, ToolPolicy, TrustPolicy } from "./policy.ts";
 import { readJson, UnusablePolicy } from "./read-json.ts";
+import { trustDefaults } from "./trust-policy.ts";
 
 /** A policy file, or the content of one. `undefined` means the policy in the package. */
 export type PolicySource = string | PolicyFile | undefined;
@@ -71,9 +72,14 @@ async function readText(file: string): Promise<string> {
 async function completed(name: string, file: PolicyFile, folder: string): Promise<Policy> {
   const lock = file.lockFile === undefined ? null : await readLock(file.lockFile, folder);
   const plugins = new Map(
-    Object.entries(file.plugins).map(([plugin, { sha256, tools }]): [string, PluginPolicy] => [
+    Object.entries(file.plugins).map(([plugin, { sha256, trust, tools }]): [string, PluginPolicy] => [
       plugin,
-      { sha256: pinsOf(plugin, sha256 ?? null, lock), tools: toolsOf(tools) },
+      {
+        sha256: pinsOf(plugin, sha256 ?? null, lock),
+        // JSON has no `undefined`, so the spread cannot remove a default.
+        trust: { ...trustDefaults, ...(trust as Partial<TrustPolicy>) },
+        tools: toolsOf(tools),
+      },
     ]),
   );
   // JSON has no `undefined`, so the spread cannot remove a limit.

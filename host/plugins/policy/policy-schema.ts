@@ -1,13 +1,16 @@
-/** The form of a policy file. `policy.schema.json` beside this file is the same as JSON Schema, for editors. */
 import { rights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
 import { toolName } from "../../../shared/manifest.ts";
+/** The form of a policy file. `policy.schema.json` beside this file is the same as JSON Schema, for editors. */
+import { isAtLeast, originClasses } from "../../../shared/origin.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 import { scopeName } from "../../../shared/path.ts";
 import { byPluginName, sha256Schema } from "../../../shared/plugin-lock.ts";
 import { anyStore } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
-import type { PolicyLimits } from "./policy.ts";
+import type { PolicyLimits, TrustPolicy } from "./policy.ts";
+import { trustDefaults } from "./trust-policy.ts";
 
 /**
  * What a host is willing to grant: the content of a policy file. Anything that it does not name is not granted: a tool
@@ -43,6 +46,13 @@ export interface PolicyFile {
 interface PluginEntry {
   /** The SHA-256 of the allowed plugin files, in lower-case hex. Default without a lock file: any file. */
   readonly sha256?: readonly string[] | undefined;
+  /**
+   * What becomes of a write, and of an entry, by its trust: see `shared/origin.ts`. Each is the lowest trust for which it
+   * holds. `active` (default `unstated`): a write takes effect at once. `pending` (default `untrusted_document`): it
+   * waits for the owner of the memory; below, it is refused. `prompt` (default `untrusted_document`): the entry is in the
+   * prompt's index.
+   */
+  readonly trust?: { readonly [Name in keyof TrustPolicy]?: OriginClass | undefined } | undefined;
   /** By name, with the maximum rights and scopes of each tool. */
   readonly tools: Readonly<Record<string, ToolEntry>>;
 }
@@ -69,12 +79,32 @@ const toolEntry = z.strictObject(
   "an object with rights and scopes, and audience",
 );
 
+const originClass = (description: string): z.ZodMiniType<OriginClass | undefined> =>
+  z.optional(z.enum(originClasses, `one of ${originClasses.join(", ")}`).check(z.meta({ description })));
+
+const trust = z
+  .strictObject(
+    {
+      active: originClass("The lowest trust of a write that takes effect at once."),
+      pending: originClass("The lowest trust of a write that waits for its owner. Below, it is refused."),
+      prompt: originClass("The lowest trust of an entry in the prompt's index."),
+    },
+    "an object with active, pending, prompt",
+  )
+  .check(
+    z.refine(
+      ({ active = trustDefaults.active, pending = trustDefaults.pending }) => isAtLeast(active, pending),
+      "an object whose pending is not above its active",
+    ),
+  );
+
 const pluginEntry = z.strictObject(
   {
     sha256: z.optional(z.array(sha256Schema, "an array of hashes").check(z.minLength(1, "at least one hash"))),
+    trust: z.optional(trust),
     tools: z.record(z.string().check(z.regex(toolName)), toolEntry, `an object with tools' names (${toolName.source})`),
   },
-  "an object with tools, and sha256",
+  "an object with tools, and sha256, trust",
 );
 
 const limits = z.strictObject(

@@ -7,7 +7,12 @@ export function policySha256({ limits, isStrict, plugins }: Pick<Policy, "limits
   const form = {
     ...(isStrict && { isStrict }),
     limits: sorted(Object.entries(limits)),
-    plugins: sorted(plugins).map(([plugin, { sha256, tools }]) => [plugin, sha256, sorted(tools)]),
+    plugins: sorted(plugins).map(([plugin, { sha256, trust, tools }]) => [
+      plugin,
+      sha256,
+      sorted(tools),
+      sorted(Object.entries(trust)),
+    ]),
   };
   return createHash("sha256").update(JSON.stringify(form)).digest("hex");
 }

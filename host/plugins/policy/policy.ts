@@ -1,4 +1,5 @@
 import type { Right } from "../../../shared/abi.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 
 /** Bounds of every call, never above those of `shared/limits.ts`. */
 export interface PolicyLimits {
@@ -23,9 +24,20 @@ export interface ToolPolicy {
   readonly audience: "model" | "host";
 }
 
+/** What becomes of writes and entries by their trust. Each is the lowest trust for which it holds. */
+export interface TrustPolicy {
+  /** From here on, a write takes effect at once. */
+  readonly active: OriginClass;
+  /** From here on, a write that does not take effect at once waits for its owner. Below, it is refused. */
+  readonly pending: OriginClass;
+  /** From here on, an entry is in the prompt's index. Below, only a search or a read finds it. */
+  readonly prompt: OriginClass;
+}
+
 export interface PluginPolicy {
   /** The SHA-256 of the allowed plugin files, in hex. `null`: any. Empty: none, because the lock file pins none. */
   readonly sha256: readonly string[] | null;
+  readonly trust: TrustPolicy;
   readonly tools: ReadonlyMap<string, ToolPolicy>;
 }
 
