@@ -19,6 +19,7 @@ export type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } fr
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";
+export type { AskedWrite, WriteHook, WrittenFile } from "./gate/write-hook.ts";
 export type { StoreDefinition } from "./store/store.ts";
 export type { LogEntry } from "./log/log-entry.ts";
 export type { ObjectSchema, ToolDescription } from "./plugins/tool-description.ts";
@@ -58,4 +59,5 @@ export type { MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./upkeep/erase-plan.ts";
 export type { FileVersion, HistoryOptions } from "./upkeep/file-version.ts";
 export type { Finding } from "./upkeep/finding.ts";
+export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./upkeep/waiting-write.ts";
 export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";

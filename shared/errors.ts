@@ -32,6 +32,12 @@ export const errorTable = {
   ),
   NAME_CONFLICT: entry("caller", false, "The name is taken, or differs from an existing one only by case."),
   VERSION_CONFLICT: entry("caller", false, "The entry has changed since its writer read it."),
+  WRITE_PENDING: entry(
+    "caller",
+    false,
+    "The write waits for the approval of the memory's owner, because of where its text comes from. Nothing has changed.",
+  ),
+  WRITE_REFUSED: entry("caller", false, "The policy lets no write take effect whose text comes from there."),
   QUOTA_EXCEEDED: entry("caller", false, "The user's quota, in number or in bytes, is used up."),
   BUSY: entry(
     "caller",

@@ -1,4 +1,5 @@
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import type { PendingWrite } from "../gate/pending-write.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
 import type { DerivedFiles, HeldReader, KnownSizes } from "../store/store.ts";
@@ -37,6 +38,8 @@ export interface CallOptions {
   readonly isLookingOnly?: boolean;
   /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
   readonly isUpkeep?: boolean;
+  /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
+  readonly approved?: PendingWrite | undefined;
   /** How its changes come about, if not by a tool that writes them. */
   readonly kind?: VersionKind | undefined;
   /** Ignores what the store has cached about the user. */

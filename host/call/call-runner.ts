@@ -7,7 +7,7 @@ import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
 import { encodeInput } from "../guest/guest-json.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import { mayChange, reachesStores } from "../plugins/loaded-tools.ts";
+import { reachesStores } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { exportFor } from "../plugins/tool-commands.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
@@ -15,7 +15,6 @@ import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { Vouching } from "../sharing/vouching.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
 import type { HeldUser } from "../store/store.ts";
-import type { WriteFacts } from "../store/versions/version.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
 import { ownStoreOf } from "../values/store-id.ts";
@@ -24,14 +23,15 @@ import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
+import { GatedCall } from "./gated-call.ts";
+import type { GatedCallParts } from "./gated-call.ts";
 import { GuestRuns } from "./guest-runs.ts";
 import type { GuestRunsParts } from "./guest-runs.ts";
 import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
 import { callWithStores } from "./store-call.ts";
-import { writeFacts } from "./write-facts.ts";
 
-export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts {
+export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts, GatedCallParts {
   readonly recorder: Recorder;
   /** The catalog's plugins, by module index. */
   readonly identities: readonly PluginIdentity[];
@@ -78,12 +78,14 @@ export class CallRunner {
       return await this.#own.admit(call, record, async (turn) => {
         this.#killed.refuse(call.userId, call.action);
         const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
-        const runs = new GuestRuns(this.#parts, { ...call, turn, record, log, isUpkeep: options.isUpkeep === true });
-        const factsAt = factsOf(call, record, options);
+        const gated = new GatedCall(this.#parts, call, { record, options });
+        const runs = new GuestRuns(this.#parts, { ...call, ...gated.guest, turn, record, log });
         try {
-          return await (reachesStores(call.found)
-            ? this.#withStores(call, { turn, record, runs, factsAt }, options)
-            : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record, factsAt }, options)));
+          await gated.begin(turn);
+          const result = await (reachesStores(call.found)
+            ? this.#withStores(call, { turn, record, runs, gated }, options)
+            : this.#hold(call, turn, { gated, options }, (held) => this.#run(runs, { held, record, gated }, options)));
+          return await gated.end(result, turn);
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
         }
@@ -107,40 +109,43 @@ export class CallRunner {
   }
 
   #hold<Result>(
-    { userId, found, called }: CheckedCall,
+    { userId, found }: CheckedCall,
     { until, signal }: Turn,
-    options: CallOptions,
+    { gated, options }: { readonly gated: GatedCall; readonly options: CallOptions },
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     const { isLookingOnly = false, isThorough = false } = options;
     const { scopes } = found.tool;
-    const hold = { scopes, writes: commits(called, options), isLookingOnly, isThorough, until, signal };
+    const hold = { scopes, writes: gated.commits, isLookingOnly, isThorough, until, signal };
     return this.#parts.store.hold(userId, hold, work);
   }
 
   async #run(
     runs: GuestRuns,
-    { held, record, factsAt }: { held: HeldUser; record: CallRecord; factsAt: FactsAt },
+    { held, record, gated }: { held: HeldUser; record: CallRecord; gated: GatedCall },
     { stage, freedBytes, accepts, isLookingOnly, kind }: CallOptions,
   ): Promise<ToolResult> {
     const { reader, knownSizes: known, handed } = held;
+    gated.restart();
     const staging = stage && ((epochMs: number) => stage(reader, epochMs));
     const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
     const { envelope, changes, seen, knownSizes } = reply;
+    gated.hasRead(held.history, seen);
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
     if (!isLookingOnly) {
       const all = [...staged, ...changes, ...accepted];
-      const prepared = { changes: all, seen: [...seen, ...reader.seen], knownSizes, facts: factsAt(atMs), kind };
-      await this.#own.commit(prepared, held, record);
+      const facts = gated.facts(atMs);
+      if (await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path))) return envelope;
+      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind }, held, record);
     }
     return envelope;
   }
 
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
-    { userId, called, stores, action }: CheckedCall,
-    { turn, record, runs, factsAt }: { turn: Turn; record: CallRecord; runs: GuestRuns; factsAt: FactsAt },
+    { userId, stores, action }: CheckedCall,
+    { turn, record, runs, gated }: { turn: Turn; record: CallRecord; runs: GuestRuns; gated: GatedCall },
     options: CallOptions,
   ): Promise<ToolResult> {
     const { store, clock, contextualAccess, listeners } = this.#parts;
@@ -149,7 +154,7 @@ export class CallRunner {
     const vouching = new Vouching({ userId, stores, action, until, signal }, contextualAccess);
     const { shared } = store;
     const { isLookingOnly = false, isThorough = false, freedBytes } = options;
-    const hold = { writes: commits(called, options), isLookingOnly, isThorough, until, signal };
+    const hold = { writes: gated.commits, isLookingOnly, isThorough, until, signal };
     return callWithStores({
       userId,
       principal,
@@ -158,7 +163,7 @@ export class CallRunner {
       hold,
       options,
       record,
-      factsAt,
+      gated,
       run: (run) => runs.run({ ...run, freedBytes }),
       clock,
       tell: (changes) => listeners.tell(changes, record.source),
@@ -172,19 +177,3 @@ export class CallRunner {
     await Promise.all([store.close(), pool.close()]);
   }
 }
-
-/** What the history says of a call's changes. `atMs`: the call's time. */
-type FactsAt = (atMs: number) => WriteFacts;
-
-function factsOf(
-  { userId, origin, found: { tool, family } }: CheckedCall,
-  { callId }: CallRecord,
-  { isUpkeep = false, kind }: CallOptions,
-): FactsAt {
-  const writer = { tool: tool.name, plugin: family, userId, callId, origin, isUpkeep, kind };
-  return (atMs) => writeFacts({ ...writer, atMs });
-}
-
-/** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */
-const commits = ({ rights }: CalledExport, { isLookingOnly, stage }: CallOptions): boolean =>
-  !isLookingOnly && (stage !== undefined || mayChange(rights));

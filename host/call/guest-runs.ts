@@ -34,6 +34,10 @@ export interface RunnableCall {
   /** The owner of the data has asked for it: it can take longer, and fuel lasts for each file that it reads. */
   readonly isUpkeep: boolean;
   readonly log: (lines: readonly LogLine[]) => void;
+  /** The call's time, if it is not now. */
+  readonly atMs?: number | undefined;
+  /** Whether the files that the guest reads are listed, although it changes nothing. */
+  readonly notesReads: boolean;
 }
 
 /** What differs between the runs of a call. */
@@ -102,9 +106,9 @@ export class GuestRuns {
   }
 
   #task(freedBytes: number, stores: DecidedStores | undefined): WorkerTask {
-    const { found, called, input, userId, isUpkeep: refuels } = this.#call;
+    const { found, called, input, userId, isUpkeep: refuels, atMs, notesReads } = this.#call;
     const { tool, moduleIndex } = found;
-    const epochMs = this.#parts.clock();
+    const epochMs = atMs ?? this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }
@@ -112,7 +116,7 @@ export class GuestRuns {
     const { hostCalls, stagedBytes } = this.#parts.limits;
     const limits = { hostCalls, stagedBytes, refuels };
     const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
-    return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs };
+    return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs, notesReads };
   }
 }
 

@@ -7,6 +7,7 @@ import { writeLog } from "../log/write-log.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { ErasedUser, HeldToErase, HoldToEraseOptions } from "../store/erasing.ts";
+import type { HeldRecords } from "../store/held-records.ts";
 import type { HeldStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -55,6 +56,19 @@ export class OwnWork {
   ): Promise<Result> {
     return this.#inTurn(asked, (turn, begin) =>
       this.#parts.store.hold(asked.userId, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held))),
+    );
+  }
+
+  /** Works on what the host keeps about a user. */
+  holdRecords<Result>(
+    asked: HostWork,
+    options: Pick<HoldOptions, "writes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#inTurn(asked, (turn, begin) =>
+      this.#parts.store.holdRecords(asked.userId, { ...options, ...waitOf(turn) }, (records) =>
+        begin(() => work(records)),
+      ),
     );
   }
 

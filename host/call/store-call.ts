@@ -12,17 +12,18 @@ import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
+import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
-import type { WriteFacts } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
-import type { SizedChange } from "../values/change-set.ts";
-import { storeOfScope } from "../values/store-id.ts";
+import type { Seen, SizedChange } from "../values/change-set.ts";
+import { scopeOfStore, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
+import type { GatedCall } from "./gated-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
 
 export interface StoreCall {
@@ -35,8 +36,7 @@ export interface StoreCall {
   /** What the host adds to a call of its own, on the user's own store. */
   readonly options: CallOptions;
   readonly record: CallRecord;
-  /** What the histories say of the call's changes. */
-  readonly factsAt: (atMs: number) => WriteFacts;
+  readonly gated: GatedCall;
   /** Runs the guest from the start. */
   readonly run: (options: RunOptions) => Promise<GuestRun>;
   readonly clock: () => number;
@@ -78,30 +78,44 @@ async function runOnce(call: StoreCall): Promise<Ended> {
 }
 
 async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
-  const { questions, record, principal, options } = call;
+  const { questions, record, principal, options, gated } = call;
   const decided = await questions.decide(held);
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
   const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
+  gated.restart();
   const { epochMs, staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
   if (reply.wanted !== null) return { wanted: reply.wanted };
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;
+  for (const id of new Set(reply.seen.flatMap(({ scope }) => storeOfScope(scope) ?? []))) {
+    gated.hasRead(held.history(id), entriesRead(reply.seen, id), gated.derivedInStores);
+  }
   if (!envelope.ok) return { result: resultOf(envelope) };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
   // A grant has expired meanwhile, or the program vouches no more.
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
   if (options.isLookingOnly) return { result: envelope };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
-  await commit(call, held, {
-    changes: all,
-    seen: [...reply.seen, ...held.seen],
-    knownSizes,
-    grants,
-    facts: call.factsAt(epochMs),
-    kind: options.kind,
-  });
+  const facts = gated.facts(epochMs);
+  const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => reader.bytesOf(scope, path);
+  if (await gated.waits(all, facts, bytesOf, whyNotWait(all, grants, principal))) return { result: envelope };
+  const seen = [...reply.seen, ...held.seen];
+  await commit(call, held, { changes: all, seen, knownSizes, grants, facts, kind: options.kind });
   return { result: envelope };
+}
+
+/** What a guest has read of a store's entries, as the store's history names them. */
+function entriesRead(seen: readonly Seen[], id: StoreId): Seen[] {
+  const scope = scopeOfStore(id);
+  return seen.flatMap((file) => (file.scope === scope ? [{ ...file, scope: entriesScope }] : []));
+}
+
+/** Only the owner of the own store can approve what is written there; nobody can approve for another store's owner. */
+function whyNotWait(changes: readonly SizedChange[], grants: Commit["grants"], principal: StoreId): string | null {
+  if (grants !== null) return "a change of grants cannot wait";
+  const isOwn = changes.every(({ scope }) => scope === scopeOfStore(principal));
+  return isOwn ? null : "only writes to the user's own store can wait";
 }
 
 interface Commit extends PreparedChanges {

@@ -1,6 +1,7 @@
 /** The options of `createRuntime`, which `index.ts` exports. */
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import type { MeterProvider } from "../audit/collect/open-telemetry.ts";
+import type { WriteHook } from "../gate/write-hook.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
@@ -116,6 +117,11 @@ export interface RuntimeOptions {
    * With it, the stores of `ctx.stores` count only as long as it agrees. Default: `ctx.stores` alone decide.
    */
   readonly contextualAccess?: ContextualAccess;
+  /**
+   * Looks at each write of a call before it takes effect, and can make it wait for the owner of the memory: a detector,
+   * or a rule of your own. Default: the policy alone decides. See `WriteHook`.
+   */
+  readonly onWrite?: WriteHook;
   /**
    * Of tools that share stores. `sharingByModels`: whether models are offered what changes grants, such as the commands
    * `share` and `unshare`; programs always can use it. Default `false`: a text that a model has read could make it

@@ -30,6 +30,7 @@ type Unset =
   | "fuelPolls"
   | "auditLog"
   | "contextualAccess"
+  | "onWrite"
   | "memory"
   | "meterProvider";
 /** Options that become part of the store. */
@@ -44,6 +45,9 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
   checkPolicySource(options.policy);
   if (typeof clock !== "function") throw new TypeError("clock is not a function");
   if (typeof onLog !== "function") throw new TypeError("onLog is not a function");
+  if (options.onWrite !== undefined && typeof options.onWrite !== "function") {
+    throw new TypeError("onWrite is not a function");
+  }
   checkMeters(options);
   checkSharing(options);
   const { retiresLeftOver = true, warmThreads = false, readOnly = false } = options;

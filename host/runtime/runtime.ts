@@ -6,6 +6,8 @@ import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
 import { OwnWork } from "../call/own-work.ts";
+import { Gate } from "../gate/gate.ts";
+import { RunTrust } from "../gate/run-trust.ts";
 import { failureLine } from "../log/failure-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
@@ -89,8 +91,13 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const recorder = new Recorder({ log, onLog, measures });
   const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;
+  const gated = {
+    gate: new Gate(bounds.onWrite ?? null),
+    runTrust: new RunTrust(store, clock),
+    derived: catalog.tools.derivedFiles,
+  };
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
-  const parts = { store, pool, admission, recorder, listeners, ...called };
+  const parts = { store, pool, admission, recorder, listeners, ...called, ...gated };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
   if (retiresLeftOver && !readOnly) void store.retireLeftOver();

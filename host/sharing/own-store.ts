@@ -22,6 +22,7 @@ export function withOwnStores(store: Store): Store {
       const own = ownStoreOf(userId);
       return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, userId, own)));
     },
+    holdRecords: (userId, options, work) => store.holdRecords(userId, options, work),
     users: async () => [...new Set([...(await store.users()), ...(await store.shared.owners())])],
     strays: () => store.strays(),
     parts: async (userId: UserId): Promise<readonly StorePart[]> => [

@@ -6,6 +6,7 @@ export function readOnlyStore(store: Store): Store {
   const { shared } = store;
   return {
     hold: async (userId, options, work) => await store.hold(userId, readOnly(options), work),
+    holdRecords: async (userId, options, work) => await store.holdRecords(userId, readOnly(options), work),
     users: () => store.users(),
     strays: () => store.strays(),
     parts: (userId) => store.parts(userId),

@@ -5,6 +5,7 @@ import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts";
+import type { HeldRecords } from "./held-records.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
 import type { SharedStores } from "./shared-stores.ts";
@@ -33,6 +34,13 @@ export interface Store {
    * Throws `BUSY` if another process keeps the user for too long.
    */
   hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+
+  /** Holds what the host keeps about a user beside the scopes, as `hold` does without scopes. */
+  holdRecords<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result>;
 
   /** The users who have stored anything, in no order. */
   users(): Promise<UserId[]>;

@@ -3,6 +3,7 @@ import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { approveWaiting } from "./approve.ts";
 import { inspectUser, mendedOf, mendUser, ofStore } from "./doctor.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import { eraseUser, planErasure } from "./erase.ts";
@@ -15,9 +16,11 @@ import { importFiles, planFiles } from "./import.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
 import { operate, readOnly } from "./operation.ts";
 import type { UpkeepParts } from "./operation.ts";
+import { listWaiting, rejectWaiting, showWaiting } from "./pending.ts";
 import { restoreFile } from "./restore.ts";
 import { listTrash, purgeTrash } from "./trash.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
+import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
 export interface LocalUpkeepParts extends UpkeepParts {
   /** Whether a path is inside the users' data. */
@@ -64,6 +67,27 @@ export class LocalUpkeep implements Upkeep {
 
   listTrash(ctx: CallContext): Promise<TrashedFile[]> {
     return operate(this.#parts, ["listTrash", "list the trash"], ctx, listTrash);
+  }
+
+  pending(ctx: CallContext): Promise<WaitingWrite[]> {
+    return operate(this.#parts, ["listPending", "list the writes that wait"], ctx, listWaiting);
+  }
+
+  showPending(ctx: CallContext, id: string): Promise<ShownWrite> {
+    checkId(id, "showPending");
+    return operate(this.#parts, ["showPending", "show a write that waits"], ctx, (operation) =>
+      showWaiting(operation, id),
+    );
+  }
+
+  approve(ctx: CallContext, id: string): Promise<Approval> {
+    checkId(id, "approve");
+    return operate(this.#parts, ["approve", "approve a write"], ctx, (operation) => approveWaiting(operation, id));
+  }
+
+  reject(ctx: CallContext, id: string): Promise<WaitingWrite> {
+    checkId(id, "reject");
+    return operate(this.#parts, ["reject", "reject a write"], ctx, (operation) => rejectWaiting(operation, id));
   }
 
   restore(ctx: CallContext, name: string, { scope }: { readonly scope?: string } = {}): Promise<TrashedFile> {
@@ -125,6 +149,10 @@ export class LocalUpkeep implements Upkeep {
       importFiles(operation, files, { replace, scopes }),
     );
   }
+}
+
+function checkId(id: unknown, name: string): void {
+  if (typeof id !== "string") throw new TypeError(`${name}() needs the id of a write that waits`);
 }
 
 const amongUsers = (action: string): ToolError =>

@@ -16,6 +16,7 @@ import type { ChangedGrants } from "../sharing/changed-grants.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
 import { inStore } from "../sharing/own-store.ts";
 import type { ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions, LeftOver } from "../store/erasing.ts";
+import type { HeldRecords } from "../store/held-records.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
@@ -48,7 +49,16 @@ export interface UpkeepParts {
 export type OperationName = readonly [name: string, action: string];
 
 /** The operations that change nothing. */
-const reading: ReadonlySet<string> = new Set(["inspect", "listTrash", "export", "history", "listStores", "listGrants"]);
+const reading: ReadonlySet<string> = new Set([
+  "inspect",
+  "listTrash",
+  "export",
+  "history",
+  "listPending",
+  "showPending",
+  "listStores",
+  "listGrants",
+]);
 
 /** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
 export async function operate<Result>(
@@ -141,6 +151,14 @@ export class Operation {
   /** Does the host's own work on the files of a part. */
   hold<Result>(options: WithScopes, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return this.#parts.own.hold(this.#asked, options, work);
+  }
+
+  /** Does the host's own work on what it keeps about the user. */
+  holdRecords<Result>(
+    options: Pick<HoldOptions, "writes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#parts.own.holdRecords(this.#asked, options, work);
   }
 
   /** Does the host's own work on everything that the user has. */

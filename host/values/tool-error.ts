@@ -8,6 +8,15 @@ export interface ToolErrorOptions {
   /** A plugin's own code. */
   readonly declared?: string | undefined;
   readonly hint?: string | undefined;
+  readonly pending?: WaitingId | undefined;
+}
+
+/** A write that waits for the owner of the memory. */
+export interface WaitingId {
+  /** For `runtime.upkeep.approve` and `reject`. */
+  readonly id: string;
+  /** When it is dropped: ISO 8601, UTC. */
+  readonly expires: string;
 }
 
 /**
@@ -32,6 +41,8 @@ export class ToolError extends Error {
   readonly issues: readonly InputIssue[] | undefined;
   /** What the program or its operator can do about it, in words that are not for a model. */
   readonly hint: string | undefined;
+  /** With `WRITE_PENDING`: what waits. */
+  readonly pending: WaitingId | undefined;
   readonly #tableCode: ErrorCode;
 
   /** `tableCode`: the failure's code, or the code that the plugin's own code in `options.declared` is a case of. */
@@ -41,6 +52,7 @@ export class ToolError extends Error {
     this.of = options?.declared === undefined ? undefined : tableCode;
     this.issues = options?.issues;
     this.hint = options?.hint;
+    this.pending = options?.pending;
     this.#tableCode = tableCode;
   }
 

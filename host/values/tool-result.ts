@@ -2,6 +2,7 @@ import type { Envelope, Failure, InputIssue } from "../../shared/envelope.ts";
 import { errorTable } from "../../shared/errors.ts";
 import type { ErrorCode, ErrorEntry } from "../../shared/errors.ts";
 import { ToolError } from "./tool-error.ts";
+import type { WaitingId } from "./tool-error.ts";
 
 interface ToldFailure {
   /** The action, the present value and the allowed one. Safe to show to a model; never contains a host path. */
@@ -53,6 +54,8 @@ export interface FailedResult {
    * for a model.
    */
   readonly hint?: string;
+  /** With `WRITE_PENDING`: what waits for the owner of the memory. The message names its id, too. */
+  readonly pending?: WaitingId;
 }
 
 /** What `runtime.call` resolves to. */
@@ -80,14 +83,15 @@ export function envelopeOf({ code, of, tableCode, message, issues }: ToolError):
 }
 
 export function failedResult(error: ToolError): FailedResult {
-  const { hint } = error;
-  return { ok: false, error: told(envelopeOf(error).error), ...(hint !== undefined && { hint }) };
+  const { hint, pending } = error;
+  const more = { ...(hint !== undefined && { hint }), ...(pending !== undefined && { pending }) };
+  return { ok: false, error: told(envelopeOf(error).error), ...more };
 }
 
 /** Converts a failed result to an error that can be thrown. */
-export function errorOf({ error, hint }: FailedResult): ToolError {
+export function errorOf({ error, hint, pending }: FailedResult): ToolError {
   const { message, issues } = error;
   return error.of === undefined
-    ? new ToolError(error.code, message, { issues, hint })
-    : new ToolError(error.of, message, { issues, hint, declared: error.code });
+    ? new ToolError(error.code, message, { issues, hint, pending })
+    : new ToolError(error.of, message, { issues, hint, pending, declared: error.code });
 }

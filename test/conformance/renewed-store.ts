@@ -45,6 +45,7 @@ export class RenewedStore {
         this.#note = note;
         return {
           hold: (userId, options, work) => opened().hold(userId, options, work),
+          holdRecords: (userId, options, work) => opened().holdRecords(userId, options, work),
           users: () => opened().users(),
           strays: () => opened().strays(),
           parts: (userId) => opened().parts(userId),

@@ -3,6 +3,7 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
+import { recordKinds } from "../held-records.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { damagedWalPrefix } from "./commit/wal-names.ts";
@@ -134,7 +135,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
-  const files = entries.filter((each) => !each.name.startsWith(damagedHistoryPrefix) && !isHistory(each));
+  const files = entries.filter((each) => !each.name.startsWith(damagedHistoryPrefix) && !isOwnFolder(each));
   const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const names = files.map(({ name }) => name);
@@ -160,7 +161,9 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
   ];
 }
 
-const isHistory = ({ name, kind }: DirectoryEntry): boolean => name === historyFolder && kind === "folder";
+/** The folders that the host makes in its own. */
+const isOwnFolder = ({ name, kind }: DirectoryEntry): boolean =>
+  kind === "folder" && [historyFolder, ...recordKinds].includes(name);
 
 const markMeaning = "an erasure of the store's owner was interrupted";
 const markRemedy = "finish it if it counts already, else take it back";

@@ -7,6 +7,7 @@ import type { DataRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
+import type { HeldRecords } from "../held-records.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
 import { checkCommits, StaleCall, untilFresh } from "../plan-changes.ts";
 import type { SharedStores } from "../shared-stores.ts";
@@ -25,9 +26,11 @@ import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
 import { heldFileHistory } from "./held-file-history.ts";
+import { heldFileRecords } from "./held-file-records.ts";
 import { historyDefaults } from "./history/prune-history.ts";
 import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
+import type { HomeSession } from "./home-session.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
 import type { Home } from "./home.ts";
 import { Homes } from "./homes.ts";
@@ -83,6 +86,14 @@ export class FileStore implements Store {
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return await untilFresh(options, () => this.#hold(userId, options, work));
+  }
+
+  async holdRecords<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    return await untilFresh(options, () => this.#hold(userId, options, ({ records }) => work(records)));
   }
 
   /** Opens a user's files as a thread's readers do. */
@@ -152,7 +163,7 @@ export class FileStore implements Store {
   async #hold<Result>(
     userId: UserId,
     options: HoldOptions,
-    work: (held: HeldUser) => Promise<Result>,
+    work: (held: HeldUser & { readonly records: HeldRecords }) => Promise<Result>,
   ): Promise<Result> {
     // A crash during a first commit can leave the host's own folder without its lock file. Writing calls make one and
     // clean up under it.
@@ -170,6 +181,11 @@ export class FileStore implements Store {
     const reader = new HeldReads(() => this.openUser(userId));
     const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;
+    const toWrite = async (): Promise<HomeSession> => {
+      checkCommits(options);
+      session ??= await homes.openFirst(userId, options);
+      return session;
+    };
     try {
       const result = await work({
         reader,
@@ -177,12 +193,12 @@ export class FileStore implements Store {
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
         history: heldFileHistory(homes.homeOf(userId), () => session),
+        records: heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite }),
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;
-          checkCommits(options);
-          session ??= await homes.openFirst(userId, options);
-          latest = await session.commit(changes, seen, { ...more, facts, knownSizes });
-          homes.sizes.keep(userId, session.tail, { sizes: latest, known });
+          const writing = await toWrite();
+          latest = await writing.commit(changes, seen, { ...more, facts, knownSizes });
+          homes.sizes.keep(userId, writing.tail, { sizes: latest, known });
           reader.forget();
           homes.noteUse(userId);
         },

@@ -77,6 +77,13 @@ export class HomeSession implements Disposable {
     this.#log.open();
   }
 
+  /** Records whose home it is, and makes everything that leads to it durable, as the first commit does. */
+  async claim(): Promise<void> {
+    if (this.isSetUp) return;
+    await claimOwner(this.#place.own, this.#setup.home);
+    if (this.#setup.isFlushed) await this.#place.folder.flush();
+  }
+
   /** As long as the session is open. */
   get history(): SessionHistory {
     return this.#history;

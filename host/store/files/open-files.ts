@@ -2,6 +2,7 @@
 import { DiskRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
+import type { HeldRecords } from "../held-records.ts";
 import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StorePart, StoreReaders } from "../store.ts";
 import { FileReader } from "./file-reader.ts";
 import { FileStore } from "./file-store.ts";
@@ -52,6 +53,14 @@ class MountedStore implements Store {
 
   hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return this.#storeOf(userId, options.scopes ?? []).hold(userId, options, work);
+  }
+
+  holdRecords<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    return this.#data.holdRecords(userId, options, work);
   }
 
   holdToErase<Result>(

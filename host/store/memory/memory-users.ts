@@ -5,11 +5,13 @@ import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ErasableContent, ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
+import type { HeldRecords } from "../held-records.ts";
 import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { MemoryHistory } from "./memory-history.ts";
+import { MemoryRecords } from "./memory-records.ts";
 import { MemoryStores } from "./memory-stores.ts";
 import { UserFiles } from "./user-files.ts";
 
@@ -19,10 +21,21 @@ export class MemoryUsers implements Store {
   readonly erased = nothingErased;
   readonly #users = new Map<UserId, UserFiles>();
   readonly #histories = new Map<UserId, MemoryHistory>();
+  readonly #records = new MemoryRecords();
   readonly #queue = new UserQueue();
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return await untilFresh(options, () => this.#hold(userId, options, work));
+  }
+
+  async holdRecords<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    const { until, signal } = options;
+    const records = this.#records.of(userId, () => checkCommits(options));
+    return await this.#queue.run(userId, { until, signal, tooLong }, () => work(records));
   }
 
   async holdToErase<Result>(
@@ -49,6 +62,7 @@ export class MemoryUsers implements Store {
               if (to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
               this.#users.delete(userId);
               this.#histories.delete(userId);
+              this.#records.forget(userId);
               this.shared.erase(store);
               return { store, erasedMs, id: "" };
             },

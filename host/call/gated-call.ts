@@ -1,0 +1,166 @@
+/** What a call may write: its trust, from what the program says and from what its run has read, and the gate's decision. */
+import { lowestOf } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
+import type { CallRecord } from "../audit/collect/call-record.ts";
+import { makeWait, shownChanges } from "../gate/gate.ts";
+import type { Gate, WaitingCall } from "../gate/gate.ts";
+import type { PendingWrite } from "../gate/pending-write.ts";
+import type { RunTrust } from "../gate/run-trust.ts";
+import { mayChange } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { CalledExport } from "../plugins/tool-commands.ts";
+import { entriesScope } from "../store/shared-stores.ts";
+import type { DerivedFiles, HoldOptions, Store } from "../store/store.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
+import type { WriteFacts } from "../store/versions/version.ts";
+import type { Seen, SizedChange } from "../values/change-set.ts";
+import type { StatedOrigin } from "../values/origin.ts";
+import { failedResult } from "../values/tool-result.ts";
+import type { ToolResult } from "../values/tool-result.ts";
+import type { UserId } from "../values/user-id.ts";
+import type { Admission } from "./admission.ts";
+import type { CallOptions } from "./asked-call.ts";
+import { lowestRead, readsForModels, trustOfEntries } from "./run-reads.ts";
+import { writeFacts } from "./write-facts.ts";
+
+export interface GatedCallParts {
+  readonly store: Store;
+  readonly clock: () => number;
+  readonly admission: Admission;
+  readonly gate: Gate;
+  readonly runTrust: RunTrust;
+  /** The files that plugins make from their other files, by scope. */
+  readonly derived: DerivedFiles;
+}
+
+interface Caller {
+  readonly userId: UserId;
+  readonly origin: StatedOrigin;
+  readonly found: CatalogTool;
+  readonly called: CalledExport;
+  /** JSON text. */
+  readonly input: string;
+  readonly action: string;
+}
+
+type Waiting = Pick<HoldOptions, "until" | "signal">;
+
+export class GatedCall {
+  readonly #parts: GatedCallParts;
+  readonly #call: Caller;
+  readonly #record: CallRecord;
+  readonly #options: CallOptions;
+  /** The lowest trust that the run has read in earlier calls. */
+  #ofRun: OriginClass = "owner_edit";
+  /** The same of this call; `null` if it has read nothing. */
+  #ofReads: OriginClass | null = null;
+  #waiting: WaitingCall | null = null;
+
+  constructor(
+    parts: GatedCallParts,
+    call: Caller,
+    { record, options }: { readonly record: CallRecord; readonly options: CallOptions },
+  ) {
+    this.#parts = parts;
+    this.#call = call;
+    this.#record = record;
+    this.#options = options;
+  }
+
+  /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
+  get commits(): boolean {
+    const { isLookingOnly, stage } = this.#options;
+    return !isLookingOnly && (stage !== undefined || mayChange(this.#call.called.rights));
+  }
+
+  /** How its guest runs. */
+  get guest(): { readonly isUpkeep: boolean; readonly atMs: number | undefined; readonly notesReads: boolean } {
+    const { isUpkeep = false, approved } = this.#options;
+    return { isUpkeep, atMs: approved?.epochMs, notesReads: this.#run !== null };
+  }
+
+  /** Finds what its run has read before. Call it first. */
+  async begin({ until, signal }: Waiting): Promise<void> {
+    if (this.#run === null || !this.commits) return;
+    this.#ofRun = await this.#parts.runTrust.of(this.#call.userId, this.#run, { until, signal });
+  }
+
+  /** Its guest has read files of one history, under the scopes that the history has. */
+  hasRead(history: HeldHistory, seen: readonly Seen[], derived: DerivedFiles = this.#parts.derived): void {
+    if (!this.#counts) return;
+    this.#ofReads = lowestRead([this.#ofReads, trustOfEntries(history, seen, derived)]);
+  }
+
+  /** The same files of plugins that reach shared stores, as the stores' histories name them. */
+  get derivedInStores(): DerivedFiles {
+    return new Map([[entriesScope, this.#parts.derived.get(ownStoreName) ?? []]]);
+  }
+
+  /** A guest runs, perhaps again from the start: nobody gets what it has read or written before. */
+  restart(): void {
+    this.#ofReads = null;
+    this.#waiting = null;
+  }
+
+  /** What the history says of its changes. `atMs`: the call's time. */
+  facts(atMs: number): WriteFacts {
+    const { isUpkeep = false, kind, approved } = this.#options;
+    const { userId, origin, found } = this.#call;
+    if (approved !== undefined) return approvedFacts(approved, userId, this.#parts.clock());
+    const writer = { tool: found.tool.name, plugin: found.family, userId, callId: this.#record.callId };
+    const facts = writeFacts({ ...writer, origin, isUpkeep, kind, atMs });
+    return { ...facts, trust: lowestOf(facts.trust, this.#ofRun, ...(this.#ofReads === null ? [] : [this.#ofReads])) };
+  }
+
+  /**
+   * Whether its changes wait for the owner of the memory: then they are not committed. Throws `WRITE_REFUSED`. `whyNot`:
+   * why they cannot wait, as a clause.
+   */
+  async waits(
+    changes: readonly SizedChange[],
+    facts: WriteFacts,
+    bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>,
+    whyNot: string | null = null,
+  ): Promise<boolean> {
+    const { isUpkeep = false, approved } = this.#options;
+    if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
+    const { userId, found, action, input } = this.#call;
+    const { gate } = this.#parts;
+    if (!(await gate.waits({ userId, changes, facts, policy: found.trust, action, whyNot }))) return false;
+    const shown = await shownChanges(changes, bytesOf);
+    this.#waiting = { userId, action, input, epochMs: facts.atMs, facts, changes: shown };
+    return true;
+  }
+
+  /** Returns what its caller gets, once what it has read and what waits are on record. */
+  async end(result: ToolResult, { signal }: Waiting): Promise<ToolResult> {
+    const { runTrust, store, admission } = this.#parts;
+    const waiting = { until: performance.now() + admission.waitMs, signal };
+    const { userId } = this.#call;
+    if (this.#run !== null && this.#ofReads !== null) {
+      await runTrust.lower(userId, this.#run, this.#ofReads, waiting);
+    }
+    if (this.#waiting === null) return result;
+    return failedResult(await makeWait(store, this.#waiting, waiting));
+  }
+
+  get #run(): string | null {
+    return this.#counts ? this.#call.origin.run : null;
+  }
+
+  /** Whether what it reads lowers its run's trust, and its own. What the data's owner does lowers nothing. */
+  get #counts(): boolean {
+    return this.#options.isUpkeep !== true && this.#options.approved === undefined && readsForModels(this.#call.found);
+  }
+}
+
+/** The change is the call's that waited; its trust is the owner's. */
+function approvedFacts(
+  { tool, plugin, run, turn, source, callId, ...write }: PendingWrite,
+  userId: UserId,
+  atMs: number,
+): WriteFacts {
+  const named = { tool, plugin, principal: userId, run, turn, source, callId };
+  return { atMs, ...named, class: write.class, trust: "owner_edit" };
+}

@@ -1,0 +1,104 @@
+/** Decides whether a write takes effect, waits for the owner of the memory, or is refused; and keeps those that wait. */
+import { pendingLimits } from "../../shared/limits.ts";
+import type { TrustPolicy } from "../plugins/policy/policy.ts";
+import { judgeWrite } from "../plugins/policy/trust-policy.ts";
+import { digestOf } from "../store/reading.ts";
+import type { HoldOptions, Store } from "../store/store.ts";
+import type { WriteFacts } from "../store/versions/version.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { UserId } from "../values/user-id.ts";
+import { pendingChange } from "./pending-write.ts";
+import type { PendingChange } from "./pending-write.ts";
+import { addPending, pendingMs } from "./pending-writes.ts";
+import { isRaised, writtenFiles } from "./write-hook.ts";
+import type { WriteHook } from "./write-hook.ts";
+
+/** What a call wants to write. */
+export interface GatedWrite {
+  readonly userId: UserId;
+  readonly changes: readonly SizedChange[];
+  readonly facts: WriteFacts;
+  readonly policy: TrustPolicy;
+  /** The action in messages. */
+  readonly action: string;
+  /** Why it cannot wait, as a clause; `null` if it can. */
+  readonly whyNot: string | null;
+}
+
+/** The call of a write that waits. */
+export interface WaitingCall {
+  readonly userId: UserId;
+  readonly action: string;
+  /** JSON text. */
+  readonly input: string;
+  /** The time that the guest was given. */
+  readonly epochMs: number;
+  readonly facts: WriteFacts;
+  readonly changes: readonly PendingChange[];
+}
+
+export class Gate {
+  readonly #hook: WriteHook | null;
+
+  /** `hook`: the program's; `null` if there is none. */
+  constructor(hook: WriteHook | null) {
+    this.#hook = hook;
+  }
+
+  /** Whether a write waits. Throws `WRITE_REFUSED` if it neither takes effect nor can wait. */
+  async waits(write: GatedWrite): Promise<boolean> {
+    const { policy, facts, action, whyNot } = write;
+    const verdict = judgeWrite(facts.trust, policy);
+    if (verdict === "refused") {
+      const allowed = `the policy allows ${policy.pending} and above`;
+      throw refused(action, `the trust of its text is ${facts.trust}, ${allowed}`);
+    }
+    const waits = verdict === "pending" || (this.#hook !== null && (await isRaised(this.#hook, askedWrite(write))));
+    if (waits && whyNot !== null)
+      throw refused(action, `it would have to wait for the owner of the memory, and ${whyNot}`);
+    return waits;
+  }
+}
+
+const refused = (action: string, why: string): ToolError => new ToolError("WRITE_REFUSED", `Cannot ${action}: ${why}`);
+
+function askedWrite({ userId, changes, facts }: GatedWrite): Parameters<WriteHook>[0] {
+  const { tool, plugin, trust, run, turn, source } = facts;
+  const origin = { class: facts.class, run, turn, source };
+  return { userId, tool: tool ?? "", plugin: plugin ?? "", origin, trust, files: writtenFiles(changes) };
+}
+
+/** The changes as they are shown, with what their files are now. */
+export async function shownChanges(
+  changes: readonly SizedChange[],
+  bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>,
+): Promise<PendingChange[]> {
+  const shown: PendingChange[] = [];
+  for (const change of changes) {
+    const present = await bytesOf(change.scope, change.path);
+    shown.push(pendingChange(change, digestOf(present && Buffer.from(present))));
+  }
+  return shown;
+}
+
+/** Makes a write wait. Returns the failure that its caller gets: nothing has changed. */
+export async function makeWait(
+  store: Store,
+  { userId, action, input, epochMs, facts, changes }: WaitingCall,
+  waiting: Pick<HoldOptions, "until" | "signal">,
+): Promise<ToolError> {
+  const { tool, plugin, class: of, trust, run, turn, source, callId, atMs } = facts;
+  const named = { tool: tool ?? "", plugin: plugin ?? "", callId: callId ?? "" };
+  const pending = { atMs, epochMs, ...named, input, class: of, trust, run, turn, source, changes: [...changes] };
+  const write = await store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
+    addPending(records, pending, { action }),
+  );
+  const until = `for at most ${pendingLimits.days} days`;
+  const message =
+    `Cannot ${action} at once: it waits ${until} for the approval of the memory's owner, as ${write.id}, ` +
+    `because the trust of its text is ${trust}. Nothing has changed. Do not call it again`;
+  return new ToolError("WRITE_PENDING", message, {
+    pending: { id: write.id, expires: new Date(write.atMs + pendingMs).toISOString() },
+  });
+}

@@ -1,0 +1,83 @@
+/** The host's records about a user, one file each: `.memcell/<kind>/<name>.json`. */
+import { createOverLeftover } from "../../disk/create-over-leftover.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { checkRecordName, isRecordName } from "../held-records.ts";
+import type { HeldRecords, RecordKind } from "../held-records.ts";
+import { HomeFolder } from "./home-folder.ts";
+import type { HomeSession } from "./home-session.ts";
+import type { Home } from "./home.ts";
+
+const suffix = ".json";
+const staged = "staged";
+/** A larger file is none of ours. JSON makes up to six times as much of what a waiting call writes. */
+const bytesMax = 16 * 1024 * 1024;
+
+/** How a home is used: as its session has it, or as it lies on the disk. */
+export interface RecordsOfHome {
+  readonly home: Home;
+  readonly session: () => HomeSession | null;
+  /** The session to write in. Makes the home's folder if there is none. Throws if the home is held for reading only. */
+  readonly toWrite: () => Promise<HomeSession>;
+}
+
+export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): HeldRecords {
+  const look = <Result>(kind: RecordKind, work: (folder: Directory | null) => Result): Result => {
+    const held = session();
+    using way = held === null ? HomeFolder.open(home) : null;
+    const own = held?.place.own ?? way?.openOwn() ?? null;
+    using folder = own?.openFolder(kind) ?? null;
+    return work(folder);
+  };
+  return {
+    names: async (kind) => look(kind, (folder) => (folder === null ? [] : namesIn(folder))),
+    read: async (kind, name) => {
+      checkRecordName(name);
+      return look(kind, (folder) => folder && readRecord(folder, name));
+    },
+    write: async (kind, name, text) => {
+      checkRecordName(name);
+      const { place } = await claimed(toWrite);
+      using folder = place.own.makeFolder(kind);
+      createOverLeftover(folder, staged, { content: Buffer.from(text), shown: kind });
+      {
+        using file = folder.openFile(staged, kind, "flush");
+        await file?.flush();
+      }
+      folder.rename(staged, folder, name + suffix);
+      await folder.flush();
+      await place.own.flush();
+      place.check();
+    },
+    remove: async (kind, name) => {
+      checkRecordName(name);
+      if (look(kind, (folder) => folder === null || folder.measure(name + suffix) === null)) return;
+      const { place } = await toWrite();
+      using folder = place.own.openFolder(kind);
+      folder?.remove(name + suffix);
+      await folder?.flush();
+    },
+  };
+}
+
+async function claimed(toWrite: RecordsOfHome["toWrite"]): Promise<HomeSession> {
+  const session = await toWrite();
+  await session.claim();
+  return session;
+}
+
+function namesIn(folder: Directory): string[] {
+  const names = folder.entries().flatMap(({ name, kind }) => {
+    const record = name.endsWith(suffix) ? name.slice(0, -suffix.length) : "";
+    return kind === "file" && isRecordName(record) ? [record] : [];
+  });
+  return names.toSorted();
+}
+
+function readRecord(folder: Directory, name: string): string | null {
+  using file = folder.openFile(name + suffix, name, "read");
+  if (file === null) return null;
+  const bytes = file.size();
+  if (bytes <= bytesMax) return file.read(0, bytes).toString("utf8");
+  throw new ToolError("STORAGE_UNSAFE", `Cannot read a record: it is ${bytes} bytes, at most ${bytesMax} allowed`);
+}

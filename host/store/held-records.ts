@@ -1,0 +1,33 @@
+/** The kinds of records that the host keeps about a user: writes that wait, and what runs have read. */
+export const recordKinds = ["pending", "runs"] as const;
+
+export type RecordKind = (typeof recordKinds)[number];
+
+/**
+ * Small files of the host's own about a user, beside the scopes: no guest can name them, no list, search or export has
+ * them, and an erasure removes them with the user. Must not be used after the work has ended.
+ *
+ * A name is 1 to 64 characters `[a-z0-9-]`. Whoever is held for reading only can `names` and `read`.
+ */
+export interface HeldRecords {
+  /** Sorted. */
+  names(kind: RecordKind): Promise<string[]>;
+
+  /** `null` if there is none. What it returns can be anything: people and other programs can write to a disk. */
+  read(kind: RecordKind, name: string): Promise<string | null>;
+
+  /** Replaces a record, or makes one, durably. Makes the user's folder if there is none. */
+  write(kind: RecordKind, name: string, text: string): Promise<void>;
+
+  /** Removes a record, durably. Does nothing if there is none. */
+  remove(kind: RecordKind, name: string): Promise<void>;
+}
+
+const namePattern = /^[a-z0-9-]{1,64}$/;
+
+export const isRecordName = (name: string): boolean => namePattern.test(name);
+
+/** Throws a `RangeError` for a name that no record has. */
+export function checkRecordName(name: string): void {
+  if (!isRecordName(name)) throw new RangeError("A record's name has 1 to 64 characters a-z, 0-9 and -");
+}

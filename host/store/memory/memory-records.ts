@@ -1,0 +1,33 @@
+import type { UserId } from "../../values/user-id.ts";
+import { checkRecordName } from "../held-records.ts";
+import type { HeldRecords } from "../held-records.ts";
+
+/** The host's records about all users of a store in memory. */
+export class MemoryRecords {
+  readonly #users = new Map<UserId, Map<string, string>>();
+
+  /** `checkWrites` throws if the user is held for reading only. */
+  of(userId: UserId, checkWrites: () => void): HeldRecords {
+    const texts = (): Map<string, string> => this.#users.get(userId) ?? new Map<string, string>();
+    return {
+      names: async (kind) => {
+        const ofKind = Array.from(texts().keys()).filter((key) => key.startsWith(`${kind}/`));
+        return ofKind.map((key) => key.slice(kind.length + 1)).toSorted();
+      },
+      read: async (kind, name) => texts().get(`${kind}/${name}`) ?? null,
+      write: async (kind, name, text) => {
+        checkWrites();
+        checkRecordName(name);
+        this.#users.set(userId, texts().set(`${kind}/${name}`, text));
+      },
+      remove: async (kind, name) => {
+        checkWrites();
+        texts().delete(`${kind}/${name}`);
+      },
+    };
+  }
+
+  forget(userId: UserId): void {
+    this.#users.delete(userId);
+  }
+}

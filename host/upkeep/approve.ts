@@ -1,0 +1,82 @@
+/**
+ * Applies a write that waits, as it was shown: its call runs again with the same input and at the same time, and counts
+ * only if it changes the same bytes of the same files to the same bytes. Otherwise it is shown again, under another id.
+ */
+import type { Accepts, CallOptions } from "../call/asked-call.ts";
+import { isAsShown, isDerivedChange } from "../gate/as-shown.ts";
+import { shownChanges } from "../gate/gate.ts";
+import { contentOf } from "../gate/pending-write.ts";
+import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
+import { addPending } from "../gate/pending-writes.ts";
+import { fullName } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { digestOf } from "../store/reading.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { errorOf } from "../values/tool-result.ts";
+import type { ToolResult } from "../values/tool-result.ts";
+import type { Operation } from "./operation.ts";
+import { pendingOf, scopeOf, shownWrite, waitingWrite } from "./pending.ts";
+import type { Approval } from "./waiting-write.ts";
+
+export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
+  const write = await pendingOf(operation, id);
+  if (!(await isApplied(operation, write))) {
+    const changed = await apply(operation, write);
+    if (changed !== null) return await showAgain(operation, write, changed);
+  }
+  await operation.holdRecords({ writes: true }, (records) => records.remove("pending", id));
+  return { applied: true, write: waitingWrite(operation, write) };
+}
+
+/** Whether an approval has committed it, and has ended before it dropped the record. */
+async function isApplied(operation: Operation, write: PendingWrite): Promise<boolean> {
+  const isOfEntry = (change: PendingChange): boolean => !isDerivedChange(change, operation.tools.derivedFiles);
+  const [first, ...others] = write.changes.filter(isOfEntry);
+  if (first === undefined) return false;
+  const scope = scopeOf(first);
+  return await operation.hold({ scopes: [scope], writes: false }, async ({ history }) =>
+    history.versions().some(({ kind, callId, atMs, files }) => {
+      if (kind !== "approved" || callId !== write.callId || atMs < write.atMs) return false;
+      return [first, ...others].every((change) => {
+        const sha256 = digestOf(contentOf(change));
+        return files.some((file) => file.path === change.path && file.scope === scope && file.sha256 === sha256);
+      });
+    }),
+  );
+}
+
+/** Returns `null` if it was applied as it was shown, else what it would change now. Throws the tool's failure. */
+async function apply(operation: Operation, write: PendingWrite): Promise<readonly PendingChange[] | null> {
+  let changed: readonly PendingChange[] | null = null;
+  const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
+    const now = await shownChanges(changes, (scope, path) => reader.bytesOf(scope, path));
+    if (isAsShown(write.changes, now, operation.tools.derivedFiles)) return [];
+    changed = now;
+    throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
+  };
+  const options: CallOptions = { accepts, kind: "approved", approved: write };
+  const result = await operation.call(toolOf(operation, write), JSON.parse(write.input), options);
+  if (result.ok) return null;
+  if (changed === null) throw errorOf(result);
+  return changed;
+}
+
+function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): CatalogTool {
+  const name = `${plugin}/${tool}`;
+  const found = tools.all.find((each) => fullName(each) === name);
+  if (found !== undefined) return found;
+  const hint = tools.notLoaded.hintForPlugin(plugin);
+  throw new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no loaded plugin has the tool ${name}`, { hint });
+}
+
+async function showAgain(
+  operation: Operation,
+  { id, ...write }: PendingWrite,
+  changes: readonly PendingChange[],
+): Promise<Approval> {
+  const facts = { ...write, atMs: operation.now(), changes: [...changes] };
+  const again = await operation.holdRecords({ writes: true }, (records) =>
+    addPending(records, facts, { action: operation.action, replaces: id }),
+  );
+  return { applied: false, write: await shownWrite(operation, again) };
+}

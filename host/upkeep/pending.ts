@@ -1,0 +1,84 @@
+/** Shows the writes that wait for the owner of the memory, and rejects them. `approve.ts` applies one. */
+import { isUtf8 } from "node:buffer";
+
+import { ownStoreName } from "../../shared/shared-scope.ts";
+import { quoted } from "../../shared/text.ts";
+import { isDerivedChange } from "../gate/as-shown.ts";
+import { contentOf } from "../gate/pending-write.ts";
+import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
+import { findPending, listPending, pendingMs } from "../gate/pending-writes.ts";
+import type { HeldRecords } from "../store/held-records.ts";
+import { digestOf } from "../store/reading.ts";
+import { storeOfScope } from "../values/store-id.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { Operation } from "./operation.ts";
+import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
+
+/** All that wait, the oldest first. */
+export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
+  const writes = await operation.holdRecords({ writes: false }, (records) => listPending(records, operation.now()));
+  return writes.map((write) => waitingWrite(operation, write));
+}
+
+/** One of them, beside the present files. */
+export async function showWaiting(operation: Operation, id: string): Promise<ShownWrite> {
+  return await shownWrite(operation, await pendingOf(operation, id));
+}
+
+/** Drops one of them for good. */
+export async function rejectWaiting(operation: Operation, id: string): Promise<WaitingWrite> {
+  const write = await operation.holdRecords({ writes: true }, async (records) => {
+    const found = await foundIn(records, operation, id);
+    await records.remove("pending", id);
+    return found;
+  });
+  return waitingWrite(operation, write);
+}
+
+/** Throws `ENTRY_NOT_FOUND`. */
+export function pendingOf(operation: Operation, id: string): Promise<PendingWrite> {
+  return operation.holdRecords({ writes: false }, (records) => foundIn(records, operation, id));
+}
+
+async function foundIn(records: HeldRecords, operation: Operation, id: string): Promise<PendingWrite> {
+  const write = await findPending(records, id, operation.now());
+  if (write !== null) return write;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: no write waits as ${quoted(id)}`);
+}
+
+export function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
+  const { id, atMs, tool, plugin, trust, run, turn, source, callId, changes } = write;
+  const times = { at: new Date(atMs), expires: new Date(atMs + pendingMs) };
+  const files = changes.map((change) => waitingFile(operation, change));
+  return { id, ...times, tool, plugin, class: write.class, trust, run, turn, source, callId, files };
+}
+
+function waitingFile({ tools }: Operation, change: PendingChange): WaitingFile {
+  const { path, before } = change;
+  const how = change.content === null ? "trash" : before === null ? "create" : "replace";
+  const isDerived = isDerivedChange(change, tools.derivedFiles);
+  return { scope: scopeOf(change), path, change: how, isDerived, text: textOf(contentOf(change)) };
+}
+
+export async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
+  const waiting = waitingWrite(operation, write);
+  const files: ShownFile[] = [];
+  let isCurrent = true;
+  for (const [at, change] of write.changes.entries()) {
+    const [file, scope] = [waiting.files[at], scopeOf(change)];
+    const present = await operation.hold({ scopes: [scope], writes: false }, ({ reader }) =>
+      reader.bytesOf(scope, change.path),
+    );
+    const bytes = present && Buffer.from(present);
+    if (file !== undefined) files.push({ ...file, present: textOf(bytes) });
+    if (file?.isDerived === false && digestOf(bytes) !== change.before) isCurrent = false;
+  }
+  return { ...waiting, isCurrent, files };
+}
+
+/** The owner knows the own store as the scope `store`. */
+export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
+  storeOfScope(scope) === null ? scope : ownStoreName;
+
+const textOf = (bytes: Buffer | null): string | null =>
+  bytes !== null && isUtf8(bytes) ? bytes.toString("utf8") : null;

@@ -1,0 +1,53 @@
+import type { OriginClass } from "../../shared/origin.ts";
+
+/** A write that waits for the owner of the memory. */
+export interface WaitingWrite {
+  readonly id: string;
+  /** When its call was made. */
+  readonly at: Date;
+  /** When it is dropped. */
+  readonly expires: Date;
+  readonly tool: string;
+  readonly plugin: string;
+  /** What the program said of the call (`ctx.origin`). */
+  readonly class: OriginClass;
+  /** The lowest of the class, of what the model was exposed to, and of what its run had read. */
+  readonly trust: OriginClass;
+  readonly run: string | null;
+  readonly turn: string | null;
+  readonly source: string | null;
+  /** The same as in the audit log. */
+  readonly callId: string;
+  /** What it would change, in order. */
+  readonly files: readonly WaitingFile[];
+}
+
+export interface WaitingFile {
+  readonly scope: string;
+  /** Inside the scope. */
+  readonly path: string;
+  /** `create` and `replace` write the text; `trash` moves the file to the trash. */
+  readonly change: "create" | "replace" | "trash";
+  /** Whether the plugin makes it from its other files, as an index. Then it can differ when it is written. */
+  readonly isDerived: boolean;
+  /** The new text; `null` for `trash`, and for bytes that are not UTF-8. */
+  readonly text: string | null;
+}
+
+/** A waiting write beside the present files. */
+export interface ShownWrite extends WaitingWrite {
+  /** Whether the files are as they were when the call was made. If not, an approval shows the write again. */
+  readonly isCurrent: boolean;
+  readonly files: readonly ShownFile[];
+}
+
+export interface ShownFile extends WaitingFile {
+  /** The present text; `null` if there is no file, or it is not UTF-8. */
+  readonly present: string | null;
+}
+
+/** What an approval has done. */
+export type Approval =
+  | { readonly applied: true; readonly write: WaitingWrite }
+  /** The files have changed since the write was shown. It waits again, under another id, as it would be now. */
+  | { readonly applied: false; readonly write: ShownWrite };
