@@ -3,6 +3,7 @@
  * A limit is never optional and never zero.
  */
 export { auditLimits } from "./audit-limits.ts";
+export { pendingLimits } from "./pending-limits.ts";
 export { roleLimits } from "./role-limits.ts";
 
 const kib = 1024;
@@ -47,18 +48,6 @@ export const callLimits = {
   logLineCharsMax: 2000,
   /** Causes of failures that one call can add to the operator's log. */
   causesMax: 20,
-} as const;
-
-/** Of writes that wait for the owner of the memory. */
-export const pendingLimits = {
-  /** How many of one user wait. */
-  writesMax: 100,
-  /** How many of one run wait; calls that name no run count as one. */
-  writesPerRunMax: 20,
-  /** What one of them writes, in bytes. */
-  contentBytesMax: 1_048_576,
-  /** After so many days they are dropped. */
-  days: 30,
 } as const;
 
 /** Calls that wait. */

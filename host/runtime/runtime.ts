@@ -5,6 +5,7 @@ import { Recorder } from "../audit/collect/recorder.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import { ChangeListeners } from "../call/change-listeners.ts";
+import type { GatedCallParts } from "../call/gated-call.ts";
 import { OwnWork } from "../call/own-work.ts";
 import { Gate } from "../gate/gate.ts";
 import { RunTrust } from "../gate/run-trust.ts";
@@ -22,6 +23,7 @@ import type { Policy } from "../plugins/policy/policy.ts";
 import { readOnlyText } from "../plugins/read-only-tools.ts";
 import { withOwnStores } from "../sharing/own-store.ts";
 import { readOnlyStore } from "../store/read-only-store.ts";
+import type { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
@@ -91,13 +93,8 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const recorder = new Recorder({ log, onLog, measures });
   const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;
-  const gated = {
-    gate: new Gate(bounds.onWrite ?? null),
-    runTrust: new RunTrust(store, clock),
-    derived: catalog.tools.derivedFiles,
-  };
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
-  const parts = { store, pool, admission, recorder, listeners, ...called, ...gated };
+  const parts = { store, pool, admission, recorder, listeners, ...called, ...gateParts(checked, store, catalog) };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
   if (retiresLeftOver && !readOnly) void store.retireLeftOver();
@@ -113,6 +110,14 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
     isAmongUsers: definition.holdsFile,
   });
   return readOnly ? runtime.asReadOnly() : runtime;
+}
+
+function gateParts(
+  { onWrite, clock }: CheckedOptions,
+  store: Store,
+  { tools: { derivedFiles: derived } }: JudgedCatalog,
+): Pick<GatedCallParts, "gate" | "runTrust" | "derived"> {
+  return { gate: new Gate(onWrite ?? null), runTrust: new RunTrust(store, clock), derived };
 }
 
 /** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */

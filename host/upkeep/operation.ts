@@ -29,9 +29,10 @@ import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
+import { outcomeOf } from "./outcome.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
@@ -85,16 +86,6 @@ export async function operate<Result>(
 /** The error for what would change something in a read-only runtime. */
 export const readOnly = (action: string): ToolError =>
   new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
-
-type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
-
-async function outcomeOf<Result>(action: string, work: () => Promise<Result>): Promise<Outcome<Result>> {
-  try {
-    return { result: await work() };
-  } catch (error) {
-    return { failure: asToolError(error, action) };
-  }
-}
 
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 

@@ -18,7 +18,6 @@ import { retireWal } from "./commit/retire.ts";
 import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
 import type { SessionCommit, WantedChange } from "./home-change.ts";
-import { claimOwner } from "./home-owner.ts";
 import { passOverFull, purge } from "./purge.ts";
 import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
@@ -79,9 +78,7 @@ export class HomeSession implements Disposable {
 
   /** Records whose home it is, and makes everything that leads to it durable, as the first commit does. */
   async claim(): Promise<void> {
-    if (this.isSetUp) return;
-    await claimOwner(this.#place.own, this.#setup.home);
-    if (this.#setup.isFlushed) await this.#place.folder.flush();
+    if (!this.isSetUp) await this.#log.claimHome();
   }
 
   /** As long as the session is open. */
@@ -102,10 +99,10 @@ export class HomeSession implements Disposable {
     const wal = this.#log.present;
     if (wal === null) {
       removeStaged(this.#place.own);
-      if (!this.#setup.isOwned && this.#setup.isThorough) await this.#recordOwner();
+      if (!this.#setup.isOwned && this.#setup.isThorough) await this.#log.claimHome();
       return;
     }
-    if (!this.#setup.isOwned && wal.isSetUp) await this.#recordOwner();
+    if (!this.#setup.isOwned && wal.isSetUp) await this.#log.claimHome();
     if (wal.isSetUp && wal.isOfEarlierVersion) await this.#log.beginHistory().catch(passOverFull);
     this.#takeOver(wal);
     using folders = this.#place.walk();
@@ -246,11 +243,5 @@ export class HomeSession implements Disposable {
 
   [Symbol.dispose](): void {
     for (const each of [this.#log, this.#place]) each[Symbol.dispose]();
-  }
-
-  /** Records the owner again, after someone has removed the record. */
-  async #recordOwner(): Promise<void> {
-    await claimOwner(this.#place.own, this.#setup.home);
-    await this.#place.own.flush();
   }
 }

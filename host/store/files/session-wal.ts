@@ -69,13 +69,18 @@ export class SessionWal implements Disposable {
 
   /** Makes everything that leads to the WAL durable, before a record in it can be. */
   async #setUp(creator: UserId | null): Promise<void> {
-    const { home, isFlushed } = this.#setup;
-    await claimOwner(this.#place.own, home);
+    await claimOwner(this.#place.own, this.#setup.home);
     // The home is perhaps a new one in the place of one that is remembered.
     this.#setup.memo.seenCreator = null;
     await this.#claim(creator);
     HistoryFolder.make(this.#place.own)[Symbol.dispose]();
-    if (isFlushed) await this.#place.folder.flush();
+    if (this.#setup.isFlushed) await this.#place.folder.flush();
+  }
+
+  /** Records whose home it is, durably, without a WAL. */
+  async claimHome(): Promise<void> {
+    await claimOwner(this.#place.own, this.#setup.home);
+    if (this.#setup.isFlushed) await this.#place.folder.flush();
   }
 
   /** The home has files from before there was a history. */
