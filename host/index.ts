@@ -21,6 +21,8 @@ export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";
 export type { AskedWrite, WriteHook, WrittenFile } from "./gate/write-hook.ts";
 export type { StoreDefinition } from "./store/store.ts";
+export { CredentialDetector } from "./detect/credentials.ts";
+export type { CredentialDetectorOptions } from "./detect/credentials.ts";
 export type { LogEntry } from "./log/log-entry.ts";
 export type { ObjectSchema, ToolDescription } from "./plugins/tool-description.ts";
 export type {

@@ -5,6 +5,7 @@ import { readSettings } from "../config/read-settings.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
+import { CredentialDetector } from "../detect/credentials.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
@@ -40,7 +41,8 @@ export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
 
 /** Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log. */
 export function runtimeOptions(values: SettingValues): RuntimeOptions {
-  const { data, policy, readOnly, auditLog, plugins, durability, waitMs, deadlineMs, threadsMax } = values;
+  const { data, policy, readOnly, detectCredentials, auditLog, plugins, durability, waitMs } = values;
+  const { deadlineMs, threadsMax } = values;
   return {
     dataDir: data,
     plugins,
@@ -48,6 +50,7 @@ export function runtimeOptions(values: SettingValues): RuntimeOptions {
     waitMs,
     readOnly,
     onLog: printLog,
+    ...(detectCredentials && { onWrite: new CredentialDetector().onWrite }),
     ...(policy !== null && { policy }),
     ...(auditLog !== null && { auditLog: logAt(auditLog) }),
     ...(deadlineMs !== null && { deadlineMs }),

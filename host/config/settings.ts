@@ -47,6 +47,11 @@ const runtimeTable = {
     "the plugins to load: plugin files, or names of plugins in the package",
     defaultPlugins,
   ),
+  detectCredentials: setting(
+    onOrOff,
+    "a write with an API key, a token or another credential in it waits for the owner of the memory",
+    false,
+  ),
   durability: setting(
     oneOf(["full", "relaxed"], "full, relaxed"),
     "full: acknowledged changes survive a power cut; relaxed: they survive only a crash of the process",

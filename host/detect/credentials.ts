@@ -3,6 +3,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import type { WriteHook } from "../gate/write-hook.ts";
+
 export interface CredentialDetectorOptions {
   /**
    * How long a text is examined, in milliseconds. For the first text this includes the thread's start. Default: 5,000.
@@ -43,6 +45,20 @@ export class CredentialDetector {
     this.#turn = answer.catch(() => {});
     return answer;
   }
+
+  /**
+   * A hook for `createRuntime`: a write with a credential in one of its texts waits for the owner of the memory.
+   *
+   * @example
+   * const detector = new CredentialDetector();
+   * const runtime = await createRuntime({ dataDir: "data", onWrite: detector.onWrite });
+   * await runtime.close();
+   * await detector.close();
+   */
+  readonly onWrite: WriteHook = async ({ files }) => {
+    for (const { text } of files) if (text !== null && (await this.findsCredentials(text))) return "raise";
+    return "ok";
+  };
 
   /** Waits for the texts so far, then ends the thread. */
   close(): Promise<void> {

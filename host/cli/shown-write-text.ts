@@ -1,0 +1,33 @@
+import type { ShownFile, ShownWrite } from "../upkeep/waiting-write.ts";
+import { visibleLines, visibleName, visibleText } from "../values/visible-text.ts";
+
+/** A waiting write for a person who decides about it: where it comes from, and each file before and after. */
+export function shownWriteText(write: ShownWrite): string {
+  const { id, at, expires, tool, trust, run, turn, source, isCurrent, files } = write;
+  const facts: readonly (readonly [name: string, value: string | null])[] = [
+    ["id", id],
+    ["made", at.toISOString()],
+    ["dropped", expires.toISOString()],
+    ["tool", visibleName(tool)],
+    ["origin", `${write.class}, trusted as ${trust}`],
+    ["run", run],
+    ["turn", turn],
+    ["source", source],
+  ];
+  const told = facts.flatMap(([name, value]) => (value === null ? [] : [`${name.padEnd(8)} ${visibleText(value)}\n`]));
+  const stale = isCurrent ? "" : "The files have changed since: an approval shows it again.\n";
+  return told.join("") + stale + files.flatMap((file) => (file.isDerived ? [] : [fileText(file)])).join("");
+}
+
+function fileText({ scope, path, change, text, present }: ShownFile): string {
+  const head = `\n${change} ${visibleText(`${scope}/${path}`)}\n`;
+  const before = present === null ? "" : marked("-", present);
+  return head + before + (text === null ? "" : marked("+", text));
+}
+
+const marked = (mark: string, text: string): string =>
+  text
+    .replace(/\n$/, "")
+    .split("\n")
+    .map((line) => `${mark} ${visibleLines(line, "  ")}\n`)
+    .join("");
