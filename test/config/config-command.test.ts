@@ -30,7 +30,7 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
   expect(status).toBe(0);
   const lines = stdout.trimEnd().split("\n");
   expect(lines).toHaveLength(settingPaths.length + 1);
-  expect(lines.slice(0, 13).join("\n")).toMatchInlineSnapshot(`
+  expect(lines.slice(0, 14).join("\n")).toMatchInlineSnapshot(`
     "setting                     value                                 from
     data                        "data"                                default
     mounts                      (none)                                default

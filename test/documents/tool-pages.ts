@@ -20,6 +20,12 @@ const ofNoCall: Page["neverAnswered"] = {
   READ_ONLY: "a tool that changes something is then unknown",
 };
 
+/** The same for what changes nothing. */
+const changesNothing: Page["neverAnswered"] = {
+  WRITE_PENDING: "it writes nothing",
+  WRITE_REFUSED: "it writes nothing",
+};
+
 /** Of every tool but one. */
 const ofOthers: Page["neverAnswered"] = {
   ...ofNoCall,
@@ -60,6 +66,7 @@ export const pages: Readonly<Record<string, Page>> = {
     plugin: "user-memory",
     ownCodes: [],
     neverAnswered: {
+      ...changesNothing,
       ...ofOthers,
       NAME_CONFLICT: "it makes no name",
       QUOTA_EXCEEDED: "it stores nothing",
@@ -71,6 +78,7 @@ export const pages: Readonly<Record<string, Page>> = {
     plugin: "user-memory",
     ownCodes: [],
     neverAnswered: {
+      ...changesNothing,
       ...readsOnly,
       ENTRY_NOT_FOUND: "what is not there is not found",
       ENTRY_UNREADABLE: "entries that cannot be read are passed over",
@@ -100,14 +108,14 @@ export const pages: Readonly<Record<string, Page>> = {
     file: "plugin/journal/memory_read.md",
     plugin: "journal",
     ownCodes: ["INVALID_PATH", "MEMORY_INVALID_KEY", "MEMORY_KEY_NOT_FOUND", "MEMORY_STORAGE_ERROR"],
-    neverAnswered: ofJournal,
+    neverAnswered: { ...ofJournal, ...changesNothing },
     before: first("memory_write"),
   },
   memory_search: {
     file: "plugin/journal/memory_search.md",
     plugin: "journal",
     ownCodes: ["INVALID_PATH", "MEMORY_STORAGE_ERROR"],
-    neverAnswered: ofJournal,
+    neverAnswered: { ...ofJournal, ...changesNothing },
     before: first("memory_write"),
   },
   ReadRunHistory: {
@@ -115,6 +123,7 @@ export const pages: Readonly<Record<string, Page>> = {
     plugin: "run-history",
     ownCodes: ["AGENT_ID_REQUIRED", "RUN_ID_REQUIRED"],
     neverAnswered: {
+      ...changesNothing,
       ...ofOthers,
       ENTRY_NOT_FOUND: "a run that does not exist has no events",
       ENTRY_UNREADABLE: "files that cannot be read are passed over",
@@ -132,7 +141,7 @@ export const pages: Readonly<Record<string, Page>> = {
     file: "test/plugins/sample/sample_read.md",
     plugin: "sample",
     ownCodes: ["TEXT_NOT_FOUND"],
-    neverAnswered: { ...ofSample, QUOTA_EXCEEDED: "it stores nothing" },
+    neverAnswered: { ...ofSample, ...changesNothing, QUOTA_EXCEEDED: "it stores nothing" },
     before: first("sample_write"),
   },
 };
