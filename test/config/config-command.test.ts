@@ -38,6 +38,7 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
     readOnly                    false                                 default
     auditLog                    "log/\\u202egpj.jsonl"                 file memcell.config.json "auditLog"
     plugins                     "a\\u001b[2J.wasm"                     environment MEMCELL_PLUGINS
+    detectCredentials           false                                 default
     durability                  "full"                                default
     waitMs                      5000                                  environment MEMCELL_WAIT_MS
     deadlineMs                  (what plugin and policy say)          default
