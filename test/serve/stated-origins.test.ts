@@ -154,11 +154,6 @@ const unfit: readonly { readonly name: string; readonly meta: object; readonly v
   { name: "a text", meta: { [key]: "direct_user" }, value: "of type string" },
   { name: "nothing", meta: { [key]: null }, value: "null" },
   { name: "an array", meta: { [key]: [] }, value: "no plain object" },
-  {
-    name: "a misspelt key",
-    meta: { "memcell/orign": { class: "untrusted_document" } },
-    value: 'missing, and there is "memcell/orign"',
-  },
 ];
 
 test.for(unfit)("a statement that is unfit fails its call: $name", async ({ meta, value }) => {

@@ -6,7 +6,6 @@ import { createHash } from "node:crypto";
 
 import { lowestOf, originClasses, originLimits } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import { quoted } from "../../../shared/text.ts";
 import { readExposedTo, readOrigin } from "../../values/origin.ts";
 import type { ToldOrigin } from "../../values/origin.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -26,7 +25,7 @@ export const originMetaKey = "memcell/origin";
 
 /** The origin of a request's calls; `meta` is the request's `_meta`. Throws `INPUT_INVALID` for an unfit statement. */
 export function originOfRequest(known: KnownClient, meta: object = {}): ToldOrigin {
-  const stated = statedIn(meta);
+  const stated = Object.hasOwn(meta, originMetaKey) ? Reflect.get(meta, originMetaKey) : undefined;
   const { exposedTo: askedClasses, ...rest } = isRecord(stated) ? stated : {};
   const origin = readOrigin(isRecord(stated) ? { class: known.originClass, ...rest } : stated);
   if (typeof origin === "string") throw unfit(origin);
@@ -34,13 +33,6 @@ export function originOfRequest(known: KnownClient, meta: object = {}): ToldOrig
   if (typeof exposedTo === "string") throw unfit(`an object whose "exposedTo" is ${exposedTo}`);
   const { class: asked = known.originClass, run, ...texts } = origin ?? {};
   return { origin: { ...texts, class: lowestOf(known.originClass, asked), run: runOf(known, run) }, exposedTo };
-}
-
-/** A misspelt key would otherwise be lost without a word, and the text be trusted more than its client wants. */
-function statedIn(meta: object): unknown {
-  const other = Object.keys(meta).find((key) => key.startsWith("memcell/") && key !== originMetaKey);
-  if (other !== undefined) throw unfit(`missing, and there is ${quoted(other)}`);
-  return Object.hasOwn(meta, originMetaKey) ? Reflect.get(meta, originMetaKey) : undefined;
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
