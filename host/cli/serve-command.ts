@@ -47,7 +47,7 @@ Prometheus on an address of their own.`,
     try {
       return serve.kind === "http"
         ? await serveOverHttp(options, serve)
-        : await serveOverStdio(options, serve.userId, values["serve.closeGraceMs"]);
+        : await serveOverStdio(options, serve, values["serve.closeGraceMs"]);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       // Standard output belongs to the client, so a server that cannot start reports the reason on standard error.
@@ -65,8 +65,11 @@ function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mou
 
 const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
 
-async function serveOverStdio(options: RuntimeOptions, asked: string, closeGraceMs: number): Promise<number> {
-  const userId = checkUserId(asked, "serve");
+type OverStdio = Extract<ServeSettings, { readonly kind: "stdio" }>;
+
+async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, closeGraceMs: number): Promise<number> {
+  const userId = checkUserId(serve.userId, "serve");
+  const { originClass } = serve;
   const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
   const signal = stopSignal();
   const { stdin: input, stdout: output } = process;
@@ -74,7 +77,7 @@ async function serveOverStdio(options: RuntimeOptions, asked: string, closeGrace
   output.removeAllListeners("error");
   // One user's calls run one after the other, so a second thread would be idle.
   const runtime = await createRuntime({ threadsMax: 1, ...options });
-  await serveStdio({ runtime, userId, signal, input, output, onFault, closeGraceMs });
+  await serveStdio({ runtime, userId, originClass, signal, input, output, onFault, closeGraceMs });
   // Output that the client does not read would keep the process alive forever.
   if (output.writableLength > 0) process.exit(0);
   return 0;

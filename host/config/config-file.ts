@@ -21,11 +21,12 @@ import { UsageError } from "./usage-error.ts";
 import { isUrl } from "./web-address.ts";
 
 /**
- * Settings that say whose code runs, what it may do, and who reaches whose files. A file that others can change must not
+ * Settings that say whose code runs, what it may do, who reaches whose files, and who is trusted. A file that others can change must not
  * have them.
  */
 const isPrivileged = (path: SettingPath): boolean =>
-  ["plugins", "policy", "readOnly", "mounts", "serve.agentKeys"].includes(path) || path.startsWith("serve.auth.");
+  ["plugins", "policy", "readOnly", "mounts", "serve.agentKeys", "serve.originClass"].includes(path) ||
+  path.startsWith("serve.auth.");
 
 /**
  * Returns `null` if the file is missing and may be. Throws `UsageError` if it cannot be read or is invalid. Messages

@@ -1,4 +1,6 @@
 /** Converts settings to server options, and checks that they fit together. */
+import type { OriginClass } from "../../shared/origin.ts";
+import { quoted } from "../../shared/text.ts";
 import { isLoopback, isWildcard } from "../serve/loopback.ts";
 import type {
   Access,
@@ -6,8 +8,10 @@ import type {
   MetricsAddress,
   StorageOptions,
   TokenKeys,
+  TokenOrigins,
   TokenScopes,
 } from "../serve/serve-options.ts";
+import { readClientOrigin } from "./origin-setting.ts";
 import type { Settings } from "./read-settings.ts";
 import { flagOf, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -17,15 +21,17 @@ import { isUrl } from "./web-address.ts";
 
 /** How `memcell serve` serves, and whom. */
 export type ServeSettings =
-  | { readonly kind: "stdio"; readonly userId: string }
+  | { readonly kind: "stdio"; readonly userId: string; readonly originClass: OriginClass }
   | { readonly kind: "http"; readonly options: HttpServeOptions; readonly metrics: MetricsAddress | null };
 
 /** Throws `UsageError` for settings that do not fit together, so that the server never serves anyone unintended. */
 export function serveSettings(settings: Settings): ServeSettings {
   const { values } = settings;
-  if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings) };
+  const originClass = values["serve.originClass"];
+  if (!values["serve.http"]) return { kind: "stdio", userId: userOverStdio(settings), originClass };
   const options: HttpServeOptions = {
     access: accessOf(settings),
+    originClass,
     storage: storageOf(settings),
     host: values["serve.host"],
     port: values["serve.port"],
@@ -51,7 +57,13 @@ function metricsAddress(text: string | null): MetricsAddress | null {
 }
 
 const authPaths = settingPaths.filter((path) => path.startsWith("serve.auth."));
-const stdioPaths = new Set<SettingPath>(["serve.user", "serve.sharingByModels", "serve.http", "serve.closeGraceMs"]);
+const stdioPaths = new Set<SettingPath>([
+  "serve.user",
+  "serve.sharingByModels",
+  "serve.originClass",
+  "serve.http",
+  "serve.closeGraceMs",
+]);
 /** Settings without effect unless HTTP is on. File and environment may set them for later; a flag is an error. */
 const httpPaths = settingPaths.filter((path) => path.startsWith("serve.") && !stdioPaths.has(path));
 
@@ -108,6 +120,7 @@ function accessOf({ values, sources }: Settings): Access {
       algorithms: [...new Set(values["serve.auth.algorithms"])],
       clockToleranceS: values["serve.auth.clockToleranceS"],
       scopes: scopesOf({ values, sources }),
+      origins: originsOf({ values, sources }),
     },
   };
 }
@@ -128,6 +141,21 @@ function scopesOf({ values, sources }: Pick<Settings, "values" | "sources">): To
   if (read !== write) return { claim, read, write };
   throw new UsageError(
     `${told("serve.auth.readScope", sources)} and ${told("serve.auth.writeScope", sources)} are the same, allowed: two names`,
+  );
+}
+
+function originsOf({ values, sources }: Pick<Settings, "values" | "sources">): TokenOrigins {
+  const pairs = values["serve.auth.clientOrigins"].flatMap((text) => {
+    const pair = readClientOrigin(text);
+    return pair === null ? [] : [pair];
+  });
+  const ofClients = new Map(pairs);
+  const twice = pairs.find(([client, of]) => ofClients.get(client) !== of)?.[0];
+  if (twice === undefined) {
+    return { clientClaim: values["serve.auth.clientClaim"], ofClients, claim: values["serve.auth.originClaim"] };
+  }
+  throw new UsageError(
+    `${told("serve.auth.clientOrigins", sources)} has two classes for ${quoted(twice)}, allowed: one`,
   );
 }
 

@@ -16,7 +16,7 @@ export type SettingForm = "text" | "number" | "switch" | "texts" | "file" | "fil
 export const isListed = (form: SettingForm): boolean => ["texts", "files-or-names", "mounts"].includes(form);
 
 /** Which values a setting can have, and how they are written. */
-interface Kind<Value> {
+export interface Kind<Value> {
   readonly form: SettingForm;
   /** Created only when there is a value to check: most commands get no settings. */
   readonly schema: () => z.ZodMiniType<Value>;

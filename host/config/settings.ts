@@ -3,6 +3,7 @@ import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { defaultPlugins } from "../plugins/bundled-plugins.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
+import { clientOrigin, originClass } from "./origin-setting.ts";
 import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
 import { plainText, readMount, setting, someOf, textLike, textThat, timeMs, whole } from "./setting.ts";
 import type { Setting } from "./setting.ts";
@@ -74,6 +75,11 @@ const runtimeTable = {
 const serveTable = {
   "serve.user": optionalSetting(user, "the one user that is served without tokens", "nobody"),
   "serve.sharingByModels": setting(onOrOff, "models may share the store of their user with others", false),
+  "serve.originClass": setting(
+    originClass,
+    "how far clients are trusted at most, if no token and no list says: a class of origin",
+    "unstated",
+  ),
   "serve.http": setting(onOrOff, "serves over HTTP instead of standard input and output", false),
   "serve.host": setting(host, "the address to listen on", "127.0.0.1"),
   "serve.port": setting(whole(0, 65_535), "the port to listen on; 0 picks a free port", 7391),
@@ -127,6 +133,17 @@ const serveTable = {
   ),
   "serve.auth.readScope": setting(scopeToken, "the scope of a token that may only read", "memcell:read"),
   "serve.auth.writeScope": setting(scopeToken, "the scope of a token that may read and write", "memcell:write"),
+  "serve.auth.clientClaim": setting(plainText, "the claim that names the client", "client_id"),
+  "serve.auth.clientOrigins": setting(
+    listOf("texts", clientOrigin, "clients and their classes"),
+    "how far clients are trusted at most, by serve.auth.clientClaim: CLIENT=CLASS",
+    [],
+  ),
+  "serve.auth.originClaim": optionalSetting(
+    plainText,
+    "the claim that says how far the token's client is trusted at most: a class of origin",
+    "no claim says it",
+  ),
   "serve.auth.algorithms": setting(
     someOf("texts", algorithm, "names of algorithms"),
     "the signature algorithms that a token may have",

@@ -1,4 +1,5 @@
 /** The checked options of `memcell serve`. The defaults are those of the settings. */
+import type { OriginClass } from "../../shared/origin.ts";
 
 /** The allowed signature algorithms of tokens. Excludes shared secrets and unsigned tokens. */
 export const tokenAlgorithms = [
@@ -33,6 +34,16 @@ export interface TokenScopes {
   readonly write: string;
 }
 
+/** What a token says about the origin of its client's calls. */
+export interface TokenOrigins {
+  /** The claim that names the client. Default: `client_id`. */
+  readonly clientClaim: string;
+  /** The class of each client, by the value of the claim. Default: none. */
+  readonly ofClients: ReadonlyMap<string, OriginClass>;
+  /** The claim that holds a class. `null`, the default: no claim does. */
+  readonly claim: string | null;
+}
+
 export interface TokenOptions {
   /** The only accepted `iss`. */
   readonly issuer: string;
@@ -47,6 +58,7 @@ export interface TokenOptions {
   readonly clockToleranceS: number;
   /** The scopes that tokens need. `null`, the default: none, and every valid token may read and write. */
   readonly scopes: TokenScopes | null;
+  readonly origins: TokenOrigins;
 }
 
 /** Who may use the HTTP server, and as which user. */
@@ -72,6 +84,8 @@ export interface MetricsAddress {
 
 export interface HttpServeOptions {
   readonly access: Access;
+  /** The origin class of each client whose token names none. Default: `unstated`. */
+  readonly originClass: OriginClass;
   /** Default: none, so the server has no such routes. */
   readonly storage: StorageOptions | null;
   /** The address to listen on. Default: 127.0.0.1. */

@@ -8,6 +8,7 @@ import { isListed } from "../../host/config/setting.ts";
 import { flagOf, settingPaths, settingAt, variableOf } from "../../host/config/settings.ts";
 import type { SettingPath } from "../../host/config/settings.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
+import { originClasses } from "../../shared/origin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { mistakeOf } from "./settings-of.ts";
 
@@ -30,6 +31,8 @@ const url = "an https: URL, or http: on a loopback address";
 const metrics = 'an address and a port, as in "127.0.0.1:9464" or "[::1]:9464"';
 const origin = 'an origin, as in "https://app.example"';
 const path = 'a path of a URL, as in "/mcp", without a "/" at its end';
+const classes = originClasses.join(", ");
+const client = 'CLIENT=CLASS, as in "web-app=direct_user"';
 const texts: readonly Row[] = [
   { path: "data", text: "", allowed: "the name of a folder" },
   { path: "policy", text: "", allowed: file },
@@ -50,6 +53,19 @@ const texts: readonly Row[] = [
   { path: "deadlineMs", text: "10s", allowed: time },
   { path: "threadsMax", text: "1025", allowed: "a whole number from 1 to 1024" },
   { path: "serve.user", text: "../eve", allowed: userId },
+  ...[
+    ["direct-user", "direct_user"],
+    ["Owner_Edit", "owner_edit"],
+    ["external", "tool_external"],
+    ["__proto__", "unstated"],
+  ].map(([text = "", nearest]) => ({
+    path: "serve.originClass" as const,
+    text,
+    allowed: `one of ${classes}; the nearest class is ${nearest}`,
+  })),
+  { path: "serve.originClass", text: "", allowed: `one of ${classes}` },
+  { path: "serve.auth.clientClaim", text: "", allowed: "1 to 2048 characters without control characters" },
+  { path: "serve.auth.originClaim", text: "", allowed: "1 to 2048 characters without control characters" },
   { path: "serve.http", text: "1", allowed: "true or false" },
   { path: "serve.http", text: "", allowed: "true or false" },
   { path: "serve.host", text: "a b", allowed: "an IP address or a host's name, without a port" },
@@ -121,6 +137,12 @@ const listed: readonly Row[] = [
   { path: "serve.allowedOrigins", text: "https://app.example:443", allowed: origin },
   { path: "serve.allowedOrigins", text: "null", allowed: origin },
   { path: "serve.allowedOrigins", text: "*", allowed: origin },
+  ...["", "web", "web=", "=direct_user", "we\u0007b=direct_user"].map((text) => ({
+    path: "serve.auth.clientOrigins" as const,
+    text,
+    allowed: client,
+  })),
+  { path: "serve.auth.clientOrigins", text: "web=user", allowed: `${client}; the nearest class is direct_user` },
   { path: "serve.auth.algorithms", text: "HS256", allowed: algorithm },
   { path: "serve.auth.algorithms", text: "none", allowed: algorithm },
 ];
@@ -134,15 +156,16 @@ test.for(listed)("$path refuses the item $text", async ({ path: at, text, allowe
   expect(mistake).toBe(`${at}[0] (file ${name} "${at}") ${said} (${placeIn(name, `${JSON.stringify(text)}]`)})`);
 });
 
+/** Texts that have few values. */
+const oneOfFew: ReadonlySet<SettingPath> = new Set(["durability", "serve.originClass", "serve.path"]);
+
 /** JSON has more types of value than text. */
 const kinds: readonly unknown[] = [null, {}, [[]], [1], "1", 1.5, -1, 1e300, true];
 
 test.for(settingPaths)("%s refuses values of other types from the file", async (at, { task }) => {
   const { form } = settingAt(at);
   const fitting = (value: unknown): boolean =>
-    form === "switch"
-      ? value === true
-      : typeof value === "string" && form !== "number" && at !== "durability" && at !== "serve.path";
+    form === "switch" ? value === true : typeof value === "string" && form !== "number" && !oneOfFew.has(at);
   for (const [index, value] of kinds.entries()) {
     if (fitting(value)) continue;
     if (isListed(form) && value === "1") continue;

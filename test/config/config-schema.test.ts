@@ -45,6 +45,7 @@ test.for([
   { name: "a number that is a text", file: { waitMs: "1" } },
   { name: "no plugins", file: { plugins: [] } },
   { name: "an unsigned token", file: { serve: { auth: { algorithms: ["none"] } } } },
+  { name: "an unknown class", file: { serve: { originClass: "root" } } },
   { name: "a path that climbs", file: { serve: { path: "/a/../b" } } },
   { name: "an invalid group", file: { serve: 1 } },
 ])("both refuse $name", async ({ file }, { task }) => {

@@ -71,7 +71,7 @@ const privileged = {
   policy: "policy.json",
   readOnly: false,
   mounts: ["journal=ws"],
-  serve: { agentKeys: "keys.json", auth: { jwks: "keys.json" } },
+  serve: { agentKeys: "keys.json", originClass: "owner_edit", auth: { jwks: "keys.json" } },
 };
 
 test("every setting that names code, keys or other people's folders is refused in a file that others can write to", async () => {
@@ -87,7 +87,15 @@ test("every setting that names code, keys or other people's folders is refused i
     await settingsOf(["--config", file]);
     refused.push(path);
   }
-  expect(refused).toEqual(["mounts", "policy", "readOnly", "plugins", "serve.agentKeys", "serve.auth.jwks"]);
+  expect(refused).toEqual([
+    "mounts",
+    "policy",
+    "readOnly",
+    "plugins",
+    "serve.originClass",
+    "serve.agentKeys",
+    "serve.auth.jwks",
+  ]);
 });
 
 const evil = { plugins: ["evil.wasm"] };

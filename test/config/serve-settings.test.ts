@@ -26,6 +26,7 @@ const defaults = {
   allowedHosts: [],
   allowedOrigins: [],
   storage: null,
+  originClass: "unstated",
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 600,
@@ -35,8 +36,9 @@ const defaults = {
 };
 
 test("serves one user over standard input and output", async () => {
-  expect(await served(["--user", "alice"])).toEqual({ kind: "stdio", userId: "alice" });
-  expect(await served([], { MEMCELL_SERVE_USER: "bob" })).toEqual({ kind: "stdio", userId: "bob" });
+  expect(await served(["--user", "alice"])).toEqual({ kind: "stdio", userId: "alice", originClass: "unstated" });
+  const variables = { MEMCELL_SERVE_USER: "bob", MEMCELL_SERVE_ORIGIN_CLASS: "direct_user" };
+  expect(await served([], variables)).toEqual({ kind: "stdio", userId: "bob", originClass: "direct_user" });
   // HTTP settings in a file do not prevent standard input and output.
   expect(await served(["--user", "a"], { MEMCELL_SERVE_PORT: "1" })).toMatchObject({ kind: "stdio" });
 });
@@ -66,6 +68,7 @@ test("serves users with tokens over HTTP, from an environment and a file", async
       algorithms: ["ES256"],
       clockToleranceS: 5,
       scopes: null,
+      origins: { clientClaim: "client_id", ofClients: new Map(), claim: null },
     },
   };
   const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
@@ -98,6 +101,25 @@ test("tokens need scopes only if the operator says so, and then their names are 
   await expect(served(["--user", "alice"], { MEMCELL_SERVE_AUTH_REQUIRE_SCOPES: "true" })).rejects.toThrow(
     "is for HTTP",
   );
+});
+
+test("clients have the classes that the operator gives them", async () => {
+  const clients = ["--client-origin", "web=direct_user", "--client-origin", "https://a.example/?b=c=tool_external"];
+  const settings = ["--origin-class", "model_inference", ...clients, "--client-claim", "azp", "--origin-claim", "oc"];
+  const ofClients = new Map([
+    ["web", "direct_user"],
+    ["https://a.example/?b=c", "tool_external"],
+  ]);
+  const origins = { clientClaim: "azp", ofClients, claim: "oc" };
+  const options = { originClass: "model_inference", access: { token: { origins } } };
+  expect(await served(["--http", ...token, ...settings])).toMatchObject({ options });
+  expect(
+    await served(["--http", ...token], { MEMCELL_SERVE_AUTH_CLIENT_ORIGINS: "a=owner_edit,b=unstated,a=owner_edit" }),
+  ).toMatchObject({
+    options: {
+      access: { token: { origins: { ofClients: new Map(Object.entries({ a: "owner_edit", b: "unstated" })) } } },
+    },
+  });
 });
 
 test("adds the storage routes, with nothing that they do not need", async () => {
@@ -192,6 +214,27 @@ test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
     says: "serve.user (flag --user) and serve.agentKeys (flag --agent-keys) do not go together",
   },
   { args: ["--user", "a", "--storage"], says: "serve.storage (flag --storage) is for HTTP" },
+  {
+    args: ["--http", ...token, "--client-origin", "web=direct_user", "--client-origin", "web=tool_external"],
+    says: 'serve.auth.clientOrigins (flag --client-origin) has two classes for "web", allowed: one',
+  },
+  {
+    args: ["--http", ...token, "--client-origin", "web=tool_external", "--client-origin", "web=direct_user"],
+    says: 'serve.auth.clientOrigins (flag --client-origin) has two classes for "web", allowed: one',
+  },
+  {
+    args: ["--user", "a", "--client-origin", "web=direct_user"],
+    says: "serve.auth.clientOrigins (flag --client-origin) is for HTTP",
+  },
+  {
+    args: ["--user", "a"],
+    environment: { MEMCELL_SERVE_AUTH_ORIGIN_CLAIM: "c" },
+    says: "serve.auth.originClaim (environment MEMCELL_SERVE_AUTH_ORIGIN_CLAIM) is for HTTP",
+  },
+  {
+    args: ["--http", "--user", "a", "--client-origin", "web=direct_user"],
+    says: "serve.user (flag --user) and serve.auth.clientOrigins (flag --client-origin) do not go together",
+  },
   { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
 ])("refuses $args", async ({ args, environment = {}, says }) => {
   const mistake: unknown = await served(args, environment).catch((error: unknown) => error);

@@ -14,6 +14,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "host/polyglot/README.md": ["test/polyglot/documents.test.ts", "test/polyglot/documents.test.ts"],
   "host/report/README.md": ["test/cli/room-readmes.test.ts"],
   "host/runtime/README.md": ["test/cli/room-readmes.test.ts"],
+  "host/serve/README.md": ["test/serve/stated-origins.test.ts"],
   "host/serve/http/README.md": ["test/audit/refusal-lines.test.ts"],
   "host/serve/storage/README.md": ["test/serve/documents.test.ts"],
   "plugin/README.md": ["test/build/seal-module.slow.test.ts"],

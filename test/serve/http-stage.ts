@@ -60,6 +60,7 @@ export const serveDefaults: Omit<HttpServeOptions, "access"> = {
   allowedHosts: [],
   allowedOrigins: [],
   storage: null,
+  originClass: "unstated",
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 1_000_000,
@@ -78,6 +79,7 @@ export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<
     algorithms: tokenAlgorithms,
     clockToleranceS: 0,
     scopes: null,
+    origins: { clientClaim: "client_id", ofClients: new Map(), claim: null },
     ...changed,
   };
 }

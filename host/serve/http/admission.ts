@@ -60,7 +60,7 @@ function admitOneUser(userId: string): Admission {
     async identify({ authorization, apiKey }) {
       if (apiKey !== undefined) throw new RefusedRequest("key-unexpected");
       if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
-      return { userId, access: "write", endsAtMs: null, tokenId: null };
+      return { userId, client: null, originClass: null, access: "write", endsAtMs: null, tokenId: null };
     },
     isReady: () => Promise.resolve(true),
   };
@@ -131,7 +131,7 @@ function admitByToken(
         const { reason, cause } = error;
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
         if (reason !== "token-missing") badTokens.count(peerKey(peer));
-        if (reason === "token-user") throw error;
+        if (reason === "token-user" || reason === "token-origin") throw error;
         throw new RefusedRequest(reason, { headers: challengeFor(reason), cause });
       }
     },

@@ -28,13 +28,9 @@ export async function openAgentKeys(file: string): Promise<AgentKeys> {
       const found = keyPattern.test(key) ? findKey(keys, hash) : null;
       if (found === null) throw new RefusedRequest("key-unknown");
       // A key is no token: whoever wrote the file has given it to the agent.
-      return {
-        userId: found.userId,
-        access: "write",
-        endsAtMs: null,
-        tokenId: null,
-        keyId: hash.toString("hex").slice(0, keyIdChars),
-      };
+      const keyId = hash.toString("hex").slice(0, keyIdChars);
+      const client = `X-API-Key ${keyId}`;
+      return { userId: found.userId, client, originClass: null, access: "write", endsAtMs: null, tokenId: null, keyId };
     },
   };
 }

@@ -89,13 +89,14 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   const waitS = parts.userRate.count(identity.userId);
   if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
   const access = checkScope(identity.access, accessNeeded(target, req.method ?? ""), parts.options);
+  const admitted = { ...identity, access, originClass: identity.originClass ?? parts.options.originClass };
   const endpoint = parts.endpoints.of(identity.userId);
   const bodyBytes = declaredBytes(req, bodyBytesMax);
   endpoint.enter(bodyBytes);
   try {
-    if (target.kind === "storage") return await answerStorageRequest(target, exchange, { ...identity, access });
+    if (target.kind === "storage") return await answerStorageRequest(target, exchange, admitted);
     const message = req.method === "POST" ? await readMessage(req, bodyBytesMax) : undefined;
-    const call = callFrom({ req, res }, message, { ...identity, access });
+    const call = callFrom({ req, res }, message, admitted);
     if (isStanding(call)) exchange.stands();
     await endpoint.answer(call, (response) => send(response, exchange, call.signal, identity));
   } finally {

@@ -1,6 +1,7 @@
 /** A request that has passed the checks, converted from Node's form to the SDK's. */
 import type { Runtime } from "../../runtime/api.ts";
 import type { ChangeFeed } from "../mcp/change-feed.ts";
+import type { KnownClient } from "../mcp/client-origin.ts";
 import type { Server } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
 import { clientGone } from "./client-gone.ts";
@@ -18,9 +19,13 @@ export interface McpCall {
   /** The token's id (`jti`), for the audit log. */
   readonly tokenId: string | null;
   readonly access: RequestAccess;
+  readonly client: VerifiedClient;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
+
+/** What a verified token says of a client. A session is not verified by it. */
+type VerifiedClient = Omit<KnownClient, "session">;
 
 /** The parts that a user's endpoint, sessions and servers are made from. */
 export interface UserParts {
@@ -43,14 +48,18 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
   const signal = clientGone({ req, res });
   // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
-  const { tokenId, access } = identity;
-  return { request, message, sessionId, tokenId, access, signal };
+  const { tokenId, access, client, originClass } = identity;
+  return { request, message, sessionId, tokenId, access, client: { client, originClass }, signal };
 }
 
-/** The SDK's information about the sender of a request: its access and the token's id, but not the token itself. */
-export function authOf({ tokenId, access }: Pick<McpCall, "tokenId" | "access">): { authInfo: SenderInfo } {
-  const extra = { access, ...(tokenId !== null && { tokenId }) };
+/** The SDK's information about the sender of a request: its access, its client, the token's id, but not the token itself. */
+export function authOf({ tokenId, access, client }: Pick<McpCall, "tokenId" | "access" | "client">): SenderAuth {
+  const extra = { access, client, ...(tokenId !== null && { tokenId }) };
   return { authInfo: { token: "", clientId: "", scopes: [], extra } };
+}
+
+interface SenderAuth {
+  readonly authInfo: SenderInfo;
 }
 
 /** As the SDK passes it on. */
@@ -61,18 +70,31 @@ interface SenderInfo {
   readonly extra?: Record<string, unknown>;
 }
 
-/** Whether a request may change something. One that does not say so may not. */
-export const mayWrite = ({ authInfo }: { readonly authInfo?: Pick<SenderInfo, "extra"> | undefined } = {}): boolean =>
-  authInfo?.extra?.["access"] === "write";
+interface Sender {
+  readonly authInfo?: Pick<SenderInfo, "extra"> | undefined;
+}
 
-/** Makes a user's server, each of whose requests may do what its own token allows. `isWriter`: see `makeUserServer`. */
-export function serverFor(
-  { runtime, userId, feed }: UserParts,
-  session: Readonly<Record<string, string>>,
-  isWriter: boolean,
-): Server {
-  const labels = { via: "mcp-http", ...session };
-  return makeUserServer({ runtime, userId, labels, feed, isWriter, mayWrite: ({ http }) => mayWrite(http) });
+/** Whether a request may change something. One that does not say so may not. */
+export const mayWrite = ({ authInfo }: Sender = {}): boolean => authInfo?.extra?.["access"] === "write";
+
+/** The client of a request. One that does not say is trusted least. */
+const clientOf = ({ authInfo }: Sender = {}): VerifiedClient =>
+  (authInfo?.extra?.["client"] as VerifiedClient | undefined) ?? { originClass: "untrusted_document", client: null };
+
+/**
+ * Makes a user's server, each of whose requests may do what its own token allows. `session`: the id of the session that
+ * it serves, or `null`. `isWriter`: see `makeUserServer`.
+ */
+export function serverFor({ runtime, userId, feed }: UserParts, session: string | null, isWriter: boolean): Server {
+  return makeUserServer({
+    runtime,
+    userId,
+    labels: { via: "mcp-http", ...(session !== null && { session: session.slice(0, 8) }) },
+    feed,
+    isWriter,
+    clientOf: ({ http }) => ({ ...clientOf(http), session }),
+    mayWrite: ({ http }) => mayWrite(http),
+  });
 }
 
 /** Whether a request opens a change stream, in either revision. It stays open until one side ends it. */

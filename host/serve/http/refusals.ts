@@ -40,6 +40,7 @@ export const refusals = {
   "token-not-yet-valid": badToken,
   "keys-unavailable": { status: 503, code: -32_000, message: "Tokens cannot be verified at present" },
   "token-user": { status: 403, code: -32_000, message: "The token names no user" },
+  "token-origin": { status: 403, code: -32_000, message: "The token names no client, or no class of origin" },
   "user-limited": tooMuch("Too many requests in a minute"),
   "token-scope": { status: 403, code: -32_000, message: "insufficient_scope" },
   "user-busy": tooMuch("Too many requests at once"),

@@ -26,7 +26,7 @@ export class Session {
     });
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
     this.#transport.onerror = onError;
-    this.#server = serverFor(parts, { session: id.slice(0, 8) }, isWriter);
+    this.#server = serverFor(parts, id, isWriter);
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     this.#server.onerror = onError;
   }

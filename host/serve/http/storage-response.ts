@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
+import { originOfRequest } from "../mcp/client-origin.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { answerStorage } from "../storage/answer-storage.ts";
 import type { StorageAnswer } from "../storage/storage-answer.ts";
@@ -33,7 +34,13 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
   const method = req.method ?? "";
   const body = hasBody(method) ? (await readJson(req, bodyBytesMax)).value : undefined;
   const hasContentType = req.headers["content-type"] !== undefined;
-  const ctx = { userId: identity.userId, signal: gone, labels: labelsOf(identity) };
+  const { userId, client, originClass } = identity;
+  const ctx = {
+    userId,
+    signal: gone,
+    labels: labelsOf(identity),
+    ...originOfRequest({ client, originClass, session: null }),
+  };
   const request = { target: target.storage, query: target.query, method, body, hasContentType };
   const ofRequest = identity.access === "write" ? runtime : runtime.asReadOnly();
   try {

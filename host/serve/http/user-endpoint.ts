@@ -63,7 +63,7 @@ class UserEndpoint {
     this.#streamsMax = limits.sessionsPerUserMax;
     this.#onIdle = onIdle;
     this.#sessions = new Sessions(this.#parts, limits, () => this.#settle());
-    this.#modern = createMcpHandler((context) => serverFor(this.#parts, {}, mayWrite(context)), {
+    this.#modern = createMcpHandler((context) => serverFor(this.#parts, null, mayWrite(context)), {
       legacy: "reject",
       bus: this.#parts.feed.bus,
       maxSubscriptions: this.#streamsMax,

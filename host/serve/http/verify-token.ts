@@ -1,4 +1,5 @@
 /** Checks 5 and 6: finds the token, and verifies its issuer, audience, expiry and user. */
+import type { OriginClass } from "../../../shared/origin.ts";
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { TokenOptions } from "../serve-options.ts";
@@ -8,11 +9,13 @@ import type { JWTPayload } from "./jose.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
+import { originIn } from "./token-origin.ts";
+import type { TokenOrigin } from "./token-origin.ts";
 import { accessFor } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 
-/** The verified user of a request. */
-export interface Identity {
+/** The verified user of a request, and its client. */
+export interface Identity extends TokenOrigin {
   readonly userId: string;
   /** `null`: the token is valid and allows nothing. */
   readonly access: RequestAccess | null;
@@ -27,6 +30,7 @@ export interface Identity {
 /** The verified user of a request that may do something. */
 export interface Admitted extends Identity {
   readonly access: RequestAccess;
+  readonly originClass: OriginClass;
 }
 
 /**
@@ -57,6 +61,7 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
     userId,
     access: scopes === null ? "write" : accessFor(claim(scopes.claim), scopes),
     endsAtMs: (exp + options.clockToleranceS) * 1000,
+    ...originIn(claim, options.origins),
     tokenId: typeof jti === "string" && /^[\x21-\x7e]{1,64}$/.test(jti) ? jti : null,
   };
 }

@@ -109,8 +109,9 @@ async function readEntry(
   { family, name }: Extract<MemoryUri, { kind: "entry" }>,
   request: ServerContext,
 ): Promise<ReadResourceResult> {
+  const ctx = contextOf(request);
   try {
-    const { body, ...rest } = await runtimeFor(request).readEntry({ family, name }, contextOf(request));
+    const { body, ...rest } = await runtimeFor(request).readEntry({ family, name }, ctx);
     return { contents: [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }] };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

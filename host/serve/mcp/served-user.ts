@@ -1,5 +1,8 @@
 import type { Runtime } from "../../runtime/api.ts";
 import type { CallContext } from "../../values/call-context.ts";
+import type { ToldOrigin } from "../../values/origin.ts";
+import { originOfRequest } from "./client-origin.ts";
+import type { KnownClient } from "./client-origin.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { CLIENT_INFO_META_KEY } from "./sdk.ts";
 import type { Implementation, Server, ServerContext } from "./sdk.ts";
@@ -11,7 +14,10 @@ export interface ServedUser {
   readonly userId: string;
   /** Records a request that was refused before any call. */
   readonly refused: (reason: string) => void;
-  /** The call context of one request, with its cancellation signal and the client's own name as a label. */
+  /**
+   * The call context of one request, with its cancellation signal, the client's own name as a label, and the origin.
+   * Throws `INPUT_INVALID`, on record, if the client states an origin that is none.
+   */
   readonly contextOf: (request: ServerContext) => CallContext;
 }
 
@@ -21,24 +27,35 @@ export interface ServedUserParts {
   readonly userId: string;
   /** Labels of each call for the audit log. The server adds `client`, the client's own name. */
   readonly labels: Readonly<Record<string, string>>;
+  /** The client of a request, by what has admitted this request. */
+  readonly clientOf: (request: ServerContext) => KnownClient;
   /** Whether a request may change anything, by what has admitted this request. Default: each may. */
   readonly mayWrite?: (request: ServerContext) => boolean;
 }
 
 export function serveUser(
-  { runtime, userId, labels, mayWrite = () => true }: ServedUserParts,
+  { runtime, userId, labels, clientOf, mayWrite = () => true }: ServedUserParts,
   server: Server,
 ): ServedUser {
-  const contextOf = ({ mcpReq, http }: ServerContext): CallContext => {
+  const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
+  const originOf = (request: ServerContext): ToldOrigin => {
+    try {
+      return originOfRequest(clientOf(request), request.mcpReq._meta);
+    } catch (error) {
+      refused("origin-unfit");
+      throw error;
+    }
+  };
+  const contextOf = (request: ServerContext): CallContext => {
+    const { mcpReq, http } = request;
     // Since 2026-07-28 each request names the client; before, the handshake did.
     const client = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
     // From this request's own token: requests of one session can have different tokens of the same user.
     const token = http?.authInfo?.extra?.["tokenId"];
     const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
-    return { userId, signal: mcpReq.signal, labels: own };
+    return { userId, signal: mcpReq.signal, labels: own, ...originOf(request) };
   };
   const runtimeFor = (request: ServerContext): Runtime => (mayWrite(request) ? runtime : runtime.asReadOnly());
-  const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
   return { runtimeFor, userId, refused, contextOf };
 }
 

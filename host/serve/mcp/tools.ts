@@ -2,6 +2,8 @@
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
 import type { Runtime } from "../../runtime/api.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { failedResult } from "../../values/tool-result.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
 import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
@@ -53,17 +55,32 @@ function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
   };
 }
 
+interface AskedTool {
+  readonly name: string;
+  readonly input: unknown;
+}
+
 /** Calls the runtime even for an unknown tool, so that the call is recorded. */
-async function call(
-  { runtimeFor, contextOf }: ServedUser,
-  { name, input }: { readonly name: string; readonly input: unknown },
-  request: ServerContext,
-): Promise<CallToolResult> {
-  const result = await runtimeFor(request).call(name, input, contextOf(request));
+async function call(user: ServedUser, asked: AskedTool, request: ServerContext): Promise<CallToolResult> {
+  const result = await resultFor(user, asked, request);
   if (!result.ok && result.error.code === "TOOL_UNKNOWN") {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message, { code: "TOOL_UNKNOWN" });
   }
   return result.ok ? told(result) : toldAsFailed(result.error);
+}
+
+/** An unfit statement about the origin is a failure of the call. */
+async function resultFor(
+  { runtimeFor, contextOf }: ServedUser,
+  { name, input }: AskedTool,
+  request: ServerContext,
+): Promise<ToolResult> {
+  try {
+    return await runtimeFor(request).call(name, input, contextOf(request));
+  } catch (error) {
+    if (error instanceof ToolError) return failedResult(error);
+    throw error;
+  }
 }
 
 function told({ message, data }: Extract<ToolResult, { ok: true }>): CallToolResult {

@@ -35,7 +35,7 @@ const memoryCapabilities: ServerCapabilities = {
  * `oninitialized`, so listen to the transport for its end.
  *
  * @example
- * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, feed });
+ * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, clientOf, feed });
  * await server.connect(transport);
  */
 export function makeUserServer(options: UserServerOptions): Server {

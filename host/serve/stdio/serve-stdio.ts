@@ -1,6 +1,8 @@
+import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 
 import { closingLimits } from "../../../shared/limits.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
@@ -15,6 +17,8 @@ export interface StdioServeOptions {
   readonly runtime: Runtime;
   /** All calls are made for this user. */
   readonly userId: string;
+  /** The highest origin class of the client's calls. */
+  readonly originClass: OriginClass;
   /** Ends serving, like the end of input. */
   readonly signal: AbortSignal;
   readonly input: Readable;
@@ -33,16 +37,17 @@ export interface StdioServeOptions {
  *
  * @example
  * const { stdin: input, stdout: output } = process;
- * await serveStdio({ runtime, userId: "alice", signal, input, output, onFault: console.error });
+ * await serveStdio({ runtime, userId: "alice", originClass: "unstated", signal, input, output, onFault: console.error });
  */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
-  const { runtime, userId, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
+  const { runtime, userId, originClass, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
   const feed = new ChangeFeed(runtime, userId);
   const wire = new LineTransport(input, output, new ListenedResources(feed));
-  const labels = { via: "mcp-stdio" };
+  const client = { originClass, client: null, session: randomUUID() };
+  const parts = { runtime, userId, labels: { via: "mcp-stdio" }, clientOf: () => client, feed };
   const connection = serveConnection(
     // The streams of a 2026-07-28 client name the changes that it wants, and the SDK filters them.
-    ({ era }) => makeUserServer({ runtime, userId, labels, feed, changes: era === "modern" ? "all" : "watched" }),
+    ({ era }) => makeUserServer({ ...parts, changes: era === "modern" ? "all" : "watched" }),
     { transport: wire, maxSubscriptions: mcpLimits.listensMax, onerror: boundedFaults(options.onFault) },
   );
   const stop = (): void => wire.stop();
