@@ -48,7 +48,15 @@ export interface UpkeepParts {
 export type OperationName = readonly [name: string, action: string];
 
 /** The operations that change nothing. */
-const reading: ReadonlySet<string> = new Set(["inspect", "listTrash", "export", "history", "listStores", "listGrants"]);
+const reading: ReadonlySet<string> = new Set([
+  "inspect",
+  "listTrash",
+  "export",
+  "history",
+  "diff",
+  "listStores",
+  "listGrants",
+]);
 
 /** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
 export async function operate<Result>(
