@@ -59,7 +59,8 @@ export type {
 } from "./upkeep/memory-files.ts";
 export type { MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./upkeep/erase-plan.ts";
-export type { FileVersion, HistoryOptions } from "./upkeep/file-version.ts";
+export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./upkeep/file-version.ts";
 export type { Finding } from "./upkeep/finding.ts";
 export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./upkeep/waiting-write.ts";
+export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./upkeep/undo-plan.ts";
 export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";

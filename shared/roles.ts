@@ -52,11 +52,13 @@ export const readOutput = z.object({ body: z.string() });
 export type ReadOutput = z.infer<typeof readOutput>;
 
 /**
- * Finds what is wrong with the user's files, and repairs it with `mend`. Two fields are for imports, never together:
+ * Finds what is wrong with the user's files, and repairs it with `mend`. Two fields are for files that the owner of the
+ * data puts there, never together:
  *
  * - `paths`: which of these paths can the family keep files at? The tool answers without looking at any file.
- * - `incoming`: an import has just put files at these paths. Which of them cannot be used as they are? With `mend`, the
- *   tool fails when it refuses any of them, because a success is committed.
+ * - `incoming`: an import has just put files at these paths, or an earlier version was put back. Which of them cannot be
+ *   used as they are? With `mend`, the tool makes what it derives from them anew, and fails when it refuses any of them,
+ *   because a success is committed. Where there is no file, one was taken away.
  */
 export const inspectInput = z.strictObject({
   mend: z.boolean(),

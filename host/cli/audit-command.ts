@@ -15,6 +15,7 @@ import { writePage } from "../report/page/write-page.ts";
 import type { AuditReport } from "../report/report.ts";
 import { textReport } from "../report/text-report.ts";
 import { visibleJson } from "../values/visible-text.ts";
+import { isColoured } from "./colours.ts";
 import { defineCommand } from "./command.ts";
 import { textOfLog } from "./log-text.ts";
 
@@ -112,9 +113,7 @@ function isPassed({ reports, log }: Audit): boolean {
 }
 
 function textOf({ reports, log }: Audit): string {
-  const { stdout } = process;
-  const isColoured = stdout.isTTY && stdout.hasColors();
-  const texts = reports.map((report) => textReport(report, { isColoured }));
+  const texts = reports.map((report) => textReport(report, { isColoured: isColoured() }));
   if (log === null) return texts.join("\n\n");
   return [...texts, textOfLog(log)].join("\n\n");
 }

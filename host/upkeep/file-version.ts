@@ -1,4 +1,5 @@
 import type { OriginClass } from "../../shared/origin.ts";
+import type { VersionKind } from "../store/versions/version.ts";
 
 /** One version of one file, as its history has it. */
 export interface FileVersion {
@@ -16,9 +17,10 @@ export interface FileVersion {
   readonly from?: string | undefined;
   /**
    * How it came about, if not by a call or operation that wrote it: `edited` by hand, `put back` by hand to an earlier
-   * state, `imported`, `approved` by the owner, or `purged` from the trash.
+   * state, `imported`, `approved` by the owner, `purged` from the trash, `restored` from an earlier version, or `undone`,
+   * as it was before changes that the owner has taken back.
    */
-  readonly kind?: "edited" | "put back" | "imported" | "approved" | "purged" | undefined;
+  readonly kind?: VersionKind | undefined;
   /** The tool, or the operation of the data's owner; `null` for an edit by hand, as are the next two. */
   readonly tool: string | null;
   readonly plugin: string | null;
@@ -40,4 +42,38 @@ export interface HistoryOptions {
   readonly scope?: string | undefined;
   /** Only the file with this path. Default: all. */
   readonly path?: string | undefined;
+}
+
+/** What `restoreVersion` has done. */
+export interface RestoredVersion {
+  readonly scope: string;
+  readonly path: string;
+  /** The version whose content was put back. */
+  readonly seq: number;
+  /** `created`: there was no file. `unchanged`: the file had this content. */
+  readonly outcome: "created" | "replaced" | "unchanged";
+}
+
+export interface DiffOptions {
+  /** A version's number; `before`: what the file was before the version `to`. */
+  readonly from: number | "before";
+  /** A version's number. Default: the present content. */
+  readonly to?: number | undefined;
+  /** The file's scope, if files of several scopes have the name. */
+  readonly scope?: string | undefined;
+}
+
+/** The difference of two versions of a file. */
+export interface FileDiff {
+  readonly scope: string;
+  readonly path: string;
+  /** SHA-256 of both contents, in hex; `null` if there is no file. */
+  readonly before: string | null;
+  readonly after: string | null;
+  /**
+   * The hunks of a unified diff, line by line, without the lines that name files: each hunk begins with `@@`, its other
+   * lines with a space, `-`, `+` or `\`. Empty if both are the same; `null` if one of them is not UTF-8 text, or if they
+   * differ too much to be compared in half a second.
+   */
+  readonly lines: readonly string[] | null;
 }

@@ -4,11 +4,12 @@ import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { approveWaiting } from "./approve.ts";
+import { diffVersions } from "./diff-versions.ts";
 import { inspectUser, mendedOf, mendUser, ofStore } from "./doctor.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import { eraseUser, planErasure } from "./erase.ts";
 import { exportUser } from "./export.ts";
-import type { FileVersion, HistoryOptions } from "./file-version.ts";
+import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import { listVersions } from "./history.ts";
 import { checkFiles } from "./import-files.ts";
@@ -17,8 +18,12 @@ import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./m
 import { operate, readOnly } from "./operation.ts";
 import type { UpkeepParts } from "./operation.ts";
 import { listWaiting, rejectWaiting, showWaiting } from "./pending.ts";
+import { restoreVersion } from "./restore-version.ts";
 import { restoreFile } from "./restore.ts";
 import { listTrash, purgeTrash } from "./trash.ts";
+import { checkUndo } from "./undo-plan.ts";
+import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
+import { planUndo, undoChanges } from "./undo.ts";
 import type { TrashedFile, Upkeep } from "./upkeep.ts";
 import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
@@ -111,6 +116,40 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
+  diff(ctx: CallContext, name: string, { from, to, scope }: DiffOptions): Promise<FileDiff> {
+    if (typeof name !== "string") throw new TypeError("diff() needs the name of a file");
+    if (scope !== undefined && typeof scope !== "string") throw new TypeError("diff() needs the scope as a text");
+    if (from !== "before") checkVersion("diff", from);
+    if (to !== undefined || from === "before") checkVersion("diff", to);
+    return operate(this.#parts, ["diff", "compare versions of"], ctx, (operation) =>
+      diffVersions(operation, name, { from, to, scope }),
+    );
+  }
+
+  restoreVersion(
+    ctx: CallContext,
+    name: string,
+    { version, scope }: { readonly version: number; readonly scope?: string | undefined },
+  ): Promise<RestoredVersion> {
+    if (typeof name !== "string") throw new TypeError("restoreVersion() needs the name of a file");
+    if (scope !== undefined && typeof scope !== "string")
+      throw new TypeError("restoreVersion() needs the scope as a text");
+    checkVersion("restoreVersion", version);
+    return operate(this.#parts, ["restoreVersion", "restore a version of"], ctx, (operation) =>
+      restoreVersion(operation, { name, scope }, version),
+    );
+  }
+
+  planUndo(ctx: CallContext, options: UndoOptions): Promise<UndoPlan> {
+    const which = checkUndo(options);
+    return operate(this.#parts, ["planUndo", "plan an undo"], ctx, (operation) => planUndo(operation, which));
+  }
+
+  undo(ctx: CallContext, options: UndoOptions): Promise<UndoPlan> {
+    const which = checkUndo(options);
+    return operate(this.#parts, ["undo", "undo changes"], ctx, (operation) => undoChanges(operation, which));
+  }
+
   export(ctx: CallContext, options: ExportOptions = {}): Promise<MemoryExport> {
     return operate(this.#parts, ["export", "export a user's memory"], ctx, (operation) =>
       exportUser(operation, options),
@@ -157,3 +196,7 @@ function checkId(id: unknown, name: string): void {
 
 const amongUsers = (action: string): ToolError =>
   new ToolError("INPUT_INVALID", `Cannot ${action}: export is a file in the data folder, allowed: one outside`);
+
+function checkVersion(method: string, version: unknown): void {
+  if (!Number.isSafeInteger(version)) throw new TypeError(`${method}() needs the number of a version`);
+}

@@ -57,6 +57,7 @@ const reading: ReadonlySet<string> = new Set([
   "history",
   "listPending",
   "showPending",
+  "diff",
   "listStores",
   "listGrants",
 ]);

@@ -7,10 +7,11 @@ import { isTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Accepts } from "../call/asked-call.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { isEntry } from "./find-file.ts";
 import { moveBack, moveOthersBack, restoring } from "./move-back.ts";
 import type { Operation } from "./operation.ts";
 import { listTrash, removalOf, trashPathOf } from "./trash.ts";
@@ -71,23 +72,20 @@ function checkPutBack(
  */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
 
-/** Whether a file was the entry with this name, if its plugin says which file an entry has. */
-function isEntry(tools: LoadedTools, { scope, path }: TrashedFile, name: string): boolean {
-  const entryFile = tools.forScope("entries", scope)?.tool.entryFile;
-  return entryFile !== undefined && path === entryFile.split("{name}").join(name);
-}
-
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
   const { scope } = file;
-  const { tools } = operation;
-  if (!tools.hasScope(scope)) {
-    const hint = tools.notLoaded.hintForScope(scope);
-    throw new ToolError("TOOL_UNKNOWN", `${restoring(file)}: no loaded plugin has the scope "${scope}"`, { hint });
-  }
+  checkHasScope(operation, scope, restoring(file));
   await operation.hold({ scopes: [scope], writes: true }, async (held) => {
     const { length: bytes } = await trashedBytes(held.reader, file);
     await operation.commit(held, [await moveBack(held.reader, { ...file, bytes })]);
   });
+}
+
+/** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
+export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
+  if (tools.hasScope(scope)) return;
+  const hint = tools.notLoaded.hintForScope(scope);
+  throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
 }
 
 async function trashedBytes(reader: HeldReader, file: TrashedFile): Promise<Uint8Array> {

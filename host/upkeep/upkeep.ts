@@ -2,9 +2,10 @@
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
-import type { FileVersion, HistoryOptions } from "./file-version.ts";
+import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
+import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
 import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
 export interface TrashedFile {
@@ -21,8 +22,8 @@ export interface TrashedFile {
 
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
- * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`, `purge`,
- * `planImport` and `import` reject with `READ_ONLY`.
+ * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`,
+ * `restoreVersion`, `purge`, `planUndo`, `undo`, `planImport` and `import` reject with `READ_ONLY`.
  */
 export interface Upkeep {
   /**
@@ -135,6 +136,75 @@ export interface Upkeep {
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
+
+  /**
+   * Compares two versions of one file, or a version with the present content. `name` is the file's path, or an entry's
+   * name as for `restore`, also of a deleted one.
+   *
+   * Rejects with `ENTRY_NOT_FOUND` if no version names the file, if a version is none of this file, or if its content is
+   * no longer kept; with `INPUT_INVALID` if files of several scopes have the name, or for an unknown scope.
+   *
+   * @example
+   * const ctx = { userId: "alice" };
+   * const [last] = await runtime.upkeep.history(ctx, { scope: "memory", path: "editor.md" });
+   * // What the last version of the entry has changed.
+   * const { lines } = await runtime.upkeep.diff(ctx, "editor", { from: "before", to: last?.seq });
+   * console.log(lines?.join("\n") ?? "no text");
+   */
+  diff(ctx: CallContext, name: string, options: DiffOptions): Promise<FileDiff>;
+
+  /**
+   * Puts the content of a version of a file back, as a new version, durably; also of a file that was removed. `name` as
+   * for `diff`. The plugin makes what it derives from the file anew, such as an index, in the same change set. The new
+   * version is trusted no more than any version of the file with this content. What it replaces stays in the history.
+   *
+   * Rejects with `ENTRY_NOT_FOUND` as `diff`, and if there was no file after the version; with `NAME_CONFLICT` if
+   * something is in its place; with `TOOL_UNKNOWN` if no loaded plugin has its scope; with `INPUT_INVALID` for a file in
+   * the trash, which `restore` puts back; with `QUOTA_EXCEEDED` if the plugin has no room for one more entry; with `BUSY`
+   * if others change the files all the time.
+   *
+   * @example
+   * const ctx = { userId: "alice" };
+   * const versions = await runtime.upkeep.history(ctx, { scope: "memory", path: "editor.md" });
+   * const first = versions.at(-1);
+   * if (first) await runtime.upkeep.restoreVersion(ctx, "editor", { version: first.seq });
+   */
+  restoreVersion(
+    ctx: CallContext,
+    name: string,
+    options: { readonly version: number; readonly scope?: string | undefined },
+  ): Promise<RestoredVersion>;
+
+  /**
+   * Returns what `undo` would do. Changes nothing. Rejects as `undo`.
+   *
+   * @example
+   * const { restored, trashed, builtOn } = await runtime.upkeep.planUndo({ userId: "alice" }, { run: "run-7" });
+   * console.log(restored, trashed, builtOn);
+   */
+  planUndo(ctx: CallContext, options: UndoOptions): Promise<UndoPlan>;
+
+  /**
+   * Takes back what a run has changed, or what came from a source, or all changes since a time: in the user's folder, in
+   * mounted folders and in the own store. What a run has written in others' stores stays.
+   *
+   * Each file is then as it was before these changes: it gets the content back that it had, also if it was deleted or
+   * moved, and a file that was not there goes to the trash. If others have changed a file since, by calls or by hand, it
+   * stays as it is, and `builtOn` names it. `left` names what cannot be undone, such as files whose former content is no
+   * longer kept. Indexes are made anew by their plugins. The new versions have the kind `undone`, belong to no run, and
+   * are trusted no more than the versions that they put back.
+   *
+   * The user's folder, each mounted folder and the own store are one change set each, or several for more than 2,000
+   * changes. If the process is killed in between, the same undo again does what is missing; afterwards it does nothing.
+   *
+   * Rejects with `ENTRY_NOT_FOUND` if no version names the run or the source, and with `BUSY` if others change the files
+   * all the time.
+   *
+   * @example
+   * const { left } = await runtime.upkeep.undo({ userId: "alice" }, { source: "https://example.com/" });
+   * for (const { path, reason } of left) console.log(`${path}: ${reason}`);
+   */
+  undo(ctx: CallContext, options: UndoOptions): Promise<UndoPlan>;
 
   /**
    * Returns a user's scopes, or some of them, with their trash: the bytes on the disk, whatever plugins say of them. No

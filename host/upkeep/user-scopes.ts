@@ -26,17 +26,34 @@ export async function eachPart<Result>(
   const apart = new Set(parts.flat());
   const results: Result[] = [];
   for (const scopes of parts) {
-    const isHere = (scope: string): boolean => scopes.includes(scope) || (scopes.length === 0 && !apart.has(scope));
-    if (only && !only.some(isHere)) continue;
-    const result = await operation.hold({ writes, scopes }, async (held) => {
-      const { reader } = held;
-      const all = await reader.scopes();
-      return await work({ held, reader, scopes: all.filter(isHere), hidden: all.filter((scope) => !isHere(scope)) });
-    });
-    results.push(result);
+    if (only && !only.some((scope) => isOf({ scopes, apart }, scope))) continue;
+    results.push(await holdPart(operation, { scopes, apart, writes }, work));
   }
   return results;
 }
+
+/** A part by the scopes to pass to `hold`, and all scopes that have a part of their own. */
+interface PartScopes {
+  readonly scopes: readonly string[];
+  readonly apart: ReadonlySet<string>;
+}
+
+/** Runs `work` on one part. */
+export async function holdPart<Result>(
+  operation: Operation,
+  { writes, ...part }: PartScopes & { readonly writes: boolean },
+  work: (part: HeldPart) => Promise<Result>,
+): Promise<Result> {
+  return await operation.hold({ writes, scopes: part.scopes }, async (held) => {
+    const { reader } = held;
+    const all = await reader.scopes();
+    const [scopes, hidden] = [true, false].map((isHere) => all.filter((scope) => isOf(part, scope) === isHere));
+    return await work({ held, reader, scopes: scopes ?? [], hidden: hidden ?? [] });
+  });
+}
+
+const isOf = ({ scopes, apart }: PartScopes, scope: string): boolean =>
+  scopes.includes(scope) || (scopes.length === 0 && !apart.has(scope));
 
 /** Throws `INPUT_INVALID` for an unknown scope, so that a misspelt one is not silently skipped. */
 export function checkScopes(action: string, scopes: readonly string[] = [], known: readonly string[]): void {

@@ -69,6 +69,12 @@ export class IndexFile {
     if (!isReplaced) this.#text += `${this.#text.endsWith("\n") ? "" : "\n"}${line}\n`;
   }
 
+  /** Adds a new entry's line before that of another. */
+  setBefore(other: string, { name, description }: { readonly name: string; readonly description: string }): void {
+    const added = `\n${lineOf(name, description)}${this.#carriageReturn}`;
+    this.#replaceLines(other, (line, isFirst) => (isFirst ? added + line : line));
+  }
+
   /** Drops all lines of an entry but the first. */
   keepFirst(name: string): void {
     this.#replaceLines(name, (line, isFirst) => (isFirst ? line : ""));

@@ -7,7 +7,7 @@ import type { InspectInput, InspectOutput, RefusedPath } from "../../shared/role
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { indexPath } from "./entry-name.ts";
+import { entryNameAt, indexPath } from "./entry-name.ts";
 import { derivedAmong, unfitAmong } from "./fit-paths.ts";
 import { findingsOf, readMemory } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryProblem } from "./memory-findings.ts";
@@ -30,10 +30,15 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
     mendMemory(
       state,
       found.filter(({ remedy }) => remedy !== null),
+      // An import that brings an index has its lines already.
+      entries?.length === incoming?.length ? namesAt(entries) : undefined,
     );
   }
   return answer;
 }
+
+const namesAt = (paths: readonly string[] = []): ReadonlySet<string> =>
+  new Set(paths.flatMap((path) => entryNameAt(path) ?? []));
 
 /** The files that no tool reads, because of their names. */
 function unusedFiles(): MemoryFinding[] {

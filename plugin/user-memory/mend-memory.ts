@@ -1,7 +1,7 @@
 /**
  * Does what the remedies of findings say, so that entries and index fit together again. Text that a person wrote is
  * never destroyed: before a file is changed or removed, it goes to the trash unchanged. So does an index that loses
- * lines.
+ * lines, unless the owner has just taken their entries away.
  */
 import { now } from "../capabilities.ts";
 import { splitFrontMatter } from "../front-matter.ts";
@@ -10,6 +10,7 @@ import { formatEntry, parseEntry, typeWhenMissing } from "./entry-file.ts";
 import type { EntryFields } from "./entry-file.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, describedByText, hasWords } from "./index-description.ts";
+import type { IndexFile } from "./index-file.ts";
 import { inOrderOfCreation, loadIndex } from "./load-index.ts";
 import { readText } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
@@ -18,13 +19,18 @@ import { memory } from "./memory-scope.ts";
 /** An entry that can be listed. */
 type Listed = Pick<EntryFields, "name" | "description" | "created">;
 
-export function mendMemory(state: MemoryState, findings: readonly MemoryFinding[]): void {
-  if (findings.length === 0) return;
+/** `changed`: the names of entries that the owner has just put there, or taken away: their lines are made anew. */
+export function mendMemory(
+  state: MemoryState,
+  findings: readonly MemoryFinding[],
+  changed: ReadonlySet<string> = new Set(),
+): void {
+  if (findings.length === 0 && changed.size === 0) return;
   const mended = findings
     .filter(({ problem }) => problem === "entry-unreadable" || problem === "entry-incomplete")
     .map(({ path }) => path.slice(0, -".md".length))
     .map((name) => [name, mendEntry(state, name)] as const);
-  mendIndex(state, new Map(mended));
+  mendIndex(state, new Map(mended), changed);
 }
 
 /**
@@ -73,7 +79,7 @@ function listable({ entries }: MemoryState, mended: ReadonlyMap<string, Listed |
   return inOrderOfCreation(all.filter((each) => each !== null));
 }
 
-function mendIndex(state: MemoryState, mended: ReadonlyMap<string, Listed | null>): void {
+function mendIndex(state: MemoryState, mended: ReadonlyMap<string, Listed | null>, changed: ReadonlySet<string>): void {
   const { index, indexKind, entries } = state;
   if (indexKind === "unsafe") return;
   if (indexKind === "unreadable") memory.trash(indexPath);
@@ -83,7 +89,23 @@ function mendIndex(state: MemoryState, mended: ReadonlyMap<string, Listed | null
   const before = index.toString();
   for (const name of surplus) index.remove(name);
   for (const name of repeated) index.keepFirst(name);
-  for (const { name, description } of listable(state, mended)) if (!index.has(name)) index.set(name, description);
-  if (surplus.length + repeated.length > 0) memory.trash(indexPath);
+  const listed = listable(state, mended);
+  setLines(index, listed, changed);
+  for (const { name, description } of listed) if (!index.has(name)) index.set(name, description);
+  const isLosing = repeated.length > 0 || surplus.some((name) => !changed.has(name));
+  if (isLosing) memory.trash(indexPath);
   if (index.toString() !== before) memory.write(indexPath, index.toString());
+}
+
+/** A new line stands where it would if it had always been there: before those of entries that were created later. */
+function setLines(index: IndexFile, listed: readonly Listed[], changed: ReadonlySet<string>): void {
+  const created = new Map(listed.map((entry) => [entry.name, entry.created]));
+  const names = changed.size === 0 ? [] : index.names;
+  for (const entry of listed.filter(({ name }) => changed.has(name))) {
+    const at = index.has(entry.name) ? -1 : names.findIndex((name) => (created.get(name) ?? "") > entry.created);
+    const next = names[at];
+    if (next === undefined) index.set(entry.name, entry.description);
+    else index.setBefore(next, entry);
+    if (next !== undefined) names.splice(at, 0, entry.name);
+  }
 }

@@ -7,7 +7,7 @@ import { digestOf } from "../reading.ts";
 import { placeKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import { headAfter, lineOf } from "./version-line.ts";
-import { unstatedFacts } from "./version.ts";
+import { isOfEarlier, unstatedFacts } from "./version.ts";
 import type { Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
 
 export interface PlannedVersion {
@@ -47,7 +47,13 @@ export function planVersions(ground: VersionGround, change: VersionedChange): Pl
   };
   const { facts, kind, planned } = change;
   const ofContent = (sha256: string): OriginClass | null => (kind === "imported" ? earlier.ofContent(sha256) : null);
-  const known = { trustOf, removed: removedIn(planned, trustOf), ofContent };
+  const ofRestored = (file: Restored): OriginClass | null => {
+    const had = isOfEarlier(kind) ? earlier.ofRestored(file) : null;
+    return had && lowestOf(had, ...(ground.isBroken ? [ground.unknown] : []));
+  };
+  // What is put back from the history comes from there, and not from a file that happens to say the same.
+  const removed = isOfEarlier(kind) ? new Map<string, string>() : removedIn(planned, trustOf);
+  const known = { trustOf, removed, ofContent, ofRestored };
   const byHand = unstatedFacts(facts.atMs);
   return chained(ground.origins.head, [
     { facts: { ...byHand, ...classed(found.edited) }, kind: "edited", files: found.edited },
@@ -104,12 +110,16 @@ interface Known {
   readonly removed: ReadonlyMap<string, string>;
   /** The lowest trust of versions with a content, for an import; `null` if there is none. */
   readonly ofContent: (sha256: string) => OriginClass | null;
+  /** The trust of a content that is put back; `null` if it is none. */
+  readonly ofRestored: (file: Restored) => OriginClass | null;
 }
+
+type Restored = Place & { readonly sha256: string };
 
 function versionedFile(
   { scope, path, before, after, writtenAt, ...file }: PlannedFile,
   { facts, kind }: VersionedChange,
-  { trustOf, removed, ofContent }: Known,
+  { trustOf, removed, ofContent, ofRestored }: Known,
 ): VersionedFile {
   const sha256 = digestOf(after);
   const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
@@ -117,8 +127,11 @@ function versionedFile(
   const replaced = before === null ? null : trustOf({ scope, path });
   const edited = writtenAt === null ? null : trustOf({ scope, path: writtenAt });
   const ofOthers = [replaced, edited, sha256 === null ? null : ofContent(sha256)].filter((each) => each !== null);
+  // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
+  const restored = sha256 === null ? null : ofRestored({ scope, path, sha256 });
+  const bounds = restored === null ? ofOthers : [restored];
   // The owner approves what is written, not what moves out of its way.
-  const written = kind === "approved" ? facts.trust : lowestOf(facts.trust, ...ofOthers);
+  const written = kind === "approved" ? facts.trust : lowestOf(facts.trust, ...bounds);
   return { scope, path, before, sha256, ...(from !== null && { from }), trust: moved ?? written };
 }
 
@@ -157,7 +170,7 @@ function foundEdits(
 /** The trust of earlier versions. All versions are read once, when they are first asked for. */
 class EarlierTrust {
   readonly #versions: VersionGround["versions"];
-  #known: { readonly ofFile: Map<string, OriginClass>; readonly ofContent: Map<string, OriginClass> } | null = null;
+  #known: Readonly<Record<"ofFile" | "lowestOfFile" | "ofContent", ReadonlyMap<string, OriginClass>>> | null = null;
 
   constructor(versions: VersionGround["versions"]) {
     this.#versions = versions;
@@ -173,16 +186,24 @@ class EarlierTrust {
     return this.#all.ofContent.get(sha256) ?? null;
   }
 
+  /** The lowest of versions of a file with this content; `null` if there was none. */
+  ofRestored({ scope, path, sha256 }: Restored): OriginClass | null {
+    return this.#all.lowestOfFile.get(`${placeKey({ scope, path })}:${sha256}`) ?? null;
+  }
+
   get #all() {
     if (this.#known !== null) return this.#known;
     const ofFile = new Map<string, OriginClass>();
+    const lowestOfFile = new Map<string, OriginClass>();
     const ofContent = new Map<string, OriginClass>();
     for (const { scope, path, sha256, trust } of this.#versions().flatMap(({ files }) => files)) {
       if (sha256 === null) continue;
-      ofFile.set(`${placeKey({ scope, path })}:${sha256}`, trust);
+      const key = `${placeKey({ scope, path })}:${sha256}`;
+      ofFile.set(key, trust);
+      lowestOfFile.set(key, lowestOf(lowestOfFile.get(key) ?? trust, trust));
       ofContent.set(sha256, lowestOf(ofContent.get(sha256) ?? trust, trust));
     }
-    this.#known = { ofFile, ofContent };
+    this.#known = { ofFile, lowestOfFile, ofContent };
     return this.#known;
   }
 }

@@ -70,9 +70,16 @@ export const versionKinds = [
   "imported",
   /** Removed from the trash for good. Its contents are not kept. */
   "purged",
+  /** The owner has put the content of an earlier version back. */
+  "restored",
+  /** The owner has taken changes back: each file is as it was before them. */
+  "undone",
 ] as const;
 
 export type VersionKind = (typeof versionKinds)[number];
+
+/** Whether the contents of such a version are those of earlier ones, at the owner's word. */
+export const isOfEarlier = (kind: VersionKind | undefined): boolean => kind === "restored" || kind === "undone";
 
 /** One change set in the history of a home: all files that it has changed. */
 export interface Version extends WriteFacts {

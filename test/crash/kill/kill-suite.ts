@@ -22,8 +22,9 @@ import { filesOf } from "../user-state.ts";
 import type { Files } from "../user-state.ts";
 import { faultsAfterKill } from "./after-kill.ts";
 import type { Place } from "./after-kill.ts";
-import type { Workload } from "./kill-workload.ts";
 import { callsOf, runKilledAt } from "./killed-run.ts";
+import type { KillableProcess } from "./killed-run.ts";
+import { storeProcess } from "./scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { editedText } from "./scenarios.ts";
 
@@ -67,13 +68,8 @@ export function testKills(scenarios: readonly Scenario[]): void {
 
 const placeOf = ({ boot, area = "user" }: Scenario, dataDir: string): Place => ({ dataDir, boot, area: areas[area] });
 
-const workloadOf = ({ boot, warm, step, closes = false }: Scenario, dataDir: string): Workload => ({
-  dataDir,
-  boot,
-  warm,
-  step,
-  closes,
-});
+const workloadOf = ({ boot, warm, step, closes = false }: Scenario, dataDir: string): KillableProcess =>
+  storeProcess({ dataDir, boot, warm, step, closes });
 
 /** One run without a kill: returns its system calls and the states that a kill may leave. */
 async function rehearse(

@@ -7,7 +7,14 @@ import { compiledScript } from "../store-under-test.ts";
 import { traceProcess } from "../strace.ts";
 import { fileCalls, systemCalls, threadsOf } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
-import type { Workload } from "./kill-workload.ts";
+
+/** A process that says "ready", works when it is told to, and then says "acknowledged". */
+export interface KillableProcess {
+  /** A compiled script of the crash suites. */
+  readonly script: string;
+  /** Its argument, as JSON. */
+  readonly workload: object;
+}
 
 export interface KilledRun {
   readonly isKilled: boolean;
@@ -15,28 +22,28 @@ export interface KilledRun {
 }
 
 /** The process dies before the kernel executes the call. */
-export async function runKilledAt(workload: Workload, call: SystemCall): Promise<KilledRun> {
+export async function runKilledAt(killable: KillableProcess, call: SystemCall): Promise<KilledRun> {
   const { name, ordinal } = call;
   const injection = ["-e", `trace=${name}`, "-e", `inject=${name}:signal=KILL:when=${ordinal}`];
-  const { isKilled, isAcknowledged } = await run(workload, threadsOf(call), injection);
+  const { isKilled, isAcknowledged } = await run(killable, threadsOf(call), injection);
   return { isKilled, isAcknowledged };
 }
 
 /** Every call on files between "ready" and the regular end. */
-export async function callsOf(workload: Workload, logFile: string, onReady: () => void): Promise<SystemCall[]> {
+export async function callsOf(killable: KillableProcess, logFile: string, onReady: () => void): Promise<SystemCall[]> {
   const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.join(",")}`];
-  const { pid, isKilled, isAcknowledged } = await run(workload, "all", options, onReady);
+  const { pid, isKilled, isAcknowledged } = await run(killable, "all", options, onReady);
   if (isKilled || !isAcknowledged) throw new Error("The workload did not end on its own");
   return systemCalls(readFileSync(logFile, "utf8"), pid);
 }
 
 async function run(
-  workload: Workload,
+  { script, workload }: KillableProcess,
   threads: "main" | "all",
   options: readonly string[],
   onReady: () => void = () => {},
 ): Promise<KilledRun & { readonly pid: number }> {
-  const child = spawn(process.execPath, [compiledScript("kill/kill-workload.js"), JSON.stringify(workload)], {
+  const child = spawn(process.execPath, [compiledScript(script), JSON.stringify(workload)], {
     stdio: ["pipe", "pipe", "inherit"],
     // A single thread makes all flushes, so that they can be counted.
     env: { ...process.env, UV_THREADPOOL_SIZE: "1" },

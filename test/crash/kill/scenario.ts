@@ -6,7 +6,9 @@ import { takeStep } from "../memory-steps.ts";
 import type { Step } from "../memory-steps.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { isFlush } from "../syscall-log.ts";
+import type { Workload } from "./kill-workload.ts";
 import { runKilledAt } from "./killed-run.ts";
+import type { KillableProcess } from "./killed-run.ts";
 
 export interface Scenario {
   readonly name: string;
@@ -21,6 +23,9 @@ export interface Scenario {
   /** The step itself changes nothing: afterwards exactly the earlier acknowledged changes must be there. */
   readonly isUpkeep?: boolean;
 }
+
+/** A process that works on a store without a runtime. */
+export const storeProcess = (workload: Workload): KillableProcess => ({ script: "kill/kill-workload.js", workload });
 
 export const firstBoot = "first start of the machine";
 export const nextBoot = "next start of the machine";
@@ -46,7 +51,11 @@ export function killedIn(
   return async (dataDir) => {
     await takeSteps(steps)(dataDir);
     const workload = { dataDir, boot: firstBoot, warm: [], step, closes: false };
-    const { isKilled } = await runKilledAt(workload, { ...at, isMainThread: !isFlush(at.name), text: "" });
+    const { isKilled } = await runKilledAt(storeProcess(workload), {
+      ...at,
+      isMainThread: !isFlush(at.name),
+      text: "",
+    });
     if (!isKilled) throw new Error("The process that was to leave records behind was not killed");
   };
 }

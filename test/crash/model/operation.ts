@@ -8,7 +8,9 @@ export type Operation =
   | { readonly do: "recreate"; readonly name: string; readonly body: string }
   | { readonly do: "delete"; readonly name: string }
   /** Brings back the fact that was deleted last. */
-  | { readonly do: "restore"; readonly name: string };
+  | { readonly do: "restore"; readonly name: string }
+  /** One fact comes back as it was trashed, also over another one, and one that was not there goes to the trash. */
+  | { readonly do: "undo"; readonly name: string; readonly made: string };
 
 export const indexPath = "MEMORY.md";
 
@@ -16,20 +18,32 @@ export function changesFor(reader: UserReader, operation: Operation, number: num
   const { name } = operation;
   const path = `${name}.md`;
   if (operation.do === "restore") return restoring(reader, name);
+  if (operation.do === "undo") return undoing(reader, operation, number);
   const isThere = reader.read("memory", path) !== null;
-  const stamp = String(number).padStart(3, "0");
-  const trash = {
-    kind: "trash",
-    scope: "memory",
-    path,
-    trashed: `trash/${name}.20260101T000000${stamp}Z.md`,
-  } as const;
+  const trash = trashing(name, number);
   const index = reader.read("memory", indexPath) ?? "";
   const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${operation.body.slice(0, 20)}`;
   const newIndex = write(indexPath, withLine(index, name, line));
   if (operation.do === "delete") return isThere ? [trash, newIndex] : [newIndex];
   const fact = write(path, `---\nname: ${name}\n---\n${operation.body}\n`);
   return operation.do === "recreate" && isThere ? [trash, fact, newIndex] : [fact, newIndex];
+}
+
+function trashing(name: string, number: number): Change {
+  const trashed = `trash/${name}.20260101T000000${String(number).padStart(3, "0")}Z.md`;
+  return { kind: "trash", scope: "memory", path: `${name}.md`, trashed };
+}
+
+/** As the host undoes changes: with every kind of step in one change set. */
+function undoing(reader: UserReader, { name, made }: Extract<Operation, { do: "undo" }>, number: number): ChangeSet {
+  const [path, scope] = [`${name}.md`, "memory"];
+  const trashed = reader.list(scope, `trash/${name}.`).at(-1)?.path ?? "";
+  const index = withLine(reader.read(scope, indexPath) ?? "", made, null);
+  const back: ChangeSet =
+    reader.read(scope, path) === null
+      ? [{ kind: "restore", scope, path: trashed, restored: path }]
+      : [write(path, reader.read(scope, trashed) ?? ""), { kind: "remove", scope, path: trashed }];
+  return [trashing(made, number), ...back, write(indexPath, withLine(index, name, `- [${name}](${path}) — undone`))];
 }
 
 function restoring(reader: UserReader, name: string): ChangeSet {

@@ -43,6 +43,21 @@ export const scripts: readonly Script[] = [
     steps: [upsert("one", "First."), upsert("two", "Second."), remove("one"), restore("one"), remove("one"), close],
   },
   {
+    name: "undo",
+    steps: [
+      upsert("one", "Mine."),
+      upsert("two", "Mine, too."),
+      recreate("one", "Poison."),
+      upsert("evil", "Poison."),
+      { do: "undo", name: "one", made: "evil" },
+      remove("two"),
+      upsert("evil", "More poison."),
+      { do: "undo", name: "two", made: "evil" },
+      close,
+      look,
+    ],
+  },
+  {
     name: "retire",
     steps: [upsert("one", "First."), upsert("two", "Second."), close, look, remove("one"), close, look],
   },

@@ -1,0 +1,61 @@
+/** Finds a file in the history, by its path or by the name of its entry. */
+import { counted, quoted } from "../../shared/text.ts";
+import type { LoadedTools } from "../plugins/loaded-tools.ts";
+import type { HeldUser } from "../store/store.ts";
+import type { Version, VersionedFile } from "../store/versions/version.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { Operation } from "./operation.ts";
+import { eachPart } from "./user-scopes.ts";
+
+/** A file by its name and, if files of several scopes have that, its scope. */
+export interface NamedFile {
+  readonly name: string;
+  readonly scope?: string | undefined;
+}
+
+export interface FilePlace {
+  readonly scope: string;
+  readonly path: string;
+}
+
+/** Throws `ENTRY_NOT_FOUND` if no version names the file, and `INPUT_INVALID` if files of several scopes have the name. */
+export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
+  const only = scope === undefined ? undefined : [scope];
+  const parts = await eachPart(operation, { writes: false, only }, async ({ held, hidden }) => {
+    const files = held.history.versions().flatMap((version) => version.files);
+    return files.filter((file) => !hidden.includes(file.scope) && (scope ?? file.scope) === file.scope);
+  });
+  const { tools, action } = operation;
+  const all = parts.flat();
+  const byName = all.filter(({ path }) => path === name);
+  const found = byName.length > 0 ? byName : all.filter((file) => isEntry(tools, file, name));
+  const scopes = [...new Set(found.map((file) => file.scope))];
+  const [first] = found;
+  if (first === undefined) {
+    const where = scope === undefined ? "" : ` of ${quoted(scope)}`;
+    throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(name)}: no version${where} names it`);
+  }
+  if (scopes.length > 1) {
+    const several = `${counted(scopes.length, "scope")} have it, allowed with one of them: ${scopes.join(", ")}`;
+    throw new ToolError("INPUT_INVALID", `Cannot ${action} ${quoted(name)}: ${several}`);
+  }
+  return { scope: first.scope, path: first.path };
+}
+
+/** Whether a file is, or was, the entry with this name, if its plugin says which file an entry has. */
+export function isEntry(tools: LoadedTools, { scope, path }: FilePlace, name: string): boolean {
+  const entryFile = tools.forScope("entries", scope)?.tool.entryFile;
+  return entryFile !== undefined && path === entryFile.split("{name}").join(name);
+}
+
+/** What a version did to a file. Throws `ENTRY_NOT_FOUND` if it is none of the file's. */
+export function versionOf(
+  { action }: Pick<Operation, "action">,
+  { history }: Pick<HeldUser, "history">,
+  { scope, path, seq }: FilePlace & Pick<Version, "seq">,
+): VersionedFile {
+  const version = history.versions().find((each) => each.seq === seq);
+  const file = version?.files.find((each) => each.scope === scope && each.path === path);
+  if (file !== undefined) return file;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(path)}: version ${seq} is none of this file`);
+}

@@ -1,0 +1,29 @@
+import { digestOf } from "../store/reading.ts";
+import type { HeldUser } from "../store/store.ts";
+import { ToolError } from "../values/tool-error.ts";
+
+/**
+ * A content by its hash: from the history, or from a file that has it still, such as one in the trash. `null` if it is
+ * kept nowhere.
+ */
+export async function keptContent({ history, reader }: HeldUser, sha256: string): Promise<Uint8Array | null> {
+  const kept = history.contentOf(sha256);
+  if (kept !== null) return kept;
+  for (const [place, origin] of history.origins()) {
+    if (origin.sha256 !== sha256) continue;
+    const colon = place.indexOf(":");
+    const found = await orNull(reader.bytesOf(place.slice(0, colon), place.slice(colon + 1)));
+    if (found !== null && digestOf(Buffer.from(found)) === sha256) return found;
+  }
+  return null;
+}
+
+/** A file that cannot be read keeps nothing. */
+async function orNull(read: Promise<Uint8Array | null>): Promise<Uint8Array | null> {
+  try {
+    return await read;
+  } catch (error) {
+    if (error instanceof ToolError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,219 @@
+/** Plans what takes changes back in one part of a user's scopes. Only reads. */
+import { isDerived } from "../../shared/derived-files.ts";
+import { storeLimits } from "../../shared/limits.ts";
+import { isScopePath, isTrashPath } from "../../shared/path.ts";
+import { quoted } from "../../shared/text.ts";
+import { digestOf } from "../store/reading.ts";
+import type { DerivedFiles } from "../store/store.ts";
+import { placeKey } from "../store/versions/present-origins.ts";
+import type { Version } from "../store/versions/version.ts";
+import type { Seen, SizedChange } from "../values/change-set.ts";
+import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { freeTrashPath } from "../values/trash-path.ts";
+import { beforeChanges, fileChains } from "./file-chains.ts";
+import type { FileChain } from "./file-chains.ts";
+import { FilePlaces } from "./file-places.ts";
+import { keptContent } from "./kept-content.ts";
+import type { Operation } from "./operation.ts";
+import { trashOf, trashPathOf } from "./trash.ts";
+import type { BuiltOnFile, LeftFile } from "./undo-plan.ts";
+import type { HeldPart } from "./user-scopes.ts";
+
+/** What is asked of every part. */
+export interface UndoTask {
+  readonly isUndone: (version: Version) => boolean;
+  readonly epochMs: number;
+  /** Files whose former content their plugin cannot use, by `scope:path`, and why. */
+  readonly unusable: ReadonlyMap<string, string>;
+}
+
+/** What happens to one file. Paths are inside the scope. */
+export interface UndoneFile {
+  readonly scope: string;
+  readonly path: string;
+  readonly outcome: "restored" | "trashed";
+  /** Whether there is no file now. */
+  readonly isMissing: boolean;
+  /** Whether the changes have removed it and made it again. */
+  readonly isRemade: boolean;
+  readonly changes: readonly SizedChange[];
+}
+
+export interface UndonePart {
+  readonly files: readonly UndoneFile[];
+  readonly builtOn: readonly BuiltOnFile[];
+  readonly left: readonly LeftFile[];
+  readonly seen: readonly Seen[];
+  readonly head: string;
+  /** Whether any version is one of the changes, undone or not. */
+  readonly isKnown: boolean;
+  /** There is more to do than one change set holds. */
+  readonly isMore: boolean;
+}
+
+/** At most so much is done in one change set. What plugins make of it needs room, too. */
+const [changesMax, bytesMax] = [storeLimits.changesMax - 500, storeLimits.scopeBytesMax / 2] as const;
+
+export async function planUndone(operation: Operation, part: HeldPart, task: UndoTask): Promise<UndonePart> {
+  const { history } = part.held;
+  const versions = history.versions();
+  const chains = fileChains(versions, task.isUndone).filter(({ scope }) => !part.hidden.includes(scope));
+  const planner = new PartPlanner(operation, part, { ...task, chains });
+  for (const chain of chains) await planner.look(chain);
+  await planner.putBackAll();
+  return { ...planner.result, head: history.head.hash, isKnown: versions.some(task.isUndone) };
+}
+
+/** A file that goes back to a content. */
+interface Goal extends Pick<UndoneFile, "scope" | "path" | "isRemade"> {
+  readonly bytes: Uint8Array | null;
+  readonly sha256: string;
+}
+
+class PartPlanner {
+  readonly #operation: Operation;
+  readonly #part: HeldPart;
+  readonly #task: UndoTask & { readonly chains: readonly FileChain[] };
+  readonly #derived: DerivedFiles;
+  readonly #files: UndoneFile[] = [];
+  readonly #builtOn: BuiltOnFile[] = [];
+  readonly #left: LeftFile[] = [];
+  readonly #goals: Goal[] = [];
+  /** The trash of each scope, with what the plan adds. */
+  readonly #trashes = new Map<string, FilePlaces>();
+  #sum = { changes: 0, bytes: 0 };
+  #isMore = false;
+
+  constructor(operation: Operation, part: HeldPart, task: UndoTask & { readonly chains: readonly FileChain[] }) {
+    this.#operation = operation;
+    this.#part = part;
+    this.#task = task;
+    this.#derived = operation.tools.derivedFiles;
+  }
+
+  /** Plans the file if nothing came after the changes. Notes what was built on them. */
+  async look(chain: FileChain): Promise<void> {
+    const { scope, path } = chain;
+    const { tools } = this.#operation;
+    // What is in the trash is where a file of the changes goes.
+    if (isTrashPath(path) || isDerived(path, this.#derived.get(scope) ?? [])) return;
+    const { present, before, isRemade, builtOn } = beforeChanges(chain);
+    const bytes = await this.#read(scope, path);
+    if (bytes instanceof ToolError) return this.#leave(scope, path, reasonOf(bytes));
+    const sha256 = digestOf(bytes);
+    // Somebody has edited it by hand since. What somebody has removed by hand stays removed.
+    const isEdited = sha256 !== present && sha256 !== null && sha256 !== before;
+    if (builtOn.length > 0 || (isEdited && before !== undefined)) {
+      this.#builtOn.push({ path: `${scope}/${path}`, versions: builtOn });
+    }
+    if (sha256 !== present || before === undefined || before === present) return;
+    if (!tools.hasScope(scope)) return this.#leave(scope, "", "no loaded plugin has this scope");
+    const unusable = this.#task.unusable.get(placeKey({ scope, path }));
+    if (unusable !== undefined) this.#leave(scope, path, unusable);
+    if (before !== null && unusable === undefined) this.#goals.push({ scope, path, bytes, isRemade, sha256: before });
+    else if (bytes !== null) await this.#trash({ scope, path }, bytes.length);
+  }
+
+  /** After `look` for all files, when it is known which make room. */
+  async putBackAll(): Promise<void> {
+    const places = new Map<string, FilePlaces>();
+    const making = new Set(this.#files.map(placeKey));
+    for (const goal of this.#goals) {
+      const { scope, path, bytes } = goal;
+      const live = places.get(scope) ?? (await this.#livePlaces(scope));
+      places.set(scope, live);
+      const other = bytes === null ? live.inTheWayOf(path) : null;
+      if (other !== null && making.has(placeKey({ scope, path: other }))) this.#later(goal);
+      else if (other !== null) this.#leave(scope, path, `${quoted(other)} is in its place`);
+      else await this.#putBack(goal);
+    }
+  }
+
+  get result(): Omit<UndonePart, "head" | "isKnown"> {
+    const { seen } = this.#part.reader;
+    return {
+      files: this.#files,
+      builtOn: this.#builtOn,
+      left: this.#left,
+      seen,
+      isMore: this.#isMore,
+    };
+  }
+
+  /** What is in its place goes with this change set. */
+  #later({ scope, path, isRemade }: Goal): void {
+    this.#files.push({ scope, path, isRemade, outcome: "restored", isMissing: true, changes: [] });
+    this.#isMore = true;
+  }
+
+  async #putBack({ scope, path, bytes, isRemade, sha256 }: Goal): Promise<void> {
+    const trashed = await this.#trashedBy(scope, path, sha256);
+    const content = trashed?.bytes ?? (await keptContent(this.#part.held, sha256));
+    if (content === null) return this.#leave(scope, path, "the content that it had before is no longer kept");
+    const write = { kind: "write", scope, path, content, bytes: content.length } as const;
+    const changes = ((): SizedChange[] => {
+      if (trashed === null) return [write];
+      const from = { scope, path: trashed.path, bytes: content.length };
+      if (bytes === null) return [{ kind: "restore", ...from, restored: path }];
+      return [write, { kind: "remove", ...from }];
+    })();
+    this.#add({ scope, path, isRemade, outcome: "restored", isMissing: bytes === null, changes });
+  }
+
+  async #trash({ scope, path }: Pick<Goal, "scope" | "path">, bytes: number): Promise<void> {
+    const trash = this.#trashes.get(scope) ?? (await this.#trashPlaces(scope));
+    this.#trashes.set(scope, trash);
+    const trashed = freeTrashPath(path, this.#task.epochMs, (each) => trash.inTheWayOf(each) !== null);
+    if (!isScopePath(trashed)) return this.#leave(scope, path, "its name would be too long in the trash");
+    trash.add(trashed);
+    const changes: SizedChange[] = [{ kind: "trash", scope, path, trashed, bytes }];
+    this.#add({ scope, path, outcome: "trashed", isMissing: false, isRemade: false, changes });
+  }
+
+  /** What does not fit is listed, and done in another change set. */
+  #add(file: UndoneFile): void {
+    const { changes, bytes } = this.#sum;
+    const added = file.changes.reduce((sum, each) => sum + each.bytes, 0);
+    this.#sum = { changes: changes + file.changes.length, bytes: bytes + added };
+    const fits = this.#sum.changes <= changesMax && (this.#sum.bytes <= bytesMax || changes === 0);
+    this.#isMore ||= !fits;
+    this.#files.push(fits ? file : { ...file, changes: [] });
+  }
+
+  /** The file in the trash that the changes have moved there from a path, if it is still as they have left it. */
+  async #trashedBy(
+    scope: string,
+    path: string,
+    sha256: string,
+  ): Promise<{ readonly path: string; readonly bytes: Uint8Array } | null> {
+    for (const chain of this.#task.chains) {
+      const last = chain.links.at(-1);
+      if (chain.scope !== scope || !isTrashPath(chain.path) || !last?.isUndone) continue;
+      if (last.from !== path || last.sha256 !== sha256) continue;
+      const bytes = await this.#read(scope, chain.path);
+      if (bytes instanceof Uint8Array && digestOf(bytes) === sha256) return { path: chain.path, bytes };
+    }
+    return null;
+  }
+
+  async #read(scope: string, path: string): Promise<Uint8Array | ToolError | null> {
+    try {
+      return await this.#part.reader.bytesOf(scope, path);
+    } catch (error) {
+      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return error;
+      throw error;
+    }
+  }
+
+  async #livePlaces(scope: string): Promise<FilePlaces> {
+    return new FilePlaces((await this.#part.reader.list(scope, "")).map(({ path }) => path));
+  }
+
+  async #trashPlaces(scope: string): Promise<FilePlaces> {
+    return new FilePlaces((await trashOf(this.#part.reader, scope)).map(trashPathOf));
+  }
+
+  #leave(scope: string, path: string, reason: string): void {
+    this.#left.push({ path: path === "" ? scope : `${scope}/${path}`, reason });
+  }
+}

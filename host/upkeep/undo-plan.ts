@@ -1,0 +1,47 @@
+/** The types for taking changes back. */
+
+/** Which changes: exactly one field is given. */
+export interface UndoOptions {
+  /** Those of a run, as the program has named it (`ctx.origin.run`). */
+  readonly run?: string | undefined;
+  /** Those that come from a source, as the program has named it (`ctx.origin.source`). */
+  readonly source?: string | undefined;
+  /** All since a time, that time included. */
+  readonly since?: Date | undefined;
+}
+
+/** Callers without types can pass anything. Throws a `TypeError` unless exactly one field is given. */
+export function checkUndo({ run, source, since }: UndoOptions): UndoOptions {
+  const given = [run, source, since].filter((each) => each !== undefined);
+  const isText = typeof given[0] === "string" && given[0] !== "" && since === undefined;
+  const isTime = since instanceof Date && !Number.isNaN(since.getTime());
+  if (given.length === 1 && (isText || isTime)) return { run, source, since: since && new Date(since) };
+  throw new TypeError("An undo needs one of these: a run or a source as a text, or a time as a valid Date");
+}
+
+/** What an undo does, or would do. Paths begin with the scope: `memory/editor.md`. Sorted. */
+export interface UndoPlan {
+  /** Files that get back the content that they had. */
+  readonly restored: readonly string[];
+  /** Files that were not there before. They go to the trash. */
+  readonly trashed: readonly string[];
+  /** Files that a plugin makes from others, such as an index, and has made anew. */
+  readonly derived: readonly string[];
+  /** Files that others have changed since, by calls or by hand, so that they can repeat what was written. They stay. */
+  readonly builtOn: readonly BuiltOnFile[];
+  /** What should be undone and cannot be. It stays. */
+  readonly left: readonly LeftFile[];
+}
+
+export interface BuiltOnFile {
+  readonly path: string;
+  /** The numbers of the versions that were built on it, the oldest first. Empty for an edit by hand that has none yet. */
+  readonly versions: readonly number[];
+}
+
+export interface LeftFile {
+  /** Only the scope if it concerns all of its files. */
+  readonly path: string;
+  /** As a clause about "it". */
+  readonly reason: string;
+}

@@ -1,0 +1,75 @@
+/** Takes changes back: each file is as it was before them, unless others have changed it since. */
+import { quoted } from "../../shared/text.ts";
+import type { Version } from "../store/versions/version.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { commitPlanned } from "./commit-planned.ts";
+import type { Operation } from "./operation.ts";
+import { planPart } from "./undo-part.ts";
+import type { PartTask, PlannedPart } from "./undo-part.ts";
+import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
+
+export async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
+  const planned: PlannedPart[] = [];
+  for (const task of await tasksOf(operation, options)) planned.push(await planPart(operation, task));
+  refuseUnknown(operation, options, planned);
+  return together(planned);
+}
+
+/** Each part is one change set, or several if that would be too large. */
+export async function undoChanges(asked: Operation, options: UndoOptions): Promise<UndoPlan> {
+  const done: PlannedPart[] = [];
+  let operation = asked;
+  for (const task of await tasksOf(asked, options)) {
+    for (let isMore = true; isMore;) {
+      const { scopes } = task;
+      const planned = await commitPlanned(operation, { scopes, kind: "undone" }, () => planPart(operation, task));
+      const hasChanged = planned.changes.length > 0;
+      done.push({ ...planned, files: planned.files.filter(({ changes }) => changes.length > 0) });
+      // From now on, the result is told even if the caller cancels.
+      if (hasChanged) operation = asked.uncancelled();
+      isMore = hasChanged && planned.isMore;
+    }
+  }
+  refuseUnknown(asked, options, done);
+  return together(done);
+}
+
+async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
+  const parts = await operation.parts();
+  const ofAll = { apart: new Set(parts.flat()), isUndone: isOneOf(options), epochMs: operation.now() };
+  return parts.map((scopes) => Object.assign({ scopes }, ofAll));
+}
+
+function isOneOf({ run, source, since }: UndoOptions): (version: Version) => boolean {
+  if (run !== undefined) return (version) => version.run === run;
+  if (source !== undefined) return (version) => version.source === source;
+  const sinceMs = since?.getTime() ?? Infinity;
+  return ({ atMs }) => atMs >= sinceMs;
+}
+
+/** A misspelt run would otherwise look like one that has written nothing. */
+function refuseUnknown({ action }: Operation, { run, source }: UndoOptions, planned: readonly PlannedPart[]): void {
+  const named = run ?? source;
+  if (named === undefined || planned.some(({ isKnown }) => isKnown)) return;
+  const origin = run === undefined ? "source" : "run";
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no version names the ${origin} ${quoted(named)}`);
+}
+
+function together(planned: readonly PlannedPart[]): UndoPlan {
+  const files = planned.flatMap((part) => part.files);
+  const pathsOf = (outcome: "restored" | "trashed"): string[] =>
+    files.filter((file) => file.outcome === outcome).map(({ scope, path }) => `${scope}/${path}`);
+  return {
+    restored: pathsOf("restored").toSorted(),
+    trashed: pathsOf("trashed").toSorted(),
+    derived: [...new Set(planned.flatMap(({ derived }) => derived))].toSorted(),
+    builtOn: byPath(planned.flatMap(({ builtOn }) => builtOn)),
+    left: byPath(planned.flatMap(({ left }) => left)),
+  };
+}
+
+/** Sorted, each path once: what a change set leaves is found again by the next. */
+function byPath<Item extends { readonly path: string }>(items: readonly Item[]): Item[] {
+  const once = new Map(items.map((item) => [item.path, item]));
+  return Array.from(once.values()).toSorted((a, b) => (a.path < b.path ? -1 : 1));
+}
