@@ -87,14 +87,19 @@ export class GatedCall {
   }
 
   /** Its guest has read files of one history, under the scopes that the history has. */
-  hasRead(history: HeldHistory, seen: readonly Seen[], derived: DerivedFiles = this.#parts.derived): void {
-    if (!this.#counts) return;
-    this.#ofReads = lowestRead([this.#ofReads, trustOfEntries(history, seen, derived)]);
+  hasRead(history: HeldHistory, seen: readonly Seen[]): void {
+    this.#hasRead(trustOfEntries(history, seen, this.#parts.derived));
   }
 
-  /** The same files of plugins that reach shared stores, as the stores' histories name them. */
-  get derivedInStores(): DerivedFiles {
-    return new Map([[entriesScope, this.#parts.derived.get(ownStoreName) ?? []]]);
+  /** Its guest has read entries of a store, as the store's history names them. */
+  hasReadStore(history: HeldHistory, seen: readonly Seen[], isOwn: boolean): void {
+    const derived = new Map([[entriesScope, this.#parts.derived.get(ownStoreName) ?? []]]);
+    const trust = trustOfEntries(history, seen, derived);
+    this.#hasRead(trust === null || isOwn ? trust : lowestOf(trust, ofAnother));
+  }
+
+  #hasRead(trust: OriginClass | null): void {
+    if (this.#counts) this.#ofReads = lowestRead([this.#ofReads, trust]);
   }
 
   /** A guest runs, perhaps again from the start: nobody gets what it has read or written before. */
@@ -115,7 +120,7 @@ export class GatedCall {
 
   /**
    * Whether its changes wait for the owner of the memory: then they are not committed. Throws `WRITE_REFUSED`. `whyNot`:
-   * why they cannot wait, as a clause.
+   * why they cannot wait, as a clause; then nobody can approve them either.
    */
   async waits(
     changes: readonly SizedChange[],
@@ -124,9 +129,10 @@ export class GatedCall {
     whyNot: string | null = null,
   ): Promise<boolean> {
     const { isUpkeep = false, approved } = this.#options;
-    if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
-    const { userId, found, action, input } = this.#call;
+    const { userId, origin, found, action, input } = this.#call;
     const { gate } = this.#parts;
+    if (approved !== undefined) gate.checkApproval({ origin, action, whyNot });
+    if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
     if (!(await gate.waits({ userId, changes, facts, policy: found.trust, action, whyNot }))) return false;
     const shown = await shownChanges(changes, bytesOf);
     this.#waiting = { userId, action, input, epochMs: facts.atMs, facts, changes: shown };
@@ -154,6 +160,9 @@ export class GatedCall {
     return this.#options.isUpkeep !== true && this.#options.approved === undefined && readsForModels(this.#call.found);
   }
 }
+
+/** Nobody has told the user where another user's text comes from, whatever that user is told of it. */
+export const ofAnother: OriginClass = "unstated";
 
 /** The change is the call's that waited; its trust is the owner's. */
 function approvedFacts(

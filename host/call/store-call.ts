@@ -6,6 +6,7 @@
  * run is dropped, the host decides about them, and the guest runs again from the start.
  */
 import { sharingLimits } from "../../shared/limits.ts";
+import { lowestOf } from "../../shared/origin.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
@@ -23,6 +24,7 @@ import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
+import { ofAnother } from "./gated-call.ts";
 import type { GatedCall } from "./gated-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
 
@@ -89,7 +91,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;
   for (const id of new Set(reply.seen.flatMap(({ scope }) => storeOfScope(scope) ?? []))) {
-    gated.hasRead(held.history(id), entriesRead(reply.seen, id), gated.derivedInStores);
+    gated.hasReadStore(held.history(id), entriesRead(reply.seen, id), id === principal);
   }
   if (!envelope.ok) return { result: resultOf(envelope) };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
@@ -101,7 +103,8 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => reader.bytesOf(scope, path);
   if (await gated.waits(all, facts, bytesOf, whyNotWait(all, grants, principal))) return { result: envelope };
   const seen = [...reply.seen, ...held.seen];
-  await commit(call, held, { changes: all, seen, knownSizes, grants, facts, kind: options.kind });
+  const written = isOwn(all, principal) ? facts : { ...facts, trust: lowestOf(facts.trust, ofAnother) };
+  await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind: options.kind });
   return { result: envelope };
 }
 
@@ -114,9 +117,11 @@ function entriesRead(seen: readonly Seen[], id: StoreId): Seen[] {
 /** Only the owner of the own store can approve what is written there; nobody can approve for another store's owner. */
 function whyNotWait(changes: readonly SizedChange[], grants: Commit["grants"], principal: StoreId): string | null {
   if (grants !== null) return "a change of grants cannot wait";
-  const isOwn = changes.every(({ scope }) => scope === scopeOfStore(principal));
-  return isOwn ? null : "only writes to the user's own store can wait";
+  return isOwn(changes, principal) ? null : "only writes to the user's own store can wait";
 }
+
+const isOwn = (changes: readonly SizedChange[], principal: StoreId): boolean =>
+  changes.every(({ scope }) => scope === scopeOfStore(principal));
 
 interface Commit extends PreparedChanges {
   readonly grants: WorkerReply["grants"];

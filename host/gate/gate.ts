@@ -1,11 +1,14 @@
 /** Decides whether a write takes effect, waits for the owner of the memory, or is refused; and keeps those that wait. */
 import { pendingLimits } from "../../shared/limits.ts";
+import { isAtLeast } from "../../shared/origin.ts";
 import type { TrustPolicy } from "../plugins/policy/policy.ts";
 import { judgeWrite } from "../plugins/policy/trust-policy.ts";
 import { digestOf } from "../store/reading.ts";
 import type { HoldOptions, Store } from "../store/store.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import { statedTrust } from "../values/origin.ts";
+import type { StatedOrigin } from "../values/origin.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 import { pendingChange } from "./pending-write.ts";
@@ -38,6 +41,12 @@ export interface WaitingCall {
   readonly changes: readonly PendingChange[];
 }
 
+/** An approval of a write that has waited. */
+export interface AskedApproval extends Pick<GatedWrite, "action" | "whyNot"> {
+  /** Of the approval, not of the write. */
+  readonly origin: StatedOrigin;
+}
+
 export class Gate {
   readonly #hook: WriteHook | null;
 
@@ -58,6 +67,17 @@ export class Gate {
     if (waits && whyNot !== null)
       throw refused(action, `it would have to wait for the owner of the memory, and ${whyNot}`);
     return waits;
+  }
+
+  /**
+   * Throws `WRITE_REFUSED` if not the owner approves, or if the write could not have waited: then what is approved was
+   * not shown.
+   */
+  checkApproval({ origin, action, whyNot }: AskedApproval): void {
+    if (whyNot !== null) throw refused(action, `it cannot be approved: ${whyNot}`);
+    const trust = statedTrust(origin);
+    if (!origin.told || isAtLeast(trust, "direct_user")) return;
+    throw refused(action, `the trust of its approval is ${trust}, allowed: direct_user and above, or no origin`);
   }
 }
 

@@ -8,6 +8,8 @@ import type { UserId } from "../values/user-id.ts";
 
 /** How many runs of a user are remembered, and for how many days after their trust fell. */
 const [runsMax, daysMax] = [1_000, 90];
+/** For so many days after that, a run can still be under way. */
+const underWayDays = 1;
 const dayMs = 24 * 3_600_000;
 
 const name = "trust";
@@ -81,8 +83,29 @@ function trustIn(runs: Runs | null, run: string): OriginClass {
   return lowestOf(...found.map(({ trust }) => trust));
 }
 
-/** The run comes last. What is too old or too much is dropped, the oldest first. */
+/** The run comes last. What is too old is dropped, and if there are too many, those whose trust fell first. */
 function withRun(runs: Runs, lowered: Runs[number]): Runs {
-  const isKept = ({ run, atMs }: Runs[number]): boolean => run !== lowered.run && atMs > lowered.atMs - daysMax * dayMs;
-  return [...runs.filter(isKept), lowered].slice(-runsMax);
+  const isSince = ({ atMs }: Runs[number], days: number): boolean => atMs > lowered.atMs - days * dayMs;
+  const kept = runs.filter((each) => each.run !== lowered.run && isSince(each, daysMax));
+  const named = [...kept.filter(({ run }) => run !== everyRun), lowered];
+  const dropped = named.slice(0, -runsMax).filter((each) => isSince(each, underWayDays));
+  const ofAll = [...kept.filter(({ run }) => run === everyRun), ...dropped.map(forAll)];
+  return [...joined(ofAll), ...named.slice(-runsMax)];
+}
+
+/**
+ * A run that is dropped while it can be under way must not be trusted again, however many other runs have read. So its
+ * trust is that of every run, until it is surely over.
+ */
+const forAll = ({ trust, atMs }: Runs[number]): Runs[number] => ({
+  run: everyRun,
+  trust,
+  atMs: atMs - (daysMax - underWayDays) * dayMs,
+});
+
+/** One record for several that stand for all runs. */
+function joined(ofAll: Runs): Runs {
+  if (ofAll.length === 0) return [];
+  const trust = lowestOf(...ofAll.map((each) => each.trust));
+  return [{ run: everyRun, trust, atMs: Math.max(...ofAll.map(({ atMs }) => atMs)) }];
 }
