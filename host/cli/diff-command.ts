@@ -1,11 +1,9 @@
-import { styleText } from "node:util";
-
 import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { FileDiff } from "../upkeep/file-version.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { isColoured } from "./colours.ts";
 import { defineCommand } from "./command.ts";
+import { diffLine } from "./diff-line.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { versionNumber } from "./version-number.ts";
@@ -53,16 +51,7 @@ function textOf({ scope, path, before, after, lines }: FileDiff, [first, second]
   if (lines === null)
     return `${visibleText(place)}: ${before === after ? "the same" : "different"}, but not comparable as text\n`;
   const heads = [`--- ${place} (${nameOrNone(first, before)})`, `+++ ${place} (${nameOrNone(second, after)})`];
-  return [...heads.map(visibleText), ...lines.map(shown)].map((line) => `${line}\n`).join("");
+  return [...heads.map(visibleText), ...lines.map(diffLine)].map((line) => `${line}\n`).join("");
 }
 
 const nameOrNone = (name: string, sha256: string | null): string => (sha256 === null ? `${name}: no file` : name);
-
-/** The text is escaped before it is coloured, so that it cannot write to the terminal itself. */
-function shown(line: string): string {
-  const text = visibleText(line);
-  const style = styles[line.slice(0, 1)];
-  return style !== undefined && isColoured() ? styleText(style, text, { validateStream: false }) : text;
-}
-
-const styles: Readonly<Record<string, "cyan" | "red" | "green">> = { "@": "cyan", "-": "red", "+": "green" };

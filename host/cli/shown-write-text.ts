@@ -1,5 +1,6 @@
 import type { ShownFile, ShownWrite } from "../upkeep/waiting-write.ts";
 import { visibleLines, visibleName, visibleText } from "../values/visible-text.ts";
+import { diffLine } from "./diff-line.ts";
 
 /** A waiting write for a person who decides about it: where it comes from, and each file before and after. */
 export function shownWriteText(write: ShownWrite): string {
@@ -19,15 +20,8 @@ export function shownWriteText(write: ShownWrite): string {
   return told.join("") + stale + files.flatMap((file) => (file.isDerived ? [] : [fileText(file)])).join("");
 }
 
-function fileText({ scope, path, change, text, present }: ShownFile): string {
-  const head = `\n${change} ${visibleText(`${scope}/${path}`)}\n`;
-  const before = present === null ? "" : marked("-", present);
-  return head + before + (text === null ? "" : marked("+", text));
+function fileText({ scope, path, change, text, lines }: ShownFile): string {
+  const shown = lines?.map((line) => `${diffLine(line)}\n`).join("");
+  const instead = change === "trash" ? "" : (text ?? "not text");
+  return `\n${change} ${visibleText(`${scope}/${path}`)}\n${shown ?? `${visibleLines(instead, "  ")}\n`}`;
 }
-
-const marked = (mark: string, text: string): string =>
-  text
-    .replace(/\n$/, "")
-    .split("\n")
-    .map((line) => `${mark} ${visibleLines(line, "  ")}\n`)
-    .join("");

@@ -22,7 +22,7 @@ export async function approveWaiting(operation: Operation, id: string): Promise<
   const write = await pendingOf(operation, id);
   if (!(await isApplied(operation, write))) {
     const changed = await apply(operation, write);
-    if (changed !== null) return await showAgain(operation, write, changed);
+    if (changed !== null) return await showAgain(operation, changed);
   }
   await operation.holdRecords({ writes: true }, (records) => records.remove("pending", id));
   return { applied: true, write: waitingWrite(operation, write) };
@@ -46,19 +46,32 @@ async function isApplied(operation: Operation, write: PendingWrite): Promise<boo
 }
 
 /** Returns `null` if it was applied as it was shown, else what it would change now. Throws the tool's failure. */
-async function apply(operation: Operation, write: PendingWrite): Promise<readonly PendingChange[] | null> {
-  let changed: readonly PendingChange[] | null = null;
+async function apply(operation: Operation, write: PendingWrite): Promise<PendingWrite | null> {
+  const isShown = (changes: readonly PendingChange[]): boolean =>
+    isAsShown(write.changes, changes, operation.tools.derivedFiles);
+  if ((await runAgain(operation, write, isShown)) === null) return null;
+  const now = { ...write, atMs: operation.now(), epochMs: operation.now() };
+  const changes = (await runAgain(operation, now, () => false)) ?? [];
+  return { ...now, changes: [...changes] };
+}
+
+/** Runs the call again. Returns `null` if it was committed, else what it would change. */
+async function runAgain(
+  operation: Operation,
+  write: PendingWrite,
+  isAccepted: (changes: readonly PendingChange[]) => boolean,
+): Promise<readonly PendingChange[] | null> {
+  let refused: readonly PendingChange[] | null = null;
   const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
     const now = await shownChanges(changes, (scope, path) => reader.bytesOf(scope, path));
-    if (isAsShown(write.changes, now, operation.tools.derivedFiles)) return [];
-    changed = now;
+    if (isAccepted(now)) return [];
+    refused = now;
     throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
   };
   const options: CallOptions = { accepts, kind: "approved", approved: write };
   const result = await operation.call(toolOf(operation, write), JSON.parse(write.input), options);
-  if (result.ok) return null;
-  if (changed === null) throw errorOf(result);
-  return changed;
+  if (!result.ok && refused === null) throw errorOf(result);
+  return refused;
 }
 
 function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): CatalogTool {
@@ -69,12 +82,7 @@ function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): C
   throw new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no loaded plugin has the tool ${name}`, { hint });
 }
 
-async function showAgain(
-  operation: Operation,
-  { id, ...write }: PendingWrite,
-  changes: readonly PendingChange[],
-): Promise<Approval> {
-  const facts = { ...write, atMs: operation.now(), changes: [...changes] };
+async function showAgain(operation: Operation, { id, ...facts }: PendingWrite): Promise<Approval> {
   const again = await operation.holdRecords({ writes: true }, (records) =>
     addPending(records, facts, { action: operation.action, replaces: id }),
   );

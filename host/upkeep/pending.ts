@@ -12,6 +12,7 @@ import { digestOf } from "../store/reading.ts";
 import { storeOfScope } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
+import { unifiedDiff } from "./unified-diff.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
 
 /** All that wait, the oldest first. */
@@ -70,10 +71,17 @@ export async function shownWrite(operation: Operation, write: PendingWrite): Pro
       reader.bytesOf(scope, change.path),
     );
     const bytes = present && Buffer.from(present);
-    if (file !== undefined) files.push({ ...file, present: textOf(bytes) });
+    if (file !== undefined) files.push({ ...file, ...(await compared(file, bytes)) });
     if (file?.isDerived === false && digestOf(bytes) !== change.before) isCurrent = false;
   }
   return { ...waiting, isCurrent, files };
+}
+
+/** A file beside what is in its place. No file is like an empty one. */
+async function compared({ text }: WaitingFile, bytes: Buffer | null): Promise<Pick<ShownFile, "present" | "lines">> {
+  const present = textOf(bytes);
+  const isText = text !== null && (bytes === null || present !== null);
+  return { present, lines: isText ? await unifiedDiff(present ?? "", text) : null };
 }
 
 /** The owner knows the own store as the scope `store`. */

@@ -5,8 +5,8 @@ import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
+import type { PendingUpkeep } from "./pending-upkeep.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
-import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
 export interface TrashedFile {
   /** The scope whose trash it is in, such as `memory` or `journal`. */
@@ -25,7 +25,7 @@ export interface TrashedFile {
  * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`,
  * `restoreVersion`, `purge`, `planUndo`, `undo`, `planImport` and `import` reject with `READ_ONLY`.
  */
-export interface Upkeep {
+export interface Upkeep extends PendingUpkeep {
   /**
    * The ids of all users who have a folder or an own store, sorted. A chat's store is kept up like a user's: under the
    * chat's id.
@@ -104,38 +104,6 @@ export interface Upkeep {
    * }
    */
   history(ctx: CallContext, options?: HistoryOptions): Promise<FileVersion[]>;
-
-  /**
-   * Returns the writes that wait for the owner of the memory, the oldest first: those of calls whose text the policy does
-   * not let take effect at once. They are in no index, read, list or search, and are dropped after 30 days. At most 100 of
-   * a user wait, and 20 of a run.
-   *
-   * @example
-   * for (const { id, tool, trust, files } of await runtime.upkeep.pending({ userId: "alice" })) {
-   *   console.log(id, tool, trust, files.map(({ path }) => path).join(", "));
-   * }
-   */
-  pending(ctx: CallContext): Promise<WaitingWrite[]>;
-
-  /** Returns a write that waits, beside the present files. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
-  showPending(ctx: CallContext, id: string): Promise<ShownWrite>;
-
-  /**
-   * Applies a write that waits, as it was shown, byte for byte: its call runs again, with the same input and at the same
-   * time. From then on its files are trusted as the owner's. If the files that it changes have changed since, nothing is
-   * applied, and it waits again under another id, as it would be now. Only the plugin's own index can differ.
-   *
-   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
-   * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
-   *
-   * @example
-   * const [first] = await runtime.upkeep.pending({ userId: "alice" });
-   * if (first !== undefined) console.log((await runtime.upkeep.approve({ userId: "alice" }, first.id)).applied);
-   */
-  approve(ctx: CallContext, id: string): Promise<Approval>;
-
-  /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
-  reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
 
   /**
    * Compares two versions of one file, or a version with the present content. `name` is the file's path, or an entry's

@@ -44,6 +44,8 @@ export interface ShownWrite extends WaitingWrite {
 export interface ShownFile extends WaitingFile {
   /** The present text; `null` if there is no file, or it is not UTF-8. */
   readonly present: string | null;
+  /** What the write changes, as lines of a unified diff; `null` if one of the two is not text, or they differ too much. */
+  readonly lines: readonly string[] | null;
 }
 
 /** What an approval has done. */

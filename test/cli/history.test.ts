@@ -6,6 +6,7 @@ import { createRuntime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
@@ -23,7 +24,8 @@ const upsert = (name: string, body: string): object => ({
 });
 
 beforeAll(async () => {
-  await using runtime = await createRuntime({ dataDir: folder.path, clock: () => Date.UTC(2026, 0, 2) });
+  const policy = trustingPolicy({ active: "tool_external" });
+  await using runtime = await createRuntime({ dataDir: folder.path, policy, clock: () => Date.UTC(2026, 0, 2) });
   const ctx = { userId: "alice" };
   const origin = { class: "direct_user", run: "run-7" } as const;
   await runtime.call("UpdateUserMemory", upsert("editor", "Helix"), { ...ctx, origin });

@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 
 import { openAuditedStage, upsert } from "../audit/audited-stage.ts";
 import { shippedNames } from "../support/test-plugin.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
@@ -16,7 +17,13 @@ const web: CallContext = { ...alice, origin: { class: "tool_internal", source: "
 
 /** A runtime with all plugins and nothing on a disk. */
 const inMemory = (): Promise<Runtime> =>
-  createRuntime({ store: memoryStore(), plugins: shippedNames(), threadsMax: 1, clock: () => 1_700_000_000_000 });
+  createRuntime({
+    store: memoryStore(),
+    plugins: shippedNames(),
+    policy: trustingPolicy({ active: "tool_external" }),
+    threadsMax: 1,
+    clock: () => 1_700_000_000_000,
+  });
 
 test("each call's version names its tool, its plugin, its id and what the program said of its origin", async () => {
   await using runtime = await inMemory();

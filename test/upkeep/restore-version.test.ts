@@ -38,6 +38,8 @@ test.for(["files", "memory"] as const)(
   },
 );
 
+const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
+
 test("a poisoned version that is put back stays as untrusted as it was", async () => {
   await using stage = await openUndoStage("memory");
   const { upkeep } = stage.runtime;
@@ -59,7 +61,7 @@ test("a version of another number, a removal, a file in the trash, and a taken p
   await using stage = await openUndoStage("files");
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: honest, input: remove("a") });
-  const [{ path: trashed = "" } = {}] = (await upkeep.history(alice)).filter((each) => each.path.startsWith("trash/"));
+  const trashed = (await upkeep.history(alice)).find((each) => each.path.startsWith("trash/"))?.path ?? "";
   const refusals = [
     ["a", 9, "ENTRY_NOT_FOUND"],
     ["none", 1, "ENTRY_NOT_FOUND"],
@@ -98,7 +100,6 @@ test("two versions differ by lines, from any to any, also with the present file 
   await stage.write({ ctx: honest, input: upsert("a", "one\ntwo\nthree", "d") });
   await stage.write({ ctx: honest, input: upsert("a", "one\n2\nthree", "d") });
   const hunk = ["-two", "+2"];
-  const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
   expect(changed((await upkeep.diff(alice, "a", { from: 1, to: 2 })).lines)).toEqual(hunk);
   expect(changed((await upkeep.diff(alice, "a", { from: "before", to: 2 })).lines)).toEqual(hunk);
   expect(changed((await upkeep.diff(alice, "a", { from: 2, to: 1 })).lines)).toEqual(["-2", "+two"]);

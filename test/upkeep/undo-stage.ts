@@ -5,6 +5,7 @@ import { expect } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
 
 export const alice = { userId: "alice" };
 export const poisoned: CallContext = {
@@ -46,6 +47,8 @@ export async function openUndoStage(engine: Engine, options: Partial<RuntimeOpti
     ...(engine === "files" ? { dataDir: folder.path, durability: "relaxed" } : { store: memoryStore() }),
     plugins: shippedNames(),
     threadsMax: 1,
+    // The poison has got in.
+    policy: trustingPolicy({ active: "untrusted_document" }),
     clock: () => stage.atMs,
     ...options,
   });

@@ -61,7 +61,7 @@ type Files = Readonly<Record<string, string>>;
 const partsIn = (dataDir: string): readonly Files[] => ["users", "stores"].map((name) => filesIn(join(dataDir, name)));
 
 /** A search index has the times of files. */
-const isOwn = (path: string): boolean => !/(?:^|\/)(?:\.memcell|_\.index)\//.test(path) && !/\.json$/.test(path);
+const isOwn = (path: string): boolean => !/(?:^|\/)(?:\.memcell|_\.index)\//.test(path) && !path.endsWith(".json");
 
 function filesIn(folder: string): Files {
   const names = existsSync(folder) ? readdirSync(folder, { recursive: true, encoding: "utf8" }) : [];

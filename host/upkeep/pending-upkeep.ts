@@ -1,0 +1,37 @@
+import type { CallContext } from "../values/call-context.ts";
+import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
+
+/** What the owner of the memory can do with the writes that wait. See `Upkeep` for what all operations have in common. */
+export interface PendingUpkeep {
+  /**
+   * Returns the writes that wait for the owner of the memory, the oldest first: those of calls whose text the policy does
+   * not let take effect at once. They are in no index, read, list or search, and are dropped after 30 days. At most 100 of
+   * a user wait, and 20 of a run.
+   *
+   * @example
+   * for (const { id, tool, trust, files } of await runtime.upkeep.pending({ userId: "alice" })) {
+   *   console.log(id, tool, trust, files.map(({ path }) => path).join(", "));
+   * }
+   */
+  pending(ctx: CallContext): Promise<WaitingWrite[]>;
+
+  /** Returns a write that waits, beside the present files. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
+  showPending(ctx: CallContext, id: string): Promise<ShownWrite>;
+
+  /**
+   * Applies a write that waits, as it was shown, byte for byte: its call runs again, with the same input and at the same
+   * time. From then on its files are trusted as the owner's. If the files that it changes have changed since, nothing is
+   * applied, and it waits again under another id, as it would be now. Only the plugin's own index can differ.
+   *
+   * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
+   * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
+   *
+   * @example
+   * const [first] = await runtime.upkeep.pending({ userId: "alice" });
+   * if (first !== undefined) console.log((await runtime.upkeep.approve({ userId: "alice" }, first.id)).applied);
+   */
+  approve(ctx: CallContext, id: string): Promise<Approval>;
+
+  /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
+  reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
+}
