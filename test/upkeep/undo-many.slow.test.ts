@@ -59,7 +59,7 @@ test(
       alice,
       names.map((name) => ({ scope: "memory", path: `${name}.md`, content: content(name) })),
     );
-    writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory/mine.md"), "no front matter");
+    writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory/mine.md"), Uint8Array.of(0xff));
     await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
     for (const name of ["entry-1", "entry-2"]) await stage.write({ ctx: poisoned, input: remove(name) });
     for (const name of ["more-1", "more-2"]) await stage.write({ ctx: honest, input: upsert(name, "honest") });
