@@ -110,7 +110,7 @@ export interface Upkeep extends PendingUpkeep {
    * name as for `restore`, also of a deleted one.
    *
    * Rejects with `ENTRY_NOT_FOUND` if no version names the file, if a version is none of this file, or if its content is
-   * no longer kept; with `INPUT_INVALID` if files of several scopes have the name, or for an unknown scope.
+   * no longer kept; with `INPUT_INVALID` if files of several scopes have the name.
    *
    * @example
    * const ctx = { userId: "alice" };
