@@ -71,7 +71,7 @@ test("shows again what has changed since, and drops what is rejected", async () 
   const shown = pending("approve", id);
   expect(shown.status).toBe(1);
   expect(shown.stdout).toMatch(/^Nothing was applied: .*It waits as w-/);
-  expect(shown.stdout).toMatch(/\n-Cake\n\+Soup\n/);
+  expect(shown.stdout).toMatch(/\n-Cake\n\\ No newline at end of file\n\+Soup\n/);
   const ids = (JSON.parse(pending("list", "--json").stdout) as { id: string }[]).map((each) => each.id);
   expect(ids).toHaveLength(2);
   expect(ids).not.toContain(id);
