@@ -6,6 +6,7 @@ import { createRuntime } from "memcell";
 import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { poisonedWrites } from "./poisoned-writes.ts";
 import { alice, honest, liveFiles, openUndoStage, poisoned, remove, upsert, writeTwins } from "./undo-stage.ts";
@@ -104,6 +105,48 @@ test("a source is undone in every family, in the folder and in the own store", a
   expect(JSON.stringify(await found("zinnia"))).not.toContain("zinnia.md");
   expect(JSON.stringify(await found("honest"))).toContain("honest.md");
   await expect(upkeep.undo(alice, { source: "elsewhere" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+});
+
+test("calls during an undo lose nothing, and the undo loses nothing of them", async () => {
+  await using stage = await openUndoStage("files", { plugins: ["user-memory"], threadsMax: 2 });
+  const { upkeep } = stage.runtime;
+  await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: poisoned, input: upsert("a", "evil") });
+  await stage.write({ ctx: poisoned, input: upsert("made", "evil") });
+  const names = Array.from({ length: 30 }, (_, at) => `during-${at}`);
+  // Two agents, each with its next call as soon as it has an answer: the undo's own turns are between theirs.
+  const agents = [0, 1].map((agent) => {
+    const writes = names.filter((_, at) => at % 2 === agent);
+    return stage.write(...writes.map((name) => ({ ctx: honest, input: upsert(name, `honest ${name}`) })));
+  });
+  const [undone] = await Promise.all([upkeep.undo(alice, run), ...agents]);
+  expect(undone).toMatchObject({ restored: ["memory/a.md"], trashed: ["memory/made.md"] });
+  const files = await liveFiles(stage);
+  const lines = ["a", ...names].map((name) => `- [${name}](${name}.md) \u2014 says `);
+  const index = Buffer.from(files["memory/MEMORY.md"] ?? "", "latin1").toString();
+  expect(lines.filter((line) => !index.includes(line))).toEqual([]);
+  expect(index.split("\n")).toHaveLength(lines.length + 1);
+  expect(Object.keys(files)).toHaveLength(lines.length + 1);
+  expect(JSON.stringify(files)).not.toContain("evil");
+});
+
+test("a run is undone in a mounted folder, too, and only there if it has written only there", async () => {
+  using mounted = temporaryFolder();
+  const mounts = [{ userId: "alice", scope: "journal", dir: mounted.path }];
+  await using stage = await openUndoStage("files", { mounts });
+  const { runtime } = stage;
+  await stage.write({ ctx: honest, input: upsert("a", "mine") });
+  const write = async (ctx: CallContext, content: string): Promise<void> =>
+    expect(await runtime.call("memory_write", { key: content, content }, ctx)).toMatchObject({ ok: true });
+  await write(honest, "honest");
+  const before = await liveFiles(stage);
+  await write(poisoned, "poison");
+  const { restored } = await runtime.upkeep.undo(alice, run);
+  expect(restored).toEqual([expect.stringMatching(/^journal\/\d{4}\/\d\d\/\d\d\.md$/)]);
+  expect(await liveFiles(stage)).toEqual(before);
+  const scopes = (await runtime.upkeep.history(alice))
+    .filter(({ kind }) => kind === "undone")
+    .map(({ scope }) => scope);
+  expect(scopes).toEqual(["journal"]);
 });
 
 /** It has the times of files. */
