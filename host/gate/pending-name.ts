@@ -1,10 +1,11 @@
 /**
- * The id of a write that waits: `w-<time>-<run>-<random>`. It has what is asked of all of them at once, so that they need
- * not be read: when they began to wait, and of which run they are.
+ * The id of a write that waits: `w-<time>-<run>-<digest>`. It has what is asked of all of them at once, so that they need
+ * not be read: when they began to wait, and of which run they are. And it has a digest of the record, so that whoever
+ * approves an id approves what was shown under it, also if somebody changes the record on the disk meanwhile.
  */
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 
-const pattern = /^w-([0-9a-z]{9})-([0-9a-f]{12})-[0-9a-f]{12}$/;
+const pattern = /^w-([0-9a-z]{9})-([0-9a-f]{12})-[0-9a-f]{32}$/;
 
 export interface PendingName {
   readonly id: string;
@@ -13,9 +14,10 @@ export interface PendingName {
   readonly run: string;
 }
 
-export function newPendingId(atMs: number, run: string | null): string {
-  const time = Math.max(0, atMs).toString(36).padStart(9, "0").slice(-9);
-  return `w-${time}-${hashOfRun(run)}-${randomBytes(6).toString("hex")}`;
+/** `facts`: the record without its id, in the order of its fields. */
+export function pendingIdOf(facts: { readonly atMs: number; readonly run: string | null }): string {
+  const time = Math.max(0, facts.atMs).toString(36).padStart(9, "0").slice(-9);
+  return `w-${time}-${hashOfRun(facts.run)}-${hexOf(JSON.stringify(facts), 32)}`;
 }
 
 /** `null` if the text is no such id. */
@@ -25,8 +27,7 @@ export function pendingName(id: string): PendingName | null {
 }
 
 /** Calls that name no run are one run. */
-export const hashOfRun = (run: string | null): string =>
-  createHash("sha256")
-    .update(run === null ? "none" : `run ${run}`)
-    .digest("hex")
-    .slice(0, 12);
+export const hashOfRun = (run: string | null): string => hexOf(run === null ? "none" : `run ${run}`, 12);
+
+const hexOf = (text: string, digits: number): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, digits);

@@ -4,6 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { originClasses } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import { pendingIdOf } from "./pending-name.ts";
 
 const sha256 = z.nullable(z.string().check(z.regex(/^[0-9a-f]{64}$/)));
 const text = z.nullable(z.string());
@@ -51,12 +52,15 @@ export const encodePending = (write: PendingWrite): string => JSON.stringify(wri
 export function decodePending(id: string, json: string | null): PendingWrite | null {
   if (json === null) return null;
   try {
-    const parsed = z.safeParse(schema, JSON.parse(json));
-    return parsed.success && parsed.data.id === id ? parsed.data : null;
+    const value: unknown = JSON.parse(json);
+    const parsed = z.safeParse(schema, value);
+    return parsed.success && parsed.data.id === id && isUnderItsId(value as PendingWrite) ? parsed.data : null;
   } catch {
     return null;
   }
 }
+
+const isUnderItsId = ({ id, ...facts }: PendingWrite): boolean => pendingIdOf(facts) === id;
 
 /** A change as it is shown. `before`: what the file is now. */
 export function pendingChange(change: SizedChange, before: string | null): PendingChange {

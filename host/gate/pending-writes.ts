@@ -2,7 +2,7 @@
 import { pendingLimits } from "../../shared/limits.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { hashOfRun, newPendingId, pendingName } from "./pending-name.ts";
+import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
 import type { PendingName } from "./pending-name.ts";
 import { contentOf, decodePending, encodePending } from "./pending-write.ts";
 import type { PendingFacts, PendingWrite } from "./pending-write.ts";
@@ -26,7 +26,7 @@ export async function addPending(
   if (present.length >= writesMax) throw full(action, `${present.length} writes wait already`, `${writesMax}`);
   const ofRun = present.filter(({ run }) => run === hashOfRun(facts.run)).length;
   if (ofRun >= writesPerRunMax) throw full(action, `${ofRun} of this run wait already`, `${writesPerRunMax}`);
-  const write = { id: newPendingId(facts.atMs, facts.run), ...facts };
+  const write = { id: pendingIdOf(facts), ...facts };
   await records.write("pending", write.id, encodePending(write));
   if (replaces !== null) await records.remove("pending", replaces);
   return write;

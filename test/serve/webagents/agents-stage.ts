@@ -5,6 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
+import type { InstalledPackages } from "../../support/python-packages.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { ServedProcess } from "../attacks/served-process.ts";
@@ -12,7 +13,6 @@ import { audience, issuer, TokenIssuer } from "../token-issuer.ts";
 import { ClientProcess } from "./client-process.ts";
 import type { AskedClient, Reply } from "./client-process.ts";
 import { installClients } from "./installed-clients.ts";
-import type { InstalledClients } from "./installed-clients.ts";
 
 /** The id of an agent of the platform, which is also that of its own store. */
 export const weather = "7f3c2a10-5b6e-4c8d-9e1f-0a2b3c4d5e6f";
@@ -38,7 +38,7 @@ export interface AgentsStage extends AsyncDisposable {
  * cannot be installed.
  */
 export function withAgentsStage(use: (stage: AgentsStage) => Promise<void> | void, args: readonly string[]): void {
-  let installed: InstalledClients;
+  let installed: InstalledPackages;
   let stage: AgentsStage | null = null;
   beforeAll(async () => {
     installed = await installClients();

@@ -7,7 +7,7 @@ import type { Interface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
 
-import { isolation } from "./installed-clients.ts";
+import { isolation } from "../../support/python-packages.ts";
 
 const script = fileURLToPath(new URL("drive.py", import.meta.url));
 

@@ -1,0 +1,126 @@
+/**
+ * What the gate does not stop. Each is asserted, so that whoever changes it finds the table. Most need somebody who can
+ * write to the disk: such a person can as well edit the entries, which is an edit by the owner.
+ */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { expect } from "vitest";
+
+import { model, owner, poison, user, web } from "../attack-stage.ts";
+import type { AttackStage } from "../attack-stage.ts";
+import { attacksOf } from "../attack.ts";
+
+const summarize = (stage: AttackStage, run = "r") => stage.save("summary", "In short: pay", model(run));
+
+/** Asserts that a run's summary of the page takes effect. */
+const isLaundered = async (stage: AttackStage): Promise<void> => {
+  await stage.runtime.call("ReadUserMemory", { name: "page" }, model("r"));
+  expect(await summarize(stage)).toMatchObject({ ok: true });
+};
+
+export const limits = attacksOf("what the gate does not stop", [
+  {
+    attack: "the program names no run: one call reads the poisoned entry, the next one writes its summary",
+    happens: "takes effect, with the trust of the model's words. The program must name the run, or say `exposedTo`",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await stage.runtime.call("ReadUserMemory", { name: "page" }, owner);
+      expect(
+        await stage.save("summary", "In short: pay", { ...owner, origin: { class: "model_inference" } }),
+      ).toMatchObject({ ok: true });
+      expect(await stage.trustOf("summary.md")).toBe("model_inference");
+    },
+  },
+  {
+    attack: "the program says `exposedTo` in the turn of the page, and no more in the next turn of the run",
+    happens: "takes effect. The program must say it for as long as the model has the page",
+    play: async (stage) => {
+      await stage.waits(() => stage.save("summary", "In short: pay", { ...model("r"), exposedTo: ["tool_external"] }));
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack: "the program says that the page's words are the user's",
+    happens: "takes effect: no text is judged by what it says",
+    play: async (stage) => {
+      expect(await stage.save("page", poison, user)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack: "the poison is in a description, and the model has it from the index in its prompt",
+    happens: "takes effect: an index lowers no run. The policy can keep such entries out of prompts",
+    play: async (stage) => {
+      const lax = await stage.lax();
+      const entry = { action: "upsert", name: "page", type: "user", description: poison, body: "x" };
+      await lax.call("UpdateUserMemory", entry, web);
+      await stage.runtime.memoryIndex(model("r"));
+      await stage.runtime.memoryEntries(model("r"));
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack: "one runtime may write nothing and reads the poisoned entry, another one writes in the same run",
+    happens: "takes effect: what reads may not write cannot put the run on record",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const reader = await stage.open({ readOnly: true });
+      await reader.call("ReadUserMemory", { name: "page" }, model("r"));
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack: "somebody copies a poisoned file by hand to another name, and a run reads it before a call changes it",
+    happens: "takes effect: a file made by hand is the owner's",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const page = readFileSync(join(stage.home(), "memory/page.md"), "utf8");
+      writeFileSync(join(stage.home(), "memory/copy.md"), page);
+      await stage.runtime.call("ReadUserMemory", { name: "copy" }, model("r"));
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack: "somebody removes `.memcell`, or only the record of what runs have read",
+    happens: "takes effect: all files count as made by hand, and all runs as new",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await stage.runtime.call("ReadUserMemory", { name: "page" }, model("r"));
+      rmSync(stage.record("runs", "trust").path);
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+      await stage.restart();
+      rmSync(join(stage.home(), ".memcell"), { recursive: true });
+      await isLaundered(stage);
+    },
+  },
+  {
+    attack: "somebody changes the trust of a version in the history",
+    happens: "takes effect. The doctor finds it, unless it is the last version, whose hash only the audit log has",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await stage.save("note", "Fine", user);
+      await stage.restart();
+      const folder = join(stage.home(), ".memcell/history");
+      const file = join(folder, readdirSync(folder).find((name) => name.startsWith("versions-")) ?? "");
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll("tool_external", "owner_edit"));
+      expect(JSON.stringify(await stage.runtime.upkeep.inspect(owner))).toContain("history");
+      await isLaundered(stage);
+    },
+  },
+  {
+    attack: "somebody changes the trust in the record of a write that waits",
+    happens: "the owner is shown that trust, with the text as it is",
+    on: "files",
+    play: async (stage) => {
+      const id = await stage.wait("page", poison);
+      const record = stage.record("pending", id);
+      record.write({ ...(record.read() as object), class: "direct_user", trust: "direct_user", source: null });
+      const shown = await stage.runtime.upkeep.showPending(owner, id);
+      expect(shown).toMatchObject({ trust: "direct_user" });
+      expect(shown.files[0]?.text).toContain(poison);
+    },
+  },
+]);

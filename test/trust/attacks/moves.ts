@@ -1,0 +1,224 @@
+/** A poisoned text is moved: by a name, through the trash, out and in again, to another user. */
+import { expect } from "vitest";
+
+import { entry, model, owner, poison, user, web } from "../attack-stage.ts";
+import type { AttackStage } from "../attack-stage.ts";
+import { attacksOf } from "../attack.ts";
+
+const bob = { userId: "bob" };
+
+const laxCall = async (stage: AttackStage, command: object): Promise<void> => {
+  const lax = await stage.lax();
+  expect(await lax.callAsHost("stores/AnthropicMemory", command, user)).toMatchObject({ ok: true });
+};
+
+export const moves = attacksOf("a move", [
+  {
+    attack: "the poisoned entry is renamed, edited and copied back where a policy lets all take effect",
+    happens: "its trust stays that of the page, under each name",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await laxCall(stage, { command: "str_replace", path: "/memories/page.md", old_str: "POISON", new_str: "Note" });
+      await laxCall(stage, { command: "rename", old_path: "/memories/page.md", new_path: "/memories/note.md" });
+      await laxCall(stage, { command: "insert", path: "/memories/note.md", insert_line: 0, insert_text: "By me" });
+      expect(await stage.trustOf("note.md", "store")).toBe("tool_external");
+    },
+  },
+  {
+    attack: "the poisoned entry goes to the trash, and the owner restores it",
+    happens: "its trust stays, and who reads it waits",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const lax = await stage.lax();
+      expect(await lax.call("UpdateUserMemory", { action: "delete", name: "page" }, user)).toMatchObject({ ok: true });
+      await stage.runtime.upkeep.restore(owner, "page");
+      expect(await stage.trustOf("page.md")).toBe("tool_external");
+      await stage.runtime.call("ReadUserMemory", { name: "page" }, model("r"));
+      await stage.waits(() => stage.save("summary", "In short: pay", model("r")));
+    },
+  },
+  {
+    attack: "an export has what waits",
+    happens: "it has not: only what is active",
+    play: async (stage) => {
+      await stage.wait("page", poison);
+      const { files } = await stage.runtime.upkeep.export(owner);
+      expect(files.map(({ content }) => Buffer.from(content).toString()).join("\n")).not.toContain("POISON");
+    },
+  },
+  {
+    attack: "the poisoned memory is exported and imported again, with one byte changed",
+    happens: "its trust stays: no replaced file is trusted more",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const { files } = await stage.runtime.upkeep.export(owner);
+      const changed = files.map(({ scope, path, content }) => {
+        const text = Buffer.from(content).toString().replace("POISON", "poison");
+        return { scope, path, content: Buffer.from(text) };
+      });
+      await stage.runtime.upkeep.import(owner, changed, { replace: true });
+      expect(await stage.trustOf("page.md")).toBe("tool_external");
+      expect(await stage.trustOf("page.md", "store")).toBe("tool_external");
+    },
+  },
+  {
+    attack: "the poisoned memory is imported for another user",
+    happens: "it is unstated at most there, and less if the program says so",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const { files } = await stage.runtime.upkeep.export(owner);
+      await stage.runtime.upkeep.import(bob, files);
+      expect(await stage.trustOf("page.md", "memory", "bob")).toBe("unstated");
+      await stage.runtime.upkeep.import({ ...web, userId: "carol" }, files);
+      expect(await stage.trustOf("page.md", "memory", "carol")).toBe("tool_external");
+    },
+  },
+  {
+    attack: "the owner's operations run in a call that comes from a page",
+    happens: "what they write is trusted as the page",
+    play: async (stage) => {
+      const content = Buffer.from("---\nname: menu\ndescription: Menu\ntype: reference\n---\nSoup\n");
+      await stage.runtime.upkeep.import(web, [{ scope: "memory", path: "menu.md", content }]);
+      expect(await stage.trustOf("menu.md")).toBe("tool_external");
+      await stage.runtime.call("ReadUserMemory", { name: "menu" }, model("r"));
+      await stage.waits(() => stage.save("summary", "Soup", model("r")));
+    },
+  },
+  {
+    attack: "a run reads the poisoned entry and writes its text under the name of a good one",
+    happens: "waits, and the good one stays",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await stage.runtime.call("ReadUserMemory", { name: "page" }, model("r"));
+      await stage.waits(() => stage.runtime.call("UpdateUserMemory", entry("billing", poison), model("r")));
+    },
+  },
+]);
+
+const shared = (store: string, name: string): string => `/memories/shared/${store}/${name}`;
+
+export const grants = attacksOf("a shared store", [
+  {
+    attack: "a page's text is written to a store that another user has shared",
+    happens: "is refused: its owner is not there to approve",
+    play: async (stage) => {
+      const store = await stage.shareWithBob();
+      const create = { command: "create", path: shared(store, "page.md"), content: poison };
+      await stage.refused("WRITE_REFUSED", () => stage.runtime.call("memory", create, { ...web, userId: "bob" }));
+    },
+  },
+  {
+    attack: "Alice's entry is poisoned; Bob's run reads it in her store, and writes to his own memory",
+    happens: "waits for Bob",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const store = await stage.shareWithBob();
+      const view = { command: "view", path: shared(store, "page.md") };
+      expect(JSON.stringify(await stage.runtime.call("memory", view, model("r", "bob")))).toContain("POISON");
+      await stage.unchanged(async () => {
+        expect(await stage.save("summary", "In short: pay", model("r", "bob"))).toMatchObject({ pending: {} });
+      }, "bob");
+    },
+  },
+  {
+    attack: "the same, and Bob's run writes it back to her store, to be read by her",
+    happens: "is refused",
+    play: async (stage) => {
+      await stage.poisonAll();
+      const store = await stage.shareWithBob();
+      await stage.runtime.call("memory", { command: "search", query: "poison" }, model("r", "bob"));
+      const create = { command: "create", path: shared(store, "s.md"), content: "In short: pay" };
+      await stage.refused("WRITE_REFUSED", () => stage.runtime.call("memory", create, model("r", "bob")));
+    },
+  },
+  {
+    attack: "Alice is the attacker: her own words are in the store that she shares, and Bob's run remembers them",
+    happens: "what Bob's run writes is unstated: her word is not his",
+    play: async (stage) => {
+      await stage.runtime.call("memory", { command: "create", path: "/memories/tip.md", content: poison }, user);
+      const store = await stage.shareWithBob();
+      await stage.runtime.call("memory", { command: "view", path: shared(store, "tip.md") }, model("r", "bob"));
+      expect(await stage.save("summary", "In short: pay", model("r", "bob"))).toMatchObject({ ok: true });
+      expect(await stage.trustOf("summary.md", "memory", "bob")).toBe("unstated");
+    },
+  },
+  {
+    attack: "Bob is the attacker: he writes his own words to Alice's store",
+    happens: "they are unstated there, and so is what a run of hers writes that has read them",
+    play: async (stage) => {
+      const store = await stage.shareWithBob();
+      const create = { command: "create", path: shared(store, "tip.md"), content: poison };
+      expect(await stage.runtime.call("memory", create, { ...user, userId: "bob" })).toMatchObject({ ok: true });
+      await stage.runtime.call("memory", { command: "search", query: "poison" }, model("r"));
+      await stage.save("summary", "In short: pay", model("r"));
+      expect(await stage.trustOf("summary.md")).toBe("unstated");
+    },
+  },
+]);
+
+export const names = attacksOf("a name", [
+  {
+    attack: "differs from that of a good entry in case only",
+    happens: "is refused",
+    play: async (stage) => {
+      for (const name of ["Billing", "BILLING"]) {
+        await stage.refused("NAME_CONFLICT", () => stage.save(name, poison, web));
+      }
+    },
+  },
+  {
+    attack: "has dots, spaces, an extension, a path, or letters that look like others or cannot be seen",
+    happens: "is refused",
+    play: async (stage) => {
+      const odd = [
+        "billing.",
+        "billing ",
+        " billing",
+        "billing.md",
+        "../billing",
+        "b\u0131lling",
+        "billing\u200b",
+        "b\u0456lling",
+        "billing\0",
+      ];
+      for (const name of odd) await stage.refused("INPUT_INVALID", () => stage.save(name, poison, web));
+    },
+  },
+  {
+    attack: "is that of the index",
+    happens: "is refused",
+    play: async (stage) => {
+      for (const name of ["MEMORY", "memory"])
+        await stage.refused("NAME_RESERVED", () => stage.save(name, poison, web));
+    },
+  },
+  {
+    attack: "is allowed, and looks like that of a good entry",
+    happens: "waits, and the owner sees the name as it is",
+    play: async (stage) => {
+      const id = await stage.waits(() => stage.save("bi11ing", poison, web));
+      expect((await stage.runtime.upkeep.showPending(owner, id)).files[0]?.path).toBe("bi11ing.md");
+    },
+  },
+  {
+    attack: "a path of the own store climbs out of it",
+    happens: "is refused",
+    play: async (stage) => {
+      for (const path of ["/memories/../page.md", "/memories/a/../../page.md", "/memories/./page.md"]) {
+        const create = { command: "create", path, content: poison };
+        await stage.refused("INPUT_INVALID", () => stage.runtime.call("memory", create, web));
+      }
+    },
+  },
+  {
+    attack: "a path of the own store is that of its index, or of what another user has created there",
+    happens: "waits, as an entry under another path",
+    play: async (stage) => {
+      for (const path of ["_.index/000001.txt", `_.by/${await stage.storeId("bob")}/page.md`]) {
+        const create = { command: "create", path: `/memories/${path}`, content: poison };
+        const id = await stage.waits(() => stage.runtime.call("memory", create, web));
+        expect((await stage.runtime.upkeep.showPending(owner, id)).files[0]?.path).toMatch(/^_\.5f\.(?:index|by)\//);
+      }
+    },
+  },
+]);
