@@ -23,11 +23,14 @@ import { asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
+import { keepsNothing } from "./asked-call.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
 import { GuestRuns } from "./guest-runs.ts";
 import type { GuestRunsParts } from "./guest-runs.ts";
 import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
+import { scopesOfUser } from "./read-scopes.ts";
+import { ShownEntries } from "./shown-entries.ts";
 import { callWithStores } from "./store-call.ts";
 import { writeFacts } from "./write-facts.ts";
 
@@ -83,7 +86,9 @@ export class CallRunner {
         try {
           return await (reachesStores(call.found)
             ? this.#withStores(call, { turn, record, runs, factsAt }, options)
-            : this.#hold(call, turn, options, (held) => this.#run(runs, { held, record, factsAt }, options)));
+            : this.#hold(call, turn, options, (held) =>
+                this.#run(runs, { found: call.found, held, record, factsAt }, options),
+              ));
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
         }
@@ -120,26 +125,29 @@ export class CallRunner {
 
   async #run(
     runs: GuestRuns,
-    { held, record, factsAt }: { held: HeldUser; record: CallRecord; factsAt: FactsAt },
-    { stage, freedBytes, accepts, isLookingOnly, kind }: CallOptions,
+    { found, held, record, factsAt }: { found: CatalogTool; held: HeldUser; record: CallRecord; factsAt: FactsAt },
+    options: CallOptions,
   ): Promise<ToolResult> {
+    const { stage: asked, freedBytes, accepts, kind } = options;
     const { reader, knownSizes: known, handed } = held;
-    const staging = stage && ((epochMs: number) => stage(reader, epochMs));
-    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
+    const shown = new ShownEntries(found, scopesOfUser(held, found.tool.scopes), options);
+    const stage = shown.staging(asked && ((epochMs) => asked(reader, epochMs)));
+    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage });
     const { envelope, changes, seen, knownSizes } = reply;
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
-    if (!isLookingOnly) {
+    const result = await shown.withOrigins(envelope, seen);
+    if (!keepsNothing(options)) {
       const all = [...staged, ...changes, ...accepted];
       const prepared = { changes: all, seen: [...seen, ...reader.seen], knownSizes, facts: factsAt(atMs), kind };
       await this.#own.commit(prepared, held, record);
     }
-    return envelope;
+    return result;
   }
 
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
-    { userId, called, stores, action }: CheckedCall,
+    { userId, found, called, stores, action }: CheckedCall,
     { turn, record, runs, factsAt }: { turn: Turn; record: CallRecord; runs: GuestRuns; factsAt: FactsAt },
     options: CallOptions,
   ): Promise<ToolResult> {
@@ -151,6 +159,7 @@ export class CallRunner {
     const { isLookingOnly = false, isThorough = false, freedBytes } = options;
     const hold = { writes: commits(called, options), isLookingOnly, isThorough, until, signal };
     return callWithStores({
+      found,
       userId,
       principal,
       shared,
@@ -186,5 +195,5 @@ function factsOf(
 }
 
 /** Whether a call can end in a commit: because its tool can change files, or because the host stages changes. */
-const commits = ({ rights }: CalledExport, { isLookingOnly, stage }: CallOptions): boolean =>
-  !isLookingOnly && (stage !== undefined || mayChange(rights));
+const commits = ({ rights }: CalledExport, options: CallOptions): boolean =>
+  !keepsNothing(options) && (options.stage !== undefined || mayChange(rights));

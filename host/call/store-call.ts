@@ -7,6 +7,7 @@
  */
 import { sharingLimits } from "../../shared/limits.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
@@ -22,10 +23,14 @@ import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
+import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
+import { scopesOfStores } from "./read-scopes.ts";
+import { ShownEntries } from "./shown-entries.ts";
 
 export interface StoreCall {
+  readonly found: CatalogTool;
   readonly userId: UserId;
   /** The user's own store. */
   readonly principal: StoreId;
@@ -78,11 +83,13 @@ async function runOnce(call: StoreCall): Promise<Ended> {
 }
 
 async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
-  const { questions, record, principal, options } = call;
+  const { found, questions, record, principal, options } = call;
   const decided = await questions.decide(held);
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
-  const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
+  const shown = new ShownEntries(found, scopesOfStores(held, decided), options);
+  const { stage: asked } = options;
+  const stage = shown.staging(asked && (async (ms) => inStore(await asked(reader, ms), principal)));
   const { epochMs, staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
   if (reply.wanted !== null) return { wanted: reply.wanted };
   record.reached(decided.stores);
@@ -91,7 +98,8 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
   // A grant has expired meanwhile, or the program vouches no more.
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
-  if (options.isLookingOnly) return { result: envelope };
+  const result = await shown.withOrigins(envelope, reply.seen);
+  if (keepsNothing(options)) return { result };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
   await commit(call, held, {
     changes: all,
@@ -101,7 +109,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
     facts: call.factsAt(epochMs),
     kind: options.kind,
   });
-  return { result: envelope };
+  return { result };
 }
 
 interface Commit extends PreparedChanges {

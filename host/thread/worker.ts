@@ -63,6 +63,8 @@ export interface WorkerTask {
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
+  /** Whether `seen` is wanted even if the call changes nothing. */
+  readonly notesSeen?: boolean;
   /** Changes that the guest's reads see as done. They are committed together with the guest's changes. */
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
@@ -113,7 +115,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const notesSeen = canChange(grant) || before.length > 0;
+  const notesSeen = canChange(grant) || before.length > 0 || (task.notesSeen === true && "contents");
   using reader = grant.stores
     ? readers().openShared(knownSizes)
     : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed, notesSeen });
