@@ -1,3 +1,4 @@
+import type { OriginClass } from "../../shared/origin.ts";
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { PendingWrite } from "../gate/pending-write.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
@@ -36,6 +37,8 @@ export interface CallOptions {
   readonly freedBytes?: number;
   /** Reads the user's files as a crash has left them, and commits nothing. */
   readonly isLookingOnly?: boolean;
+  /** Commits nothing. */
+  readonly view?: EntryView;
   /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
   readonly isUpkeep?: boolean;
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
@@ -44,6 +47,19 @@ export interface CallOptions {
   readonly kind?: VersionKind | undefined;
   /** Ignores what the store has cached about the user. */
   readonly isThorough?: boolean;
+}
+
+/** Whether the changes of a call are dropped. */
+export const keepsNothing = ({ isLookingOnly, view }: CallOptions): boolean =>
+  isLookingOnly === true || view !== undefined;
+
+/** What the guest is shown: everything but entries that are trusted less. */
+export interface EntryView {
+  readonly least: OriginClass;
+  /** Changes of derived files, so that they are as without these entries. */
+  readonly made: readonly SizedChange[];
+  /** Called with the number of entries that are not shown. */
+  readonly hides?: (count: number) => void;
 }
 
 export type Accepts<Answer> = (

@@ -22,6 +22,7 @@ import { asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
+import { keepsNothing } from "./asked-call.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
 import { GatedCall } from "./gated-call.ts";
 import type { GatedCallParts } from "./gated-call.ts";
@@ -29,6 +30,8 @@ import { GuestRuns } from "./guest-runs.ts";
 import type { GuestRunsParts } from "./guest-runs.ts";
 import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
+import { scopesOfUser } from "./read-scopes.ts";
+import { ShownEntries } from "./shown-entries.ts";
 import { callWithStores } from "./store-call.ts";
 
 export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts, GatedCallParts {
@@ -84,7 +87,9 @@ export class CallRunner {
           await gated.begin(turn);
           const result = await (reachesStores(call.found)
             ? this.#withStores(call, { turn, record, runs, gated }, options)
-            : this.#hold(call, turn, { gated, options }, (held) => this.#run(runs, { held, record, gated }, options)));
+            : this.#hold(call, turn, { gated, options }, (held) =>
+                this.#run(runs, { found: call.found, held, record, gated }, options),
+              ));
           return await gated.end(result, turn);
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
@@ -122,29 +127,32 @@ export class CallRunner {
 
   async #run(
     runs: GuestRuns,
-    { held, record, gated }: { held: HeldUser; record: CallRecord; gated: GatedCall },
-    { stage, freedBytes, accepts, isLookingOnly, kind }: CallOptions,
+    { found, held, record, gated }: { found: CatalogTool; held: HeldUser; record: CallRecord; gated: GatedCall },
+    options: CallOptions,
   ): Promise<ToolResult> {
+    const { stage: asked, freedBytes, accepts, kind } = options;
     const { reader, knownSizes: known, handed } = held;
     gated.restart();
-    const staging = stage && ((epochMs: number) => stage(reader, epochMs));
-    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage: staging });
+    const shown = new ShownEntries(found, scopesOfUser(held, found.tool.scopes), options);
+    const stage = shown.staging(asked && ((epochMs) => asked(reader, epochMs)));
+    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage });
     const { envelope, changes, seen, knownSizes } = reply;
     gated.hasRead(held.history, seen);
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
-    if (!isLookingOnly) {
+    const result = await shown.withOrigins(envelope, seen);
+    if (!keepsNothing(options)) {
       const all = [...staged, ...changes, ...accepted];
       const facts = gated.facts(atMs);
       if (await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path))) return envelope;
       await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind }, held, record);
     }
-    return envelope;
+    return result;
   }
 
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
-    { userId, stores, action }: CheckedCall,
+    { userId, found, stores, action }: CheckedCall,
     { turn, record, runs, gated }: { turn: Turn; record: CallRecord; runs: GuestRuns; gated: GatedCall },
     options: CallOptions,
   ): Promise<ToolResult> {
@@ -156,6 +164,7 @@ export class CallRunner {
     const { isLookingOnly = false, isThorough = false, freedBytes } = options;
     const hold = { writes: gated.commits, isLookingOnly, isThorough, until, signal };
     return callWithStores({
+      found,
       userId,
       principal,
       shared,

@@ -20,6 +20,7 @@ import { failedResult } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Admission } from "./admission.ts";
+import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions } from "./asked-call.ts";
 import { lowestRead, readsForModels, trustOfEntries } from "./run-reads.ts";
 import { writeFacts } from "./write-facts.ts";
@@ -70,8 +71,7 @@ export class GatedCall {
 
   /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
   get commits(): boolean {
-    const { isLookingOnly, stage } = this.#options;
-    return !isLookingOnly && (stage !== undefined || mayChange(this.#call.called.rights));
+    return !keepsNothing(this.#options) && (this.#options.stage !== undefined || mayChange(this.#call.called.rights));
   }
 
   /** How its guest runs. */

@@ -1,6 +1,7 @@
 /** Runs the guest of a call: takes a thread and the time, and gives the thread the task. */
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { LogLine } from "../log/log-entry.ts";
+import { showsEntries } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
@@ -116,7 +117,8 @@ export class GuestRuns {
     const { hostCalls, stagedBytes } = this.#parts.limits;
     const limits = { hostCalls, stagedBytes, refuels };
     const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
-    return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs, notesReads };
+    const notesSeen = notesReads || showsEntries(found);
+    return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs, notesSeen };
   }
 }
 

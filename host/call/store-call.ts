@@ -8,6 +8,7 @@
 import { sharingLimits } from "../../shared/limits.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
@@ -23,12 +24,16 @@ import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
+import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
 import { ofAnother } from "./gated-call.ts";
 import type { GatedCall } from "./gated-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
+import { scopesOfStores } from "./read-scopes.ts";
+import { ShownEntries } from "./shown-entries.ts";
 
 export interface StoreCall {
+  readonly found: CatalogTool;
   readonly userId: UserId;
   /** The user's own store. */
   readonly principal: StoreId;
@@ -80,11 +85,13 @@ async function runOnce(call: StoreCall): Promise<Ended> {
 }
 
 async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
-  const { questions, record, principal, options, gated } = call;
+  const { found, questions, record, principal, options, gated } = call;
   const decided = await questions.decide(held);
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
-  const stage = options.stage && (async (ms: number) => inStore((await options.stage?.(reader, ms)) ?? [], principal));
+  const shown = new ShownEntries(found, scopesOfStores(held, decided), options);
+  const { stage: asked } = options;
+  const stage = shown.staging(asked && (async (ms) => inStore(await asked(reader, ms), principal)));
   gated.restart();
   const { epochMs, staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
   if (reply.wanted !== null) return { wanted: reply.wanted };
@@ -97,15 +104,16 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
   // A grant has expired meanwhile, or the program vouches no more.
   if (!(await questions.isStill(decided, held))) throw new StaleCall();
-  if (options.isLookingOnly) return { result: envelope };
+  const result = await shown.withOrigins(envelope, reply.seen);
+  if (keepsNothing(options)) return { result };
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
   const facts = gated.facts(epochMs);
   const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => reader.bytesOf(scope, path);
-  if (await gated.waits(all, facts, bytesOf, whyNotWait(all, grants, principal))) return { result: envelope };
+  if (await gated.waits(all, facts, bytesOf, whyNotWait(all, grants, principal))) return { result };
   const seen = [...reply.seen, ...held.seen];
   const written = isOwn(all, principal) ? facts : { ...facts, trust: lowestOf(facts.trust, ofAnother) };
   await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind: options.kind });
-  return { result: envelope };
+  return { result };
 }
 
 /** What a guest has read of a store's entries, as the store's history names them. */

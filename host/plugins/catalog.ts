@@ -16,6 +16,7 @@ import { bundledName } from "./bundled-plugins.ts";
 import type { PluginFiles } from "./bundled-plugins.ts";
 import { clashClauses, replaces } from "./clash-clauses.ts";
 import type { Plugin } from "./clash-clauses.ts";
+import { familyFiles } from "./family-files.ts";
 import { LoadedTools } from "./loaded-tools.ts";
 import { NotLoaded } from "./not-loaded.ts";
 import { narrowingText, narrowPlugin } from "./policy/narrow-plugin.ts";
@@ -79,12 +80,12 @@ export async function judgeCatalog(files: PluginFiles, policy: Policy, onLeftOut
 
 function catalogOf(judged: readonly JudgedFile[], bundled: readonly string[], policy: Policy): JudgedCatalog {
   const left = judged.flatMap(({ plugin, tools }) => (plugin === null ? [] : [{ plugin, tools }]));
-  const all = left.flatMap(({ plugin, tools: ofPlugin }, moduleIndex) =>
-    ofPlugin.map((tool) => {
-      const { name: family } = plugin.manifest;
-      return { tool, family, moduleIndex, trust: policy.plugins.get(family)?.trust ?? trustDefaults };
-    }),
-  );
+  const all = left.flatMap(({ plugin: { manifest }, tools: ofPlugin }, moduleIndex) => {
+    const { name: family } = manifest;
+    const files = familyFiles(manifest);
+    const trust = policy.plugins.get(family)?.trust ?? trustDefaults;
+    return ofPlugin.map((tool) => ({ tool, family, moduleIndex, trust, files }));
+  });
   const narrowings = judged.flatMap((each) => each.narrowings);
   const unavailable = narrowings.flatMap((narrowing) =>
     narrowing.unavailable.map((name) => ({ family: narrowing.family, name, reason: narrowingText(narrowing) })),

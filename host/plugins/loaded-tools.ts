@@ -5,6 +5,7 @@ import type { Role } from "../../shared/roles.ts";
 import { anyStore, ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { FamilyFiles } from "./family-files.ts";
 import type { NotLoaded } from "./not-loaded.ts";
 import type { TrustPolicy } from "./policy/policy.ts";
 import { isOffered } from "./tool-commands.ts";
@@ -16,6 +17,7 @@ export interface CatalogTool {
   readonly moduleIndex: number;
   /** What becomes of its writes and entries by their trust. */
   readonly trust: TrustPolicy;
+  readonly files: FamilyFiles;
 }
 
 /** A tool of a plugin file that nobody can call. */
@@ -101,6 +103,10 @@ export function mayChange(rights: readonly Right[]): boolean {
 
 /** Whether a tool reaches shared stores. Then it reaches no user's folder. */
 export const reachesStores = ({ tool: { scopes } }: CatalogTool): boolean => scopes.includes(anyStore);
+
+/** Whether its answers show entries: to a model, or as the roles `index` and `read` do. */
+export const showsEntries = ({ tool: { role } }: CatalogTool): boolean =>
+  role === undefined || role === "index" || role === "read";
 
 /** A tool's name in error messages. Callers without types can pass anything. */
 export function toolLabel(toolName: unknown): string {

@@ -1,6 +1,7 @@
 /** Reads a user's memory for display: indexes and entries of all plugins that have tools with these roles. */
 import type { Role } from "../../shared/roles.ts";
 import type { Admission } from "../call/admission.ts";
+import type { CallOptions } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
@@ -11,15 +12,20 @@ import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
+import type { ToolResult } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
 import { leaveOutOf } from "./leave-out.ts";
 import type { LeaveOut } from "./leave-out.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry } from "./memory-families.ts";
+import { promptIndex } from "./prompt-index.ts";
+import type { CallRole, PromptIndex } from "./prompt-index.ts";
 
 interface FamilyMemoryParts {
   readonly admission: Admission;
   readonly runner: CallRunner;
   readonly onLog: (entry: LogEntry) => void;
+  /** All tools that the policy leaves, also in a view that may change nothing. */
+  readonly menders: LoadedTools;
 }
 
 /** A request to one or more plugins on behalf of one user. */
@@ -46,7 +52,7 @@ export class FamilyMemory {
 
   index(ctx: CallContext, family?: FamilyChoice): Promise<string> {
     return this.#answer("index", "read the index", { ctx, family }, ({ tools, context, leaveOut }) =>
-      joinedIndex(tools, (found, input) => this.#ask("index", found, input, context), leaveOut),
+      joinedIndex(tools, (found, input) => this.#promptIndex(found, input, context), leaveOut),
     );
   }
 
@@ -66,9 +72,18 @@ export class FamilyMemory {
   }
 
   read(entry: EntryName, ctx: CallContext): Promise<EntryText> {
-    return this.#answer("read", "read the entry", { ctx, family: entry }, ({ tools: [found], context }) =>
-      this.#ask("read", found, { name: entry.name }, context),
-    );
+    return this.#answer("read", "read the entry", { ctx, family: entry }, async ({ tools: [found], context }) => {
+      const result = await this.#call(found, { name: entry.name }, context);
+      // No plugin says where an entry comes from.
+      const { origins: _ofPlugin, ...text } = roleAnswer("read", found.tool.name, result) as EntryText;
+      const origins = result.ok ? result.origins : undefined;
+      return { ...text, ...(origins && { origins }) } as EntryText;
+    });
+  }
+
+  #promptIndex(found: CatalogTool, input: RoleInput<"index">, ctx: AskedContext): Promise<PromptIndex> {
+    const call: CallRole = (tool, asked, options) => this.#call(tool, asked, ctx, options);
+    return promptIndex(found, input, { call, menders: this.#parts.menders });
   }
 
   /** One answer can take several calls. The runtime stays open until the last one has ended. */
@@ -97,9 +112,13 @@ export class FamilyMemory {
     input: RoleInput<Of>,
     ctx: AskedContext,
   ): Promise<RoleOutput<Of>> {
+    return roleAnswer(role, found.tool.name, await this.#call(found, input, ctx));
+  }
+
+  async #call(found: CatalogTool, input: unknown, ctx: AskedContext, options: CallOptions = {}): Promise<ToolResult> {
     const { name } = found.tool;
     const asked = { toolName: name, action: `call ${name}`, find: () => found, caller: "host" as const, input, ctx };
-    return roleAnswer(role, name, (await this.#parts.runner.call(asked)).result);
+    return (await this.#parts.runner.call(asked, options)).result;
   }
 
   /** Throws `TOOL_UNKNOWN` if no plugin has the role, and `INPUT_INVALID` if `family` must choose one of several. */

@@ -1,14 +1,16 @@
 /** Joins all families' indexes to one text for a prompt, in the order of the plugins, which frame their indexes. */
 import { promptLimits } from "../../shared/limits.ts";
-import type { IndexOutput } from "../../shared/roles.ts";
+import { indexOriginLines } from "../../shared/origin-lines.ts";
+import type { LineBounds } from "../../shared/origin-lines.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { RoleInput } from "../values/role-answer.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { fairShares } from "./fair-shares.ts";
 import type { LeaveOut } from "./leave-out.ts";
+import type { PromptIndex } from "./prompt-index.ts";
 
-export type AskIndex = (found: CatalogTool, input: RoleInput<"index">) => Promise<IndexOutput>;
+export type AskIndex = (found: CatalogTool, input: RoleInput<"index">) => Promise<PromptIndex>;
 
 interface Size {
   readonly lines: number;
@@ -52,17 +54,46 @@ export async function joinedIndex(tools: readonly CatalogTool[], ask: AskIndex, 
   return fitting(texts);
 }
 
+/**
+ * A plugin's index, with the host's lines about origins behind its frame. They are part of the content: if both do not fit,
+ * the plugin is asked again.
+ */
 async function textOf(found: CatalogTool, ask: AskIndex, most: Size | null): Promise<string> {
-  const input = most === null ? {} : { linesMax: most.lines, bytesMax: most.bytes };
-  const text = (await ask(found, input)).text.replace(otherLineEnds, " ");
-  const { lines, bytes } = sizeOf(text);
-  const { lines: linesMax, bytes: bytesMax } = most ?? whole;
-  if (lines > linesMax + promptLimits.frameLinesMax || bytes > bytesMax + promptLimits.frameBytesMax) {
-    const present = `its index has ${lines} lines and ${bytes} bytes, asked for were ${linesMax} and ${bytesMax}`;
-    throw new ToolError("OUTPUT_INVALID", `Cannot use the answer of ${found.tool.name}: ${present}`);
-  }
-  return most === null || text === "" || text.endsWith("\n") ? text : `${text}\n`;
+  const index = await ask(found, most === null ? {} : { linesMax: most.lines, bytesMax: most.bytes });
+  const text = usableText(found, index, most ?? whole);
+  const isWhole = most !== null || index.origins.length > 0;
+  const lines = text === "" ? "" : indexOriginLines(index.origins, labelBounds(most ?? whole));
+  if (lines === "" || fits(text, lines, most ?? whole)) return (isWhole ? withLineEnd(text) : text) + lines;
+  const [{ lines: linesMax, bytes: bytesMax }, size] = [most ?? whole, sizeOf(lines)];
+  const less = { lines: Math.max(0, linesMax - size.lines), bytes: Math.max(0, bytesMax - size.bytes) };
+  const shorter = await ask(found, { linesMax: less.lines, bytesMax: less.bytes });
+  const bounds = { linesMax: size.lines, bytesMax: size.bytes };
+  return withLineEnd(usableText(found, shorter, less)) + indexOriginLines(shorter.origins, bounds);
 }
+
+/** A part of the content: 16 lines and 4,166 bytes if a family has all of it. */
+const labelBounds = ({ lines, bytes }: Size): LineBounds => ({
+  linesMax: Math.max(1, Math.floor(lines / 12)),
+  bytesMax: Math.floor(bytes / 6),
+});
+
+function usableText(found: CatalogTool, index: PromptIndex, { lines: linesMax, bytes: bytesMax }: Size): string {
+  const text = index.text.replace(otherLineEnds, " ");
+  const { lines, bytes } = sizeOf(text);
+  if (lines <= linesMax + promptLimits.frameLinesMax && bytes <= bytesMax + promptLimits.frameBytesMax) return text;
+  const present = `its index has ${lines} lines and ${bytes} bytes, asked for were ${linesMax} and ${bytesMax}`;
+  throw new ToolError("OUTPUT_INVALID", `Cannot use the answer of ${found.tool.name}: ${present}`);
+}
+
+function fits(text: string, lines: string, most: Size): boolean {
+  const [frame, labels] = [sizeOf(withLineEnd(text)), sizeOf(lines)];
+  const { frameLinesMax, frameBytesMax } = promptLimits;
+  return (
+    frame.lines + labels.lines <= most.lines + frameLinesMax && frame.bytes + labels.bytes <= most.bytes + frameBytesMax
+  );
+}
+
+const withLineEnd = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
 /** Characters that end a line for some readers but are not line feeds. Texts that people write can contain them. */
 const otherLineEnds = /\r(?!\n)|[\v\f\u0085\u2028\u2029]/g;

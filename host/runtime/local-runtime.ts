@@ -5,7 +5,7 @@ import type { OwnWork } from "../call/own-work.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { offeredTools } from "../plugins/describe-tool.ts";
 import { toolsIn } from "../plugins/formats/tool-formats.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
 import { readOnlyTools } from "../plugins/read-only-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
@@ -21,6 +21,7 @@ import { FamilyMemory } from "./family-memory.ts";
 import { LocalUserStores } from "./local-user-stores.ts";
 import { familiesOf } from "./memory-families.ts";
 import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import { originInstruction } from "./origin-instruction.ts";
 import type { UserStores } from "./user-stores.ts";
 
 interface RuntimeParts extends Pick<
@@ -36,6 +37,8 @@ interface RuntimeParts extends Pick<
   readonly closeGraceMs: number;
   /** Whether a file is where users' files are. */
   readonly isAmongUsers: (file: string) => boolean;
+  /** The tools of the runtime that this one is a view of. Default: it is none. */
+  readonly menders?: LoadedTools;
   /** Closes the runtime that this one is a view of. Default: it is none. */
   readonly close?: () => Promise<void>;
 }
@@ -56,7 +59,7 @@ export class LocalRuntime implements Runtime {
     this.#catalog = catalog;
     this.#parts = parts;
     this.#families = familiesOf(catalog.tools);
-    this.#memory = new FamilyMemory(catalog.tools, parts);
+    this.#memory = new FamilyMemory(catalog.tools, { menders: catalog.tools, ...parts });
     this.#upkeep = new LocalUpkeep({ ...parts, tools: catalog.tools });
   }
 
@@ -64,7 +67,8 @@ export class LocalRuntime implements Runtime {
     if (this.#parts.isReadOnly) return this;
     const tools = readOnlyTools(this.#catalog.tools);
     const close = (): Promise<void> => this.close();
-    this.#readOnly ??= new LocalRuntime({ ...this.#catalog, tools }, { ...this.#parts, isReadOnly: true, close });
+    const ofView = { isReadOnly: true, menders: this.#catalog.tools, close };
+    this.#readOnly ??= new LocalRuntime({ ...this.#catalog, tools }, { ...this.#parts, ...ofView });
     return this.#readOnly;
   }
 
@@ -98,6 +102,7 @@ export class LocalRuntime implements Runtime {
     const said = plugins.filter(({ manifest }) => offered.some(({ family }) => family === manifest.name));
     const lines = said.flatMap(({ manifest }) => manifest.instructions ?? []);
     if (lines.length === 0) return "";
+    lines.push(originInstruction);
     if (this.#parts.isReadOnly) return [...lines, readOnlyInstruction].join("\n");
     const left = new Set(offered.map(({ tool }) => tool.name));
     const gone = said.flatMap(({ manifest }) =>

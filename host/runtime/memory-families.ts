@@ -1,4 +1,5 @@
 /** What a host can show of a user's memory: the entries, and which plugins have an index or entries. */
+import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { ReadOutput } from "../../shared/roles.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
 
@@ -20,8 +21,11 @@ export interface MemoryEntry extends EntryName {
   readonly description: string;
 }
 
-/** `body` is the text. The plugin can add other fields. */
-export type EntryText = ReadOutput & Readonly<Record<string, unknown>>;
+/**
+ * `body` is the text. The plugin can add other fields. `origins`: where it comes from, unless the user has written or
+ * approved it; a text for a model needs it, too: see `originLines`.
+ */
+export type EntryText = ReadOutput & { readonly origins?: readonly EntryOrigin[] } & Readonly<Record<string, unknown>>;
 
 /** What a program can show of one plugin's memory without knowing the plugin. */
 export interface MemoryFamily {

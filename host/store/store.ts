@@ -146,8 +146,11 @@ export interface StoreReaders {
 export interface KnownOfUser {
   readonly knownSizes?: KnownSizes | undefined;
   readonly handed?: HandedHome | null | undefined;
-  /** Whether the reader lists what it has read in `seen`. Default: yes. A call that changes nothing needs no list. */
-  readonly notesSeen?: boolean | undefined;
+  /**
+   * Whether the reader lists what it has read in `seen`. `contents`: without what the medium shows, which only a commit
+   * needs, and which takes as long as a small file. Default: yes.
+   */
+  readonly notesSeen?: boolean | "contents" | undefined;
 }
 
 /** A user's folder that the main thread holds open, as plain data. Threads of the same process can open it. */

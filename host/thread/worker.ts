@@ -63,8 +63,8 @@ export interface WorkerTask {
   readonly input: string;
   readonly grant: Grant;
   readonly epochMs: number;
-  /** Whether the files that the guest reads are listed, although it changes nothing. */
-  readonly notesReads?: boolean;
+  /** Whether `seen` is wanted even if the call changes nothing. */
+  readonly notesSeen?: boolean;
   /** Changes that the guest's reads see as done. They are committed together with the guest's changes. */
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
@@ -108,25 +108,14 @@ export default async function runTask(task: WorkerTask | null): Promise<WorkerRe
 }
 
 async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
-  const {
-    toolName,
-    moduleIndex,
-    exportName,
-    input,
-    grant,
-    epochMs,
-    before = [],
-    knownSizes,
-    handed,
-    notesReads = false,
-  } = task;
+  const { toolName, moduleIndex, exportName, input, grant, epochMs, before = [], knownSizes, handed } = task;
   const { errors: declared } = workerData as WorkerSetup;
   hasTask = true;
   const module = (await modules)[moduleIndex];
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const notesSeen = notesReads || canChange(grant) || before.length > 0;
+  const notesSeen = canChange(grant) || before.length > 0 || (task.notesSeen === true && "contents");
   using reader = grant.stores
     ? readers().openShared(knownSizes)
     : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed, notesSeen });

@@ -1,3 +1,4 @@
+import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { Envelope, Failure, InputIssue } from "../../shared/envelope.ts";
 import { errorTable } from "../../shared/errors.ts";
 import type { ErrorCode, ErrorEntry } from "../../shared/errors.ts";
@@ -44,6 +45,12 @@ export interface ToolSuccess<Data = unknown> {
   readonly ok: true;
   readonly message: string;
   readonly data: Data;
+  /**
+   * Where the entries come from that the answer shows, the least trusted first; without those that the user has written
+   * or approved. Absent if there are none. It can have more entries than the answer: of a tool that does not name what it
+   * shows, all that it has read. A text for a model needs them, too: see `originLines`.
+   */
+  readonly origins?: readonly EntryOrigin[];
 }
 
 export interface FailedResult {

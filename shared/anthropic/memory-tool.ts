@@ -1,5 +1,8 @@
 import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 
+import type { EntryOrigin } from "../entry-origin.ts";
+import { originLines } from "../origin-lines.ts";
+
 /** What `memoryTool` needs of a runtime. memcell's `Runtime` has it. */
 export interface MemoryToolRuntime<Context> {
   families(): readonly { readonly name: string }[];
@@ -7,12 +10,14 @@ export interface MemoryToolRuntime<Context> {
 }
 
 type CallResult =
-  | { readonly ok: true; readonly message: string }
+  | { readonly ok: true; readonly message: string; readonly origins?: readonly EntryOrigin[] }
   | { readonly ok: false; readonly error: { readonly message: string } };
 
 /**
  * Returns handlers for `betaMemoryTool` of `@anthropic-ai/sdk`, which keep the model's memory in the store of
  * `ctx.userId`. Safe for any number of calls at once.
+ *
+ * Behind the text of a file stands where it comes from, unless the user has written or approved it.
  *
  * A failed command throws an `Error`, so that the SDK sets `is_error` in the tool's result. Its `cause` is the error of
  * the call, with its code. Throws an `Error` at once if the plugin `stores` is not loaded: the model could not help that.
@@ -31,7 +36,7 @@ export function memoryTool<Context extends object>(
   const fixed = { ...ctx };
   const run = async (command: object): Promise<string> => {
     const result = await runtime.callAsHost(`${family}/AnthropicMemory`, command, fixed);
-    if (result.ok) return result.message;
+    if (result.ok) return result.origins ? `${result.message}\n\n${originLines(result.origins)}` : result.message;
     // Anthropic's documentation begins some messages with "Error: ". The SDK puts that before every message.
     throw new Error(result.error.message.replace(/^Error: /, ""), { cause: result.error });
   };

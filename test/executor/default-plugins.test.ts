@@ -6,6 +6,7 @@ import type { Runtime, RuntimeOptions } from "memcell";
 import { newEvent, plannerNoteData, RunHistory } from "memcell/run-history";
 import { expect, test } from "vitest";
 
+import { originInstruction } from "../../host/runtime/origin-instruction.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
@@ -41,7 +42,7 @@ test("each named plugin adds its own tools and instructions, in the order of the
     await withRuntime({ plugins }, (runtime) => {
       const loaded = plugins.map((name) => manifests.get(name) as Manifest);
       expect(namesIn(runtime)).toEqual(loaded.flatMap(modelTools));
-      expect(runtime.instructions()).toBe(loaded.map(({ instructions }) => instructions).join("\n"));
+      expect(runtime.instructions()).toBe([...loaded.map((each) => each.instructions), originInstruction].join("\n"));
     });
   }
 });
@@ -50,7 +51,7 @@ test("no plugin, or one that says nothing, has no instructions", async () => {
   await withRuntime({ plugins: [] }, (runtime) => expect([namesIn(runtime), runtime.instructions()]).toEqual([[], ""]));
   const plugins = [testPlugin("puppet"), shippedPlugin("journal")];
   await withRuntime({ plugins, policy: policyFor(plugins) }, (runtime) => {
-    expect(runtime.instructions()).toBe(manifests.get("journal")?.instructions);
+    expect(runtime.instructions()).toBe(`${manifests.get("journal")?.instructions}\n${originInstruction}`);
   });
 });
 

@@ -209,7 +209,8 @@ test.for([
   const system = systemOf(await theatre.play("alice", "2"));
   expect(framedIn(system)).toEqual([`- [${name}](${name}.md) — ${description.replaceAll("<", "&lt;")}`]);
   const [before, after] = [system.split("<user_memory_index>")[0], system.split("</user_memory_index>")[1]];
-  expect([before, after]).toEqual(["You plan journeys.\n", "\n"]);
+  expect(before).toBe("You plan journeys.\n");
+  expect(after?.replace(/\d{4}-\d\d-\d\d/, "DAY")).toBe(`\nOrigin: ${name} (model_inference, DAY)\n`);
 });
 
 test("a description of two lines cannot get into the prompt", async () => {

@@ -3,7 +3,7 @@
  * the run's last turns in the prompt, and the tools to change the memory. An adapter for a real model does the same. It
  * needs only the package's public API.
  */
-import { ToolError } from "memcell";
+import { originLines, ToolError } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 
 import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
@@ -91,7 +91,14 @@ async function replyTo(stage: Stage, { id, name, input }: ToolUse, ctx: CallCont
   };
   const result = await call();
   // Message and code say how to correct the call, and contain nothing for operators only.
-  return { id, isError: !result.ok, content: JSON.stringify(result.ok ? result.data : result.error) };
+  if (!result.ok) return { id, isError: true, content: JSON.stringify(result.error) };
+  // The JSON has no line feed, so no text of an entry looks like one of these lines.
+  const origins = "origins" in result ? originLines(result.origins) : "";
+  return {
+    id,
+    isError: false,
+    content: [JSON.stringify(result.data), origins].filter((part) => part !== "").join("\n"),
+  };
 }
 
 /** The executor's own tool: a tool's page is long, and most models do not need it. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { originInstruction } from "../../host/runtime/origin-instruction.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -17,10 +18,10 @@ const index =
 
 test.for(
   clientKinds.flatMap((kind) => [
-    { kind, what: "user-memory, the default", flags: [], told: [said("user-memory"), index] },
-    { kind, what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said), index] },
+    { kind, what: "user-memory, the default", flags: [], told: [said("user-memory"), originInstruction, index] },
+    { kind, what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said), originInstruction, index] },
     // No index and no entry that can be read.
-    { kind, what: "run-history", flags: ["--plugin", "run-history"], told: [said("run-history")] },
+    { kind, what: "run-history", flags: ["--plugin", "run-history"], told: [said("run-history"), originInstruction] },
   ]),
 )("$kind: the instructions with $what", async ({ kind, flags, told }) => {
   using folder = temporaryFolder();
@@ -39,7 +40,7 @@ test("a model is told which of the tools in these words a policy keeps from it",
   writeFileSync(policy, JSON.stringify(narrowed));
   await using served = await connect("former SDK", ["--user", "alice", "--data", folder.path, "--policy", policy]);
   const gone = "Not available here: UpdateUserMemory, SearchUserMemory.";
-  expect(served.client.getInstructions()).toBe([said("user-memory"), gone, index].join("\n"));
+  expect(served.client.getInstructions()).toBe([said("user-memory"), originInstruction, gone, index].join("\n"));
 });
 
 test("a plugin that says nothing gives no instructions", async () => {

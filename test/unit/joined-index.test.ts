@@ -1,6 +1,7 @@
 /** Joins the indexes of many families into one text, within its bounds, whatever a family does. */
 import { expect, test } from "vitest";
 
+import { familyFiles } from "../../host/plugins/family-files.ts";
 import type { CatalogTool } from "../../host/plugins/loaded-tools.ts";
 import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
 import { joinedIndex } from "../../host/runtime/joined-index.ts";
@@ -31,7 +32,7 @@ function indexOf(tells: readonly Tell[]): Promise<string> {
   const tools = tells.map((_, at): CatalogTool => {
     const [tool] = guestManifest(`f${at}`, { [`Index${at}`]: "index" }).tools;
     if (tool === undefined) throw new Error("A manifest without a tool");
-    return { tool, family: `f${at}`, moduleIndex: at, trust: trustDefaults };
+    return { tool, family: `f${at}`, moduleIndex: at, trust: trustDefaults, files: familyFiles({ tools: [] }) };
   });
   const leaveOut = leaveOutOf(
     tools,
@@ -40,7 +41,7 @@ function indexOf(tells: readonly Tell[]): Promise<string> {
   );
   const ask = async ({ moduleIndex }: CatalogTool, { linesMax = 200 }) => {
     const text = tells[moduleIndex]?.(linesMax) ?? "";
-    return { text, entriesShown: 0, entriesHidden: 0 };
+    return { text, origins: [] };
   };
   return joinedIndex(tools, ask, leaveOut);
 }

@@ -1,6 +1,7 @@
 /** The families that a host can show, derived from their tools' roles. */
 import { expect, test } from "vitest";
 
+import { familyFiles } from "../../host/plugins/family-files.ts";
 import { LoadedTools } from "../../host/plugins/loaded-tools.ts";
 import { NotLoaded } from "../../host/plugins/not-loaded.ts";
 import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
@@ -17,6 +18,7 @@ function families(changes: Readonly<Record<string, readonly Partial<ManifestTool
         family,
         moduleIndex,
         trust: trustDefaults,
+        files: familyFiles({ tools: [] }),
       })),
     ),
   );

@@ -1,4 +1,5 @@
 /** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
+import { originLines } from "../../../shared/origin-lines.ts";
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
@@ -102,7 +103,7 @@ async function read(user: ServedUser, uri: string, request: ServerContext): Prom
   return { contents: [{ uri, mimeType, text }] };
 }
 
-/** The text is only the entry's body; `_meta` has its other fields. */
+/** The text is only the entry's body; `_meta` has its other fields. Where it comes from is a content of its own. */
 async function readEntry(
   { runtimeFor, contextOf }: ServedUser,
   uri: string,
@@ -112,7 +113,9 @@ async function readEntry(
   const ctx = contextOf(request);
   try {
     const { body, ...rest } = await runtimeFor(request).readEntry({ family, name }, ctx);
-    return { contents: [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }] };
+    const contents = [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }];
+    const lines = originLines(rest.origins);
+    return { contents: lines === "" ? contents : [...contents, { uri, mimeType: "text/plain", text: lines }] };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     throw absentCodes.has(error.tableCode) ? notFound(uri) : protocolFailure(failureOf(error));

@@ -1,4 +1,5 @@
 /** The tools of a user's runtime in MCP. */
+import { originLines } from "../../../shared/origin-lines.ts";
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
 import type { Runtime } from "../../runtime/api.ts";
@@ -83,8 +84,12 @@ async function resultFor(
   }
 }
 
-function told({ message, data }: Extract<ToolResult, { ok: true }>): CallToolResult {
-  return { content: [text(message), text(JSON.stringify(data))], structuredContent: data };
+/** Where entries come from is behind what the plugin has answered. */
+function told({ message, data, origins }: Extract<ToolResult, { ok: true }>): CallToolResult {
+  const content = [text(message), text(JSON.stringify(data))];
+  if (origins === undefined) return { content, structuredContent: data };
+  content.push(text(originLines(origins)));
+  return { content, structuredContent: data, _meta: { "memcell/origins": origins } };
 }
 
 /** First the message for the model, then the fields for programs. `structuredContent` would not match the schema. */

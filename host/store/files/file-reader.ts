@@ -31,7 +31,7 @@ export class FileReader implements UserReader, DirectFiles {
   /** The scopes whose sizes were measured in this call. */
   readonly #measured = new Set<string>();
   readonly #seen = new SeenFiles();
-  readonly #notesSeen: boolean;
+  readonly #notesSeen: NonNullable<KnownOfUser["notesSeen"]>;
 
   constructor(home: Home, { knownSizes = {}, handed = null, notesSeen = true }: KnownOfUser = {}) {
     this.#notesSeen = notesSeen;
@@ -75,6 +75,11 @@ export class FileReader implements UserReader, DirectFiles {
   read(scope: string, path: string): string | null {
     if (!this.#notesSeen) {
       const content = this.bytesOf(scope, path);
+      return content && decodeText(content, path);
+    }
+    if (this.#notesSeen === "contents") {
+      const content = this.bytesOf(scope, path);
+      this.#seen.note(scope, path, content);
       return content && decodeText(content, path);
     }
     const found = this.#look(scope, path, (folder, name) => folder.readStamped(name, path));

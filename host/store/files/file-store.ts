@@ -177,7 +177,7 @@ export class FileStore implements Store {
     let hasSucceeded = false;
     // Without a lock, somebody else can erase the user meanwhile.
     const isStill =
-      isLookingOnly || reading !== null || session !== null ? () => true : sameFolder(homes.homeOf(userId));
+      isLookingOnly || reading?.isLocked || session !== null ? () => true : sameFolder(homes.homeOf(userId));
     const reader = new HeldReads(() => this.openUser(userId));
     const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;
@@ -192,7 +192,10 @@ export class FileStore implements Store {
         knownSizes: known,
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        history: heldFileHistory(homes.homeOf(userId), () => session),
+        history: heldFileHistory(homes.homeOf(userId), () => session, {
+          tail: reading?.tail ?? null,
+          kept: homes.historyOf(userId),
+        }),
         records: heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite }),
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;

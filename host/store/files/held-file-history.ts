@@ -1,7 +1,10 @@
 import type { HeldHistory } from "../versions/held-history.ts";
+import { isSameTail } from "./commit/find-records.ts";
+import type { WalTail } from "./commit/find-records.ts";
 import { Wal } from "./commit/wal.ts";
 import { ContentBases } from "./history/content-bases.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
+import type { KeptHistory, ReadHistory } from "./history/kept-histories.ts";
 import { loadHistory } from "./history/load-history.ts";
 import { versionsInRecords } from "./history/queued-versions.ts";
 import { contentOf, versionsIn } from "./history/read-history.ts";
@@ -10,12 +13,23 @@ import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { Home } from "./home.ts";
 
+/** What is known of a home that is read without a session. */
+interface ReadState {
+  /** The state in which the home is read; `null` if it is not known. */
+  readonly tail: WalTail | null;
+  readonly kept: KeptHistory;
+}
+
 /** The history of a home: as its session knows it, or as the disk has it if there is no session. */
-export function heldFileHistory(home: Home, session: () => HomeSession | null): HeldHistory {
+export function heldFileHistory(
+  home: Home,
+  session: () => HomeSession | null,
+  state: ReadState | null = null,
+): HeldHistory {
   let onDisk: HeldHistory | null = null;
   const present = (): HeldHistory => {
     const { history } = session() ?? {};
-    return history ? historyOf(history) : (onDisk ??= historyOnDisk(home));
+    return history ? historyOf(history) : (onDisk ??= historyOnDisk(home, state));
   };
   return {
     get head() {
@@ -34,10 +48,8 @@ export function heldFileHistory(home: Home, session: () => HomeSession | null): 
   };
 }
 
-type Known = Pick<HomeSession["history"]["known"], "origins" | "isBroken" | "unknown">;
-
 function historyOf(source: {
-  readonly known: Known;
+  readonly known: ReadHistory;
   versions: HeldHistory["versions"];
   contentOf: HeldHistory["contentOf"];
 }): HeldHistory {
@@ -54,7 +66,7 @@ function historyOf(source: {
 }
 
 /** Changes nothing. */
-function historyOnDisk(home: Home): HeldHistory {
+function historyOnDisk(home: Home, state: ReadState | null): HeldHistory {
   const look = <Result>(work: (whole: WholeHistory, wal: Wal | null) => Result): Result => {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
@@ -62,9 +74,13 @@ function historyOnDisk(home: Home): HeldHistory {
     using wal = own && Wal.open(own, home, { isRead: true });
     return work({ history, queued: versionsInRecords(wal?.records ?? [], new ContentBases()) }, wal);
   };
-  const known = look(({ history, queued }, wal) =>
-    loadHistory({ history, wal, queued: queued.flatMap(({ versions }) => versions) }),
-  );
+  const load = (): ReadHistory =>
+    look(({ history, queued }, wal) => {
+      const loaded = loadHistory({ history, wal, queued: queued.flatMap(({ versions }) => versions) });
+      if (state?.tail && wal?.tail && isSameTail(wal.tail, state.tail)) state.kept.keepRead(state.tail, loaded);
+      return loaded;
+    });
+  const known = (state?.tail && state.kept.readOf(state.tail)) ?? load();
   return historyOf({
     known,
     versions: () => look((whole) => versionsIn(whole)),

@@ -6,6 +6,7 @@ import type { HoldOptions } from "../store.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
 import { KeptHistories } from "./history/kept-histories.ts";
+import type { KeptHistory } from "./history/kept-histories.ts";
 import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
@@ -16,6 +17,7 @@ import { KeptSessions, keptLimits } from "./kept-sessions.ts";
 import type { KeptLimits } from "./kept-sessions.ts";
 import { KeptSizes } from "./kept-sizes.ts";
 import { lockFinished } from "./lock-finished.ts";
+import type { FinishedHome } from "./lock-finished.ts";
 import { mendFiles } from "./mend-files.ts";
 import { openSession } from "./open-session.ts";
 import type { Waiting } from "./open-session.ts";
@@ -61,6 +63,11 @@ export class Homes<Id extends string> {
     return this.#memos.get(id)?.tail ?? null;
   }
 
+  /** What is kept of a home's history. */
+  historyOf(id: Id): KeptHistory {
+    return this.#histories.ofHome(id);
+  }
+
   /** What need not be measured of a home that is open. */
   knownSizes(id: Id, session: HomeSession | null): KnownSizes {
     return this.sizes.of(id, session?.tail ?? null) ?? session?.storedSizes() ?? {};
@@ -98,7 +105,7 @@ export class Homes<Id extends string> {
   }
 
   /** Takes the lock to read, as `lockFinished`. */
-  lockFinished(id: Id, waiting: Waiting): Promise<Disposable | null> {
+  lockFinished(id: Id, waiting: Waiting): Promise<FinishedHome | null> {
     this.#kept.drop(id);
     return lockFinished(this.homeOf(id), waiting, this.#setup.boot);
   }
@@ -113,7 +120,7 @@ export class Homes<Id extends string> {
     if (isThorough) await mendFiles(home, waiting);
     const { isFlushed, boot, historyLimits } = this.#setup;
     const note = (text: string): void => this.#setup.note(id, text);
-    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.#histories.ofHome(id) };
+    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.historyOf(id) };
     return await openSession(() => ({ ...known, memo: this.#memoOf(id) }), waiting);
   }
 

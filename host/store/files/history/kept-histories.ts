@@ -6,45 +6,70 @@ import type { KnownHistory } from "./known-history.ts";
 /** How many homes' histories are kept, and of how many files: 0.3 KB for a file, and up to 0.3 MB of a home's contents. */
 const [homesMax, filesMax] = [128, 200_000];
 
+/** What reads need of a history. */
+export type ReadHistory = Pick<KnownHistory, "origins" | "isBroken" | "unknown">;
+
 /** One home's history between calls, as of some state of its WAL. */
 export interface KeptHistory {
   of(tail: WalTail): KnownHistory | null;
   keep(tail: WalTail, known: KnownHistory): void;
   /** Where the history ended when it was last seen; `null` if that is not known. */
   readonly lastHead: VersionHead | null;
-}
-
-interface KeptState {
-  readonly tail: WalTail;
-  readonly known: KnownHistory;
+  /** As `of`, also one that was only read. */
+  readOf(tail: WalTail): ReadHistory | null;
+  /** For reads alone: under the lock, a history is checked besides. */
+  keepRead(tail: WalTail, known: ReadHistory): void;
 }
 
 /** The histories of homes between calls. Another process that commits changes the WAL, and then one is read again. */
 export class KeptHistories<Id> {
-  readonly #kept = new Map<Id, KeptState>();
+  readonly #kept = new KeptStates<Id, KnownHistory>();
+  readonly #read = new KeptStates<Id, ReadHistory>();
 
   ofHome(id: Id): KeptHistory {
-    const present = (): KeptState | undefined => this.#kept.get(id);
+    const [kept, read] = [this.#kept, this.#read];
     return {
       get lastHead() {
-        return present()?.known.origins.head ?? null;
+        return kept.last(id)?.origins.head ?? null;
       },
-      of: (tail) => {
-        const kept = present();
-        return kept !== undefined && isSameTail(kept.tail, tail) ? kept.known : null;
-      },
+      of: (tail) => kept.of(id, tail),
       keep: (tail, known) => {
-        this.#kept.delete(id);
-        this.#kept.set(id, { tail, known });
-        let files = 0;
-        for (const each of this.#kept.values()) files += each.known.origins.size;
-        for (const [oldest, each] of this.#kept) {
-          if (this.#kept.size <= homesMax && files <= filesMax) break;
-          files -= each.known.origins.size;
-          this.#kept.delete(oldest);
-        }
+        read.forget(id);
+        kept.keep(id, tail, known);
       },
+      readOf: (tail) => kept.of(id, tail) ?? read.of(id, tail),
+      keepRead: (tail, known) => read.keep(id, tail, known),
     };
+  }
+
+  forget(id: Id): void {
+    this.#kept.forget(id);
+    this.#read.forget(id);
+  }
+}
+
+class KeptStates<Id, Known extends ReadHistory> {
+  readonly #kept = new Map<Id, { readonly tail: WalTail; readonly known: Known }>();
+
+  last(id: Id): Known | null {
+    return this.#kept.get(id)?.known ?? null;
+  }
+
+  of(id: Id, tail: WalTail): Known | null {
+    const kept = this.#kept.get(id);
+    return kept !== undefined && isSameTail(kept.tail, tail) ? kept.known : null;
+  }
+
+  keep(id: Id, tail: WalTail, known: Known): void {
+    this.#kept.delete(id);
+    this.#kept.set(id, { tail, known });
+    let files = 0;
+    for (const each of this.#kept.values()) files += each.known.origins.size;
+    for (const [oldest, each] of this.#kept) {
+      if (this.#kept.size <= homesMax && files <= filesMax) break;
+      files -= each.known.origins.size;
+      this.#kept.delete(oldest);
+    }
   }
 
   forget(id: Id): void {

@@ -35,10 +35,12 @@ import type { HomeVersion } from "./wal-version.ts";
 type Work<Result> = (held: HeldStores) => Promise<Result>;
 type Versions = ReadonlyMap<StoreId, HomeVersion>;
 
-/** The locks of some stores, and the versions of those that the work only reads. */
+/** The locks of some stores, and the versions of those that a writing work only reads. */
 interface Holding {
   readonly locked: LockedStores | null;
   readonly read: Versions;
+  /** Those of all stores, if they were noted before the work. Default: of those that it only reads. */
+  readonly noted?: Versions;
 }
 
 const followWaitMs = 2_000;
@@ -69,12 +71,14 @@ export class FileSharedStores implements SharedStores {
     return await untilFresh(options, async () => {
       if (options.isLookingOnly) return await this.#look(sorted, options, work);
       if (options.writes) return await this.#holdForWriting(sorted, options, work);
+      let noted: Versions = new Map();
       return await onSnapshot(options, {
         note: async () => {
           const versions = await this.#versionsOf(sorted, options);
+          noted = versions;
           return () => this.#areStill(versions);
         },
-        work: () => this.#run(sorted, options, work),
+        work: () => this.#run(sorted, options, work, { ...noLocks, noted }),
         locked: () =>
           options.isReadOnly ? this.#look(sorted, options, work) : this.#holdLocked(sorted, options, work),
       });
@@ -225,12 +229,15 @@ export class FileSharedStores implements SharedStores {
     ids: readonly StoreId[],
     options: StoreHoldOptions,
     work: Work<Result>,
-    { locked, read }: Holding = noLocks,
+    { locked, read, noted = read }: Holding = noLocks,
   ): Promise<Result> {
     const sizes = new StoreSizes(this.#homes.sizes, ids, (id) => this.#homes.knownSizes(id, locked?.of(id) ?? null));
     using held = new HeldStoreSet(ids, options, {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
-      history: (id) => heldFileHistory(this.#homes.homeOf(id), () => locked?.of(id) ?? null),
+      history: (id) => {
+        const state = { tail: noted.get(id)?.wal ?? null, kept: this.#homes.historyOf(id) };
+        return heldFileHistory(this.#homes.homeOf(id), () => locked?.of(id) ?? null, state);
+      },
       has: (id) => hasStore(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,

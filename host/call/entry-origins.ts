@@ -1,0 +1,124 @@
+/** Where the entries come from that a call's answer shows, but for the user's own. */
+import { isUsersOwn } from "../../shared/entry-origin.ts";
+import type { EntryOrigin } from "../../shared/entry-origin.ts";
+import { originClasses } from "../../shared/origin.ts";
+import { isTrashPath } from "../../shared/path.ts";
+import { entryNameAt, isDerivedFile } from "../plugins/family-files.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { Seen } from "../values/change-set.ts";
+import type { ToolSuccess } from "../values/tool-result.ts";
+import { AnswerWords } from "./answer-words.ts";
+import type { ContentOrigin, ReadScope } from "./read-scope.ts";
+
+interface Answered {
+  readonly found: CatalogTool;
+  readonly scopes: readonly ReadScope[];
+  /** What the guest has read. */
+  readonly seen: readonly Seen[];
+  readonly answer: ToolSuccess;
+  /** Files that the guest was not shown, as `scope:path`. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** The least trusted first, and of those the latest first. */
+export async function entryOrigins(answered: Answered): Promise<EntryOrigin[]> {
+  const { found } = answered;
+  const read = filesRead(answered);
+  const files = found.tool.role === "index" ? await indexed(answered, read) : shown(answered, read);
+  return files
+    .filter(isTold)
+    .map((file) => originOf(file, found))
+    .toSorted(byTrust);
+}
+
+/** A file that can have an entry. */
+interface ReadFile extends ContentOrigin {
+  readonly scope: ReadScope;
+  readonly path: string;
+}
+
+function filesRead({ found, scopes, seen }: Answered): ReadFile[] {
+  const byName = new Map(scopes.map((scope) => [scope.scope, scope]));
+  return seen.flatMap(({ scope: name, path, digest }) => {
+    const scope = byName.get(name);
+    if (scope === undefined || digest === null || !isEntry(scope, path, found)) return [];
+    return readFile(scope, path, scope.originOf(path, digest));
+  });
+}
+
+/** Derived files repeat what is in others, and the trash is in no answer. */
+const isEntry = ({ scope }: ReadScope, path: string, { files }: CatalogTool): boolean =>
+  !isTrashPath(path) && !isDerivedFile(files, { scope, path });
+
+const readFile = (scope: ReadScope, path: string, origin: ContentOrigin): ReadFile => ({
+  scope,
+  path,
+  class: origin.class,
+  trust: origin.trust,
+  atMs: origin.atMs,
+});
+
+function originOf(file: ReadFile, found: CatalogTool): EntryOrigin {
+  const { scope, path, class: of, trust, atMs } = file;
+  const at = atMs === null ? null : new Date(atMs).toISOString();
+  return { scope: scope.scope, path, name: scope.owner + (nameOf(file, found) ?? path), class: of, trust, at };
+}
+
+const nameOf = ({ scope: { scope }, path }: ReadFile, { files }: CatalogTool): string | null =>
+  entryNameAt(files, { scope, path });
+
+/**
+ * An index shows what its guest has read. If that is a derived file, it can show any entry of the scope; if the entries
+ * have names, only those whose names are in its text.
+ */
+async function indexed(
+  { found, scopes, seen, answer, hidden }: Answered,
+  read: readonly ReadFile[],
+): Promise<ReadFile[]> {
+  const all = new Map(read.map((file) => [keyOf(file.scope, file.path), file]));
+  for (const scope of scopes) {
+    if (
+      !seen.some(({ scope: name, path }) => name === scope.scope && isDerivedFile(found.files, { scope: name, path }))
+    ) {
+      continue;
+    }
+    for (const [path, origin] of await scope.files(false)) {
+      const key = keyOf(scope, path);
+      if (isUsersOwn(origin.trust) || all.has(key) || hidden.has(key)) continue;
+      if (isEntry(scope, path, found)) all.set(key, readFile(scope, path, origin));
+    }
+  }
+  const words = new AnswerWords(answer);
+  const isShown = (file: ReadFile): boolean => {
+    const name = nameOf(file, found);
+    return name === null || words.hasAnywhere(name);
+  };
+  return Array.from(all.values()).filter((file) => !isUsersOwn(file.trust) && isShown(file));
+}
+
+const keyOf = ({ scope }: ReadScope, path: string): string => `${scope}:${path}`;
+
+/**
+ * An answer shows what its guest has read. Of several files, those that it names in fields for names, if it names any. A
+ * path with `_.` in it can stand for another name, so that one always counts. An answer that has fields, and no text in
+ * any of them, shows none.
+ */
+function shown({ found, answer }: Answered, read: readonly ReadFile[]): readonly ReadFile[] {
+  if (read.length < 2 || read.every(({ trust }) => isUsersOwn(trust))) return read;
+  const words = new AnswerWords(answer);
+  if (words.isEmptyList) return [];
+  const isNamed = (file: ReadFile): boolean => words.has(file.path) || words.has(nameOf(file, found) ?? file.path);
+  if (!read.some(isNamed)) return read;
+  return read.filter((file) => isNamed(file) || file.path.includes("_."));
+}
+
+/**
+ * Nobody has told where an unstated entry comes from. In a memory of which nobody ever tells anything, that would be
+ * said of every entry, and so distinguish none.
+ */
+const isTold = ({ scope, trust }: ReadFile): boolean => !isUsersOwn(trust) && (trust !== "unstated" || scope.hasStated);
+
+function byTrust(a: EntryOrigin, b: EntryOrigin): number {
+  const lower = originClasses.indexOf(b.trust) - originClasses.indexOf(a.trust);
+  return lower || (a.at === b.at ? 0 : (a.at ?? "") < (b.at ?? "") ? 1 : -1);
+}

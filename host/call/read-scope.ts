@@ -1,0 +1,107 @@
+import { lowestOf } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { digestOf } from "../store/reading.ts";
+import type { HeldReader } from "../store/store.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
+
+/** Where a file's content comes from. */
+export interface ContentOrigin {
+  readonly class: OriginClass;
+  readonly trust: OriginClass;
+  /** When it was written; `null` if that is not known. */
+  readonly atMs: number | null;
+}
+
+interface ReadScopeParts {
+  /** As calls name it. */
+  readonly scope: string;
+  /** As its history and its reader name it. */
+  readonly inner: string;
+  readonly history: HeldHistory;
+  readonly reader: Pick<HeldReader, "list" | "bytesOf">;
+  /** What stands before the names of its entries: nothing, or another's store. */
+  readonly owner: string;
+}
+
+/** A scope that a call reads, with what its history says of the files. Valid as long as it is held. */
+export class ReadScope {
+  readonly scope: string;
+  readonly owner: string;
+  readonly #inner: string;
+  readonly #history: HeldHistory;
+  readonly #reader: ReadScopeParts["reader"];
+  #hasStated: boolean | null = null;
+  #trusts: ReadonlyMap<string, OriginClass> | null = null;
+
+  constructor({ scope, inner, history, reader, owner }: ReadScopeParts) {
+    this.scope = scope;
+    this.owner = owner;
+    this.#inner = inner;
+    this.#history = history;
+    this.#reader = reader;
+  }
+
+  /** Whether the origin of any file is on record. Edits by hand have one without anybody's doing. */
+  get hasStated(): boolean {
+    this.#hasStated ??= this.#findsStated();
+    return this.#hasStated;
+  }
+
+  #findsStated(): boolean {
+    const isUntold = (of: OriginClass): boolean => of === "unstated" || of === "owner_edit";
+    for (const [, { class: of, trust }] of this.#history.origins()) {
+      if (!isUntold(of) || !isUntold(trust)) return true;
+    }
+    return !isUntold(this.#history.unknown);
+  }
+
+  /**
+   * Where a file comes from: as the next version of it will say, if somebody has changed it by hand. `digest`: of the
+   * present content; `null` if it was not looked at. Then only what is on record counts.
+   */
+  originOf(path: string, digest: string | null): ContentOrigin {
+    const { unknown, isBroken } = this.#history;
+    const known = this.#history.originOf(this.#inner, path);
+    if (known !== null && (digest === null || digest === known.sha256)) return known;
+    const moved = known === null && digest !== null ? this.#trustOfContent(digest) : null;
+    const lost = isBroken ? unknown : null;
+    const trust = lowestOf(known?.trust ?? unknown, ...[moved, lost].filter((each) => each !== null));
+    return { class: known === null ? unknown : "owner_edit", trust, atMs: null };
+  }
+
+  /**
+   * All files by path, without those of which no version knows, if they are the owner's. Looks at the disk only for what
+   * the history cannot say. `isSure`: also reads files that no version knows, which can have been moved there by hand.
+   */
+  async files(isSure: boolean): Promise<ReadonlyMap<string, ContentOrigin>> {
+    if (!isSure && this.#history.unknown === "owner_edit") return this.#recorded();
+    const { isBroken } = this.#history;
+    const found = new Map<string, ContentOrigin>();
+    for (const { path } of await this.#reader.list(this.#inner, "")) {
+      const isKnown = this.#history.originOf(this.#inner, path) !== null;
+      const reads = isBroken || (isSure && !isKnown);
+      const digest = reads ? digestOf(await this.#reader.bytesOf(this.#inner, path)) : null;
+      found.set(path, this.originOf(path, digest));
+    }
+    return found;
+  }
+
+  #recorded(): ReadonlyMap<string, ContentOrigin> {
+    const before = `${this.#inner}:`;
+    const all = Array.from(this.#history.origins());
+    const own = all.filter(([place]) => place.startsWith(before));
+    return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));
+  }
+
+  /** The lowest trust of the present files with a content, wherever they are; `null` if there is none. */
+  #trustOfContent(sha256: string): OriginClass | null {
+    if (this.#trusts === null) {
+      const trusts = new Map<string, OriginClass>();
+      for (const [, each] of this.#history.origins()) {
+        trusts.set(each.sha256, lowestOf(trusts.get(each.sha256) ?? each.trust, each.trust));
+      }
+      this.#trusts = trusts;
+    }
+    return this.#trusts.get(sha256) ?? null;
+  }
+}

@@ -1,0 +1,74 @@
+import type { Envelope } from "../../shared/envelope.ts";
+import { isAtLeast } from "../../shared/origin.ts";
+import { isTrashPath } from "../../shared/path.ts";
+import { isDerivedFile } from "../plugins/family-files.ts";
+import { reachesStores, showsEntries } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { Seen, SizedChange } from "../values/change-set.ts";
+import type { ToolSuccess } from "../values/tool-result.ts";
+import type { CallOptions, EntryView } from "./asked-call.ts";
+import { entryOrigins } from "./entry-origins.ts";
+import type { ReadScope } from "./read-scope.ts";
+
+type Stage = (epochMs: number) => Promise<readonly SizedChange[]>;
+
+/** What a run of a call's guest is shown of the entries, and where they come from. Valid as long as they are held. */
+export class ShownEntries {
+  readonly #found: CatalogTool;
+  readonly #scopes: readonly ReadScope[];
+  readonly #view: EntryView | null;
+  readonly #isWanted: boolean;
+  #hidden: ReadonlySet<string> = new Set();
+
+  constructor(found: CatalogTool, scopes: readonly ReadScope[], { view = null, isUpkeep }: ShownOptions) {
+    this.#found = found;
+    this.#scopes = scopes;
+    this.#view = view;
+    this.#isWanted = isUpkeep !== true && showsEntries(found);
+  }
+
+  /** What the guest reads as done; `undefined` if there is nothing. `stage`: what the caller adds, if it adds anything. */
+  staging(stage: Stage | undefined): Stage | undefined {
+    const view = this.#view;
+    if (view === null) return stage;
+    return async (epochMs) => [...((await stage?.(epochMs)) ?? []), ...(await this.#removals(view)), ...view.made];
+  }
+
+  /** An answer as the caller gets it. `seen`: what the guest has read. */
+  async withOrigins(answer: Extract<Envelope, { ok: true }>, seen: readonly Seen[]): Promise<ToolSuccess> {
+    if (!this.#isWanted) return answer;
+    const hidden = this.#hidden;
+    const origins = await entryOrigins({ found: this.#found, scopes: this.#scopes, seen, answer, hidden });
+    return origins.length === 0 ? answer : { ...answer, origins };
+  }
+
+  async #removals({ least, hides }: EntryView): Promise<SizedChange[]> {
+    const removals: SizedChange[] = [];
+    const hidden = new Set<string>();
+    for (const scope of this.#scopes) {
+      const files = await scope.files(true);
+      const isHidden = (path: string): boolean =>
+        this.#isEntry(scope, path) && !isAtLeast(files.get(path)?.trust ?? "owner_edit", least);
+      const paths = Array.from(files.keys()).filter(isHidden);
+      for (const path of paths) hidden.add(`${scope.scope}:${path}`);
+      const derived = paths.length > 0 && reachesStores(this.#found) ? this.#derivedIn(scope, files) : [];
+      removals.push(...[...paths, ...derived].map((path) => removal(scope, path)));
+    }
+    this.#hidden = hidden;
+    hides?.(hidden.size);
+    return removals;
+  }
+
+  #isEntry({ scope }: ReadScope, path: string): boolean {
+    return !isTrashPath(path) && !isDerivedFile(this.#found.files, { scope, path });
+  }
+
+  /** No tool mends another's store. A family makes its derived files again when they are missing. */
+  #derivedIn({ scope }: ReadScope, files: ReadonlyMap<string, unknown>): string[] {
+    return Array.from(files.keys()).filter((path) => isDerivedFile(this.#found.files, { scope, path }));
+  }
+}
+
+type ShownOptions = Pick<CallOptions, "isUpkeep"> & { readonly view?: EntryView | null | undefined };
+
+const removal = ({ scope }: ReadScope, path: string): SizedChange => ({ kind: "remove", scope, path, bytes: 0 });
