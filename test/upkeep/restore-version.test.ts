@@ -59,7 +59,7 @@ test("a version of another number, a removal, a file in the trash, and a taken p
   await using stage = await openUndoStage("files");
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: honest, input: remove("a") });
-  const [{ path: trashed = "" } = {}] = (await upkeep.history(alice)).filter((each) => each.path.startsWith("trash/"));
+  const trashed = (await upkeep.history(alice)).find(({ path }) => path.startsWith("trash/"))?.path ?? "";
   const refusals = [
     ["a", 9, "ENTRY_NOT_FOUND"],
     ["none", 1, "ENTRY_NOT_FOUND"],
@@ -92,13 +92,14 @@ test("a name in several scopes needs the scope", async () => {
   expect(await runtime.call("memory", { command: "view", path: "/memories/a.md" }, alice)).toMatchObject({ ok: true });
 });
 
+const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
+
 test("two versions differ by lines, from any to any, also with the present file and with none", async () => {
   await using stage = await openUndoStage("files", { plugins: ["user-memory"] });
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "one\ntwo\nthree", "d") });
   await stage.write({ ctx: honest, input: upsert("a", "one\n2\nthree", "d") });
   const hunk = ["-two", "+2"];
-  const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
   expect(changed((await upkeep.diff(alice, "a", { from: 1, to: 2 })).lines)).toEqual(hunk);
   expect(changed((await upkeep.diff(alice, "a", { from: "before", to: 2 })).lines)).toEqual(hunk);
   expect(changed((await upkeep.diff(alice, "a", { from: 2, to: 1 })).lines)).toEqual(["-2", "+two"]);
