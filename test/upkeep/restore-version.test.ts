@@ -61,7 +61,7 @@ test("a version of another number, a removal, a file in the trash, and a taken p
   await using stage = await openUndoStage("files");
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: honest, input: remove("a") });
-  const trashed = (await upkeep.history(alice)).find((each) => each.path.startsWith("trash/"))?.path ?? "";
+  const trashed = (await upkeep.history(alice)).find(({ path }) => path.startsWith("trash/"))?.path ?? "";
   const refusals = [
     ["a", 9, "ENTRY_NOT_FOUND"],
     ["none", 1, "ENTRY_NOT_FOUND"],
@@ -93,6 +93,8 @@ test("a name in several scopes needs the scope", async () => {
   expect(restored).toMatchObject({ scope: "store", outcome: "created" });
   expect(await runtime.call("memory", { command: "view", path: "/memories/a.md" }, alice)).toMatchObject({ ok: true });
 });
+
+const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
 
 test("two versions differ by lines, from any to any, also with the present file and with none", async () => {
   await using stage = await openUndoStage("files", { plugins: ["user-memory"] });

@@ -53,11 +53,10 @@ test(
   async () => {
     await using stage = await openUndoStage("files", { plugins: ["user-memory"] });
     const { upkeep } = stage.runtime;
-    const content = (name: string): Buffer => Buffer.from(entryText(name));
     const names = Array.from({ length: 999 }, (_, at) => `entry-${at}`);
     await upkeep.import(
       alice,
-      names.map((name) => ({ scope: "memory", path: `${name}.md`, content: content(name) })),
+      names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
     );
     writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory/mine.md"), Uint8Array.of(0xff));
     await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
