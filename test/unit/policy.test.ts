@@ -34,9 +34,10 @@ test("limits that a policy leaves out are the host's own, and those it names are
   expect((await loadPolicy(policyOf({}, { limits }))).limits).toEqual({ ...policyLimitsMax, fuelPolls: 7 });
 });
 
+const trustOf = async (trust: PolicyFile["plugins"][string]["trust"]): Promise<unknown> =>
+  (await loadPolicy(policyOf({ a: { trust, tools: {} } }))).plugins.get("a")?.trust;
+
 test("a trust that a policy leaves out is the default's, and no write waits above where it is active", async () => {
-  const trustOf = async (trust: PolicyFile["plugins"][string]["trust"]): Promise<unknown> =>
-    (await loadPolicy(policyOf({ a: { trust, tools: {} } }))).plugins.get("a")?.trust;
   expect(await trustOf(undefined)).toEqual(trustDefaults);
   expect(await trustOf({ active: "direct_user", prompt: undefined })).toEqual({
     ...trustDefaults,
@@ -46,8 +47,9 @@ test("a trust that a policy leaves out is the default's, and no write waits abov
   await expect(trustOf({ active: "trusted" as "unstated" })).rejects.toThrow("allowed: one of owner_edit, direct_user");
 });
 
+const judged = (policy: TrustPolicy): string[] => originClasses.map((trust) => judgeWrite(trust, policy));
+
 test("a write is active, pending or refused by its trust", () => {
-  const judged = (policy: TrustPolicy): string[] => originClasses.map((trust) => judgeWrite(trust, policy));
   const [a, p, r] = ["active", "pending", "refused"];
   expect(judged(trustDefaults)).toEqual([a, a, a, a, a, p, p]);
   expect(judged({ active: "direct_user", pending: "unstated", prompt: "unstated" })).toEqual([a, a, p, p, p, r, r]);

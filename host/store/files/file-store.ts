@@ -24,7 +24,6 @@ import { unstatedFacts } from "../versions/version.ts";
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
-import { heldFileHistory } from "./held-file-history.ts";
 import { historyDefaults } from "./history/prune-history.ts";
 import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
@@ -176,10 +175,7 @@ export class FileStore implements Store {
         knownSizes: known,
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        history: heldFileHistory(homes.homeOf(userId), () => session, {
-          tail: reading?.tail ?? null,
-          kept: homes.historyOf(userId),
-        }),
+        history: homes.heldHistory(userId, () => session, reading?.tail ?? null),
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;
           checkCommits(options);
