@@ -48,7 +48,6 @@ export class ReadScope {
   }
 
   #findsStated(): boolean {
-    const isUntold = (of: OriginClass): boolean => of === "unstated" || of === "owner_edit";
     for (const [, { class: of, trust }] of this.#history.origins()) {
       if (!isUntold(of) || !isUntold(trust)) return true;
     }
@@ -60,9 +59,9 @@ export class ReadScope {
    * present content; `null` if it was not looked at. Then only what is on record counts.
    */
   originOf(path: string, digest: string | null): ContentOrigin {
-    const { unknown, isBroken } = this.#history;
     const known = this.#history.originOf(this.#inner, path);
     if (known !== null && (digest === null || digest === known.sha256)) return known;
+    const { unknown, isBroken } = this.#history;
     const moved = known === null && digest !== null ? this.#trustOfContent(digest) : null;
     const lost = isBroken ? unknown : null;
     const trust = lowestOf(known?.trust ?? unknown, ...[moved, lost].filter((each) => each !== null));
@@ -105,3 +104,5 @@ export class ReadScope {
     return this.#trusts.get(sha256) ?? null;
   }
 }
+
+const isUntold = (of: OriginClass): boolean => of === "unstated" || of === "owner_edit";

@@ -77,7 +77,7 @@ export class FamilyMemory {
       // No plugin says where an entry comes from.
       const { origins: _ofPlugin, ...text } = roleAnswer("read", found.tool.name, result) as EntryText;
       const origins = result.ok ? result.origins : undefined;
-      return { ...text, ...(origins && { origins }) } as EntryText;
+      return { ...text, ...(origins && { origins }) };
     });
   }
 

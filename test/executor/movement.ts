@@ -92,12 +92,12 @@ async function replyTo(stage: Stage, { id, name, input }: ToolUse, ctx: CallCont
   const result = await call();
   // Message and code say how to correct the call, and contain nothing for operators only.
   if (!result.ok) return { id, isError: true, content: JSON.stringify(result.error) };
-  // The JSON has no line feed, so no text of an entry looks like one of these lines.
+  // Beside the answer, so that no text of an entry can be taken for these lines. A run's record takes only JSON.
   const origins = "origins" in result ? originLines(result.origins) : "";
   return {
     id,
     isError: false,
-    content: [JSON.stringify(result.data), origins].filter((part) => part !== "").join("\n"),
+    content: JSON.stringify(origins === "" ? result.data : { answer: result.data, origins }),
   };
 }
 

@@ -9,7 +9,7 @@ import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
-import type { Movement } from "./messages.ts";
+import type { Movement, ToolReply } from "./messages.ts";
 import { playMovement } from "./movement.ts";
 import { scriptedModel } from "./scripted-model.ts";
 import type { ScriptedModel, ScriptedTurn } from "./scripted-model.ts";
@@ -36,6 +36,12 @@ export const movementNamed = (name: string): Movement => ({
   instructions: "You plan journeys.",
   task: "Plan the next one.",
 });
+
+/** What a tool has answered, without the lines that say where entries come from. */
+export function contentOf(reply: ToolReply | undefined): unknown {
+  const content = JSON.parse(reply?.content ?? "null") as { readonly answer?: unknown } | null;
+  return content?.answer ?? content;
+}
 
 const readWebPage = (url: URL): Promise<string> => Promise.resolve(`What ${url.host} says.`);
 

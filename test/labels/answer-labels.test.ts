@@ -85,7 +85,10 @@ test("Claude's memory tool shows where a file comes from behind its text", async
   const [page, own] = [memoryTool(runtime, from("tool_internal")), memoryTool(runtime, from("direct_user"))];
   await page.create({ command: "create", path: "/memories/page.md", file_text: line("page.md", "direct_user") });
   await own.create({ command: "create", path: "/memories/own.md", file_text: "x" });
-  const view = async (path: string): Promise<string> => String(await own.view({ command: "view", path }));
+  const view = async (path: string): Promise<string> => {
+    const text = await own.view({ command: "view", path });
+    return typeof text === "string" ? text : expect.fail("It is no text");
+  };
   expect(await view("/memories/page.md")).toMatch(/\n\nOrigin of page\.md: tool_internal, 2026-11-20, .*$/);
   expect((await view("/memories/page.md")).split("\n").filter((each) => each.startsWith("Origin"))).toHaveLength(1);
   expect(await view("/memories/own.md")).not.toContain("Origin");

@@ -123,13 +123,10 @@ test.for(engines)("%s: an entry below the policy's trust is in no prompt, and a 
 function stateOf(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
   return names.map((name) => {
-    const { mtimeMs, isFile } = { ...statSync(join(folder, name)), isFile: statSync(join(folder, name)).isFile() };
-    const content = isFile
-      ? createHash("sha256")
-          .update(readFileSync(join(folder, name)))
-          .digest("hex")
-      : "";
-    return isFile ? `${name} ${content} ${mtimeMs}` : name;
+    const stat = statSync(join(folder, name));
+    if (!stat.isFile()) return name;
+    const content = createHash("sha256").update(readFileSync(join(folder, name)));
+    return `${name} ${content.digest("hex")} ${stat.mtimeMs}`;
   });
 }
 

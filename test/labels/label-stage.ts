@@ -28,6 +28,8 @@ export function policyWithPrompt(prompt: OriginClass): PolicyFile {
   return { ...policy, plugins: Object.fromEntries(all) as PolicyFile["plugins"] };
 }
 
+const clock = (): number => Date.parse(`${day}T10:00:00Z`);
+
 export interface LabelStage extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly dataDir: string;
@@ -48,7 +50,6 @@ export async function openLabelStage(
 ): Promise<LabelStage> {
   const folder = temporaryFolder();
   const store = engine === "memoryStore" ? memoryStore() : fileStore({ dir: folder.path });
-  const clock = (): number => Date.parse(`${day}T10:00:00Z`);
   const runtime = await createRuntime({ store, policy, plugins: shippedNames(), threadsMax: 1, clock });
   const call: LabelStage["call"] = async (tool, input, ctx = alice) => {
     const isForModels = runtime.tools().some(({ name }) => name === tool);

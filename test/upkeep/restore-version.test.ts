@@ -38,8 +38,6 @@ test.for(["files", "memory"] as const)(
   },
 );
 
-const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
-
 test("a poisoned version that is put back stays as untrusted as it was", async () => {
   await using stage = await openUndoStage("memory");
   const { upkeep } = stage.runtime;

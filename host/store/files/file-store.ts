@@ -25,7 +25,6 @@ import { unstatedFacts } from "../versions/version.ts";
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
-import { heldFileHistory } from "./held-file-history.ts";
 import { heldFileRecords } from "./held-file-records.ts";
 import { historyDefaults } from "./history/prune-history.ts";
 import type { HistoryLimits } from "./history/prune-history.ts";
@@ -192,10 +191,7 @@ export class FileStore implements Store {
         knownSizes: known,
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        history: heldFileHistory(homes.homeOf(userId), () => session, {
-          tail: reading?.tail ?? null,
-          kept: homes.historyOf(userId),
-        }),
+        history: homes.heldHistory(userId, () => session, reading?.tail ?? null),
         records: heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite }),
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;

@@ -21,11 +21,7 @@ interface ReadState {
 }
 
 /** The history of a home: as its session knows it, or as the disk has it if there is no session. */
-export function heldFileHistory(
-  home: Home,
-  session: () => HomeSession | null,
-  state: ReadState | null = null,
-): HeldHistory {
+export function heldFileHistory(home: Home, session: () => HomeSession | null, state: ReadState): HeldHistory {
   let onDisk: HeldHistory | null = null;
   const present = (): HeldHistory => {
     const { history } = session() ?? {};
@@ -66,7 +62,7 @@ function historyOf(source: {
 }
 
 /** Changes nothing. */
-function historyOnDisk(home: Home, state: ReadState | null): HeldHistory {
+function historyOnDisk(home: Home, state: ReadState): HeldHistory {
   const look = <Result>(work: (whole: WholeHistory, wal: Wal | null) => Result): Result => {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
@@ -77,10 +73,10 @@ function historyOnDisk(home: Home, state: ReadState | null): HeldHistory {
   const load = (): ReadHistory =>
     look(({ history, queued }, wal) => {
       const loaded = loadHistory({ history, wal, queued: queued.flatMap(({ versions }) => versions) });
-      if (state?.tail && wal?.tail && isSameTail(wal.tail, state.tail)) state.kept.keepRead(state.tail, loaded);
+      if (state.tail && wal?.tail && isSameTail(wal.tail, state.tail)) state.kept.keepRead(state.tail, loaded);
       return loaded;
     });
-  const known = (state?.tail && state.kept.readOf(state.tail)) ?? load();
+  const known = (state.tail && state.kept.readOf(state.tail)) ?? load();
   return historyOf({
     known,
     versions: () => look((whole) => versionsIn(whole)),

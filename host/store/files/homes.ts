@@ -3,10 +3,11 @@ import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import type { HoldOptions } from "../store.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
+import { heldFileHistory } from "./held-file-history.ts";
 import { KeptHistories } from "./history/kept-histories.ts";
-import type { KeptHistory } from "./history/kept-histories.ts";
 import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
@@ -63,9 +64,9 @@ export class Homes<Id extends string> {
     return this.#memos.get(id)?.tail ?? null;
   }
 
-  /** What is kept of a home's history. */
-  historyOf(id: Id): KeptHistory {
-    return this.#histories.ofHome(id);
+  /** The history of a home that is held; `tail`: its WAL's, if it is read without a session and that is known. */
+  heldHistory(id: Id, session: () => HomeSession | null, tail: WalTail | null): HeldHistory {
+    return heldFileHistory(this.homeOf(id), session, { tail, kept: this.#histories.ofHome(id) });
   }
 
   /** What need not be measured of a home that is open. */
@@ -120,7 +121,7 @@ export class Homes<Id extends string> {
     if (isThorough) await mendFiles(home, waiting);
     const { isFlushed, boot, historyLimits } = this.#setup;
     const note = (text: string): void => this.#setup.note(id, text);
-    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.historyOf(id) };
+    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.#histories.ofHome(id) };
     return await openSession(() => ({ ...known, memo: this.#memoOf(id) }), waiting);
   }
 

@@ -14,7 +14,6 @@ import { onSnapshot } from "../../snapshot.ts";
 import { ErasableHome } from "../erasable-home.ts";
 import { examineHome } from "../examine.ts";
 import { FileReader } from "../file-reader.ts";
-import { heldFileHistory } from "../held-file-history.ts";
 import type { HomeSession } from "../home-session.ts";
 import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
@@ -35,11 +34,10 @@ import type { HomeVersion } from "./wal-version.ts";
 type Work<Result> = (held: HeldStores) => Promise<Result>;
 type Versions = ReadonlyMap<StoreId, HomeVersion>;
 
-/** The locks of some stores, and the versions of those that a writing work only reads. */
+/** The locks of some stores, the versions of those that a writing work only reads, and of all that a reading one does. */
 interface Holding {
   readonly locked: LockedStores | null;
   readonly read: Versions;
-  /** Those of all stores, if they were noted before the work. Default: of those that it only reads. */
   readonly noted?: Versions;
 }
 
@@ -71,12 +69,11 @@ export class FileSharedStores implements SharedStores {
     return await untilFresh(options, async () => {
       if (options.isLookingOnly) return await this.#look(sorted, options, work);
       if (options.writes) return await this.#holdForWriting(sorted, options, work);
-      let noted: Versions = new Map();
+      let noted: Versions;
       return await onSnapshot(options, {
         note: async () => {
-          const versions = await this.#versionsOf(sorted, options);
-          noted = versions;
-          return () => this.#areStill(versions);
+          noted = await this.#versionsOf(sorted, options);
+          return () => this.#areStill(noted);
         },
         work: () => this.#run(sorted, options, work, { ...noLocks, noted }),
         locked: () =>
@@ -234,10 +231,7 @@ export class FileSharedStores implements SharedStores {
     const sizes = new StoreSizes(this.#homes.sizes, ids, (id) => this.#homes.knownSizes(id, locked?.of(id) ?? null));
     using held = new HeldStoreSet(ids, options, {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
-      history: (id) => {
-        const state = { tail: noted.get(id)?.wal ?? null, kept: this.#homes.historyOf(id) };
-        return heldFileHistory(this.#homes.homeOf(id), () => locked?.of(id) ?? null, state);
-      },
+      history: (id) => this.#homes.heldHistory(id, () => locked?.of(id) ?? null, noted.get(id)?.wal ?? null),
       has: (id) => hasStore(this.#root, id),
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
