@@ -1,3 +1,4 @@
+import { isAtLeast } from "../../shared/origin.ts";
 import type { ShownFile, ShownWrite } from "../upkeep/waiting-write.ts";
 import { visibleLines, visibleName, visibleText } from "../values/visible-text.ts";
 import { diffLine } from "./diff-line.ts";
@@ -20,8 +21,10 @@ export function shownWriteText(write: ShownWrite): string {
   return told.join("") + stale + files.flatMap((file) => (file.isDerived ? [] : [fileText(file)])).join("");
 }
 
-function fileText({ scope, path, change, text, lines }: ShownFile): string {
+function fileText({ scope, path, change, text, lines, presentTrust }: ShownFile): string {
   const shown = lines?.map((line) => `${diffLine(line)}\n`).join("");
   const instead = change === "trash" ? "" : (text ?? "not text");
-  return `\n${change} ${visibleText(`${scope}/${path}`)}\n${shown ?? `${visibleLines(instead, "  ")}\n`}`;
+  const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
+  const whole = isLow ? `Its present text is trusted as ${presentTrust}. An approval trusts all of the file.\n` : "";
+  return `\n${change} ${visibleText(`${scope}/${path}`)}\n${whole}${shown ?? `${visibleLines(instead, "  ")}\n`}`;
 }

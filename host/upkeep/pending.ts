@@ -1,6 +1,7 @@
 /** Shows the writes that wait for the owner of the memory, and rejects them. `approve.ts` applies one. */
 import { isUtf8 } from "node:buffer";
 
+import type { OriginClass } from "../../shared/origin.ts";
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { isDerivedChange } from "../gate/as-shown.ts";
@@ -67,14 +68,23 @@ export async function shownWrite(operation: Operation, write: PendingWrite): Pro
   let isCurrent = true;
   for (const [at, change] of write.changes.entries()) {
     const [file, scope] = [waiting.files[at], scopeOf(change)];
-    const present = await operation.hold({ scopes: [scope], writes: false }, ({ reader }) =>
-      reader.bytesOf(scope, change.path),
-    );
-    const bytes = present && Buffer.from(present);
-    if (file !== undefined) files.push({ ...file, ...(await compared(file, bytes)) });
+    const { bytes, presentTrust } = await presentFile(operation, scope, change.path);
+    if (file !== undefined) files.push({ ...file, presentTrust, ...(await compared(file, bytes)) });
     if (file?.isDerived === false && digestOf(bytes) !== change.before) isCurrent = false;
   }
   return { ...waiting, isCurrent, files };
+}
+
+function presentFile(
+  operation: Operation,
+  scope: string,
+  path: string,
+): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
+  return operation.hold({ scopes: [scope], writes: false }, async ({ reader, history }) => {
+    const bytes = await reader.bytesOf(scope, path);
+    if (bytes === null) return { bytes, presentTrust: null };
+    return { bytes: Buffer.from(bytes), presentTrust: history.originOf(scope, path)?.trust ?? history.unknown };
+  });
 }
 
 /** A file beside what is in its place. No file is like an empty one. */

@@ -44,6 +44,8 @@ export interface ShownWrite extends WaitingWrite {
 export interface ShownFile extends WaitingFile {
   /** The present text; `null` if there is no file, or it is not UTF-8. */
   readonly present: string | null;
+  /** How far the present text is trusted; `null` if there is no file. An approval trusts all of the new text. */
+  readonly presentTrust: OriginClass | null;
   /** What the write changes, as lines of a unified diff; `null` if one of the two is not text, or they differ too much. */
   readonly lines: readonly string[] | null;
 }

@@ -1,11 +1,13 @@
 /** Runtimes on one store with a user's memory: what the user has said, and, if an attack needs it, a poisoned entry. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { createRuntime, fileStore, memoryStore } from "memcell";
 import type { CallContext, OriginClass, PolicyFile, Runtime, RuntimeOptions, StoreDefinition } from "memcell";
 import { expect } from "vitest";
 
+import { pendingIdOf } from "../../host/gate/pending-name.ts";
+import type { PendingWrite } from "../../host/gate/pending-write.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 
@@ -73,6 +75,14 @@ export class AttackStage implements AsyncDisposable {
   async begin(options: Partial<RuntimeOptions> = {}): Promise<void> {
     this.#runtime = await this.open(options);
     expect(await this.save("billing", "Bills are paid on Mondays", user)).toMatchObject({ ok: true });
+  }
+
+  /** Changes the record of a write that waits by hand, as the host would have made it. Returns its id. */
+  forge({ id: former, ...facts }: PendingWrite): string {
+    const id = pendingIdOf(facts);
+    rmSync(this.record("pending", former).path, { force: true });
+    this.record("pending", id).write({ id, ...facts });
+    return id;
   }
 
   /** As another process begins, after this one has ended. */

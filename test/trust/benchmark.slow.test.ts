@@ -23,9 +23,9 @@ const sources: Readonly<Record<string, string>> = {
   external_tool: "all from tools",
 };
 
-function rowOf({ system, source, approves, active, attacks, lost, honest, grade, score }: Result): string[] {
+function rowOf({ system, source, approves, active, attacks, lost, honest, grade }: Result): string[] {
   const stated = `${sources[String(source)]}${approves ? ", and the owner approves" : ""}`;
-  return [system, stated, `${active.length} of ${attacks}`, `${lost.length} of ${honest}`, `${grade}, ${score}`];
+  return [system, stated, `${active.length} of ${attacks}`, `${lost.length} of ${honest}`, grade];
 }
 
 function resultOf(system: Result["system"], source: string | null, approves = false): Result {

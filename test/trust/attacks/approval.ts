@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
+import type { PendingWrite } from "../../../host/gate/pending-write.ts";
 import { from, model, owner, poison, user, web } from "../attack-stage.ts";
 import type { AttackStage } from "../attack-stage.ts";
 import { attacksOf } from "../attack.ts";
@@ -43,12 +44,18 @@ export const approval = attacksOf("an approval", [
     },
   },
   {
-    attack: "the id is approved twice, at once and later",
+    attack: "the id is approved several times: at once, in two runtimes, and later",
     happens: "it is applied once",
     play: async (stage) => {
       const id = await stage.wait("menu", "Soup");
-      const answers = await Promise.allSettled([approve(stage, id), approve(stage, id)]);
-      expect(answers.filter((each) => each.status === "fulfilled" && each.value.applied)).toHaveLength(1);
+      const other = await stage.open();
+      const answers = await Promise.allSettled([
+        approve(stage, id),
+        approve(stage, id),
+        other.upkeep.approve(owner, id),
+        other.upkeep.approve(owner, id),
+      ]);
+      expect(answers.filter((each) => each.status === "fulfilled" && each.value.applied)).not.toEqual([]);
       const versions = await stage.runtime.upkeep.history(owner, { path: "menu.md" });
       expect(versions).toHaveLength(1);
       await stage.unchanged(() => expect(approve(stage, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND")));
@@ -61,15 +68,15 @@ export const approval = attacksOf("an approval", [
     play: async (stage) => {
       const id = await stage.wait("menu", "Soup");
       const record = stage.record("pending", id);
-      const kept = record.read();
+      const kept = record.read() as PendingWrite;
       expect(await approve(stage, id)).toMatchObject({ applied: true });
       record.write(kept);
       await stage.unchanged(() => approve(stage, id));
       await stage.save("menu", "Cake", user);
       record.write(kept);
       await stage.unchanged(() => approve(stage, id));
-      record.write({ ...(kept as object), callId: "another" });
-      expect(await stage.unchanged(() => approve(stage, id))).toMatchObject({ applied: false });
+      const other = stage.forge({ ...kept, callId: "another" });
+      expect(await stage.unchanged(() => approve(stage, other))).toMatchObject({ applied: false });
     },
   },
   {
@@ -127,11 +134,11 @@ export const approval = attacksOf("an approval", [
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("menu", "Soup");
-      const record = stage.record("pending", id);
       // As if the earlier plugin had written its entries in another form.
-      const { changes, ...call } = record.read() as { changes: unknown };
-      record.write({ ...call, changes: JSON.parse(JSON.stringify(changes).replace("Soup", "SOUP")) as unknown });
-      expect(await stage.unchanged(() => approve(stage, id))).toMatchObject({ applied: false });
+      const { changes, ...call } = stage.record("pending", id).read() as PendingWrite;
+      const earlier = JSON.parse(JSON.stringify(changes).replace("Soup", "SOUP")) as PendingWrite["changes"];
+      const forged = stage.forge({ ...call, changes: earlier });
+      expect(await stage.unchanged(() => approve(stage, forged))).toMatchObject({ applied: false });
       const [again] = await stage.runtime.upkeep.pending(owner);
       expect(again?.files[0]?.text).toContain("Soup");
     },

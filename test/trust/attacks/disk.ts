@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import { expect } from "vitest";
 
+import type { PendingWrite } from "../../../host/gate/pending-write.ts";
 import { model, owner, poison, user } from "../attack-stage.ts";
 import type { AttackStage } from "../attack-stage.ts";
 import { attacksOf } from "../attack.ts";
@@ -40,12 +41,6 @@ const decide = ({ runtime }: AttackStage, id: string): Promise<string> =>
     ({ code }: { code: string }) => code,
   );
 
-interface Pending {
-  readonly id: string;
-  readonly input: string;
-  readonly changes: readonly { readonly content: unknown }[];
-}
-
 export const disk = attacksOf("records on the disk", [
   {
     attack: `${Object.keys(obstacles).join(", ")} in the place of a write that waits`,
@@ -64,15 +59,35 @@ export const disk = attacksOf("records on the disk", [
     },
   },
   {
+    attack:
+      "the record of a write that waits is changed after the owner has looked: the call with its text, or its trust",
+    happens: "no such write waits any more: an id stands for what was shown under it",
+    on: "files",
+    play: async (stage) => {
+      for (const [said, other] of [
+        ["Soup", poison],
+        ["tool_external", "direct_user"],
+        ['"web"', "null"],
+      ] as const) {
+        const id = await stage.wait("menu", "Soup");
+        await stage.runtime.upkeep.showPending(owner, id);
+        const record = stage.record("pending", id);
+        record.write(JSON.stringify(record.read()).replaceAll(said, other));
+        expect(await stage.unchanged(() => decide(stage, id))).toBe("ENTRY_NOT_FOUND");
+      }
+      expect(await stage.runtime.upkeep.pending(owner)).toEqual([]);
+    },
+  },
+  {
     attack: "the shown text of a write that waits is made harmless, and the call stays",
     happens: "nothing is applied: what the call writes is shown",
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("page", poison);
-      const record = stage.record("pending", id);
-      const { changes, ...call } = record.read() as Pending;
-      record.write({ ...call, changes: JSON.parse(JSON.stringify(changes).replaceAll(poison, "Soup")) as unknown });
-      expect(await stage.unchanged(() => decide(stage, id))).toBe("shown again");
+      const { changes, ...call } = stage.record("pending", id).read() as PendingWrite;
+      const harmless = JSON.parse(JSON.stringify(changes).replaceAll(poison, "Soup")) as PendingWrite["changes"];
+      const forged = stage.forge({ ...call, changes: harmless });
+      expect(await stage.unchanged(() => decide(stage, forged))).toBe("shown again");
       expect(JSON.stringify(await stage.runtime.upkeep.pending(owner))).toContain("POISON");
     },
   },
@@ -82,10 +97,9 @@ export const disk = attacksOf("records on the disk", [
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("menu", "Soup");
-      const record = stage.record("pending", id);
-      const write = record.read() as Pending;
-      record.write({ ...write, input: write.input.replace("Soup", poison) });
-      expect(await stage.unchanged(() => decide(stage, id))).toBe("shown again");
+      const write = stage.record("pending", id).read() as PendingWrite;
+      const forged = stage.forge({ ...write, input: write.input.replace("Soup", poison) });
+      expect(await stage.unchanged(() => decide(stage, forged))).toBe("shown again");
     },
   },
   {
@@ -96,10 +110,10 @@ export const disk = attacksOf("records on the disk", [
       const create = { command: "create", path: "/memories/menu.md", file_text: "Soup" };
       const answer = await stage.claude(create, { userId: "alice", origin: { class: "tool_external" } });
       const { pending } = answer as { pending?: { id: string } };
-      const record = stage.record("pending", pending?.id ?? "");
+      const write = stage.record("pending", pending?.id ?? "").read() as PendingWrite;
       const input = JSON.stringify({ command: "share", agent: await stage.storeId("bob"), level: "readwrite" });
-      record.write({ ...(record.read() as Pending), tool: "memory", input, changes: [] });
-      expect(await stage.unchanged(() => decide(stage, pending?.id ?? ""))).toBe("WRITE_REFUSED");
+      const forged = stage.forge({ ...write, tool: "memory", input, changes: [] });
+      expect(await stage.unchanged(() => decide(stage, forged))).toBe("WRITE_REFUSED");
       expect(await stage.runtime.call("memory", { command: "stores" }, { userId: "bob" })).toMatchObject({
         data: { stores: [{ source: "self" }] },
       });
@@ -111,14 +125,11 @@ export const disk = attacksOf("records on the disk", [
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("menu", "Soup");
-      const record = stage.record("pending", id);
-      const write = { ...(record.read() as Pending), changes: [] };
-      const input = JSON.stringify({ action: "delete", name: "billing" });
-      record.write({ ...write, input });
-      expect(await stage.unchanged(() => decide(stage, id))).toBe("shown again");
-      const [again] = await stage.runtime.upkeep.pending(owner);
-      stage.record("pending", again?.id ?? "").write({ ...write, id: again?.id, tool: "NoTool", input: "{" });
-      expect(["TOOL_UNKNOWN", "INTERNAL"]).toContain(await stage.unchanged(() => decide(stage, again?.id ?? "")));
+      const write = { ...(stage.record("pending", id).read() as PendingWrite), changes: [] };
+      const forged = stage.forge({ ...write, input: JSON.stringify({ action: "delete", name: "billing" }) });
+      expect(await stage.unchanged(() => decide(stage, forged))).toBe("shown again");
+      const odd = stage.forge({ ...write, tool: "NoTool", input: "{" });
+      expect(["TOOL_UNKNOWN", "INTERNAL"]).toContain(await stage.unchanged(() => decide(stage, odd)));
     },
   },
   {
@@ -127,7 +138,7 @@ export const disk = attacksOf("records on the disk", [
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("page", poison);
-      const write = stage.record("pending", id).read() as Pending;
+      const write = stage.record("pending", id).read() as PendingWrite;
       const other = id.replace(/.$/, (last) => (last === "0" ? "1" : "0"));
       stage.record("pending", other).write(write);
       expect(await stage.unchanged(() => decide(stage, other))).toBe("ENTRY_NOT_FOUND");

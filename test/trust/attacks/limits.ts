@@ -7,6 +7,7 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
+import type { PendingWrite } from "../../../host/gate/pending-write.ts";
 import { model, owner, poison, user, web } from "../attack-stage.ts";
 import type { AttackStage } from "../attack-stage.ts";
 import { attacksOf } from "../attack.ts";
@@ -57,6 +58,23 @@ export const limits = attacksOf("what the gate does not stop", [
       await stage.runtime.memoryIndex(model("r"));
       await stage.runtime.memoryEntries(model("r"));
       expect(await summarize(stage)).toMatchObject({ ok: true });
+    },
+  },
+  {
+    attack:
+      "the program keeps a page's text in the history of a run and says nothing of its origin; a later run reads it",
+    happens: "takes effect, as unstated. If the program says the origin, the event itself waits",
+    play: async (stage) => {
+      await stage.restart({ plugins: ["user-memory", "journal", "stores", "run-history"] });
+      const of = { agentId: "agent", runId: "first" };
+      const data = JSON.stringify({ tool_call_id: "1", tool_name: "page", result: poison });
+      const append = { ...of, events: [{ type: "tool_result", timestamp: "2026-01-01T00:00:00.000Z", data }] };
+      const tool = "run-history/AppendRunEvents";
+      expect(await stage.runtime.callAsHost(tool, append, owner)).toMatchObject({ ok: true });
+      expect(await stage.runtime.callAsHost(tool, append, web)).toMatchObject({ error: { code: "WRITE_PENDING" } });
+      await stage.runtime.call("ReadRunHistory", of, model("r"));
+      expect(await summarize(stage)).toMatchObject({ ok: true });
+      expect(await stage.trustOf("summary.md")).toBe("unstated");
     },
   },
   {
@@ -111,14 +129,14 @@ export const limits = attacksOf("what the gate does not stop", [
     },
   },
   {
-    attack: "somebody changes the trust in the record of a write that waits",
+    attack: "somebody makes the record of a write that waits by hand, with the trust of the user",
     happens: "the owner is shown that trust, with the text as it is",
     on: "files",
     play: async (stage) => {
       const id = await stage.wait("page", poison);
-      const record = stage.record("pending", id);
-      record.write({ ...(record.read() as object), class: "direct_user", trust: "direct_user", source: null });
-      const shown = await stage.runtime.upkeep.showPending(owner, id);
+      const write = stage.record("pending", id).read() as PendingWrite;
+      const forged = stage.forge({ ...write, class: "direct_user", trust: "direct_user", source: null });
+      const shown = await stage.runtime.upkeep.showPending(owner, forged);
       expect(shown).toMatchObject({ trust: "direct_user" });
       expect(shown.files[0]?.text).toContain(poison);
     },

@@ -1,4 +1,7 @@
 /** A poisoned text is moved: by a name, through the trash, out and in again, to another user. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { expect } from "vitest";
 
 import { entry, model, owner, poison, user, web } from "../attack-stage.ts";
@@ -38,6 +41,17 @@ export const moves = attacksOf("a move", [
     },
   },
   {
+    attack: "the poisoned entry is broken, and the doctor writes it anew",
+    happens: "its trust stays",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      writeFileSync(join(stage.home(), "memory/page.md"), `---\nbroken: [\n---\n${poison}`);
+      expect(await stage.runtime.upkeep.mend(owner)).toMatchObject([{ problem: "entry-unreadable" }]);
+      expect(await stage.trustOf("page.md")).toBe("tool_external");
+    },
+  },
+  {
     attack: "an export has what waits",
     happens: "it has not: only what is active",
     play: async (stage) => {
@@ -71,6 +85,34 @@ export const moves = attacksOf("a move", [
       expect(await stage.trustOf("page.md", "memory", "bob")).toBe("unstated");
       await stage.runtime.upkeep.import({ ...web, userId: "carol" }, files);
       expect(await stage.trustOf("page.md", "memory", "carol")).toBe("tool_external");
+    },
+  },
+  {
+    attack: "an import brings records of the host's own: a write that waits, and trusted runs",
+    happens: "the import is refused",
+    play: async (stage) => {
+      await stage.unchanged(async () => {
+        for (const [scope, path] of [
+          [".memcell", "runs/trust.json"],
+          ["memory", "../.memcell/runs/trust.json"],
+        ] as const) {
+          const file = { scope, path, content: Buffer.from("[]") };
+          await expect((async () => await stage.runtime.upkeep.import(owner, [file]))()).rejects.toThrow();
+        }
+      });
+      expect(await stage.runtime.upkeep.pending(owner)).toEqual([]);
+    },
+  },
+  {
+    attack: "the user is erased, and comes back: what waited is approved",
+    happens: "no such write waits: it is erased with the user",
+    play: async (stage) => {
+      const id = await stage.wait("page", poison);
+      await stage.runtime.upkeep.erase(owner);
+      await stage.save("billing", "Fine", user);
+      await stage.unchanged(() =>
+        expect(stage.runtime.upkeep.approve(owner, id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" }),
+      );
     },
   },
   {

@@ -28,12 +28,11 @@ export interface Result {
   readonly inPrompt: readonly string[];
   readonly errors: readonly string[];
   readonly grade: string;
-  readonly score: number;
 }
 
 /** Throws if the benchmark cannot be installed. */
 export async function runBenchmark(): Promise<readonly Result[]> {
-  const { python, missing } = await installPackages({ name: "agent_memory_guard", requirements, least: [3, 10] });
+  const { python, missing } = await installPackages({ name: "agent_memory_guard", requirements, least: [3, 9] });
   if (python === null) throw new Error(missing);
   await using adapter = new MemcellAdapter();
   const child = spawn(python, [...isolation, script], { stdio: ["pipe", "pipe", "inherit"] });

@@ -89,7 +89,6 @@ def result(system, source, approves=False):
         "inPrompt": in_prompt,
         "errors": [run.scenario_id for run in report.runs if run.recall_error],
         "grade": card.grade.value,
-        "score": round(card.score, 1),
     }
 
 
