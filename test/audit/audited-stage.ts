@@ -11,6 +11,7 @@ import { writeSpinner } from "../bounds/bounded-stage.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { withTrust } from "../support/trusting-policy.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { writeGuest } from "../support/write-guest.ts";
 
@@ -41,7 +42,8 @@ export async function openAuditedStage(stageOptions: StageOptions = {}): Promise
   const runtime = await createRuntime({
     dataDir,
     plugins,
-    policy: policyFor(plugins),
+    // What comes from outside is recorded as any other write.
+    policy: withTrust(policyFor(plugins), { active: "untrusted_document" }),
     threadsMax: 2,
     clock: () => 1_700_000_000_000,
     ...(!isUnlogged && { auditLog: { file: logFile } }),

@@ -36,6 +36,8 @@ function refusalsIn(value: unknown): Refusal[] {
 }
 
 const codesWithoutVector: Partial<Record<ErrorCode, string>> = {
+  WRITE_PENDING: "a vector's calls name no origin",
+  WRITE_REFUSED: "a vector's calls name no origin",
   BUSY: "a vector has no second process that holds the user's folder",
   READ_ONLY: "a vector's host may write",
   CLOSED: "a vector cannot close its host",

@@ -6,6 +6,7 @@ import { expect } from "vitest";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
+import { withTrust } from "../support/trusting-policy.ts";
 
 export const engines = ["fileStore", "memoryStore"] as const;
 
@@ -21,12 +22,8 @@ export const from = (of: OriginClass, exposedTo: readonly OriginClass[] = []): C
 });
 
 /** Entries of these trusts, and better ones, are in prompts. */
-export function policyWithPrompt(prompt: OriginClass): PolicyFile {
-  const { plugins, ...policy } = policyFor(shippedNames().map(shippedPlugin));
-  const trusting = { active: "untrusted_document", prompt } as const;
-  const all = Object.entries(plugins).map(([name, plugin]) => [name, { ...plugin, trust: trusting }]);
-  return { ...policy, plugins: Object.fromEntries(all) as PolicyFile["plugins"] };
-}
+export const policyWithPrompt = (prompt: OriginClass): PolicyFile =>
+  withTrust(policyFor(shippedNames().map(shippedPlugin)), { active: "untrusted_document", prompt });
 
 const clock = (): number => Date.parse(`${day}T10:00:00Z`);
 

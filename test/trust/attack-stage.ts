@@ -3,12 +3,13 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import { createRuntime, fileStore, memoryStore } from "memcell";
-import type { CallContext, OriginClass, PolicyFile, Runtime, RuntimeOptions, StoreDefinition } from "memcell";
+import type { CallContext, OriginClass, Runtime, RuntimeOptions, StoreDefinition } from "memcell";
 import { expect } from "vitest";
 
 import { pendingIdOf } from "../../host/gate/pending-name.ts";
 import type { PendingWrite } from "../../host/gate/pending-write.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
 
 /** What an attacker wants an agent to remember. */
@@ -104,7 +105,7 @@ export class AttackStage implements AsyncDisposable {
 
   /** A runtime with a policy that lets every write take effect. */
   lax(): Promise<Runtime> {
-    return this.open({ policy: laxPolicy() });
+    return this.open({ policy: trustingPolicy({ active: "untrusted_document" }) });
   }
 
   save(name: string, body: string, ctx: CallContext, runtime = this.runtime): Promise<Answer> {
@@ -192,13 +193,4 @@ export const entry = (name: string, body: string) =>
 export function idOf(answer: Answer): string {
   if (answer.ok || answer.pending === undefined) throw new Error(`It does not wait: ${JSON.stringify(answer)}`);
   return answer.pending.id;
-}
-
-/** The default policy, but what comes from outside is active too. */
-export function laxPolicy(): PolicyFile {
-  const file = new URL(import.meta.resolve("memcell/default-policy.json"));
-  const { lockFile: _, ...policy } = JSON.parse(readFileSync(file, "utf8")) as PolicyFile;
-  const trust = { active: "untrusted_document" } as const;
-  const plugins = Object.entries(policy.plugins).map(([name, plugin]) => [name, { ...plugin, trust }]);
-  return { ...policy, plugins: Object.fromEntries(plugins) as PolicyFile["plugins"] };
 }

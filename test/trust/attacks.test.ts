@@ -10,7 +10,8 @@ import { direct } from "./attacks/direct.ts";
 import { disk } from "./attacks/disk.ts";
 import { laundering, runs } from "./attacks/laundering.ts";
 import { limits } from "./attacks/limits.ts";
-import { grants, moves, names } from "./attacks/moves.ts";
+import { grants, moves } from "./attacks/moves.ts";
+import { names } from "./attacks/names.ts";
 
 const attacks = [
   ...direct,
