@@ -132,7 +132,7 @@ test("sets the origin as attributes of the call's span", async () => {
   }
 });
 
-test("nothing of the origin reaches a guest or a user's file", async () => {
+test("nothing of the origin but its class reaches a guest, an answer or a user's file", async () => {
   const lines: string[] = [];
   await using stage = await openAuditedStage({ onLog: ({ text }) => lines.push(text) });
   const ctx = { userId: "alice", origin, exposedTo };
@@ -142,6 +142,6 @@ test("nothing of the origin reaches a guest or a user's file", async () => {
     await stage.runtime.call("Puppet", [write("b.md", "x"), { log: "said", times: 1 }], ctx),
     await stage.runtime.memoryIndex(ctx),
   ];
-  expect(JSON.stringify([results, stage.filesOf("alice"), lines])).not.toMatch(/needle|run-7|tool_external/);
+  expect(JSON.stringify([results, stage.filesOf("alice"), lines])).not.toMatch(/needle|run-7/);
   expect(readFileSync(stage.logFile, "utf8")).toContain("needle");
 });
