@@ -5,10 +5,11 @@ import { originClasses } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { entryNameAt, isDerivedFile } from "../plugins/family-files.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { Seen } from "../values/change-set.ts";
 import type { ToolSuccess } from "../values/tool-result.ts";
 import { AnswerWords } from "./answer-words.ts";
-import type { ContentOrigin, ReadScope } from "./read-scope.ts";
+import type { ReadScope } from "./read-scope.ts";
 
 interface Answered {
   readonly found: CatalogTool;

@@ -22,7 +22,7 @@ import type { UserId } from "../values/user-id.ts";
 import type { Admission } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions } from "./asked-call.ts";
-import { lowestRead, readsForModels, trustOfEntries } from "./run-reads.ts";
+import { lowestRead, readsEntries, trustOfEntries } from "./run-reads.ts";
 import { writeFacts } from "./write-facts.ts";
 
 export interface GatedCallParts {
@@ -82,24 +82,26 @@ export class GatedCall {
 
   /** Finds what its run has read before. Call it first. */
   async begin({ until, signal }: Waiting): Promise<void> {
-    if (this.#run === null || !this.commits) return;
-    this.#ofRun = await this.#parts.runTrust.of(this.#call.userId, this.#run, { until, signal });
+    const { run } = this.#call.origin;
+    if (run === null || this.#isOwners || !this.commits) return;
+    this.#ofRun = await this.#parts.runTrust.of(this.#call.userId, run, { until, signal });
   }
 
   /** Its guest has read files of one history, under the scopes that the history has. */
   hasRead(history: HeldHistory, seen: readonly Seen[]): void {
-    this.#hasRead(trustOfEntries(history, seen, this.#parts.derived));
+    if (this.#areReadsAsked) this.#lower(trustOfEntries(history, seen, this.#parts.derived));
   }
 
   /** Its guest has read entries of a store, as the store's history names them. */
   hasReadStore(history: HeldHistory, seen: readonly Seen[], isOwn: boolean): void {
+    if (!this.#areReadsAsked) return;
     const derived = new Map([[entriesScope, this.#parts.derived.get(ownStoreName) ?? []]]);
     const trust = trustOfEntries(history, seen, derived);
-    this.#hasRead(trust === null || isOwn ? trust : lowestOf(trust, ofAnother));
+    this.#lower(trust === null || isOwn ? trust : lowestOf(trust, ofAnother));
   }
 
-  #hasRead(trust: OriginClass | null): void {
-    if (this.#counts) this.#ofReads = lowestRead([this.#ofReads, trust]);
+  #lower(trust: OriginClass | null): void {
+    this.#ofReads = lowestRead([this.#ofReads, trust]);
   }
 
   /** A guest runs, perhaps again from the start: nobody gets what it has read or written before. */
@@ -142,22 +144,35 @@ export class GatedCall {
   /** Returns what its caller gets, once what it has read and what waits are on record. */
   async end(result: ToolResult, { signal }: Waiting): Promise<ToolResult> {
     const { runTrust, store, admission } = this.#parts;
-    const waiting = { until: performance.now() + admission.waitMs, signal };
+    const until = performance.now() + admission.waitMs;
+    const { isCommitted } = this.#record;
+    const waiting = { until, signal: isCommitted ? undefined : signal };
     const { userId } = this.#call;
     if (this.#run !== null && this.#ofReads !== null) {
-      await runTrust.lower(userId, this.#run, this.#ofReads, waiting);
+      await runTrust.lower(userId, this.#run, this.#ofReads, { ...waiting, isNeeded: !isCommitted });
     }
     if (this.#waiting === null) return result;
     return failedResult(await makeWait(store, this.#waiting, waiting));
   }
 
+  /** The run whose trust what it reads lowers; `null` if there is none, or its reads do not count. */
   get #run(): string | null {
     return this.#counts ? this.#call.origin.run : null;
   }
 
-  /** Whether what it reads lowers its run's trust, and its own. What the data's owner does lowers nothing. */
+  /** Whether what it reads can matter: a call that changes nothing and names no run needs no history. */
+  get #areReadsAsked(): boolean {
+    return this.#counts && (this.#run !== null || this.commits);
+  }
+
+  /** Whether what it reads lowers its run's trust, and its own. */
   get #counts(): boolean {
-    return this.#options.isUpkeep !== true && this.#options.approved === undefined && readsForModels(this.#call.found);
+    return !this.#isOwners && readsEntries(this.#call.found);
+  }
+
+  /** Whether the owner of the data does it, or has approved it. */
+  get #isOwners(): boolean {
+    return this.#options.isUpkeep === true || this.#options.approved !== undefined;
   }
 }
 
@@ -166,10 +181,10 @@ export const ofAnother: OriginClass = "unstated";
 
 /** The change is the call's that waited; its trust is the owner's. */
 function approvedFacts(
-  { tool, plugin, run, turn, source, callId, ...write }: PendingWrite,
+  { id: approval, tool, plugin, run, turn, source, callId, ...write }: PendingWrite,
   userId: UserId,
   atMs: number,
 ): WriteFacts {
-  const named = { tool, plugin, principal: userId, run, turn, source, callId };
+  const named = { tool, plugin, principal: userId, run, turn, source, callId, approval };
   return { atMs, ...named, class: write.class, trust: "owner_edit" };
 }

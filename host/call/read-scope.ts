@@ -1,16 +1,9 @@
-import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { digestOf } from "../store/reading.ts";
 import type { HeldReader } from "../store/store.ts";
+import { ContentOrigins } from "../store/versions/content-origins.ts";
+import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
-
-/** Where a file's content comes from. */
-export interface ContentOrigin {
-  readonly class: OriginClass;
-  readonly trust: OriginClass;
-  /** When it was written; `null` if that is not known. */
-  readonly atMs: number | null;
-}
 
 interface ReadScopeParts {
   /** As calls name it. */
@@ -30,8 +23,8 @@ export class ReadScope {
   readonly #inner: string;
   readonly #history: HeldHistory;
   readonly #reader: ReadScopeParts["reader"];
+  readonly #origins: ContentOrigins;
   #hasStated: boolean | null = null;
-  #trusts: ReadonlyMap<string, OriginClass> | null = null;
 
   constructor({ scope, inner, history, reader, owner }: ReadScopeParts) {
     this.scope = scope;
@@ -39,6 +32,7 @@ export class ReadScope {
     this.#inner = inner;
     this.#history = history;
     this.#reader = reader;
+    this.#origins = new ContentOrigins(history);
   }
 
   /** Whether the origin of any file is on record. Edits by hand have one without anybody's doing. */
@@ -54,18 +48,9 @@ export class ReadScope {
     return !isUntold(this.#history.unknown);
   }
 
-  /**
-   * Where a file comes from: as the next version of it will say, if somebody has changed it by hand. `digest`: of the
-   * present content; `null` if it was not looked at. Then only what is on record counts.
-   */
+  /** `digest`: of the present content; `null` if it was not looked at. */
   originOf(path: string, digest: string | null): ContentOrigin {
-    const known = this.#history.originOf(this.#inner, path);
-    if (known !== null && (digest === null || digest === known.sha256)) return known;
-    const { unknown, isBroken } = this.#history;
-    const moved = known === null && digest !== null ? this.#trustOfContent(digest) : null;
-    const lost = isBroken ? unknown : null;
-    const trust = lowestOf(known?.trust ?? unknown, ...[moved, lost].filter((each) => each !== null));
-    return { class: known === null ? unknown : "owner_edit", trust, atMs: null };
+    return this.#origins.of(this.#inner, path, digest);
   }
 
   /**
@@ -90,18 +75,6 @@ export class ReadScope {
     const all = Array.from(this.#history.origins());
     const own = all.filter(([place]) => place.startsWith(before));
     return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));
-  }
-
-  /** The lowest trust of the present files with a content, wherever they are; `null` if there is none. */
-  #trustOfContent(sha256: string): OriginClass | null {
-    if (this.#trusts === null) {
-      const trusts = new Map<string, OriginClass>();
-      for (const [, each] of this.#history.origins()) {
-        trusts.set(each.sha256, lowestOf(trusts.get(each.sha256) ?? each.trust, each.trust));
-      }
-      this.#trusts = trusts;
-    }
-    return this.#trusts.get(sha256) ?? null;
   }
 }
 

@@ -2,21 +2,17 @@
 import { isDerived } from "../../shared/derived-files.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import { trustOfReads } from "../store/versions/read-trust.ts";
 import type { Seen } from "../values/change-set.ts";
 
 /**
- * Whether what a tool reads can get to a model, or into what it writes for one. A program's own tool that writes, such as
- * one that appends to a record, answers nothing of what it reads. An index is in every prompt, with labels: if it counted,
- * every run would be trusted as little as the least trusted entry.
+ * Whether what a tool reads can get to a model, or into what it writes. That holds for tools of programs too: a program can
+ * offer one to a model under a name of its own. An index is in every prompt, with labels: if it counted, every run would be
+ * trusted as little as the least trusted entry.
  */
-export function readsForModels({ tool: { role, audience, rights } }: CatalogTool): boolean {
-  if (role !== undefined) return role === "read";
-  return audience === "model" || !mayChange(rights);
-}
+export const readsEntries = ({ tool: { role } }: CatalogTool): boolean => role === undefined || role === "read";
 
 /**
  * The lowest trust of the entries among some files of one history; `null` if there were none. `derived`: the files that a

@@ -24,8 +24,8 @@ changed since, nothing is applied, and the write waits under another id, as it w
   settings: runtimePaths,
   examples: [
     "memcell pending list --user alice",
-    "memcell pending show w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6 --user alice",
-    "memcell pending approve w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6 --user alice",
+    "memcell pending show w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849 --user alice",
+    "memcell pending approve w-0mwxz5z1w-356b9d059cd8-d9dc2a2976e6b0c1d2e3f40516273849 --user alice",
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output; or shown again instead of approved"],
 

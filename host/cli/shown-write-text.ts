@@ -25,6 +25,10 @@ function fileText({ scope, path, change, text, lines, presentTrust }: ShownFile)
   const shown = lines?.map((line) => `${diffLine(line)}\n`).join("");
   const instead = change === "trash" ? "" : (text ?? "not text");
   const isLow = presentTrust !== null && !isAtLeast(presentTrust, "direct_user");
-  const whole = isLow ? `Its present text is trusted as ${presentTrust}. An approval trusts all of the file.\n` : "";
+  const whole = isLow ? wholeText(presentTrust, text ?? "") : "";
   return `\n${change} ${visibleText(`${scope}/${path}`)}\n${whole}${shown ?? `${visibleLines(instead, "  ")}\n`}`;
 }
+
+/** A difference leaves out what stays as it is. */
+const wholeText = (trust: string, text: string): string =>
+  `Its present text is trusted as ${trust}. An approval trusts all of the file:\n  ${visibleLines(text, "  ")}\n\n`;

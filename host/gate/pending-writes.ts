@@ -1,5 +1,6 @@
 /** The writes of a user that wait. Each is a record of the host's own, so no guest and no list of files has it. */
 import { pendingLimits } from "../../shared/limits.ts";
+import { quoted } from "../../shared/text.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
@@ -12,8 +13,9 @@ const { writesMax, writesPerRunMax, contentBytesMax, days } = pendingLimits;
 export const pendingMs = days * 24 * 3_600_000;
 
 /**
- * Makes a write wait, durably, and drops those that have waited too long, and the one that it replaces. Throws `QUOTA_EXCEEDED` if it is too large, or
- * too many wait already.
+ * Makes a write wait, durably, and drops those that have waited too long, and the one that it replaces. Throws
+ * `QUOTA_EXCEEDED` if it is too large, or too many wait already, and `ENTRY_NOT_FOUND` if the one that it replaces does
+ * not wait any more: somebody has decided about it meanwhile.
  */
 export async function addPending(
   records: HeldRecords,
@@ -22,6 +24,7 @@ export async function addPending(
 ): Promise<PendingWrite> {
   const bytes = facts.changes.reduce((sum, change) => sum + (contentOf(change)?.length ?? 0), 0);
   if (bytes > contentBytesMax) throw full(action, `${bytes} bytes`, `${contentBytesMax} bytes`);
+  if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) throw decided(action, replaces);
   const present = (await sweep(records, facts.atMs)).filter(({ id }) => id !== replaces);
   if (present.length >= writesMax) throw full(action, `${present.length} writes wait already`, `${writesMax}`);
   const ofRun = present.filter(({ run }) => run === hashOfRun(facts.run)).length;
@@ -45,7 +48,13 @@ export async function listPending(records: HeldRecords, nowMs: number): Promise<
 /** `null` if there is none, or it has waited too long. */
 export async function findPending(records: HeldRecords, id: string, nowMs: number): Promise<PendingWrite | null> {
   const name = pendingName(id);
-  return name === null || isOver(name, nowMs) ? null : decodePending(id, await records.read("pending", id));
+  if (name === null || isOver(name, nowMs)) return null;
+  try {
+    return decodePending(id, await records.read("pending", id));
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    throw error;
+  }
 }
 
 async function namesOf(records: HeldRecords): Promise<PendingName[]> {
@@ -60,6 +69,9 @@ async function sweep(records: HeldRecords, nowMs: number): Promise<PendingName[]
 }
 
 const isOver = ({ atMs }: PendingName, nowMs: number): boolean => atMs + pendingMs < nowMs;
+
+const decided = (action: string, id: string): ToolError =>
+  new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no write waits as ${quoted(id)}`);
 
 function full(action: string, present: string, allowed: string): ToolError {
   const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed`;

@@ -1,7 +1,9 @@
 /** How far the runs of users are trusted: each as the least trusted entry that it has read. */
+import type { ErrorCode } from "../../shared/errors.ts";
 import { isAtLeast, lowestOf, originClasses } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
+import type { HeldRecords } from "../store/held-records.ts";
 import type { HoldOptions, Store } from "../store/store.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -19,13 +21,24 @@ const schema = z.array(z.strictObject({ run: z.string(), trust: z.enum(originCla
 type Runs = z.infer<typeof schema>;
 type Waiting = Pick<HoldOptions, "until" | "signal">;
 
+interface Lowering extends Waiting {
+  /** Whether the answer is withheld if the record cannot be written: not of a call that has committed. */
+  readonly isNeeded: boolean;
+}
+
 /** Entries of the user are as good as any text of the user, so a run that reads only such entries needs no record. */
 const isUsers = (trust: OriginClass): boolean => isAtLeast(trust, "direct_user");
+
+/** Then no record can be written for long, and reads go on. */
+const unwritable: ReadonlySet<ErrorCode> = new Set(["READ_ONLY", "STORAGE_FULL", "STORAGE_FAILED"]);
+
+/** How many runs are remembered without a record. */
+const unwrittenMax = 10_000;
 
 export class RunTrust {
   readonly #store: Store;
   readonly #clock: () => number;
-  /** For a runtime that may write nothing. */
+  /** Of runs whose record could not be written. They count in this process. */
   readonly #unwritten = new Map<string, OriginClass>();
 
   constructor(store: Store, clock: () => number) {
@@ -35,26 +48,44 @@ export class RunTrust {
 
   /** The lowest trust that a run has read so far. */
   async of(userId: UserId, run: string, waiting: Waiting): Promise<OriginClass> {
-    const runs = await this.#store.holdRecords(userId, { ...waiting, writes: false }, async (records) =>
-      decode(await records.read("runs", name)),
-    );
-    const unwritten = this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit";
-    return lowestOf(trustIn(runs, run), unwritten);
+    const runs = await this.#store.holdRecords(userId, { ...waiting, writes: false }, read);
+    return lowestOf(trustIn(runs, run, this.#clock()), this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
   }
 
-  /** A run has read entries. Durable before its model gets the answer. */
-  async lower(userId: UserId, run: string, trust: OriginClass, waiting: Waiting): Promise<void> {
-    if (isUsers(trust) || isAtLeast(trust, await this.of(userId, run, waiting))) return;
+  /** A run has read entries. Durable before its model gets the answer, if the medium can be written. */
+  async lower(userId: UserId, run: string, trust: OriginClass, { isNeeded, ...waiting }: Lowering): Promise<void> {
+    if (isUsers(trust)) return;
     try {
+      if (isAtLeast(trust, await this.of(userId, run, waiting))) return;
       await this.#store.holdRecords(userId, { ...waiting, writes: true }, async (records) => {
-        const runs = decode(await records.read("runs", name));
-        const lowered = { run, trust: lowestOf(trust, trustIn(runs, run)), atMs: this.#clock() };
-        await records.write("runs", name, JSON.stringify(withRun(runs ?? unreadable(lowered.atMs), lowered)));
+        const nowMs = this.#clock();
+        const runs = await read(records);
+        const lowered = { run, trust: lowestOf(trust, trustIn(runs, run, nowMs)), atMs: nowMs };
+        await records.write("runs", name, JSON.stringify(withRun(runs ?? unreadable(nowMs), lowered)));
       });
     } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== "READ_ONLY") throw error;
-      this.#unwritten.set(keyOf(userId, run), lowestOf(trust, this.#unwritten.get(keyOf(userId, run)) ?? trust));
+      const isKept = !isNeeded || (error instanceof ToolError && unwritable.has(error.tableCode));
+      if (!isKept) throw error;
+      this.#keep(keyOf(userId, run), trust);
     }
+  }
+
+  #keep(key: string, trust: OriginClass): void {
+    const before = this.#unwritten.get(key) ?? trust;
+    this.#unwritten.delete(key);
+    this.#unwritten.set(key, lowestOf(trust, before));
+    const [oldest] = this.#unwritten.keys();
+    if (this.#unwritten.size > unwrittenMax && oldest !== undefined) this.#unwritten.delete(oldest);
+  }
+}
+
+/** `null` if the record cannot be read. */
+async function read(records: HeldRecords): Promise<Runs | null> {
+  try {
+    return decode(await records.read("runs", name));
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    throw error;
   }
 }
 
@@ -77,9 +108,10 @@ function decode(json: string | null): Runs | null {
   }
 }
 
-function trustIn(runs: Runs | null, run: string): OriginClass {
+function trustIn(runs: Runs | null, run: string, nowMs: number): OriginClass {
   if (runs === null) return "untrusted_document";
-  const found = runs.filter((each) => each.run === run || each.run === everyRun);
+  const isOf = (each: Runs[number]): boolean => each.run === run || each.run === everyRun;
+  const found = runs.filter((each) => isOf(each) && each.atMs > nowMs - daysMax * dayMs);
   return lowestOf(...found.map(({ trust }) => trust));
 }
 

@@ -3,14 +3,12 @@
  * only if it changes the same bytes of the same files to the same bytes. Otherwise it is shown again, under another id.
  */
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { isAsShown, isDerivedChange } from "../gate/as-shown.ts";
+import { isAsShown } from "../gate/as-shown.ts";
 import { shownChanges } from "../gate/gate.ts";
-import { contentOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import { addPending } from "../gate/pending-writes.ts";
 import { fullName } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import { digestOf } from "../store/reading.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
@@ -20,28 +18,19 @@ import type { Approval } from "./waiting-write.ts";
 
 export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
   const write = await pendingOf(operation, id);
-  if (!(await isApplied(operation, write))) {
-    const changed = await apply(operation, write);
-    if (changed !== null) return await showAgain(operation, changed);
-  }
+  const changed = (await isApplied(operation, write)) ? null : await apply(operation, write);
+  // Another approval can have applied it meanwhile, and so have changed the files.
+  if (changed !== null && !(await isApplied(operation, write))) return await showAgain(operation, id, changed);
   await operation.holdRecords({ writes: true }, (records) => records.remove("pending", id));
   return { applied: true, write: waitingWrite(operation, write) };
 }
 
-/** Whether an approval has committed it, and has ended before it dropped the record. */
-async function isApplied(operation: Operation, write: PendingWrite): Promise<boolean> {
-  const isOfEntry = (change: PendingChange): boolean => !isDerivedChange(change, operation.tools.derivedFiles);
-  const [first, ...others] = write.changes.filter(isOfEntry);
+/** Whether an approval has committed it, and has not dropped the record yet. */
+async function isApplied(operation: Operation, { id, changes }: PendingWrite): Promise<boolean> {
+  const [first] = changes;
   if (first === undefined) return false;
-  const scope = scopeOf(first);
-  return await operation.hold({ scopes: [scope], writes: false }, async ({ history }) =>
-    history.versions().some(({ kind, callId, atMs, files }) => {
-      if (kind !== "approved" || callId !== write.callId || atMs < write.atMs) return false;
-      return [first, ...others].every((change) => {
-        const sha256 = digestOf(contentOf(change));
-        return files.some((file) => file.path === change.path && file.scope === scope && file.sha256 === sha256);
-      });
-    }),
+  return await operation.hold({ scopes: [scopeOf(first)], writes: false }, async ({ history }) =>
+    history.versions().some(({ approval }) => approval === id),
   );
 }
 
@@ -82,9 +71,10 @@ function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): C
   throw new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no loaded plugin has the tool ${name}`, { hint });
 }
 
-async function showAgain(operation: Operation, { id, ...facts }: PendingWrite): Promise<Approval> {
+async function showAgain(operation: Operation, replaces: string, changed: PendingWrite): Promise<Approval> {
+  const { id: _, ...facts } = changed;
   const again = await operation.holdRecords({ writes: true }, (records) =>
-    addPending(records, facts, { action: operation.action, replaces: id }),
+    addPending(records, facts, { action: operation.action, replaces }),
   );
   return { applied: false, write: await shownWrite(operation, again) };
 }

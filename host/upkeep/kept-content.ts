@@ -4,11 +4,15 @@ import { ToolError } from "../values/tool-error.ts";
 
 /**
  * A content by its hash: from the history, or from a file that has it still, such as one in the trash. `null` if it is
- * kept nowhere.
+ * kept nowhere. `inHistory`: what the history has of several contents, if it was asked for them.
  */
-export async function keptContent({ history, reader }: HeldUser, sha256: string): Promise<Uint8Array | null> {
-  const kept = history.contentOf(sha256);
-  if (kept !== null) return kept;
+export async function keptContent(
+  { history, reader }: HeldUser,
+  sha256: string,
+  inHistory: ReadonlyMap<string, Uint8Array> = history.contentsOf([sha256]),
+): Promise<Uint8Array | null> {
+  const kept = inHistory.get(sha256);
+  if (kept !== undefined) return kept;
   for (const [place, origin] of history.origins()) {
     if (origin.sha256 !== sha256) continue;
     const colon = place.indexOf(":");

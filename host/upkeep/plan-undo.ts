@@ -79,8 +79,12 @@ class PartPlanner {
   readonly #builtOn: BuiltOnFile[] = [];
   readonly #left: LeftFile[] = [];
   readonly #goals: Goal[] = [];
+  /** Files in the trash that the changes have moved there, by where they were. */
+  readonly #trashedFrom = new Map<string, readonly FileChain[]>();
   /** The trash of each scope, with what the plan adds. */
   readonly #trashes = new Map<string, FilePlaces>();
+  /** What the history has of the contents that files go back to. */
+  #kept: ReadonlyMap<string, Uint8Array> = new Map();
   #sum = { changes: 0, bytes: 0 };
   #isMore = false;
 
@@ -89,6 +93,12 @@ class PartPlanner {
     this.#part = part;
     this.#task = task;
     this.#derived = operation.tools.derivedFiles;
+    for (const chain of task.chains) {
+      const last = chain.links.at(-1);
+      if (!isTrashPath(chain.path) || !last?.isUndone || last.from === undefined) continue;
+      const key = placeKey({ scope: chain.scope, path: last.from });
+      this.#trashedFrom.set(key, [...(this.#trashedFrom.get(key) ?? []), chain]);
+    }
   }
 
   /** Plans the file if nothing came after the changes. Notes what was built on them. */
@@ -118,6 +128,7 @@ class PartPlanner {
   async putBackAll(): Promise<void> {
     const places = new Map<string, FilePlaces>();
     const making = new Set(this.#files.map(placeKey));
+    this.#kept = this.#part.held.history.contentsOf(this.#goals.map(({ sha256 }) => sha256));
     for (const goal of this.#goals) {
       const { scope, path, bytes } = goal;
       const live = places.get(scope) ?? (await this.#livePlaces(scope));
@@ -148,7 +159,7 @@ class PartPlanner {
 
   async #putBack({ scope, path, bytes, isRemade, sha256 }: Goal): Promise<void> {
     const trashed = await this.#trashedBy(scope, path, sha256);
-    const content = trashed?.bytes ?? (await keptContent(this.#part.held, sha256));
+    const content = trashed?.bytes ?? (await keptContent(this.#part.held, sha256, this.#kept));
     if (content === null) return this.#leave(scope, path, "the content that it had before is no longer kept");
     const write = { kind: "write", scope, path, content, bytes: content.length } as const;
     const changes = ((): SizedChange[] => {
@@ -186,10 +197,8 @@ class PartPlanner {
     path: string,
     sha256: string,
   ): Promise<{ readonly path: string; readonly bytes: Uint8Array } | null> {
-    for (const chain of this.#task.chains) {
-      const last = chain.links.at(-1);
-      if (chain.scope !== scope || !isTrashPath(chain.path) || !last?.isUndone) continue;
-      if (last.from !== path || last.sha256 !== sha256) continue;
+    for (const chain of this.#trashedFrom.get(placeKey({ scope, path })) ?? []) {
+      if (chain.links.at(-1)?.sha256 !== sha256) continue;
       const bytes = await this.#read(scope, chain.path);
       if (bytes instanceof Uint8Array && digestOf(bytes) === sha256) return { path: chain.path, bytes };
     }

@@ -44,7 +44,8 @@ function isOneOf({ run, source, since }: UndoOptions): (version: Version) => boo
   if (run !== undefined) return (version) => version.run === run;
   if (source !== undefined) return (version) => version.source === source;
   const sinceMs = since?.getTime() ?? Infinity;
-  return ({ atMs }) => atMs >= sinceMs;
+  // An edit by hand has the time at which a change has met it: it can be older.
+  return ({ atMs, kind }) => atMs >= sinceMs && kind !== "edited" && kind !== "put back";
 }
 
 /** A misspelt run would otherwise look like one that has written nothing. */

@@ -23,7 +23,7 @@ export interface TrashedFile {
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
  * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`,
- * `restoreVersion`, `purge`, `planUndo`, `undo`, `planImport` and `import` reject with `READ_ONLY`.
+ * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport` and `import` reject with `READ_ONLY`.
  */
 export interface Upkeep extends PendingUpkeep {
   /**

@@ -11,7 +11,7 @@ afterAll(() => stage[Symbol.asyncDispose]());
 
 const owner = { class: "owner_edit", run: "forged", turn: "1", source: "forged" };
 const forged = { origin: owner, exposedTo: ["owner_edit"], ctx: { origin: owner }, labels: { origin: "owner_edit" } };
-const told = { class: "tool_external", source: "https://example.com/" } as const;
+const told = { class: "tool_internal", source: "https://example.com/" } as const;
 
 const inputs: readonly { name: string; tool: string; input: unknown }[] = [
   { name: "further fields of an input", tool: "UpdateUserMemory", input: { ...upsert("a"), ...forged } },
@@ -62,6 +62,9 @@ test("no header, claim, field or argument of an MCP client's request is an origi
     { kind: "call", userId: "alice", code: null },
     { kind: "call", userId: "alice", code: "INPUT_INVALID" },
   ]);
-  for (const record of records) expect(record).not.toHaveProperty("origin");
+  // The server names the run of a client that has not said any.
+  for (const record of records) {
+    expect(record).toHaveProperty("origin", { class: "unstated", run: "client-unknown" });
+  }
   expect(readFileSync(served.logFile, "utf8")).not.toMatch(/owner_edit|forged/);
 });

@@ -60,7 +60,7 @@ export class HistoryStage implements AsyncDisposable {
         files
           .filter((file) => file.path === path)
           .map(({ sha256 }) => {
-            const content = sha256 === null ? null : held.contentOf(sha256);
+            const content = sha256 === null ? null : (held.contentsOf([sha256]).get(sha256) ?? null);
             return content && Buffer.from(content).toString();
           }),
       ),

@@ -30,7 +30,7 @@ const contentsOf = (held: HeldHistory): Record<string, (string | null)[]> => {
   const contents: Record<string, (string | null)[]> = {};
   for (const { files } of held.versions()) {
     for (const { path, sha256 } of files) {
-      const content = sha256 === null ? null : held.contentOf(sha256);
+      const content = sha256 === null ? null : (held.contentsOf([sha256]).get(sha256) ?? null);
       (contents[path] ??= []).push(content && Buffer.from(content).toString());
     }
   }

@@ -4,6 +4,7 @@ import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import { recordKinds } from "../held-records.ts";
+import type { RecordKind } from "../held-records.ts";
 import type { StoreFinding } from "../store.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { damagedWalPrefix } from "./commit/wal-names.ts";
@@ -156,9 +157,17 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
     ...entries
       .filter(({ name }) => name.startsWith(damagedHistoryPrefix))
       .map(({ name }) => ofOwn("history-damaged", name, "it could not be used as a history and was put aside", null)),
+    ...recordKinds.flatMap((kind) => orFinding(`${hostFolder}/${kind}`, () => recordFindings(own, kind))),
     ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, hostFolder)),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
+}
+
+/** What is in the place of a record and is no file: calls take it for one that cannot be read. */
+function recordFindings(own: Directory, kind: RecordKind): StoreFinding[] {
+  using folder = own.openFolder(kind);
+  const strange = folder?.entries().filter((each) => each.kind !== "file") ?? [];
+  return strange.map(({ name }) => unsafe(`${hostFolder}/${kind}/${name}`, "it is not a file"));
 }
 
 /** The folders that the host makes in its own. */

@@ -7,7 +7,7 @@ import { HistoryFolder } from "./history/history-folder.ts";
 import type { KeptHistory, ReadHistory } from "./history/kept-histories.ts";
 import { loadHistory } from "./history/load-history.ts";
 import { versionsInRecords } from "./history/queued-versions.ts";
-import { contentOf, versionsIn } from "./history/read-history.ts";
+import { contentsOf, versionsIn } from "./history/read-history.ts";
 import type { WholeHistory } from "./history/read-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
@@ -40,14 +40,14 @@ export function heldFileHistory(home: Home, session: () => HomeSession | null, s
     originOf: (scope, path) => present().originOf(scope, path),
     origins: () => present().origins(),
     versions: () => present().versions(),
-    contentOf: (sha256) => present().contentOf(sha256),
+    contentsOf: (hashes) => present().contentsOf(hashes),
   };
 }
 
 function historyOf(source: {
   readonly known: ReadHistory;
   versions: HeldHistory["versions"];
-  contentOf: HeldHistory["contentOf"];
+  contentsOf: HeldHistory["contentsOf"];
 }): HeldHistory {
   const { origins, isBroken, unknown } = source.known;
   return {
@@ -57,7 +57,7 @@ function historyOf(source: {
     originOf: (scope, path) => origins.of(scope, path),
     origins: () => origins.entries(),
     versions: () => source.versions(),
-    contentOf: (sha256) => source.contentOf(sha256),
+    contentsOf: (hashes) => source.contentsOf(hashes),
   };
 }
 
@@ -80,6 +80,6 @@ function historyOnDisk(home: Home, state: ReadState): HeldHistory {
   return historyOf({
     known,
     versions: () => look((whole) => versionsIn(whole)),
-    contentOf: (sha256) => look((whole) => contentOf(whole, sha256)),
+    contentsOf: (hashes) => look((whole) => contentsOf(whole, hashes)),
   });
 }

@@ -23,7 +23,7 @@ import { writePresent } from "./history/present-file.ts";
 import { pruneContents, pruneVersions } from "./history/prune-history.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
-import { contentOf, versionsIn } from "./history/read-history.ts";
+import { contentsOf, versionsIn } from "./history/read-history.ts";
 import { isOfEntries } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
@@ -222,10 +222,10 @@ export class SessionHistory {
     return versionsIn({ history, queued: this.#setup.memo.versions });
   }
 
-  /** A content by its hash; `null` if it is not kept. */
-  contentOf(sha256: string): Uint8Array | null {
+  /** Contents by their hashes, without those that are not kept. */
+  contentsOf(hashes: Iterable<string>): Map<string, Uint8Array> {
     using history = HistoryFolder.open(this.#place.own);
-    return contentOf({ history, queued: this.#setup.memo.versions }, sha256);
+    return contentsOf({ history, queued: this.#setup.memo.versions }, hashes);
   }
 }
 

@@ -74,12 +74,16 @@ export class SessionWal implements Disposable {
     this.#setup.memo.seenCreator = null;
     await this.#claim(creator);
     HistoryFolder.make(this.#place.own)[Symbol.dispose]();
-    if (this.#setup.isFlushed) await this.#place.folder.flush();
+    await this.#flushWay();
   }
 
   /** Records whose home it is, durably, without a WAL. */
   async claimHome(): Promise<void> {
     await claimOwner(this.#place.own, this.#setup.home);
+    await this.#flushWay();
+  }
+
+  async #flushWay(): Promise<void> {
     if (this.#setup.isFlushed) await this.#place.folder.flush();
   }
 

@@ -61,8 +61,13 @@ export class MemoryHistory {
       originOf: (scope, path) => origins.of(scope, path),
       origins: () => origins.entries(),
       versions: () => [...this.#versions],
-      contentOf: (sha256) => this.#contents.get(sha256) ?? null,
+      contentsOf: (hashes) => new Map(Array.from(hashes).flatMap((sha256) => this.#found(sha256))),
     };
+  }
+
+  #found(sha256: string): [string, Buffer][] {
+    const content = this.#contents.get(sha256);
+    return content === undefined ? [] : [[sha256, content]];
   }
 
   #keep(sha256: string, content: Buffer): void {

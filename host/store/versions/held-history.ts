@@ -21,6 +21,6 @@ export interface HeldHistory {
   /** All versions, the oldest first. */
   versions(): Version[];
 
-  /** A content by its hash; `null` if it is not kept. */
-  contentOf(sha256: string): Uint8Array | null;
+  /** Contents by their hashes, without those that are not kept. To ask for many at once takes little longer than for one. */
+  contentsOf(hashes: Iterable<string>): ReadonlyMap<string, Uint8Array>;
 }

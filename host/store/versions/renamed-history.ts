@@ -21,7 +21,7 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
         origin,
       ]),
     versions: () => history.versions().map((version) => renamed(version, from, to)),
-    contentOf: (sha256) => history.contentOf(sha256),
+    contentsOf: (hashes) => history.contentsOf(hashes),
   };
 }
 

@@ -26,6 +26,7 @@ const lineSchema = z.strictObject({
   turn: text,
   source: text,
   callId: text,
+  approval: z.optional(z.string().check(z.maxLength(128))),
   prev: sha256,
   files: z
     .array(
@@ -43,9 +44,9 @@ const lineSchema = z.strictObject({
 
 /** Without a line feed. */
 export function lineOf(version: Version): string {
-  const { seq, atMs, kind, tool, plugin, principal, trust, run, turn, source, callId, prev, files } = version;
+  const { seq, atMs, kind, tool, plugin, principal, trust, run, turn, source, callId, approval, prev, files } = version;
   const at = new Date(atMs).toISOString();
-  const ofCall = { tool, plugin, principal, class: version.class, trust, run, turn, source, callId };
+  const ofCall = { tool, plugin, principal, class: version.class, trust, run, turn, source, callId, approval };
   return JSON.stringify({ seq, at, kind, ...ofCall, prev, files });
 }
 

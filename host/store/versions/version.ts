@@ -18,6 +18,8 @@ export interface WriteFacts {
   readonly turn: string | null;
   readonly source: string | null;
   readonly callId: string | null;
+  /** The id under which it has waited for its owner's approval; absent if it has not. */
+  readonly approval?: string | undefined;
 }
 
 /** The facts of a change of which nobody has told anything. */

@@ -63,7 +63,7 @@ export const limits = attacksOf("what the gate does not stop", [
   {
     attack:
       "the program keeps a page's text in the history of a run and says nothing of its origin; a later run reads it",
-    happens: "takes effect, as unstated. If the program says the origin, the event itself waits",
+    happens: "takes effect, as unstated. If the program says the origin, whoever has read the history waits",
     play: async (stage) => {
       await stage.restart({ plugins: ["user-memory", "journal", "stores", "run-history"] });
       const of = { agentId: "agent", runId: "first" };
@@ -71,10 +71,12 @@ export const limits = attacksOf("what the gate does not stop", [
       const append = { ...of, events: [{ type: "tool_result", timestamp: "2026-01-01T00:00:00.000Z", data }] };
       const tool = "run-history/AppendRunEvents";
       expect(await stage.runtime.callAsHost(tool, append, owner)).toMatchObject({ ok: true });
-      expect(await stage.runtime.callAsHost(tool, append, web)).toMatchObject({ error: { code: "WRITE_PENDING" } });
       await stage.runtime.call("ReadRunHistory", of, model("r"));
       expect(await summarize(stage)).toMatchObject({ ok: true });
       expect(await stage.trustOf("summary.md")).toBe("unstated");
+      expect(await stage.runtime.callAsHost(tool, append, web)).toMatchObject({ ok: true });
+      await stage.runtime.call("ReadRunHistory", of, model("told"));
+      await stage.waits(() => stage.save("told", "pay", model("told")));
     },
   },
   {

@@ -2,7 +2,7 @@
 import type { Version } from "../../versions/version.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
-import { contentIn, storedContent } from "./stored-contents.ts";
+import { contentIn } from "./stored-contents.ts";
 import { storedVersions, withQueued } from "./stored-versions.ts";
 
 /** `queued`: the versions of the WAL, of which some can be in the history already. */
@@ -18,10 +18,23 @@ export function versionsIn({ history, queued }: WholeHistory): Version[] {
   return Array.from(withQueued(stored, added), ({ version }) => version);
 }
 
-/** A content by its hash; `null` if it is not kept, or is damaged. */
-export function contentOf({ history, queued }: WholeHistory, sha256: string): Buffer | null {
-  const added = queued.flatMap(({ contents }) => contents);
-  const last = history?.segments("contents").at(-1);
-  const before = history === null || last === undefined ? [] : history.lines("contents", last);
-  return contentIn([...before, ...added], sha256) ?? (history && storedContent(history, sha256));
+/** Contents by their hashes, without those that are not kept or are damaged. Reads each segment once. */
+export function contentsOf({ history, queued }: WholeHistory, hashes: Iterable<string>): Map<string, Buffer> {
+  const wanted = new Set(hashes);
+  const found = new Map<string, Buffer>();
+  const lookIn = (lines: readonly string[]): void => {
+    for (const sha256 of wanted) {
+      const content = contentIn(lines, sha256);
+      if (content === null) continue;
+      found.set(sha256, content);
+      wanted.delete(sha256);
+    }
+  };
+  const linesOf = (first: number | undefined): string[] =>
+    history === null || first === undefined ? [] : history.lines("contents", first);
+  const [last, ...others] = history?.segments("contents").toReversed() ?? [];
+  // Those of the WAL can be told from the last ones of the history.
+  lookIn([...linesOf(last), ...queued.flatMap(({ contents }) => contents)]);
+  for (const first of others) if (wanted.size > 0) lookIn(linesOf(first));
+  return found;
 }

@@ -1,14 +1,4 @@
 import { decodeContent, parseContent } from "./content-line.ts";
-import type { HistoryFolder } from "./history-folder.ts";
-
-/** Finds a content by its hash, in the newest segment that has it; `null` if it is not kept, or is damaged. */
-export function storedContent(history: HistoryFolder, sha256: string): Buffer | null {
-  for (const first of history.segments("contents").toReversed()) {
-    const found = contentIn(history.lines("contents", first), sha256);
-    if (found !== null) return found;
-  }
-  return null;
-}
 
 /** A content among a segment's lines. One that is told from another has it before itself. */
 export function contentIn(lines: readonly string[], sha256: string, before: number = lines.length): Buffer | null {
