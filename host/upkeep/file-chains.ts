@@ -32,9 +32,9 @@ export interface FileBefore {
 }
 
 /**
- * The chains of all files that the changes have touched, also under a later name. An undo that sets a file back to an
+ * The chains of all files that the changes have touched, also under a later name. A version that sets a file back to an
  * earlier content takes away what came between: so the same undo finds nothing the next time, and an earlier origin can
- * still be undone after a later one. What the owner has restored follows nothing: the owner wants it.
+ * still be undone after a later one.
  */
 export function fileChains(versions: readonly Version[], isUndone: (version: Version) => boolean): FileChain[] {
   const chains = new Map<string, FileChain & { readonly links: Link[] }>();
@@ -48,10 +48,9 @@ export function fileChains(versions: readonly Version[], isUndone: (version: Ver
       const { scope, path, sha256, before, from } = file;
       const chain = chains.get(placeKey(file)) ?? { scope, path, links: [] };
       chains.set(placeKey(file), chain);
-      if (kind === "undone" && setBack(chain.links, sha256)) continue;
+      if (isOfEarlier(kind) && setBack(chain.links, sha256)) continue;
       const followsOther = from === undefined ? before !== null && follows(chain) : moved.has(file);
-      const isBuilt = kind !== "restored" && (isOne || followsOther);
-      chain.links.push({ ...file, seq, isUndone: isOne, follows: sha256 !== null && isBuilt });
+      chain.links.push({ ...file, seq, isUndone: isOne, follows: sha256 !== null && (isOne || followsOther) });
     }
   }
   return Array.from(chains.values()).filter((chain) => follows(chain) || chain.links.some((link) => link.isUndone));

@@ -160,7 +160,7 @@ export interface Upkeep extends PendingUpkeep {
    * moved, and a file that was not there goes to the trash. If others have changed a file since, by calls or by hand, it
    * stays as it is, and `builtOn` names it. `left` names what cannot be undone, such as files whose former content is no
    * longer kept. Indexes are made anew by their plugins. The new versions have the kind `undone`, belong to no run, and
-   * are trusted no more than the versions that they put back. What the owner has restored or undone is not undone.
+   * are trusted no more than the versions that they put back. What the owner has put back counts as the version that it repeats.
    *
    * The user's folder, each mounted folder and the own store are one change set each, or several for more than 2,000
    * changes. If the process is killed in between, the same undo again does what is missing; afterwards it does nothing.

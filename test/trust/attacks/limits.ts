@@ -90,13 +90,13 @@ export const limits = attacksOf("what the gate does not stop", [
     },
   },
   {
-    attack: "somebody copies a poisoned file by hand to another name, and a run reads it before a call changes it",
+    attack: "somebody copies a poisoned file by hand to another name, and changes it; a run reads it",
     happens: "takes effect: a file made by hand is the owner's",
     on: "files",
     play: async (stage) => {
       await stage.poisonAll();
       const page = readFileSync(join(stage.home(), "memory/page.md"), "utf8");
-      writeFileSync(join(stage.home(), "memory/copy.md"), page);
+      writeFileSync(join(stage.home(), "memory/copy.md"), `${page} `);
       await stage.runtime.call("ReadUserMemory", { name: "copy" }, model("r"));
       expect(await summarize(stage)).toMatchObject({ ok: true });
     },
