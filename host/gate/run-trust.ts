@@ -49,6 +49,7 @@ export class RunTrust {
   /** The lowest trust that a run has read so far. */
   async of(userId: UserId, run: string, waiting: Waiting): Promise<OriginClass> {
     const runs = await this.#store.holdRecords(userId, { ...waiting, writes: false }, read);
+    if (runs === null) await this.#replace(userId, waiting);
     return lowestOf(trustIn(runs, run, this.#clock()), this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
   }
 
@@ -67,6 +68,18 @@ export class RunTrust {
       const isKept = !isNeeded || (error instanceof ToolError && unwritable.has(error.tableCode));
       if (!isKept) throw error;
       this.#keep(keyOf(userId, run), trust);
+    }
+  }
+
+  /** A record that cannot be read lowers every run. Its replacement does so only as long as runs are remembered. */
+  async #replace(userId: UserId, waiting: Waiting): Promise<void> {
+    try {
+      await this.#store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
+        records.write("runs", name, JSON.stringify(unreadable(this.#clock()))),
+      );
+    } catch (error) {
+      // It stays as it is, and lowers every run.
+      if (!(error instanceof ToolError)) throw error;
     }
   }
 
