@@ -15,6 +15,7 @@ import type { DerivedFiles, HoldOptions, Store } from "../store/store.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
+import { statedTrust } from "../values/origin.ts";
 import type { StatedOrigin } from "../values/origin.ts";
 import { failedResult } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
@@ -135,7 +136,9 @@ export class GatedCall {
     const { gate } = this.#parts;
     if (approved !== undefined) gate.checkApproval({ origin, action, whyNot });
     if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
-    if (!(await gate.waits({ userId, changes, facts, policy: found.trust, action, whyNot }))) return false;
+    // A program that says nothing of origins must be able to write, also when its user's history was lost.
+    const trust = origin.told ? facts.trust : statedTrust(origin);
+    if (!(await gate.waits({ userId, changes, facts, trust, policy: found.trust, action, whyNot }))) return false;
     const shown = await shownChanges(changes, bytesOf);
     this.#waiting = { userId, action, input, epochMs: facts.atMs, facts, changes: shown };
     return true;

@@ -49,6 +49,10 @@ export function failureOfFile(error: unknown, shown: string): ToolError {
   return isForbidden(error) ? new ToolError("STORAGE_UNSAFE", failure.message, { cause: error }) : failure;
 }
 
+/** Whether the disk or its quota is full. */
+export const isFullDisk = (error: unknown): error is ToolError =>
+  error instanceof ToolError && error.code === "STORAGE_FULL";
+
 /** Whether the system does not permit it. */
 export function isForbidden(error: unknown): boolean {
   return systemCode(error instanceof ToolError ? error.cause : error) === "EACCES";

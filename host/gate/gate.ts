@@ -1,6 +1,7 @@
 /** Decides whether a write takes effect, waits for the owner of the memory, or is refused; and keeps those that wait. */
 import { pendingLimits } from "../../shared/limits.ts";
 import { isAtLeast } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import type { TrustPolicy } from "../plugins/policy/policy.ts";
 import { judgeWrite } from "../plugins/policy/trust-policy.ts";
 import { digestOf } from "../store/reading.ts";
@@ -22,6 +23,8 @@ export interface GatedWrite {
   readonly userId: UserId;
   readonly changes: readonly SizedChange[];
   readonly facts: WriteFacts;
+  /** What the gate judges by. */
+  readonly trust: OriginClass;
   readonly policy: TrustPolicy;
   /** The action in messages. */
   readonly action: string;
@@ -57,11 +60,11 @@ export class Gate {
 
   /** Whether a write waits. Throws `WRITE_REFUSED` if it neither takes effect nor can wait. */
   async waits(write: GatedWrite): Promise<boolean> {
-    const { policy, facts, action, whyNot } = write;
-    const verdict = judgeWrite(facts.trust, policy);
+    const { policy, trust, action, whyNot } = write;
+    const verdict = judgeWrite(trust, policy);
     if (verdict === "refused") {
       const allowed = `the policy allows ${policy.pending} and above`;
-      throw refused(action, `the trust of its text is ${facts.trust}, ${allowed}`);
+      throw refused(action, `the trust of its text is ${trust}, ${allowed}`);
     }
     const waits = verdict === "pending" || (this.#hook !== null && (await isRaised(this.#hook, askedWrite(write))));
     if (waits && whyNot !== null)

@@ -152,3 +152,16 @@ test("an undo since a time leaves what somebody has edited by hand before it", a
   await runtime.upkeep.undo(owner, { since });
   expect(await bodyOf(runtime, "a")).toBe("edited by hand");
 });
+
+test("a program that says nothing of origins writes on when the history was lost; one that does has to wait", async () => {
+  using folder = temporaryFolder();
+  {
+    await using runtime = await createRuntime({ dataDir: folder.path });
+    await save(runtime, "a", "one", user);
+  }
+  rmSync(join(userFolder(folder.path, "alice"), ".memcell", "history"), { recursive: true });
+  await using runtime = await createRuntime({ dataDir: folder.path });
+  await waiting(save(runtime, "a", "two", user));
+  expect(await save(runtime, "a", "three", owner)).toMatchObject({ ok: true });
+  expect((await runtime.upkeep.history(owner, { path: "a.md" }))[0]).toMatchObject({ trust: "untrusted_document" });
+});

@@ -177,6 +177,7 @@ test("a history that was removed is noticed", async () => {
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
   rmSync(stage.history, { recursive: true });
+  expect(await stage.findings()).toEqual(["history-broken: it is missing: no file has any trust"]);
   await stage.commit([write("a.md", "next")], "direct_user");
   expect(stage.notes).toContain("versions of the history are missing or were changed");
   expect(await stage.look((held) => held.versions())).toMatchObject([

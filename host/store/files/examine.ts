@@ -158,7 +158,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
       .filter(({ name }) => name.startsWith(damagedHistoryPrefix))
       .map(({ name }) => ofOwn("history-damaged", name, "it could not be used as a history and was put aside", null)),
     ...recordKinds.flatMap((kind) => orFinding(`${hostFolder}/${kind}`, () => recordFindings(own, kind))),
-    ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, hostFolder)),
+    ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home)),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }

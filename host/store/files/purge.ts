@@ -2,14 +2,14 @@
  * Removes files from the trash for good. A purge has no record in the write-ahead log: it must also work on a disk with
  * nothing free, and whoever wants a file gone loses nothing if a crash leaves it in the trash.
  */
+import { isFullDisk } from "../../disk/disk-failure.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
-import { ToolError } from "../../values/tool-error.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
 /** A purge must free space where there is none. */
 export function passOverFull(error: unknown): void {
-  if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+  if (!isFullDisk(error)) throw error;
 }
 
 /** `openFolders` is called for each folder, so that few are open at once. Files that have gone meanwhile are left out. */

@@ -2,13 +2,14 @@ import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { removeStagedQuietly } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
-import { putWalAside } from "./commit/put-wal-aside.ts";
 import { replaceWal } from "./commit/replace-wal.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
+import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
 import { WalUnflushable } from "./commit/write-record.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
+import { putAside } from "./put-aside.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
@@ -38,7 +39,7 @@ export class SessionWal implements Disposable {
       this.#wal = Wal.open(this.#place.own, home, { known: memo.tail });
     } catch (error) {
       if (!(error instanceof WalDamaged)) throw error;
-      note(`${error.message}; it was put aside as ${putWalAside(this.#place.own)}`);
+      note(`${error.message}; it was put aside as ${putAside(this.#place.own, walFile, damagedWalPrefix)}`);
       // It had perhaps the last versions.
       using history = HistoryFolder.make(this.#place.own);
       history.markLost();

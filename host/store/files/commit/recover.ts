@@ -3,8 +3,7 @@
  * point, and never destroys what a person has written: whatever it replaces goes to the trash first.
  */
 import { isTrashPath } from "../../../../shared/path.ts";
-import { failureOfDisk } from "../../../disk/disk-failure.ts";
-import { ToolError } from "../../../values/tool-error.ts";
+import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
@@ -89,7 +88,7 @@ async function retire(recovery: Recovery, files: readonly ChangedFile[]): Promis
   try {
     await recovery.moveVersions();
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    if (!isFullDisk(error)) throw error;
     recovery.note(`the WAL is kept: there is no room for the history (${error.message})`);
     return;
   }

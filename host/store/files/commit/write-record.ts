@@ -1,5 +1,5 @@
 import type { DiskFile } from "../../../disk/directory.ts";
-import { ToolError } from "../../../values/tool-error.ts";
+import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { headBytes, recordsStart } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
@@ -38,7 +38,7 @@ function reserve(file: DiskFile, end: number): void {
   try {
     file.write(size, Buffer.alloc(target - size));
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    if (!isFullDisk(error)) throw error;
     file.truncate(size);
   }
 }

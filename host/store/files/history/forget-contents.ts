@@ -1,6 +1,6 @@
-/** Removes contents for good, when their owner empties the trash. */
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
-import { ToolError } from "../../../values/tool-error.ts";
+/** Removes contents for good, when their owner empties the trash. */
+import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { parseContent } from "./content-line.ts";
 import type { ContentLine } from "./content-line.ts";
 import { contentsName } from "./history-folder.ts";
@@ -36,7 +36,7 @@ function replaceSegment(history: HistoryFolder, first: number, lines: readonly s
     createOverLeftover(history.folder, staged, { content, shown: name });
     history.folder.rename(staged, history.folder, name);
   } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "STORAGE_FULL") throw error;
+    if (!isFullDisk(error)) throw error;
     history.remove("contents", first);
   }
 }

@@ -1,17 +1,34 @@
 import type { Directory } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import type { StoreFinding } from "../../holding.ts";
 import { headAfter, parseLine } from "../../versions/version-line.ts";
 import { noVersion } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
+import { WalDamaged } from "../commit/find-records.ts";
+import { Wal } from "../commit/wal.ts";
+import { hostFolder } from "../home.ts";
+import type { Home } from "../home.ts";
 import { historyFolder, HistoryFolder } from "./history-folder.ts";
 import { readPresent } from "./present-file.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
-export function historyFindings(own: Directory, hostFolder: string): StoreFinding[] {
+export function historyFindings(own: Directory, home: Home): StoreFinding[] {
   using history = HistoryFolder.open(own);
-  const message = history && faultIn(history);
+  const message = history === null ? whyMissing(own, home) : faultIn(history);
   if (message === null) return [];
   return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
+}
+
+/** Whoever sets a WAL up makes the folder too. */
+function whyMissing(own: Directory, home: Home): string | null {
+  try {
+    using wal = Wal.open(own, home, { isRead: true });
+    return wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+  } catch (error) {
+    // That is a finding of its own.
+    if (error instanceof WalDamaged || error instanceof ToolError) return null;
+    throw error;
+  }
 }
 
 function faultIn(history: HistoryFolder): string | null {

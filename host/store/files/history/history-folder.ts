@@ -10,6 +10,7 @@
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { putAside } from "../put-aside.ts";
 
 export const historyFolder = "history";
 const lateMark = "began-late";
@@ -136,11 +137,7 @@ export function cutAfter(file: DiskFile, lines: number): void {
 
 /** Renames a history that cannot be used, and makes another, which says that versions are missing. */
 export function putHistoryAside(own: Directory): string {
-  const taken = new Set(own.entries().map(({ name }) => name));
-  let count = 1;
-  while (taken.has(`${damagedHistoryPrefix}${count}`)) count++;
-  const name = `${damagedHistoryPrefix}${count}`;
-  own.rename(historyFolder, own, name);
+  const name = putAside(own, historyFolder, damagedHistoryPrefix);
   using history = HistoryFolder.make(own);
   history.markLost();
   own.flushNow();

@@ -1,9 +1,9 @@
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
 /**
  * Moves versions from the WAL to the history. Called when the WAL is retired, before its records are dropped: a crash
  * in between leaves versions in both, which are not moved again.
  */
-import type { Directory, DiskFile } from "../../../disk/directory.ts";
-import { ToolError } from "../../../values/tool-error.ts";
+import { isFullDisk } from "../../../disk/disk-failure.ts";
 import type { PlannedVersion } from "../../versions/plan-versions.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
@@ -113,7 +113,7 @@ function* withRoom(
       appendLines(file, lines);
       return true;
     } catch (error) {
-      if (error instanceof ToolError && error.code === "STORAGE_FULL") return false;
+      if (isFullDisk(error)) return false;
       throw error;
     }
   };
