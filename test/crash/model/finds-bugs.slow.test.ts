@@ -20,7 +20,7 @@ const telling = [
   { bug: "a person's change is undone after a restart", script: "changes by hand, then a restart" },
   { bug: "what a person has removed comes back after a restart", script: "changes by hand, then a restart" },
   { bug: "a name that a crash has lost counts as removed by a person", script: "edits between calls" },
-  { bug: "recovery applies records that may not be durable", script: "restore" },
+  { bug: "recovery applies records that may not be durable", script: "two processes" },
   { bug: "a failed flush is acknowledged", script: "the WAL's flush fails" },
 ];
 
