@@ -1,5 +1,8 @@
-/** Kills in all scenarios except those of `kill-sweep.test.ts`. */
+/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every second call. */
 import { testKills } from "./kill-suite.ts";
 import { isKillSample, scenarios } from "./scenarios.ts";
 
-testKills(scenarios.filter((scenario) => !isKillSample(scenario)));
+testKills(
+  scenarios.filter((scenario) => !isKillSample(scenario)),
+  2,
+);
