@@ -50,7 +50,7 @@ export class RunTrust {
   async of(userId: UserId, run: string, waiting: Waiting): Promise<OriginClass> {
     const runs = await this.#store.holdRecords(userId, { ...waiting, writes: false }, read);
     if (runs === null) await this.#replace(userId, waiting);
-    return lowestOf(trustIn(runs, run, this.#clock()), this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
+    return lowestOf(trustIn(runs, run, this.#clock), this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
   }
 
   /** A run has read entries. Durable before its model gets the answer, if the medium can be written. */
@@ -61,7 +61,14 @@ export class RunTrust {
       await this.#store.holdRecords(userId, { ...waiting, writes: true }, async (records) => {
         const nowMs = this.#clock();
         const runs = await read(records);
-        const lowered = { run, trust: lowestOf(trust, trustIn(runs, run, nowMs)), atMs: nowMs };
+        const lowered = {
+          run,
+          trust: lowestOf(
+            trust,
+            trustIn(runs, run, () => nowMs),
+          ),
+          atMs: nowMs,
+        };
         await records.write("runs", name, JSON.stringify(withRun(runs ?? unreadable(nowMs), lowered)));
       });
     } catch (error) {
@@ -121,11 +128,14 @@ function decode(json: string | null): Runs | null {
   }
 }
 
-function trustIn(runs: Runs | null, run: string, nowMs: number): OriginClass {
+function trustIn(runs: Runs | null, run: string, clock: () => number): OriginClass {
   if (runs === null) return "untrusted_document";
   const isOf = (each: Runs[number]): boolean => each.run === run || each.run === everyRun;
-  const found = runs.filter((each) => isOf(each) && each.atMs > nowMs - daysMax * dayMs);
-  return lowestOf(...found.map(({ trust }) => trust));
+  const found = runs.filter(isOf);
+  if (found.length === 0) return "owner_edit";
+  const sinceMs = clock() - daysMax * dayMs;
+  const present = found.filter(({ atMs }) => atMs > sinceMs);
+  return lowestOf(...present.map(({ trust }) => trust));
 }
 
 /** The run comes last. What is too old is dropped, and if there are too many, those whose trust fell first. */
