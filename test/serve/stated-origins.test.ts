@@ -59,7 +59,9 @@ test("the lowest of all that is said is the trust of what is written", async () 
   expect(await trustOf({})).toBe("direct_user");
   expect(await trustOf({ class: "owner_edit", exposedTo: ["owner_edit"] })).toBe("direct_user");
   expect(await trustOf({ class: "model_inference" })).toBe("model_inference");
-  expect(await trustOf({ exposedTo: ["tool_external"] })).toBe("tool_external");
+  expect(await trustOf({ exposedTo: ["tool_internal"] })).toBe("tool_internal");
+  await trustOf({ exposedTo: ["tool_external"] });
+  expect(await stage.runtime.upkeep.pending({ userId: "trusting" })).toMatchObject([{ trust: "tool_external" }]);
 });
 
 const higher = originClasses.slice(0, originClasses.indexOf("tool_external"));
