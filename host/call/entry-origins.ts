@@ -2,8 +2,7 @@
 import { isUsersOwn } from "../../shared/entry-origin.ts";
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import { originClasses } from "../../shared/origin.ts";
-import { isTrashPath } from "../../shared/path.ts";
-import { entryNameAt, isDerivedFile } from "../plugins/family-files.ts";
+import { entryNameAt, isDerivedFile, isEntryFile } from "../plugins/family-files.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { Seen } from "../values/change-set.ts";
@@ -42,14 +41,10 @@ function filesRead({ found, scopes, seen }: Answered): ReadFile[] {
   const byName = new Map(scopes.map((scope) => [scope.scope, scope]));
   return seen.flatMap(({ scope: name, path, digest }) => {
     const scope = byName.get(name);
-    if (scope === undefined || digest === null || !isEntry(scope, path, found)) return [];
+    if (scope === undefined || digest === null || !isEntryFile(found.files, { scope: name, path })) return [];
     return readFile(scope, path, scope.originOf(path, digest));
   });
 }
-
-/** Derived files repeat what is in others, and the trash is in no answer. */
-const isEntry = ({ scope }: ReadScope, path: string, { files }: CatalogTool): boolean =>
-  !isTrashPath(path) && !isDerivedFile(files, { scope, path });
 
 const readFile = (scope: ReadScope, path: string, origin: ContentOrigin): ReadFile => ({
   scope,
@@ -86,7 +81,7 @@ async function indexed(
     for (const [path, origin] of await scope.files(false)) {
       const key = keyOf(scope, path);
       if (isUsersOwn(origin.trust) || all.has(key) || hidden.has(key)) continue;
-      if (isEntry(scope, path, found)) all.set(key, readFile(scope, path, origin));
+      if (isEntryFile(found.files, { scope: scope.scope, path })) all.set(key, readFile(scope, path, origin));
     }
   }
   const words = new AnswerWords(answer);

@@ -76,9 +76,9 @@ export class GatedCall {
   }
 
   /** How its guest runs. */
-  get guest(): { readonly isUpkeep: boolean; readonly atMs: number | undefined; readonly notesReads: boolean } {
+  get guest(): { readonly isUpkeep: boolean; readonly atMs: number | undefined } {
     const { isUpkeep = false, approved } = this.#options;
-    return { isUpkeep, atMs: approved?.epochMs, notesReads: this.#run !== null };
+    return { isUpkeep, atMs: approved?.epochMs };
   }
 
   /** Finds what its run has read before. Call it first. */

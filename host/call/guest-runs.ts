@@ -37,8 +37,6 @@ export interface RunnableCall {
   readonly log: (lines: readonly LogLine[]) => void;
   /** The call's time, if it is not now. */
   readonly atMs?: number | undefined;
-  /** Whether the files that the guest reads are listed, although it changes nothing. */
-  readonly notesReads: boolean;
 }
 
 /** What differs between the runs of a call. */
@@ -107,7 +105,7 @@ export class GuestRuns {
   }
 
   #task(freedBytes: number, stores: DecidedStores | undefined): WorkerTask {
-    const { found, called, input, userId, isUpkeep: refuels, atMs, notesReads } = this.#call;
+    const { found, called, input, userId, isUpkeep: refuels, atMs } = this.#call;
     const { tool, moduleIndex } = found;
     const epochMs = atMs ?? this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
@@ -117,7 +115,7 @@ export class GuestRuns {
     const { hostCalls, stagedBytes } = this.#parts.limits;
     const limits = { hostCalls, stagedBytes, refuels };
     const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
-    const notesSeen = notesReads || showsEntries(found);
+    const notesSeen = showsEntries(found);
     return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs, notesSeen };
   }
 }

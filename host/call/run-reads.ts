@@ -2,6 +2,7 @@
 import { isDerived } from "../../shared/derived-files.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { showsEntries } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import { trustOfReads } from "../store/versions/read-trust.ts";
@@ -12,7 +13,7 @@ import type { Seen } from "../values/change-set.ts";
  * offer one to a model under a name of its own. An index is in every prompt, with labels: if it counted, every run would be
  * trusted as little as the least trusted entry.
  */
-export const readsEntries = ({ tool: { role } }: CatalogTool): boolean => role === undefined || role === "read";
+export const readsEntries = (found: CatalogTool): boolean => showsEntries(found) && found.tool.role !== "index";
 
 /**
  * The lowest trust of the entries among some files of one history; `null` if there were none. `derived`: the files that a

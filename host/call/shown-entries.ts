@@ -1,7 +1,6 @@
 import type { Envelope } from "../../shared/envelope.ts";
 import { isAtLeast } from "../../shared/origin.ts";
-import { isTrashPath } from "../../shared/path.ts";
-import { isDerivedFile } from "../plugins/family-files.ts";
+import { isDerivedFile, isEntryFile } from "../plugins/family-files.ts";
 import { reachesStores, showsEntries } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
@@ -48,7 +47,8 @@ export class ShownEntries {
     for (const scope of this.#scopes) {
       const files = await scope.files(true);
       const isHidden = (path: string): boolean =>
-        this.#isEntry(scope, path) && !isAtLeast(files.get(path)?.trust ?? "owner_edit", least);
+        isEntryFile(this.#found.files, { scope: scope.scope, path }) &&
+        !isAtLeast(files.get(path)?.trust ?? "owner_edit", least);
       const paths = Array.from(files.keys()).filter(isHidden);
       for (const path of paths) hidden.add(`${scope.scope}:${path}`);
       const derived = paths.length > 0 && reachesStores(this.#found) ? this.#derivedIn(scope, files) : [];
@@ -57,10 +57,6 @@ export class ShownEntries {
     this.#hidden = hidden;
     hides?.(hidden.size);
     return removals;
-  }
-
-  #isEntry({ scope }: ReadScope, path: string): boolean {
-    return !isTrashPath(path) && !isDerivedFile(this.#found.files, { scope, path });
   }
 
   /** No tool mends another's store. A family makes its derived files again when they are missing. */

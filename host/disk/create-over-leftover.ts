@@ -1,7 +1,7 @@
 import type { Directory } from "./directory.ts";
 import type { Permissions } from "./permissions.ts";
 
-interface NewFile {
+export interface NewFile {
   readonly content: Uint8Array;
   /** How messages name it. */
   readonly shown: string;

@@ -1,6 +1,5 @@
 import { isDerived } from "../../shared/derived-files.ts";
-import { ownStoreName } from "../../shared/shared-scope.ts";
-import { storeOfScope } from "../values/store-id.ts";
+import { scopeOf } from "./pending-write.ts";
 import type { PendingChange } from "./pending-write.ts";
 
 /**
@@ -18,9 +17,8 @@ export function isAsShown(
 
 /** Whether a changed file is made from others by its plugin. */
 export function isDerivedChange(
-  { scope, path }: Pick<PendingChange, "scope" | "path">,
+  change: Pick<PendingChange, "scope" | "path">,
   derived: ReadonlyMap<string, readonly string[]>,
 ): boolean {
-  const named = storeOfScope(scope) === null ? scope : ownStoreName;
-  return isDerived(path, derived.get(named) ?? []);
+  return isDerived(change.path, derived.get(scopeOf(change)) ?? []);
 }

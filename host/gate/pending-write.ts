@@ -1,9 +1,11 @@
 /** A write that waits for the owner of the memory: what was called, and what it would change. */
-import { isUtf8 } from "node:buffer";
-
 import { originClasses } from "../../shared/origin.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
 import * as z from "../../shared/zod.ts";
+import { parseJson } from "../store/parse-json.ts";
+import { decodeBytes, encodeBytes, storedBytesSchema } from "../store/stored-bytes.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import { storeOfScope } from "../values/store-id.ts";
 import { pendingIdOf } from "./pending-name.ts";
 
 const sha256 = z.nullable(z.string().check(z.regex(/^[0-9a-f]{64}$/)));
@@ -35,7 +37,7 @@ const schema = z.strictObject({
       /** Where a file is moved to; `null` if it is written. */
       trashed: text,
       /** The new content, as text if it is UTF-8, else in base64; `null` for a file that is moved. */
-      content: z.nullable(z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })])),
+      content: z.nullable(storedBytesSchema),
     }),
   ),
 });
@@ -50,14 +52,9 @@ export const encodePending = (write: PendingWrite): string => JSON.stringify(wri
 
 /** `null` if the text is none that a host has written under this id. */
 export function decodePending(id: string, json: string | null): PendingWrite | null {
-  if (json === null) return null;
-  try {
-    const value: unknown = JSON.parse(json);
-    const parsed = z.safeParse(schema, value);
-    return parsed.success && parsed.data.id === id && isUnderItsId(value as PendingWrite) ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const value = json === null ? undefined : parseJson(json);
+  const parsed = z.safeParse(schema, value);
+  return parsed.success && parsed.data.id === id && isUnderItsId(value as PendingWrite) ? parsed.data : null;
 }
 
 const isUnderItsId = ({ id, ...facts }: PendingWrite): boolean => pendingIdOf(facts) === id;
@@ -66,15 +63,14 @@ const isUnderItsId = ({ id, ...facts }: PendingWrite): boolean => pendingIdOf(fa
 export function pendingChange(change: SizedChange, before: string | null): PendingChange {
   const { scope, path } = change;
   if (change.kind === "write") {
-    const bytes = Buffer.from(change.content);
-    const content = isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
-    return { scope, path, before, trashed: null, content };
+    return { scope, path, before, trashed: null, content: encodeBytes(Buffer.from(change.content)) };
   }
   return { scope, path, before, trashed: change.kind === "trash" ? change.trashed : null, content: null };
 }
 
+/** A change's scope, as the owner knows it: the own store is `store`. */
+export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
+  storeOfScope(scope) === null ? scope : ownStoreName;
+
 /** The new content of a change; `null` if the file is moved. */
-export function contentOf({ content }: PendingChange): Buffer | null {
-  if (content === null) return null;
-  return "text" in content ? Buffer.from(content.text) : Buffer.from(content.base64, "base64");
-}
+export const contentOf = ({ content }: PendingChange): Buffer | null => content && decodeBytes(content);

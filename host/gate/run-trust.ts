@@ -4,6 +4,7 @@ import { isAtLeast, lowestOf, originClasses } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
 import type { HeldRecords } from "../store/held-records.ts";
+import { parseJson } from "../store/parse-json.ts";
 import type { HoldOptions, Store } from "../store/store.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -120,12 +121,8 @@ const unreadable = (atMs: number): Runs => [{ run: everyRun, trust: "untrusted_d
 /** `null` if the record cannot be read. */
 function decode(json: string | null): Runs | null {
   if (json === null) return [];
-  try {
-    const parsed = z.safeParse(schema, JSON.parse(json));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const parsed = z.safeParse(schema, parseJson(json));
+  return parsed.success ? parsed.data : null;
 }
 
 function trustIn(runs: Runs | null, run: string, clock: () => number): OriginClass {

@@ -1,7 +1,7 @@
+/** The program's say about a write before it takes effect: it can make a write wait, and nothing else. */
 import type { OriginClass } from "../../shared/origin.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { inTime } from "../values/in-time.ts";
-/** The program's say about a write before it takes effect: it can make a write wait, and nothing else. */
 import type { StatedOrigin } from "../values/origin.ts";
 import { ToolError } from "../values/tool-error.ts";
 

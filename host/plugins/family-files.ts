@@ -1,6 +1,7 @@
 /** What a manifest says about the files of its family: which are made from others, and which have an entry's name. */
 import { isDerived } from "../../shared/derived-files.ts";
 import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
+import { isTrashPath } from "../../shared/path.ts";
 import { anyStore } from "../../shared/shared-scope.ts";
 import { storeOfScope } from "../values/store-id.ts";
 
@@ -34,6 +35,10 @@ function endsOf(entryFile: NonNullable<ManifestTool["entryFile"]>): readonly [st
 
 export const isDerivedFile = ({ derived }: FamilyFiles, { scope, path }: Place): boolean =>
   derived.some(({ scopes, places }) => isOf(scopes, scope) && isDerived(path, places));
+
+/** Whether a file can have an entry: what is derived repeats others, and the trash is in no answer. */
+export const isEntryFile = (files: FamilyFiles, place: Place): boolean =>
+  !isTrashPath(place.path) && !isDerivedFile(files, place);
 
 /** The name of the entry that has the file; `null` if the plugin does not say, or keeps no entry there. */
 export function entryNameAt({ named }: FamilyFiles, { scope, path }: Place): string | null {

@@ -5,6 +5,7 @@
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
 import { isAsShown } from "../gate/as-shown.ts";
 import { shownChanges } from "../gate/gate.ts";
+import { scopeOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import { addPending } from "../gate/pending-writes.ts";
 import { fullName } from "../plugins/loaded-tools.ts";
@@ -13,7 +14,7 @@ import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Operation } from "./operation.ts";
-import { pendingOf, scopeOf, shownWrite, waitingWrite } from "./pending.ts";
+import { pendingOf, shownWrite, waitingWrite } from "./pending.ts";
 import type { Approval } from "./waiting-write.ts";
 
 export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
@@ -39,7 +40,8 @@ async function apply(operation: Operation, write: PendingWrite): Promise<Pending
   const isShown = (changes: readonly PendingChange[]): boolean =>
     isAsShown(write.changes, changes, operation.tools.derivedFiles);
   if ((await runAgain(operation, write, isShown)) === null) return null;
-  const now = { ...write, atMs: operation.now(), epochMs: operation.now() };
+  const nowMs = operation.now();
+  const now = { ...write, atMs: nowMs, epochMs: nowMs };
   const changes = (await runAgain(operation, now, () => false)) ?? [];
   return { ...now, changes: [...changes] };
 }

@@ -2,15 +2,13 @@
 import { isUtf8 } from "node:buffer";
 
 import type { OriginClass } from "../../shared/origin.ts";
-import { ownStoreName } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { isDerivedChange } from "../gate/as-shown.ts";
-import { contentOf } from "../gate/pending-write.ts";
+import { contentOf, scopeOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import { findPending, listPending, pendingMs } from "../gate/pending-writes.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { digestOf } from "../store/reading.ts";
-import { storeOfScope } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
@@ -93,10 +91,6 @@ async function compared({ text }: WaitingFile, bytes: Buffer | null): Promise<Pi
   const isText = text !== null && (bytes === null || present !== null);
   return { present, lines: isText ? await unifiedDiff(present ?? "", text) : null };
 }
-
-/** The owner knows the own store as the scope `store`. */
-export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
-  storeOfScope(scope) === null ? scope : ownStoreName;
 
 const textOf = (bytes: Buffer | null): string | null =>
   bytes !== null && isUtf8(bytes) ? bytes.toString("utf8") : null;

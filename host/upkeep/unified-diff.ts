@@ -1,4 +1,5 @@
 /** The difference of two texts as lines of a unified diff. The only file that imports `diff`. */
+
 /** Lines around each change. */
 const context = 3;
 

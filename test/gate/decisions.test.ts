@@ -10,6 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
+import { waitingId } from "../support/waiting-id.ts";
 
 const owner: CallContext = { userId: "alice" };
 const user: CallContext = { userId: "alice", origin: { class: "direct_user", run: "mine" } };
@@ -20,11 +21,7 @@ const save = (runtime: Runtime, name: string, body: string, ctx: CallContext): P
 const remove = (runtime: Runtime, name: string, ctx: CallContext): Promise<ToolResult> =>
   runtime.call("UpdateUserMemory", { action: "delete", name }, ctx);
 
-async function waiting(result: Promise<ToolResult>): Promise<string> {
-  const answer = await result;
-  if (answer.ok || answer.pending === undefined) throw new Error(`It does not wait: ${JSON.stringify(answer)}`);
-  return answer.pending.id;
-}
+const waiting = async (result: Promise<ToolResult>): Promise<string> => waitingId(await result);
 
 const bodyOf = async (runtime: Runtime, name: string): Promise<unknown> => {
   const read = await runtime.call("ReadUserMemory", { name }, owner);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
+import { waitingId } from "../support/waiting-id.ts";
 
 const user: CallContext = { userId: "alice", origin: { class: "direct_user", run: "r-1" } };
 const web: CallContext = {
@@ -26,11 +27,7 @@ const entry = (name: string, body = "text") =>
 const upsert = (runtime: Runtime, ctx: CallContext, name: string, body?: string): Promise<ToolResult> =>
   runtime.call("UpdateUserMemory", entry(name, body), ctx);
 
-async function idOf(result: Promise<ToolResult>): Promise<string> {
-  const answer = await result;
-  if (answer.ok || answer.pending === undefined) throw new Error(`It does not wait: ${JSON.stringify(answer)}`);
-  return answer.pending.id;
-}
+const idOf = async (result: Promise<ToolResult>): Promise<string> => waitingId(await result);
 
 describe.for(["files", "memory"] as const)("in %s", (kind) => {
   const open = async (folder: string, more = {}): Promise<Runtime> => {

@@ -1,7 +1,7 @@
+/** The form of a policy file. `policy.schema.json` beside this file is the same as JSON Schema, for editors. */
 import { rights } from "../../../shared/abi.ts";
 import type { Right } from "../../../shared/abi.ts";
 import { toolName } from "../../../shared/manifest.ts";
-/** The form of a policy file. `policy.schema.json` beside this file is the same as JSON Schema, for editors. */
 import { isAtLeast, originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import { scopeName } from "../../../shared/path.ts";

@@ -1,6 +1,6 @@
 /** The host's records about a user, one file each: `.memcell/<kind>/<name>.json`. */
-import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { checkRecordName, isRecordName } from "../held-records.ts";
 import type { HeldRecords, RecordKind } from "../held-records.ts";
@@ -39,12 +39,7 @@ export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): Held
       checkRecordName(name);
       const { place } = await claimed(toWrite);
       using folder = place.own.makeFolder(kind);
-      createOverLeftover(folder, staged, { content: Buffer.from(text), shown: kind });
-      {
-        using file = folder.openFile(staged, kind, "flush");
-        await file?.flush();
-      }
-      folder.rename(staged, folder, name + suffix);
+      await replaceFile(folder, name + suffix, { content: Buffer.from(text), shown: kind, staged });
       await folder.flush();
       await place.own.flush();
       place.check();

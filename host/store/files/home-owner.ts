@@ -1,5 +1,5 @@
-import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import { ownStoreOf } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { isUserId } from "../../values/user-id.ts";
@@ -82,15 +82,8 @@ export function readCreator(own: Directory): UserId | null {
   return isUserId(text) ? (text as UserId) : null;
 }
 
-async function recordText(own: Directory, name: string, text: string): Promise<void> {
-  const staged = `staged-${name}`;
-  createOverLeftover(own, staged, { content: Buffer.from(text), shown: name });
-  {
-    using file = own.openFile(staged, name, "write");
-    await file?.flush();
-  }
-  own.rename(staged, own, name);
-}
+const recordText = (own: Directory, name: string, text: string): Promise<void> =>
+  replaceFile(own, name, { content: Buffer.from(text), shown: name, staged: `staged-${name}` });
 
 /** `false` if the disk folds case and the folder found under this name is another id's. */
 function hasExactName({ root, names }: Home): boolean {

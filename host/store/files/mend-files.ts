@@ -8,8 +8,8 @@
  */
 import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
-import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import { walLimits } from "./commit/wal-limits.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
@@ -81,12 +81,8 @@ async function separate(own: Directory, folder: Directory, name: string): Promis
   const like = folder.permissionsOf(name);
   using file = folder.openFile(name, name, "flush");
   if (file === null || like === null) return false;
-  createOverLeftover(own, staged, { content: file.read(0, file.size()), shown: name, like });
-  {
-    using copy = own.openFile(staged, name, "flush");
-    await copy?.flush();
-  }
-  own.rename(staged, folder, name);
+  const content = file.read(0, file.size());
+  await replaceFile(folder, name, { content, shown: name, like, staged, stagedIn: own });
   return true;
 }
 

@@ -4,6 +4,7 @@ import { hash } from "node:crypto";
 import { originClasses } from "../../../shared/origin.ts";
 import { isScopePath, scopeName } from "../../../shared/path.ts";
 import * as z from "../../../shared/zod.ts";
+import { parseJson } from "../parse-json.ts";
 import { versionKinds } from "./version.ts";
 import type { Version, VersionHead } from "./version.ts";
 
@@ -57,17 +58,9 @@ export const headAfter = ({ seq }: Pick<Version, "seq">, line: string): VersionH
 
 /** `null` if the text is not a version's line. */
 export function parseLine(line: string): Version | null {
-  const parsed = z.safeParse(lineSchema, jsonOf(line));
+  const parsed = z.safeParse(lineSchema, parseJson(line));
   if (!parsed.success) return null;
   const { at, ...version } = parsed.data;
   const atMs = Date.parse(at);
   return Number.isNaN(atMs) ? null : { ...version, atMs };
-}
-
-function jsonOf(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,7 +1,8 @@
 /** What a page says is written at once, without a detour. */
 import { expect } from "vitest";
 
-import { entry, from, idOf, owner, poison, user, web } from "../attack-stage.ts";
+import { waitingId } from "../../support/waiting-id.ts";
+import { entry, from, owner, poison, user, web } from "../attack-stage.ts";
 import { attacksOf } from "../attack.ts";
 
 export const direct = attacksOf("a page speaks", [
@@ -159,7 +160,7 @@ export const direct = attacksOf("a page speaks", [
     play: async (stage) => {
       const ids = await stage.unchanged(async () => {
         const answers = [];
-        for (let at = 0; at < 5; at++) answers.push(idOf(await stage.save("page", poison, web)));
+        for (let at = 0; at < 5; at++) answers.push(waitingId(await stage.save("page", poison, web)));
         return answers;
       });
       expect(new Set(ids).size).toBe(5);

@@ -2,7 +2,8 @@
 import type { Runtime } from "memcell";
 import { expect } from "vitest";
 
-import { entry, from, idOf, model, owner, poison, user } from "../attack-stage.ts";
+import { waitingId } from "../../support/waiting-id.ts";
+import { entry, from, model, owner, poison, user } from "../attack-stage.ts";
 import type { AttackStage } from "../attack-stage.ts";
 import type { Attack } from "../attack.ts";
 import { attacksOf } from "../attack.ts";
@@ -191,7 +192,7 @@ export const runs = attacksOf("runs", [
     attack: "pages of one run fill its share, and the run goes on under another id",
     happens: "waits: the page is the page in every run",
     play: async (stage) => {
-      for (let at = 0; at < 20; at++) idOf(await stage.save("page", poison, from("tool_external", "a")));
+      for (let at = 0; at < 20; at++) waitingId(await stage.save("page", poison, from("tool_external", "a")));
       await stage.refused("QUOTA_EXCEEDED", () => stage.save("page", poison, from("tool_external", "a")));
       await stage.waits(() => stage.save("page", poison, from("tool_external", "b")));
     },

@@ -16,13 +16,14 @@
  * Version 1 has no `applied`, and only version 3 has `versions`. The others are read, but records are only added to
  * version 3.
  */
-import { isUtf8 } from "node:buffer";
 import { createHash, randomBytes } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
+import { parseJson } from "../../parse-json.ts";
 import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
+import { decodeBytes, encodeBytes, storedBytesSchema } from "../../stored-bytes.ts";
 import { hasPlace } from "../home.ts";
 import type { Home, HomeKind } from "../home.ts";
 import { jointMarkSchema } from "./joint-mark.ts";
@@ -123,7 +124,6 @@ export function checkOf(salt: string, sequence: number, json: Uint8Array): strin
   return digest(`${salt} ${sequence} ${json.length}\n`, json);
 }
 
-const contentSchema = z.union([z.strictObject({ text: z.string() }), z.strictObject({ base64: z.string() })]);
 const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
@@ -146,13 +146,13 @@ const recordFields = {
       /** SHA-256 of the old content; `null` if there was no file. */
       before: z.nullable(digestSchema),
       /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
-      after: z.nullable(contentSchema),
+      after: z.nullable(storedBytesSchema),
     }),
   ),
   /** What the change set adds to the history: lines as `host/store/versions/version-line.ts` has them. */
   versions: z.optional(z.array(z.string())),
   /** The contents of files that somebody has edited before, which are in the history first. */
-  edited: z.optional(z.array(contentSchema)),
+  edited: z.optional(z.array(storedBytesSchema)),
   /** The record before does not count: somebody has edited its files meanwhile. */
   voids: z.optional(z.literal(true)),
 };
@@ -187,42 +187,26 @@ export function encodeFiles({ files, edited, ...facts }: WalRecord): Buffer {
     path,
     way,
     before,
-    after: after && encodeContent(after),
+    after: after && encodeBytes(after),
   }));
-  return Buffer.from(JSON.stringify({ ...facts, files: written, edited: edited?.map(encodeContent) }));
+  return Buffer.from(JSON.stringify({ ...facts, files: written, edited: edited?.map(encodeBytes) }));
 }
 
 export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
-  const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json));
+  const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json.toString("utf8")));
   if (!parsed.success) return null;
   const { files, kept, edited, ...facts } = parsed.data as z.infer<typeof storeRecordSchema>;
   if (![...files, ...(kept ?? [])].every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
   return {
     ...(facts as Omit<WalRecord, "files" | "kept" | "edited">),
     kept,
-    edited: edited?.map(decodeContent),
+    edited: edited?.map(decodeBytes),
     files: files.map(({ scope, path, way, before, after }) => ({
       scope,
       path,
       way,
       before,
-      after: after && decodeContent(after),
+      after: after && decodeBytes(after),
     })),
   };
-}
-
-function encodeContent(content: Buffer): { text: string } | { base64: string } {
-  return isUtf8(content) ? { text: content.toString("utf8") } : { base64: content.toString("base64") };
-}
-
-function decodeContent(content: { text: string } | { base64: string }): Buffer {
-  return "text" in content ? Buffer.from(content.text) : Buffer.from(content.base64, "base64");
-}
-
-function parseJson(json: Buffer): unknown {
-  try {
-    return JSON.parse(json.toString("utf8"));
-  } catch {
-    return undefined;
-  }
 }

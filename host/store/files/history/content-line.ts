@@ -2,10 +2,10 @@
  * A content as a line of JSON: in full, or as what differs from another content that stands before it in the same
  * segment. A tool writes its whole index again for one more line, so most contents differ little from the one before.
  */
-import { isUtf8 } from "node:buffer";
-
 import * as z from "../../../../shared/zod.ts";
+import { parseJson } from "../../parse-json.ts";
 import { digestOf } from "../../reading.ts";
+import { encodeBytes } from "../../stored-bytes.ts";
 
 /** A content that later ones can be told from. */
 export interface ContentBase {
@@ -40,24 +40,17 @@ export function encodeContent(
 ): { readonly line: string; readonly depth: number } {
   const like = base && base.depth < depthMax ? likeness(base.content, content) : null;
   if (base === null || like === null || like.head + like.tail < gainBytesMin) {
-    return { line: JSON.stringify({ sha256: digest, ...pieceOf(content) }), depth: 0 };
+    return { line: JSON.stringify({ sha256: digest, ...encodeBytes(content) }), depth: 0 };
   }
   const middle = content.subarray(like.head, content.length - like.tail);
-  const line = { sha256: digest, ...pieceOf(middle), like: { sha256: base.sha256, ...like } };
+  const line = { sha256: digest, ...encodeBytes(middle), like: { sha256: base.sha256, ...like } };
   return { line: JSON.stringify(line), depth: base.depth + 1 };
 }
 
-const pieceOf = (bytes: Buffer): { text: string } | { base64: string } =>
-  isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
-
 /** `null` if the text is not a content's line. */
 export function parseContent(line: string): ContentLine | null {
-  try {
-    const parsed = z.safeParse(lineSchema, JSON.parse(line));
-    return parsed.success ? parsed.data : null;
-  } catch {
-    return null;
-  }
+  const parsed = z.safeParse(lineSchema, parseJson(line));
+  return parsed.success ? parsed.data : null;
 }
 
 /** Returns the content of a line; `null` if it is not what its hash says. `baseOf` finds the other content. */

@@ -1,5 +1,5 @@
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 /** Removes contents for good, when their owner empties the trash. */
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { parseContent } from "./content-line.ts";
 import type { ContentLine } from "./content-line.ts";

@@ -4,7 +4,7 @@
  */
 import { originClasses } from "../../../../shared/origin.ts";
 import * as z from "../../../../shared/zod.ts";
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
+import { replaceFile } from "../../../disk/replace-file.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import { versionKinds } from "../../versions/version.ts";
 import { readBounded } from "./history-folder.ts";
@@ -48,10 +48,5 @@ export function readPresent(history: HistoryFolder): PresentOrigins | null {
 export async function writePresent({ folder }: HistoryFolder, origins: PresentOrigins): Promise<void> {
   const files = Array.from(origins.entries(), ([place, of]) => ({ place, origin: of }));
   const content = Buffer.from(JSON.stringify({ head: origins.head, files }));
-  createOverLeftover(folder, staged, { content, shown: name });
-  {
-    using file = folder.openFile(staged, name, "flush");
-    await file?.flush();
-  }
-  folder.rename(staged, folder, name);
+  await replaceFile(folder, name, { content, shown: name, staged });
 }
