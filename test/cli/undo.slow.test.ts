@@ -9,6 +9,7 @@ import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
@@ -18,7 +19,8 @@ const source = "https://example.com/";
 async function stage() {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
-  await using runtime = await createRuntime({ dataDir, clock: () => Date.UTC(2026, 0, 2) });
+  const policy = trustingPolicy({ active: "tool_external" });
+  await using runtime = await createRuntime({ dataDir, policy, clock: () => Date.UTC(2026, 0, 2) });
   const write = async (name: string, body: string, run: string): Promise<void> => {
     const input = { action: "upsert", name, type: "user", description: body, body };
     const origin = { class: "tool_external", run, source: run === "bad" ? source : undefined } as const;

@@ -28,9 +28,7 @@ export async function callOverMcp(client: Client, tool: string, input: unknown):
 
 function envelopeOf({ content, structuredContent, isError, _meta }: CallToolResult, isModern: boolean): unknown {
   const [message, json, ...more] = content.map((each) => (each.type === "text" ? each.text : each.type));
-  // A replay removes users' folders under the running server, which then cannot say where later entries come from.
-  const isLabelled = _meta !== undefined && "memcell/origins" in _meta;
-  if (message === undefined || json === undefined || more.length > (isLabelled ? 1 : 0)) {
+  if (message === undefined || json === undefined || more.length > 0) {
     throw new Error(`An answer has ${content.length} parts, expected: a sentence, and its data as JSON`);
   }
   if (!isError) {

@@ -6,6 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Client } from "@modelcontextprotocol/client";
 
 import { expectedFiles, foundFiles, writeBefore } from "../conformance/vector-files.ts";
+import type { FilesByFolder } from "../conformance/vector-files.ts";
 import { vectorPlugin } from "../conformance/vector-plugins.ts";
 import { foundStates, writeStates } from "../conformance/vector-states.ts";
 import { runtimeKey } from "../conformance/vector.ts";
@@ -14,6 +15,7 @@ import type { Difference } from "../polyglot/replay-vectors.ts";
 import { connectClient } from "../serve/http-stage.ts";
 import type { ClientMode } from "../serve/http-stage.ts";
 import { callOverMcp } from "./called-over-mcp.ts";
+import type { VectorOrder } from "./vector-orders.ts";
 import type { VectorProcess } from "./vector-process.ts";
 
 export class McpReplay implements AsyncDisposable {
@@ -33,6 +35,7 @@ export class McpReplay implements AsyncDisposable {
   async run(vector: Vector): Promise<Difference[]> {
     const dataDir = this.#dataDirOf(vector);
     mkdirSync(dataDir, { recursive: true });
+    await this.#order(vector, { epochMs: 0, isRenewed: true });
     // Keeps the folder itself, because the host can have it open.
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     writeBefore(dataDir, vector);
@@ -45,7 +48,8 @@ export class McpReplay implements AsyncDisposable {
         differences.push({ at: `call ${at + 1}`, expected: call.result, found });
       }
     }
-    const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
+    const expected = expectedFiles(vector);
+    const found = withoutNew(foundFiles(dataDir), expected);
     if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
     const [states, foundNow] = [vector.storesAfter ?? {}, foundStates(dataDir)];
     if (!isDeepStrictEqual(foundNow, states)) differences.push({ at: "stores", expected: states, found: foundNow });
@@ -54,10 +58,14 @@ export class McpReplay implements AsyncDisposable {
 
   /** Makes one call of a vector, for the user that it names. */
   async call(vector: Vector, { tool, input, context: { userId = "", epochMs } }: VectorCall): Promise<unknown> {
+    const url = await this.#order(vector, { epochMs, isRenewed: false });
+    return callOverMcp(await this.#clientFor(url, userId), tool, input);
+  }
+
+  #order(vector: Vector, more: Pick<VectorOrder, "epochMs" | "isRenewed">): Promise<string> {
     const { plugin = "user-memory", limits = {} } = vector;
     const file = vectorPlugin(plugin, this.#folder);
-    const url = await this.#process.order({ plugin: file, limits, dataDir: this.#dataDirOf(vector), epochMs });
-    return callOverMcp(await this.#clientFor(url, userId), tool, input);
+    return this.#process.order({ plugin: file, limits, dataDir: this.#dataDirOf(vector), ...more });
   }
 
   #dataDirOf(vector: Vector): string {
@@ -82,4 +90,10 @@ export class McpReplay implements AsyncDisposable {
     const clients = await Promise.allSettled(this.#clients.values());
     await Promise.all(clients.map(async (each) => each.status === "fulfilled" && (await each.value.close())));
   }
+}
+
+/** A session is a run: what it has read of shared stores is on record in its user's folder, which is perhaps made for it. */
+function withoutNew(found: FilesByFolder, expected: FilesByFolder): FilesByFolder {
+  const isMeant = ([name, files]: [string, object]): boolean => name in expected || Object.keys(files).length > 0;
+  return Object.fromEntries(Object.entries(found).filter(isMeant));
 }

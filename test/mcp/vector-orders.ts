@@ -6,6 +6,8 @@ export interface VectorOrder {
   readonly dataDir: string;
   /** The clock's value from now on. */
   readonly epochMs: number;
+  /** Whether the data folder is about to be replaced. Then the next call opens it anew. */
+  readonly isRenewed: boolean;
 }
 
 /** Where the server for an order listens. */
