@@ -1,4 +1,3 @@
-import type { OriginClass } from "../../shared/origin.ts";
 import { digestOf } from "../store/reading.ts";
 import type { HeldReader } from "../store/store.ts";
 import { ContentOrigins } from "../store/versions/content-origins.ts";
@@ -24,7 +23,6 @@ export class ReadScope {
   readonly #history: HeldHistory;
   readonly #reader: ReadScopeParts["reader"];
   readonly #origins: ContentOrigins;
-  #hasStated: boolean | null = null;
 
   constructor({ scope, inner, history, reader, owner }: ReadScopeParts) {
     this.scope = scope;
@@ -35,17 +33,9 @@ export class ReadScope {
     this.#origins = new ContentOrigins(history);
   }
 
-  /** Whether the origin of any file is on record. Edits by hand have one without anybody's doing. */
+  /** Whether anybody has said of any file where it comes from. */
   get hasStated(): boolean {
-    this.#hasStated ??= this.#findsStated();
-    return this.#hasStated;
-  }
-
-  #findsStated(): boolean {
-    for (const [, { class: of, trust }] of this.#history.origins()) {
-      if (!isUntold(of) || !isUntold(trust)) return true;
-    }
-    return !isUntold(this.#history.unknown);
+    return this.#history.hasStated;
   }
 
   /** `digest`: of the present content; `null` if it was not looked at. */
@@ -77,5 +67,3 @@ export class ReadScope {
     return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));
   }
 }
-
-const isUntold = (of: OriginClass): boolean => of === "unstated" || of === "owner_edit";

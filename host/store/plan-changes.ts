@@ -26,6 +26,8 @@ export interface PlannedFile extends ChangedFile, GrowingFile {
   readonly writtenAt: string | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
+  /** SHA-256 of the new content; `null` if there is none. */
+  readonly sha256: string | null;
   /** What the medium showed when the plan was made; `null` if that proves nothing later. */
   readonly stamp: string | null;
 }
@@ -101,9 +103,10 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
     const [after, from] = [now.content?.() ?? null, sourceOf(path, now)];
     // A file that is moved away must be written again, even if its new content is the same.
-    const isSame = !moved.has(key) && isAsBefore(file, after);
+    const sha256 = digestOf(after);
+    const isSame = !moved.has(key) && sha256 === before;
     const writtenAt = now.writtenAt === path ? null : now.writtenAt;
-    return { scope, path, before, stamp, after, from, writtenAt, isSame, growth: growthOf(file, after) };
+    return { scope, path, before, stamp, after, sha256, from, writtenAt, isSame, growth: growthOf(file, after) };
   });
   refuseNesting(present, planned);
   return planned;
@@ -186,12 +189,6 @@ const growthOf = ({ before, bytes }: FoundFile, after: Buffer | null): FileSum =
   files: Number(after !== null) - Number(before !== null),
   bytes: (after?.length ?? 0) - bytes,
 });
-
-/** Whether a file has its new content already, or is not there and shall not be. */
-function isAsBefore({ before, bytes }: FoundFile, after: Buffer | null): boolean {
-  if (before === null || after === null) return before === null && after === null;
-  return after.length === bytes && digestOf(after) === before;
-}
 
 /** The path that a file's content is moved from; `null` if it is not moved. */
 function sourceOf(path: string, { content, origin }: FileState): string | null {

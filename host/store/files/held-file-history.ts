@@ -1,4 +1,5 @@
 import type { HeldHistory } from "../versions/held-history.ts";
+import { isStatedClass } from "../versions/present-origins.ts";
 import { isSameTail } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { Wal } from "./commit/wal.ts";
@@ -37,6 +38,9 @@ export function heldFileHistory(home: Home, session: () => HomeSession | null, s
     get unknown() {
       return present().unknown;
     },
+    get hasStated() {
+      return present().hasStated;
+    },
     originOf: (scope, path) => present().originOf(scope, path),
     origins: () => present().origins(),
     versions: () => present().versions(),
@@ -54,6 +58,7 @@ function historyOf(source: {
     head: origins.head,
     isBroken,
     unknown,
+    hasStated: origins.hasStated || isStatedClass(unknown),
     originOf: (scope, path) => origins.of(scope, path),
     origins: () => origins.entries(),
     versions: () => source.versions(),
@@ -72,7 +77,7 @@ function historyOnDisk(home: Home, state: ReadState): HeldHistory {
   };
   const load = (): ReadHistory =>
     look(({ history, queued }, wal) => {
-      const loaded = loadHistory({ history, wal, queued: queued.flatMap(({ versions }) => versions) });
+      const loaded = loadHistory({ history, wal, queued });
       if (state.tail && wal?.tail && isSameTail(wal.tail, state.tail)) state.kept.keepRead(state.tail, loaded);
       return loaded;
     });

@@ -30,7 +30,7 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   const sizes = sizesOf(wal.tail);
   const added = versionsInRecords(wal.records, new ContentBases());
   const versions = wal.isContinued ? [...memo.versions, ...added] : added;
-  if (versions.length > 0) moveVersionsNow(own, versions, false);
+  if (versions.length > 0) moveVersionsNow(own, versions);
   retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
   wal.shrink();
   writeSizes(own, wal.tail, sizes);

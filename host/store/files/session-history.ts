@@ -70,9 +70,8 @@ export class SessionHistory {
 
   /** The record of a change is durable. */
   recorded({ versions, edited, written }: ChangeVersions): void {
-    if (versions.length === 0) return;
     const queued = queuedVersions(versions, [...edited, ...written], this.known.bases);
-    this.#setup.memo.versions.push(queued);
+    this.#setup.memo.versions.push(...queued);
   }
 
   /** The change counts. */
@@ -107,12 +106,16 @@ export class SessionHistory {
   async #append(queued: readonly QueuedVersions[]): Promise<void> {
     const { known } = this;
     const { own } = this.#place;
-    const append = (): Promise<MovedVersions> => moveVersions(own, queued, known.startsSegment);
-    const { isFull, hasContents } = await append().catch((error: unknown) => {
+    const append = (): Promise<MovedVersions> => {
+      const place = { isNew: known.startsSegment, end: known.end };
+      known.end = null;
+      return moveVersions(own, queued, place);
+    };
+    const { isFull, hasContents, end } = await append().catch((error: unknown) => {
       this.#putAside(error);
       return append();
     });
-    known.startsSegment = isFull;
+    Object.assign(known, { startsSegment: isFull, end });
     if (isFull || !hasContents) known.bases.clear();
   }
 
@@ -145,7 +148,7 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     if (history !== null) forgetContents(history, purged);
     // Those of the WAL are in its records, and go with them.
-    const left = memo.versions.map(({ versions }) => ({ versions, contents: [] }));
+    const left = memo.versions.map(({ first, lines }) => ({ first, lines, contents: [] }));
     memo.versions.splice(0, left.length, ...left);
     known.bases.clear();
   }
@@ -166,7 +169,7 @@ export class SessionHistory {
       return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
     const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
-    if (versions.length > 0) await this.#append([{ versions, contents: [] }]);
+    if (versions.length > 0) await this.#append(queuedVersions(versions, [], this.known.bases));
     for (const { version, head } of versions) origins.add(version, head);
     this.#keep();
   }
@@ -198,9 +201,8 @@ export class SessionHistory {
 
   #read(): KnownHistory {
     const { memo, note, histories } = this.#setup;
-    const queued = memo.versions.flatMap(({ versions }) => versions);
     using history = HistoryFolder.open(this.#place.own);
-    const loaded = loadHistory({ history, wal: this.#log.present, queued });
+    const loaded = loadHistory({ history, wal: this.#log.present, queued: memo.versions });
     const { head } = loaded.origins;
     const last = histories.lastHead;
     const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
@@ -213,7 +215,7 @@ export class SessionHistory {
     }
     const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
     const unknown = isBroken ? lostTrust : loaded.unknown;
-    return { ...loaded, isBroken, unknown, bases: new ContentBases(), startsSegment };
+    return { ...loaded, isBroken, unknown, bases: new ContentBases(), startsSegment, end: null };
   }
 
   /** All versions, the oldest first. */

@@ -9,8 +9,8 @@ import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
 
-/** How many bytes of contents are kept. */
-const bytesMax = 32 * 1024 * 1024;
+/** How many bytes of contents are kept, and how many versions. */
+const [bytesMax, versionsMax] = [32 * 1024 * 1024, 20_000];
 
 /** The versions of one user's files, or of those of a shared store, in memory. Nobody edits these files by hand. */
 export class MemoryHistory {
@@ -35,10 +35,10 @@ export class MemoryHistory {
     for (const { version, head } of versions) {
       this.#origins.add(version, head);
       this.#versions.push(version);
-      for (const { scope, path, sha256 } of version.files) {
-        const after = planned.find((file) => file.scope === scope && file.path === path)?.after;
-        if (sha256 !== null && after) this.#keep(sha256, after);
-      }
+    }
+    this.#versions.splice(0, this.#versions.length - versionsMax);
+    for (const { sha256, after, isSame } of planned) {
+      if (sha256 !== null && after !== null && !isSame) this.#keep(sha256, after);
     }
   }
 
@@ -58,6 +58,9 @@ export class MemoryHistory {
       },
       isBroken: false,
       unknown: "owner_edit",
+      get hasStated() {
+        return origins.hasStated;
+      },
       originOf: (scope, path) => origins.of(scope, path),
       origins: () => origins.entries(),
       versions: () => [...this.#versions],

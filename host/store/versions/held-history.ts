@@ -12,6 +12,9 @@ export interface HeldHistory {
   /** Where the files come from that no version knows. */
   readonly unknown: OriginClass;
 
+  /** Whether anybody has said of any file where it comes from. */
+  readonly hasStated: boolean;
+
   /** Where the present content of a file comes from; `null` if no version has left a file there. */
   originOf(scope: string, path: string): FileOrigin | null;
 

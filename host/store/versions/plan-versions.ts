@@ -3,7 +3,6 @@ import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import { digestOf } from "../reading.ts";
 import { placeKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import { headAfter, lineOf } from "./version-line.ts";
@@ -54,10 +53,9 @@ export function planVersions(ground: VersionGround, change: VersionedChange): Pl
   // What is put back from the history comes from there, and not from a file that happens to say the same.
   const removed = isOfEarlier(kind) ? new Map<string, string>() : removedIn(planned, trustOf);
   const known = { trustOf, removed, ofContent, ofRestored };
-  const byHand = unstatedFacts(facts.atMs);
   return chained(ground.origins.head, [
-    { facts: { ...byHand, ...classed(found.edited) }, kind: "edited", files: found.edited },
-    { facts: { ...byHand, ...classed(found.putBack) }, kind: "put back", files: found.putBack },
+    ...editedByHand(found.edited, "edited", facts.atMs),
+    ...editedByHand(found.putBack, "put back", facts.atMs),
     { facts, kind, files: planned.filter(isChanged).map((file) => versionedFile(file, change, known)) },
   ]);
 }
@@ -97,8 +95,10 @@ export function chained(head: VersionHead, drafts: readonly Draft[]): PlannedVer
 }
 
 /** An edit by hand is the owner's, whatever the text was before; its trust is lower if that of the text before was. */
-function classed(files: readonly VersionedFile[]): Pick<WriteFacts, "class" | "trust"> {
-  return { class: "owner_edit", trust: lowestOf(...files.map(({ trust }) => trust)) };
+function editedByHand(files: readonly VersionedFile[], kind: VersionKind, atMs: number): Draft[] {
+  if (files.length === 0) return [];
+  const trust = lowestOf(...files.map((file) => file.trust));
+  return [{ facts: { ...unstatedFacts(atMs), class: "owner_edit", trust }, kind, files }];
 }
 
 const isChanged = ({ isSame }: PlannedFile): boolean => !isSame;
@@ -117,11 +117,10 @@ interface Known {
 type Restored = Place & { readonly sha256: string };
 
 function versionedFile(
-  { scope, path, before, after, writtenAt, ...file }: PlannedFile,
+  { scope, path, before, sha256, writtenAt, ...file }: PlannedFile,
   { facts, kind }: VersionedChange,
   { trustOf, removed, ofContent, ofRestored }: Known,
 ): VersionedFile {
-  const sha256 = digestOf(after);
   const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
   const moved = from === null ? null : trustOf({ scope, path: from });
   const replaced = before === null ? null : trustOf({ scope, path });

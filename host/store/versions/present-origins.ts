@@ -19,12 +19,13 @@ export const placeKey = ({ scope, path }: { readonly scope: string; readonly pat
 
 /** The origins of a home's present files, as its history tells them. */
 export class PresentOrigins {
-  readonly #files: Map<string, FileOrigin>;
+  readonly #files = new Map<string, FileOrigin>();
   #head: VersionHead;
+  #stated = 0;
 
   constructor(head: VersionHead = noVersion, files: Iterable<readonly [string, FileOrigin]> = []) {
     this.#head = head;
-    this.#files = new Map(files);
+    for (const [place, origin] of files) this.#put(place, origin);
   }
 
   get head(): VersionHead {
@@ -33,6 +34,11 @@ export class PresentOrigins {
 
   get size(): number {
     return this.#files.size;
+  }
+
+  /** Whether anybody has said of any file where it comes from. Edits by hand have an origin without that. */
+  get hasStated(): boolean {
+    return this.#stated > 0;
   }
 
   entries(): IterableIterator<[string, FileOrigin]> {
@@ -50,10 +56,15 @@ export class PresentOrigins {
     for (const file of version.files) {
       const key = placeKey(file);
       const source = file.from === undefined ? undefined : moved.get(placeKey({ scope: file.scope, path: file.from }));
-      if (file.sha256 === null) this.#files.delete(key);
-      else this.#files.set(key, originOf(version, file.sha256, file.trust, source));
+      this.#put(key, file.sha256 === null ? null : originOf(version, file.sha256, file.trust, source));
     }
     this.#head = head;
+  }
+
+  #put(key: string, origin: FileOrigin | null): void {
+    this.#stated += Number(origin !== null && isStated(origin)) - Number(isStated(this.#files.get(key)));
+    if (origin === null) this.#files.delete(key);
+    else this.#files.set(key, origin);
   }
 
   #found(scope: string, path: string | undefined): [string, FileOrigin][] {
@@ -62,6 +73,12 @@ export class PresentOrigins {
     return found === undefined ? [] : [[key, found]];
   }
 }
+
+const isStated = (origin: FileOrigin | undefined): boolean =>
+  origin !== undefined && (isStatedClass(origin.class) || isStatedClass(origin.trust));
+
+/** Whether somebody has said it: edits by hand have a class without that. */
+export const isStatedClass = (of: OriginClass): boolean => of !== "unstated" && of !== "owner_edit";
 
 /** A move changes neither where the content comes from nor when it was written. */
 function originOf(version: Version, sha256: string, trust: OriginClass, source: FileOrigin | undefined): FileOrigin {

@@ -14,6 +14,9 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
     get unknown() {
       return history.unknown;
     },
+    get hasStated() {
+      return history.hasStated;
+    },
     originOf: (scope, path) => history.originOf(scope === to ? from : scope, path),
     origins: () =>
       Array.from(history.origins(), ([place, origin]) => [

@@ -69,20 +69,31 @@ function around(middle: Buffer, { head, tail }: NonNullable<ContentLine["like"]>
 }
 
 function likeness(base: Buffer, content: Buffer): { head: number; tail: number } {
-  const most = Math.min(base.length, content.length);
-  const head = sameBytes(most, (at, end) => base.compare(content, at, end, at, end) === 0);
-  const tail = sameBytes(most - head, (at, end) => {
-    const [b, c] = [base.length, content.length];
-    return base.compare(content, c - end, c - at, b - end, b - at) === 0;
-  });
+  const [b, c] = [base.length, content.length];
+  const most = Math.min(b, c);
+  const head = sameBytes(
+    most,
+    (at, end) => base.compare(content, at, end, at, end) === 0,
+    (at) => base[at] === content[at],
+  );
+  const tail = sameBytes(
+    most - head,
+    (at, end) => base.compare(content, c - end, c - at, b - end, b - at) === 0,
+    (at) => base[b - 1 - at] === content[c - 1 - at],
+  );
   return { head, tail };
 }
 
-/** How many bytes are the same, of at most `most`. Compares blocks, then halves of the first that differs. */
-function sameBytes(most: number, isSame: (at: number, end: number) => boolean): number {
+const blockBytes = 4096;
+
+/** How many bytes are the same, of at most `most`. Compares blocks, then the bytes of the first that differs. */
+function sameBytes(
+  most: number,
+  isSameBlock: (at: number, end: number) => boolean,
+  isSameByte: (at: number) => boolean,
+): number {
   let same = 0;
-  for (let step = 65_536; step >= 1; step = Math.floor(step / 4)) {
-    while (same + step <= most && isSame(same, same + step)) same += step;
-  }
+  while (same + blockBytes <= most && isSameBlock(same, same + blockBytes)) same += blockBytes;
+  while (same < most && isSameByte(same)) same++;
   return same;
 }

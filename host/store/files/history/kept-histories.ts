@@ -49,7 +49,8 @@ export class KeptHistories<Id> {
 }
 
 class KeptStates<Id, Known extends ReadHistory> {
-  readonly #kept = new Map<Id, { readonly tail: WalTail; readonly known: Known }>();
+  readonly #kept = new Map<Id, { readonly tail: WalTail; readonly known: Known; readonly files: number }>();
+  #files = 0;
 
   last(id: Id): Known | null {
     return this.#kept.get(id)?.known ?? null;
@@ -61,18 +62,18 @@ class KeptStates<Id, Known extends ReadHistory> {
   }
 
   keep(id: Id, tail: WalTail, known: Known): void {
-    this.#kept.delete(id);
-    this.#kept.set(id, { tail, known });
-    let files = 0;
-    for (const each of this.#kept.values()) files += each.known.origins.size;
-    for (const [oldest, each] of this.#kept) {
-      if (this.#kept.size <= homesMax && files <= filesMax) break;
-      files -= each.known.origins.size;
-      this.#kept.delete(oldest);
+    this.forget(id);
+    const files = known.origins.size;
+    this.#kept.set(id, { tail, known, files });
+    this.#files += files;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= homesMax && this.#files <= filesMax) break;
+      this.forget(oldest);
     }
   }
 
   forget(id: Id): void {
+    this.#files -= this.#kept.get(id)?.files ?? 0;
     this.#kept.delete(id);
   }
 }

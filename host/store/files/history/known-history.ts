@@ -1,6 +1,7 @@
 import type { OriginClass } from "../../../../shared/origin.ts";
 import type { PresentOrigins } from "../../versions/present-origins.ts";
 import type { ContentBases } from "./content-bases.ts";
+import type { SegmentEnd } from "./move-versions.ts";
 
 /** What is known of a home's history. */
 export interface KnownHistory {
@@ -12,6 +13,8 @@ export interface KnownHistory {
   readonly bases: ContentBases;
   /** The next versions begin another segment. */
   startsSegment: boolean;
+  /** How this process has left the last segment; `null` if it has not moved versions yet. */
+  end: SegmentEnd | null;
   /** Versions since `present.json` was written. */
   unwritten: number;
 }

@@ -1,9 +1,9 @@
-import type { PlannedVersion } from "../../versions/plan-versions.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import type { Wal } from "../commit/wal.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 import type { KnownHistory } from "./known-history.ts";
 import { readPresent } from "./present-file.ts";
+import type { QueuedVersions } from "./queued-versions.ts";
 import { storedVersions, withQueued } from "./stored-versions.ts";
 
 /** A segment that is larger gets no further versions. */
@@ -17,13 +17,13 @@ export interface HistoryPlace {
   readonly history: HistoryFolder | null;
   readonly wal: Wal | null;
   /** Those of the WAL, of which some can be in the history already. */
-  readonly queued: readonly PlannedVersion[];
+  readonly queued: readonly QueuedVersions[];
 }
 
 /** Of what is lost, nobody can say where it came from. */
 export const lostTrust = "untrusted_document";
 
-type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment">;
+type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment" | "end">;
 
 export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHistory {
   const origins = (history && readPresent(history)) ?? new PresentOrigins();

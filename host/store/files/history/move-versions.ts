@@ -1,16 +1,23 @@
-import type { Directory, DiskFile } from "../../../disk/directory.ts";
 /**
  * Moves versions from the WAL to the history. Called when the WAL is retired, before its records are dropped: a crash
  * in between leaves versions in both, which are not moved again.
  */
+import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
-import type { PlannedVersion } from "../../versions/plan-versions.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
 import { isFullSegment } from "./load-history.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
 
+/** How a process has left the last segment of versions. As long as that is its size, nothing was moved to it since. */
+export interface SegmentEnd {
+  /** The number of its first version. */
+  readonly first: number;
+  readonly bytes: number;
+}
+
 export interface MovedVersions {
+  readonly end: SegmentEnd;
   /** Whether the segment is full, so that the next versions begin another. */
   readonly isFull: boolean;
   /** Whether the contents are kept too. On a full disk they are not. */
@@ -19,13 +26,20 @@ export interface MovedVersions {
 
 type Flush = (file: Pick<DiskFile, "flush" | "flushNow">) => Promise<void> | void;
 
-/** `isNew`: begins another segment. */
+export interface MovePlace {
+  /** Whether another segment begins. */
+  readonly isNew: boolean;
+  /** `null` if that is not known. */
+  readonly end: SegmentEnd | null;
+}
+
+/** `queued` has a version at least. */
 export async function moveVersions(
   own: Directory,
   queued: readonly QueuedVersions[],
-  isNew: boolean,
+  place: MovePlace,
 ): Promise<MovedVersions> {
-  const steps = append(own, queued, isNew);
+  const steps = append(own, queued, place);
   try {
     for (;;) {
       const step = steps.next();
@@ -34,49 +48,53 @@ export async function moveVersions(
     }
   } finally {
     // Closes the files if a flush has failed.
-    steps.return({ isFull: false, hasContents: false });
+    steps.return(unmoved);
   }
 }
 
+/** Of what has failed. Nobody sees it. */
+const unmoved: MovedVersions = { end: { first: 0, bytes: 0 }, isFull: false, hasContents: false };
+
 /** The same, at the end of the process. */
-export function moveVersionsNow(own: Directory, queued: readonly QueuedVersions[], isNew: boolean): void {
-  for (const file of append(own, queued, isNew)) file.flushNow();
+export function moveVersionsNow(own: Directory, queued: readonly QueuedVersions[]): void {
+  for (const file of append(own, queued, { isNew: false, end: null })) file.flushNow();
 }
 
 /** Yields what is to be flushed before it goes on: a version must not be on the disk without its contents. */
 function* append(
   own: Directory,
   queued: readonly QueuedVersions[],
-  isNew: boolean,
+  { isNew, end }: MovePlace,
 ): Generator<Parameters<Flush>[0], MovedVersions> {
   const hasFolder = own.measure(historyFolder) !== null;
   using history = HistoryFolder.make(own);
-  const all = queued.flatMap(({ versions }) => versions);
-  const first = all[0]?.version.seq ?? 1;
+  const all = queued.flatMap(({ lines }) => lines);
+  const first = queued[0]?.first ?? 1;
   const last = history.segments("versions").at(-1) ?? null;
-  const stored = last === null ? [] : history.lines("versions", last);
-  const { kept, moved, isOther } = compare(stored, all);
+  const isAsLeft = last !== null && end?.first === last && end.bytes === history.bytesOf("versions", last);
+  const stored = last === null || isAsLeft ? [] : history.lines("versions", last);
+  const { kept, moved, isOther } = compare(stored, all, first);
   if (isOther) history.markLost();
   // Contents can be told from those of versions that are there already.
   const segment = last === null || (isNew && kept === stored.length) ? first : last;
-  const left = queued.filter(({ versions }) => versions.some(({ version }) => version.seq >= first + moved));
+  const left = queued.filter((each) => each.first + each.lines.length > first + moved);
   const hasContents = yield* withRoom(
     history,
     segment,
     left.flatMap((each) => each.contents),
   );
-  const lines = all.slice(moved).map(({ line }) => line);
   {
     using versions = history.openSegment("versions", segment, "make");
     if (versions !== null) {
-      if (segment === last) cutAfter(versions, kept + moved);
-      appendLines(versions, lines);
+      if (segment === last && !isAsLeft) cutAfter(versions, kept + moved);
+      appendLines(versions, all.slice(moved));
       yield versions;
     }
   }
   yield history.folder;
   if (!hasFolder) yield own;
-  return { isFull: isFullSegment(history, segment), hasContents };
+  const bytes = history.bytesOf("versions", segment);
+  return { end: { first: segment, bytes }, isFull: isFullSegment(history, segment), hasContents };
 }
 
 interface Stored {
@@ -88,14 +106,14 @@ interface Stored {
   readonly isOther: boolean;
 }
 
-function compare(stored: readonly string[], all: readonly PlannedVersion[]): Stored {
-  const first = all[0]?.version.seq ?? 1;
+/** `first`: the number of the first of all. */
+function compare(stored: readonly string[], all: readonly string[], first: number): Stored {
   const kept = stored.findLastIndex((line) => (parseLine(line)?.seq ?? first) < first) + 1;
   const rest = stored.slice(kept);
-  const differs = rest.findIndex((line, at) => line !== all[at]?.line);
+  const differs = rest.findIndex((line, at) => line !== all[at]);
   const isOther = rest.some((line) => {
     const seq = parseLine(line)?.seq;
-    return seq !== undefined && all[seq - first]?.line !== line;
+    return seq !== undefined && all[seq - first] !== line;
   });
   return { kept, moved: differs < 0 ? rest.length : differs, isOther };
 }

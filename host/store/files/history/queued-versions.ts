@@ -1,22 +1,28 @@
 import { digestOf } from "../../reading.ts";
 import type { PlannedVersion } from "../../versions/plan-versions.ts";
-import { headAfter, parseLine } from "../../versions/version-line.ts";
+import { parseLine } from "../../versions/version-line.ts";
+import type { Version } from "../../versions/version.ts";
 import type { WalRecord } from "../commit/wal-format.ts";
 import type { ContentBases, WrittenContent } from "./content-bases.ts";
 
-/** The versions of one record of the WAL, which are not in the history yet. */
+/** The versions of one record of the WAL, which are not in the history yet. As text: many wait, and few are looked at. */
 export interface QueuedVersions {
-  readonly versions: readonly PlannedVersion[];
+  /** The number of the first. */
+  readonly first: number;
+  /** One for each version. */
+  readonly lines: readonly string[];
   /** Lines with the contents that they have written. */
   readonly contents: readonly string[];
 }
 
 export function queuedVersions(
-  versions: readonly PlannedVersion[],
+  versions: readonly Pick<PlannedVersion, "version" | "line">[],
   written: readonly WrittenContent[],
   bases: ContentBases,
-): QueuedVersions {
-  return { versions, contents: written.map((each) => bases.encode(each)) };
+): QueuedVersions[] {
+  const first = versions[0]?.version.seq;
+  if (first === undefined) return [];
+  return [{ first, lines: versions.map(({ line }) => line), contents: written.map((each) => bases.encode(each)) }];
 }
 
 /** The versions of records, without those of changes that were taken back. */
@@ -25,22 +31,23 @@ export function versionsInRecords(
   bases: ContentBases,
 ): QueuedVersions[] {
   return records.flatMap((record, at) => {
-    const versions = (record.versions ?? []).flatMap(plannedFrom);
-    if (versions.length === 0 || records[at + 1]?.voids) return [];
-    return [queuedVersions(versions, writtenIn(record, versions), bases)];
+    if (records[at + 1]?.voids) return [];
+    const versions = (record.versions ?? []).flatMap(parsed);
+    return queuedVersions(versions, writtenIn(record, versions), bases);
   });
 }
 
-function plannedFrom(line: string): PlannedVersion[] {
+function parsed(line: string): { readonly version: Version; readonly line: string }[] {
   const version = parseLine(line);
-  return version === null ? [] : [{ version, line, head: headAfter(version, line) }];
+  return version === null ? [] : [{ version, line }];
 }
 
 /** The contents that versions name and a record has. */
 function writtenIn(
   { files, edited = [] }: Pick<WalRecord, "edited" | "files">,
-  versions: readonly PlannedVersion[],
+  versions: readonly Pick<PlannedVersion, "version">[],
 ): WrittenContent[] {
+  if (versions.length === 0) return [];
   const byDigest = new Map<string | null, Buffer>(edited.map((content) => [digestOf(content), content]));
   for (const { after } of files) if (after !== null) byDigest.set(digestOf(after), after);
   return versions.flatMap(({ version }) =>

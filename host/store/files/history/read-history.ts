@@ -14,8 +14,7 @@ export interface WholeHistory {
 /** All versions, the oldest first. */
 export function versionsIn({ history, queued }: WholeHistory): Version[] {
   const stored = history === null ? [] : storedVersions(history);
-  const added = queued.flatMap(({ versions }) => versions);
-  return Array.from(withQueued(stored, added), ({ version }) => version);
+  return Array.from(withQueued(stored, queued), ({ version }) => version);
 }
 
 /** Contents by their hashes, without those that are not kept or are damaged. Reads each segment once. */

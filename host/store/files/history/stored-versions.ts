@@ -1,6 +1,7 @@
 import { headAfter, parseLine } from "../../versions/version-line.ts";
 import type { Version, VersionHead } from "../../versions/version.ts";
 import type { HistoryFolder } from "./history-folder.ts";
+import type { QueuedVersions } from "./queued-versions.ts";
 
 export interface StoredVersion {
   readonly version: Version;
@@ -13,19 +14,23 @@ export function* storedVersions(history: HistoryFolder, from = 1): Generator<Sto
   for (const [at, first] of segments.entries()) {
     const next = segments[at + 1];
     if (next !== undefined && next <= from) continue;
-    for (const line of history.lines("versions", first)) {
-      const version = parseLine(line);
-      if (version !== null && version.seq >= from) yield { version, head: headAfter(version, line) };
-    }
+    for (const each of versionsOf(history.lines("versions", first))) if (each.version.seq >= from) yield each;
   }
 }
 
 /** With those of the WAL, which count where both have a number: a crash can have torn what was being moved. */
 export function* withQueued(
   stored: Iterable<StoredVersion>,
-  queued: readonly StoredVersion[],
+  queued: readonly QueuedVersions[],
 ): Generator<StoredVersion> {
-  const first = queued[0]?.version.seq ?? Infinity;
+  const first = queued[0]?.first ?? Infinity;
   for (const each of stored) if (each.version.seq < first) yield each;
-  yield* queued;
+  for (const { lines } of queued) yield* versionsOf(lines);
+}
+
+function* versionsOf(lines: readonly string[]): Generator<StoredVersion> {
+  for (const line of lines) {
+    const version = parseLine(line);
+    if (version !== null) yield { version, head: headAfter(version, line) };
+  }
 }
