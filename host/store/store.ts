@@ -9,6 +9,7 @@ import type { HeldRecords } from "./held-records.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
 import type { SharedStores } from "./shared-stores.ts";
+import type { StoreSettings } from "./store-settings.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
 import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
@@ -212,8 +213,8 @@ export type NoteOfUser = (owner: string, text: string) => void;
 export interface StoreDefinition {
   readonly location: StoreLocation;
 
-  /** Opens the store in the main thread. Throws if the medium cannot be used. */
-  open(note: NoteOfUser): Store;
+  /** Opens the store in the main thread. Throws if the medium cannot be used. Default: `defaultSettings`. */
+  open(note: NoteOfUser, settings?: StoreSettings): Store;
 
   /** Answers the questions of a thread's readers; `null` for a store that threads read directly. */
   readonly answerReads: ((bridge: ReadBridge) => void) | null;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { defaultSettings } from "../../host/store/store-settings.ts";
 import { unstatedFacts } from "../../host/store/versions/version.ts";
 import { alice, HistoryStage } from "./history-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
@@ -115,13 +116,14 @@ test("emptying the trash removes the contents of the file, under all names that 
 const large = (at: number): string => `${at} `.repeat(300_000);
 
 test("old contents go when there are too many, and versions stay", async () => {
+  const small = { ...defaultSettings, history: { daysMax: 90, bytesMax: 2 ** 21 } };
   await using stage = new HistoryStage();
   for (let at = 0; at < 6; at++) {
     await stage.commit([write("a.md", large(at))]);
-    await stage.reopen({ days: 90, bytes: 2 ** 21 });
+    await stage.reopen(small);
   }
   await stage.commit([write("a.md", "last")]);
-  await stage.reopen({ days: 90, bytes: 2 ** 21 });
+  await stage.reopen(small);
   const contents = await stage.contents("a.md");
   expect(contents).toHaveLength(7);
   expect(contents.slice(0, 2)).toEqual([null, null]);

@@ -4,6 +4,8 @@ import { join } from "node:path";
 
 import { DiskRoot } from "../../host/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
+import { defaultSettings } from "../../host/store/store-settings.ts";
+import type { StoreSettings } from "../../host/store/store-settings.ts";
 import type { HeldHistory } from "../../host/store/versions/held-history.ts";
 import { unstatedFacts } from "../../host/store/versions/version.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
@@ -25,15 +27,15 @@ export class HistoryStage implements AsyncDisposable {
     this.store = this.#open();
   }
 
-  #open(history = { days: 90, bytes: 2 ** 25 }): FileStore {
+  #open(settings: StoreSettings = defaultSettings): FileStore {
     const note = (_owner: string, text: string): void => void this.notes.push(text);
-    return new FileStore(new DiskRoot(this.#folder.path), { durability: "full", note, history });
+    return new FileStore(new DiskRoot(this.#folder.path), { durability: "full", note, settings });
   }
 
   /** As another process begins, after this one has ended. */
-  async reopen(history?: { days: number; bytes: number }): Promise<void> {
+  async reopen(settings?: StoreSettings): Promise<void> {
     await this.store.close();
-    this.store = this.#open(history);
+    this.store = this.#open(settings);
   }
 
   /** Opens a second store beside the first. */

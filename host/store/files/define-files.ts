@@ -44,7 +44,7 @@ export function fileStore({ dir, mounts, durability = "full" }: FileStoreOptions
   return {
     location,
     answerReads: null,
-    open: (note) => openFiles(location, { durability, note }),
+    open: (note, settings) => openFiles(location, { durability, note, ...(settings && { settings }) }),
     checkTools: (tools, hintFor) => refuseUnfitTools(tools, location.mounts, hintFor),
     checkLogFile: (file) => refuseLogIn(location.mounts, file),
     // A log file in the place of one of these folders would lock everybody out.

@@ -11,6 +11,8 @@ import type { HeldRecords } from "../held-records.ts";
 import { noSharedStores } from "../no-shared-stores.ts";
 import { checkCommits, StaleCall, untilFresh } from "../plan-changes.ts";
 import type { SharedStores } from "../shared-stores.ts";
+import { defaultSettings } from "../store-settings.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type {
   HeldUser,
   HoldOptions,
@@ -26,8 +28,6 @@ import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
 import { heldFileRecords } from "./held-file-records.ts";
-import { historyDefaults } from "./history/prune-history.ts";
-import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import { mountedHome, storesFolder, userHome } from "./home.ts";
@@ -48,8 +48,8 @@ export interface FileStoreSetup {
   readonly mount?: Pick<MountLocation, "userId" | "scope">;
   /** How sessions are kept for another call. Crash tests have limits of their own. */
   readonly kept?: KeptLimits;
-  /** Default: `historyDefaults`. */
-  readonly history?: HistoryLimits;
+  /** Default: `defaultSettings`. */
+  readonly settings?: StoreSettings;
 }
 
 export class FileStore implements Store {
@@ -66,12 +66,12 @@ export class FileStore implements Store {
 
   /** `boot` is the machine's boot id; crash tests pass another one. */
   constructor(root: DataRoot, setUp: FileStoreSetup, boot: string | null = readBootId()) {
-    const { durability, note, mount, kept, history: historyLimits = historyDefaults } = setUp;
+    const { durability, note, mount, kept, settings = defaultSettings } = setUp;
     this.#root = root;
     this.#boot = boot;
     this.#mount = mount;
     this.#note = note;
-    const setup = { isFlushed: durability === "full", boot, historyLimits };
+    const setup = { isFlushed: durability === "full", boot, settings };
     this.#homes = new Homes<UserId>({
       ...setup,
       homeOf: (userId) => (mount === undefined ? userHome(root, userId) : mountedHome(root, userId, mount.scope)),

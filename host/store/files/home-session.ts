@@ -191,7 +191,7 @@ export class HomeSession implements Disposable {
     await this.retire(false).catch(passOverFull);
     this.#place.check();
     // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
-    this.#history.forget(changes, derived);
+    await this.#history.forget(changes, derived);
     const gone = await purge(changes, () => this.#place.walk(), this.#setup.isFlushed);
     await this.retire(false).catch(passOverFull);
     await this.#history.purged(gone, facts).catch(passOverFull);

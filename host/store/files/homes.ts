@@ -2,13 +2,13 @@
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { KnownSizes } from "../scope-size.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type { HoldOptions } from "../store.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
 import { heldFileHistory } from "./held-file-history.ts";
 import { KeptHistories } from "./history/kept-histories.ts";
-import type { HistoryLimits } from "./history/prune-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
 import type { HomeSession } from "./home-session.ts";
@@ -34,7 +34,7 @@ export interface HomesSetup<Id> {
   readonly note: (id: Id, text: string) => void;
   /** How sessions are kept for another call. */
   readonly kept?: KeptLimits;
-  readonly historyLimits: HistoryLimits;
+  readonly settings: StoreSettings;
 }
 
 export class Homes<Id extends string> {
@@ -119,9 +119,9 @@ export class Homes<Id extends string> {
     this.#kept.drop(id);
     const home = this.homeOf(id);
     if (isThorough) await mendFiles(home, waiting);
-    const { isFlushed, boot, historyLimits } = this.#setup;
+    const { isFlushed, boot, settings } = this.#setup;
     const note = (text: string): void => this.#setup.note(id, text);
-    const known = { home, isThorough, isFlushed, boot, note, historyLimits, histories: this.#histories.ofHome(id) };
+    const known = { home, isThorough, isFlushed, boot, note, settings, histories: this.#histories.ofHome(id) };
     return await openSession(() => ({ ...known, memo: this.#memoOf(id) }), waiting);
   }
 

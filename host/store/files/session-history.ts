@@ -19,8 +19,6 @@ import type { KnownHistory } from "./history/known-history.ts";
 import { isFullSegment, loadHistory, lostTrust } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import type { MovedVersions } from "./history/move-versions.ts";
-import { writePresent } from "./history/present-file.ts";
-import { pruneContents, pruneVersions } from "./history/prune-history.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
@@ -29,12 +27,10 @@ import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
+import { tidyHistory } from "./tidy-history.ts";
 
 /** How many bytes of files are read to find their contents in the history. */
 const hashedBytesMax = 64 * 1024 * 1024;
-
-/** After so many versions, at least, the present files' origins are written anew. */
-const unwrittenMax = 512;
 
 export class SessionHistory {
   readonly #setup: SessionSetup;
@@ -121,22 +117,17 @@ export class SessionHistory {
 
   /** What fails here is left to a later time: the versions have been moved. */
   async #tidyUp(known: KnownHistory): Promise<void> {
-    const { note, historyLimits } = this.#setup;
+    const { note, settings } = this.#setup;
     try {
-      using history = HistoryFolder.make(this.#place.own);
-      pruneContents(history, historyLimits, Date.now());
-      if (!known.startsSegment && known.unwritten < Math.max(unwrittenMax, known.origins.size / 2)) return;
-      await writePresent(history, known.origins);
-      await history.folder.flush();
-      known.unwritten = 0;
-      pruneVersions(history);
+      using folders = this.#place.walk();
+      await tidyHistory({ own: this.#place.own, folders }, known, settings);
     } catch (error) {
       note(`the history could not be tidied up (${failureOfDisk(error, "prune it").message})`);
     }
   }
 
   /** Files are about to be removed from the trash for good: so are their contents in the history. */
-  forget(changes: ChangeSet, derived: DerivedFiles = new Map()): void {
+  async forget(changes: ChangeSet, derived: DerivedFiles = new Map()): Promise<void> {
     const { known } = this;
     const { memo, home } = this.#setup;
     const gone = changes.filter((file) => isOfEntries(home.kind, file));
@@ -146,7 +137,7 @@ export class SessionHistory {
     const hashes = known.origins.head.seq === 0 ? [] : hashesOf(unknown, folders);
     const purged = contentsOfPurged(this.versions(), { gone, hashes, derived }, known.origins);
     using history = HistoryFolder.open(this.#place.own);
-    if (history !== null) forgetContents(history, purged);
+    if (history !== null) await forgetContents(history, purged);
     // Those of the WAL are in its records, and go with them.
     const left = memo.versions.map(({ first, lines }) => ({ first, lines, contents: [] }));
     memo.versions.splice(0, left.length, ...left);

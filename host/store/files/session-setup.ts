@@ -1,10 +1,10 @@
 import type { Directory } from "../../disk/directory.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
 import type { KeptHistory } from "./history/kept-histories.ts";
-import type { HistoryLimits } from "./history/prune-history.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import type { Home, HomeKind } from "./home.ts";
 
@@ -20,7 +20,7 @@ export interface SessionSetup {
   readonly boot: string | null;
   readonly note: (text: string) => void;
   readonly histories: KeptHistory;
-  readonly historyLimits: HistoryLimits;
+  readonly settings: StoreSettings;
 }
 
 /** What a store remembers about a home between two calls. */

@@ -21,7 +21,7 @@ export function memoryStore(): StoreDefinition {
   return {
     location: { kind: "memory" },
     answerReads: (bridge) => answerReads(users, bridge),
-    open: () => users,
+    open: (_note, settings) => users.openedWith(settings),
     checkTools: () => {},
     checkLogFile: () => {},
     holdsFile: () => false,

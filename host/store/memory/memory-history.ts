@@ -1,6 +1,8 @@
 import type { Seen } from "../../values/change-set.ts";
 import type { PlannedFile } from "../plan-changes.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type { CommitFacts } from "../store.ts";
+import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import { planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion } from "../versions/plan-versions.ts";
@@ -9,15 +11,21 @@ import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
 
-/** How many bytes of contents are kept, and how many versions. */
-const [bytesMax, versionsMax] = [32 * 1024 * 1024, 20_000];
+/** How many versions are kept. */
+const versionsMax = 20_000;
 
 /** The versions of one user's files, or of those of a shared store, in memory. Nobody edits these files by hand. */
 export class MemoryHistory {
   readonly #origins = new PresentOrigins();
   readonly #versions: Version[] = [];
   readonly #contents = new Map<string, Buffer>();
+  readonly #settings: () => StoreSettings;
   #bytes = 0;
+  #agedMs = 0;
+
+  constructor(settings: () => StoreSettings) {
+    this.#settings = settings;
+  }
 
   /** Throws nothing: a plan that was made can be kept. */
   plan(planned: readonly PlannedFile[], { facts, kind }: CommitFacts): PlannedVersion[] {
@@ -40,14 +48,13 @@ export class MemoryHistory {
     for (const { sha256, after, isSame } of planned) {
       if (sha256 !== null && after !== null && !isSame) this.#keep(sha256, after);
     }
+    this.#prune();
   }
 
   /** Files are about to be removed from the trash for good. */
   forget(gone: readonly PlannedFile[], derived: CommitFacts["derived"] = new Map()): void {
-    for (const sha256 of contentsOfPurged(this.#versions, { gone, hashes: [], derived }, this.#origins)) {
-      this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
-      this.#contents.delete(sha256);
-    }
+    const purged = contentsOfPurged(this.#versions, { gone, hashes: [], derived }, this.#origins);
+    for (const sha256 of purged) this.#remove(sha256);
   }
 
   get held(): HeldHistory {
@@ -77,10 +84,24 @@ export class MemoryHistory {
     if (this.#contents.has(sha256)) return;
     this.#contents.set(sha256, Buffer.from(content));
     this.#bytes += content.length;
-    for (const [oldest, bytes] of this.#contents) {
-      if (this.#bytes <= bytesMax) return;
-      this.#contents.delete(oldest);
-      this.#bytes -= bytes.length;
+  }
+
+  #prune(): void {
+    const { history, clock } = this.#settings();
+    const nowMs = clock();
+    if (isAgingDue(this.#agedMs, nowMs)) {
+      const bound = { daysMax: history.daysMax, nowMs, isThere: () => true };
+      for (const sha256 of agedContents(this.#versions, this.#origins, bound)) this.#remove(sha256);
+      this.#agedMs = nowMs;
     }
+    for (const oldest of this.#contents.keys()) {
+      if (this.#bytes <= history.bytesMax) return;
+      this.#remove(oldest);
+    }
+  }
+
+  #remove(sha256: string): void {
+    this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
+    this.#contents.delete(sha256);
   }
 }

@@ -11,6 +11,7 @@ import { planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
 import { entriesScope } from "../shared-stores.ts";
 import type { HeldStores, SharedStores, StoreChanges, StoreHoldOptions } from "../shared-stores.ts";
 import { onSnapshot } from "../snapshot.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import { MemoryHints } from "./memory-hints.ts";
 import { MemoryHistory } from "./memory-history.ts";
 import { UserFiles } from "./user-files.ts";
@@ -31,7 +32,12 @@ export class MemoryStores implements SharedStores {
   readonly #stores = new Map<StoreId, MemoryStore>();
   readonly #queue = new UserQueue();
   readonly #hints = new MemoryHints();
+  readonly #newHistory: () => MemoryHistory;
   #commits = 0;
+
+  constructor(settings: () => StoreSettings) {
+    this.#newHistory = () => new MemoryHistory(settings);
+  }
 
   async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
     const sorted = [...new Set(ids)].toSorted();
@@ -117,7 +123,7 @@ export class MemoryStores implements SharedStores {
   ): Promise<Result> {
     using held = new HeldStoreSet(ids, options, {
       open: (id) => this.filesOf(id),
-      history: (id) => (this.#stores.get(id)?.history ?? new MemoryHistory()).held,
+      history: (id) => (this.#stores.get(id)?.history ?? this.#newHistory()).held,
       has: (id) => this.#stores.has(id),
       findings: () => [],
       knownSizes: {},
@@ -140,7 +146,7 @@ export class MemoryStores implements SharedStores {
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);
     for (const { id, changes, planned } of parts) {
-      const store = this.#stores.get(id) ?? newStore();
+      const store = this.#stores.get(id) ?? newStore(this.#newHistory());
       if (by !== null && ownStoreOf(by) === id) store.owner = by;
       this.#stores.set(id, store);
       const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
@@ -154,9 +160,9 @@ export class MemoryStores implements SharedStores {
   }
 }
 
-const newStore = (): MemoryStore => ({
+const newStore = (history: MemoryHistory): MemoryStore => ({
   files: new UserFiles(),
-  history: new MemoryHistory(),
+  history,
   owner: null,
   version: 0,
 });

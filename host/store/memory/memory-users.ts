@@ -9,6 +9,8 @@ import type { HeldRecords } from "../held-records.ts";
 import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
+import { defaultSettings } from "../store-settings.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { MemoryHistory } from "./memory-history.ts";
 import { MemoryRecords } from "./memory-records.ts";
@@ -17,12 +19,23 @@ import { UserFiles } from "./user-files.ts";
 
 /** All users of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
 export class MemoryUsers implements Store {
-  readonly shared = new MemoryStores();
+  readonly shared: MemoryStores;
   readonly erased = nothingErased;
   readonly #users = new Map<UserId, UserFiles>();
   readonly #histories = new Map<UserId, MemoryHistory>();
   readonly #records = new MemoryRecords();
   readonly #queue = new UserQueue();
+  #settings = defaultSettings;
+
+  constructor() {
+    this.shared = new MemoryStores(() => this.#settings);
+  }
+
+  /** For another runtime. Its settings count from now on, if it has any. */
+  openedWith(settings: StoreSettings = this.#settings): this {
+    this.#settings = settings;
+    return this;
+  }
 
   async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
     return await untilFresh(options, () => this.#hold(userId, options, work));
@@ -112,7 +125,7 @@ export class MemoryUsers implements Store {
     const { until, signal } = options;
     return await this.#queue.run(userId, { until, signal, tooLong }, async () => {
       const files = this.filesOf(userId);
-      const history = this.#histories.get(userId) ?? new MemoryHistory();
+      const history = this.#histories.get(userId) ?? new MemoryHistory(() => this.#settings);
       this.#users.set(userId, files);
       const reader = new HeldReads(() => files);
       try {

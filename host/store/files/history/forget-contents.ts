@@ -1,4 +1,4 @@
-/** Removes contents for good, when their owner empties the trash. */
+/** Removes contents for good: when their owner empties the trash, and when they are too old. */
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { parseContent } from "./content-line.ts";
@@ -8,7 +8,7 @@ import type { HistoryFolder } from "./history-folder.ts";
 import { contentIn } from "./stored-contents.ts";
 
 /** Durable once the folder is flushed. Where there is no room to write a segment again, all of it goes. */
-export function forgetContents(history: HistoryFolder, hashes: ReadonlySet<string>): void {
+export async function forgetContents(history: HistoryFolder, hashes: ReadonlySet<string>): Promise<void> {
   for (const first of history.segments("contents")) {
     const lines = history.lines("contents", first);
     const parsed = lines.map(parseContent);
@@ -16,7 +16,7 @@ export function forgetContents(history: HistoryFolder, hashes: ReadonlySet<strin
     const left = parsed.flatMap((line, at) =>
       line === null || hashes.has(line.sha256) ? [] : lineAt(lines, line, at),
     );
-    replaceSegment(history, first, left);
+    await replaceSegment(history, first, left);
   }
 
   /** Of a content that is told from one that goes, all of it. */
@@ -29,11 +29,15 @@ export function forgetContents(history: HistoryFolder, hashes: ReadonlySet<strin
 
 const staged = "contents-staged";
 
-function replaceSegment(history: HistoryFolder, first: number, lines: readonly string[]): void {
+async function replaceSegment(history: HistoryFolder, first: number, lines: readonly string[]): Promise<void> {
   const name = contentsName(first);
+  if (lines.length === 0) return history.remove("contents", first);
   try {
     const content = Buffer.from(lines.map((line) => `${line}\n`).join(""));
     createOverLeftover(history.folder, staged, { content, shown: name });
+    // A power cut must not leave the name with half of it.
+    using file = history.folder.openFile(staged, name, "flush");
+    await file?.flush();
     history.folder.rename(staged, history.folder, name);
   } catch (error) {
     if (!isFullDisk(error)) throw error;

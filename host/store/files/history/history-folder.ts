@@ -7,7 +7,9 @@
  *       present.json           where the present files come from, up to some version
  *       began-late             there were files before there was a history
  *       versions-lost          versions are missing: files that none of the others knows have no trust
+ *       aged                   when old contents were last looked for, in milliseconds since 1970-01-01 UTC
  */
+import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { putAside } from "../put-aside.ts";
@@ -15,6 +17,8 @@ import { putAside } from "../put-aside.ts";
 export const historyFolder = "history";
 const lateMark = "began-late";
 const lostMark = "versions-lost";
+const agedMark = "aged";
+const stagedAged = "aged-staged";
 /** A history that cannot be used is renamed to this and a number. */
 export const damagedHistoryPrefix = "history-damaged-";
 const digits = 12;
@@ -62,6 +66,18 @@ export class HistoryFolder implements Disposable {
     if (this.hasLost) return;
     this.folder.create(lostMark, new Uint8Array(), lostMark);
     this.folder.flushNow();
+  }
+
+  /** When old contents were last looked for; 0 if that is not known. */
+  get agedMs(): number {
+    using file = this.folder.openFile(agedMark, agedMark, "read");
+    const text = file === null ? "" : file.read(0, Math.min(file.size(), digits * 2)).toString("latin1");
+    return /^\d+$/.test(text) ? Number(text) : 0;
+  }
+
+  noteAged(atMs: number): void {
+    createOverLeftover(this.folder, stagedAged, { content: Buffer.from(String(atMs)), shown: agedMark });
+    this.folder.rename(stagedAged, this.folder, agedMark);
   }
 
   /** The numbers of the first versions of all segments, in order. */

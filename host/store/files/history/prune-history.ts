@@ -1,27 +1,47 @@
+import type { HistoryLimits } from "../../../values/history-limits.ts";
+import { agedBefore, agedContents, isAgingDue } from "../../versions/aged-contents.ts";
+import type { PresentOrigins } from "../../versions/present-origins.ts";
 import { parseLine } from "../../versions/version-line.ts";
+import { forgetContents } from "./forget-contents.ts";
 import type { HistoryFolder } from "./history-folder.ts";
+import { versionsIn } from "./read-history.ts";
 
-/** For how long the contents of versions are kept. */
-export interface HistoryLimits {
-  readonly days: number;
-  /** Of one home, on the disk. */
-  readonly bytes: number;
-}
-
-export const historyDefaults: HistoryLimits = { days: 90, bytes: 32 * 1024 * 1024 };
-
-const dayMs = 24 * 3_600_000;
-
-/** Removes the contents of old versions, a segment at a time; never those of the last segment. */
-export function pruneContents(history: HistoryFolder, { days, bytes }: HistoryLimits, nowMs: number): void {
+/** Removes the oldest contents that are too many, a segment at a time; never those of the last segment. */
+export function pruneToBytes(history: HistoryFolder, { bytesMax }: Pick<HistoryLimits, "bytesMax">): void {
   const segments = history.segments("contents");
-  if (segments.length < 2) return;
   let left = segments.reduce((sum, first) => sum + history.bytesOf("contents", first), 0);
   for (const first of segments.slice(0, -1)) {
-    if (left <= bytes && !isOld(history, first, nowMs - days * dayMs)) break;
+    if (left <= bytesMax) return;
     left -= history.bytesOf("contents", first);
     history.remove("contents", first);
   }
+}
+
+export interface Aging extends Pick<HistoryLimits, "daysMax"> {
+  readonly nowMs: number;
+  readonly origins: PresentOrigins;
+  readonly isThere: (scope: string, path: string) => boolean;
+}
+
+/**
+ * Removes the contents that no file has had for too many days, of all segments. No version may wait in the WAL. Returns
+ * whether there were any. Durable once the folder is flushed.
+ */
+export async function pruneByAge(history: HistoryFolder, { origins, ...bound }: Aging): Promise<boolean> {
+  if (!isAgingDue(history.agedMs, bound.nowMs)) return false;
+  const isYoung = oldestMs(history) >= agedBefore(bound);
+  const aged = isYoung ? noHashes : agedContents(versionsIn({ history, queued: [] }), origins, bound);
+  if (aged.size > 0) await forgetContents(history, aged);
+  history.noteAged(bound.nowMs);
+  return aged.size > 0;
+}
+
+const noHashes: ReadonlySet<string> = new Set();
+
+/** When the oldest version was made; 0 if that cannot be told. */
+function oldestMs(history: HistoryFolder): number {
+  const [first = 0] = history.segments("versions");
+  return parseLine(history.lines("versions", first)[0] ?? "")?.atMs ?? 0;
 }
 
 /** How many bytes all versions of a home take. A call with two files takes 0.6 KB. */
@@ -37,10 +57,4 @@ export function pruneVersions(history: HistoryFolder): void {
     history.remove("contents", first);
     history.remove("versions", first);
   }
-}
-
-/** Whether all versions of a segment are from before some time. */
-function isOld(history: HistoryFolder, first: number, beforeMs: number): boolean {
-  const last = parseLine(history.lines("versions", first).at(-1) ?? "");
-  return last !== null && last.atMs < beforeMs;
 }
