@@ -16,7 +16,8 @@ which tool, how far its text is trusted, and the run and the source that the pro
 data; tools cannot do this.
 
 The trust is the lowest of what the program has said of the call and of what its model had seen, and it never rises by
-an edit, a move or an import. An edit by hand has a version once a later change has met it.`,
+an edit, a move or an import. An edit by hand has a version once a later change has met it. The policy says for how long
+contents are kept (history): "diff" and "restore" refuse a version whose content is no longer kept.`,
   operands: { "[NAME]": "the path of a file, or the name of an entry, also of a deleted one (default: all files)" },
   requiredTexts: { user: ["ID", "the user whose files they are"] },
   texts: { scope: ["SCOPE", "prints only the files of this scope (default: all scopes)"] },

@@ -31,6 +31,7 @@ const fitting: { readonly name: string; readonly file: object }[] = [
   { name: "nothing granted", file: { version: 1, plugins: {} } },
   { name: "limits as they are", file: { version: 1, limits: { memoryPages: 512, deadlineMs: 10_000 }, plugins: {} } },
   { name: "the lowest limits", file: { version: 1, limits: { fuelPolls: 1, stagedBytes: 1 }, plugins: {} } },
+  { name: "the longest history", file: { version: 1, history: { daysMax: 3650, bytesMax: 268435456 }, plugins: {} } },
   { name: "a tool without rights", file: { version: 1, plugins: { a: { tools: { T: { rights: [], scopes: [] } } } } } },
   { name: "a plugin and a tool named constructor", file: plugins({ constructor: { tools: { constructor: tool } } }) },
   { name: "a strict policy", file: { version: 1, strict: true, plugins: {} } },
@@ -88,6 +89,26 @@ const misfits: readonly Misfit[] = [
     name: "a limit with an unknown name",
     file: { version: 1, limits: { deadlineMS: 1 }, plugins: {} },
     says: 'limits has the key "deadlineMS", allowed: an object with deadlineMs, fuelPolls',
+  },
+  {
+    name: "a history of no days",
+    file: { version: 1, history: { daysMax: 0 }, plugins: {} },
+    says: "history.daysMax is 0, allowed: a whole number from 1 to 3650",
+  },
+  {
+    name: "a history of few bytes",
+    file: { version: 1, history: { bytesMax: 1048575 }, plugins: {} },
+    says: "history.bytesMax is 1048575, allowed: a whole number from 1048576 to 268435456",
+  },
+  {
+    name: "a history with an unknown name",
+    file: { version: 1, history: { days: 90 }, plugins: {} },
+    says: 'history has the key "days", allowed: an object with daysMax, bytesMax',
+  },
+  {
+    name: "a history that is a number",
+    file: { version: 1, history: 90, plugins: {} },
+    says: "history is 90, allowed: an object with daysMax, bytesMax",
   },
   {
     name: "an unknown right",

@@ -34,6 +34,12 @@ test("limits that a policy leaves out are the host's own, and those it names are
   expect((await loadPolicy(policyOf({}, { limits }))).limits).toEqual({ ...policyLimitsMax, fuelPolls: 7 });
 });
 
+test("history limits that a policy leaves out are the defaults", async () => {
+  expect((await loadPolicy(policyOf({}))).history).toEqual({ daysMax: 90, bytesMax: 33_554_432 });
+  const history = { daysMax: 3_650, bytesMax: undefined };
+  expect((await loadPolicy(policyOf({}, { history }))).history).toEqual({ daysMax: 3_650, bytesMax: 33_554_432 });
+});
+
 const trustOf = async (trust: PolicyFile["plugins"][string]["trust"]): Promise<unknown> =>
   (await loadPolicy(policyOf({ a: { trust, tools: {} } }))).plugins.get("a")?.trust;
 
@@ -83,6 +89,7 @@ test.for<{ name: string; policy: PolicyFile }>([
   { name: "a pin", policy: policyOf({ a: { sha256: [one], tools: { T: read } } }) },
   { name: "a limit", policy: policyOf({ a: { tools: { T: read } } }, { limits: { hostCalls: 9 } }) },
   { name: "a trust", policy: policyOf({ a: { trust: { active: "tool_external" }, tools: { T: read } } }) },
+  { name: "a history", policy: policyOf({ a: { tools: { T: read } } }, { history: { daysMax: 91 } }) },
   { name: "being strict", policy: policyOf({ a: { tools: { T: read } } }, { strict: true }) },
 ])("policies that differ by $name have different hashes", async ({ policy }) => {
   const { sha256 } = await loadPolicy(policyOf({ a: { tools: { T: read } } }));

@@ -42,8 +42,7 @@ export type Engine = "files" | "memory";
 
 export async function openUndoStage(engine: Engine, options: Partial<RuntimeOptions> = {}): Promise<UndoStage> {
   const folder = temporaryFolder();
-  // Contents of a quarter of a year ago are no longer kept.
-  const stage = { atMs: Date.now() - 86_400_000 };
+  const stage = { atMs: Date.UTC(2026, 0, 1) };
   const runtime = await createRuntime({
     ...(engine === "files" ? { dataDir: folder.path, durability: "relaxed" } : { store: memoryStore() }),
     plugins: shippedNames(),

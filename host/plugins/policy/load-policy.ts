@@ -7,6 +7,8 @@ import { lockSchema } from "../../../shared/plugin-lock.ts";
 import type { PluginLock } from "../../../shared/plugin-lock.ts";
 import { quoted } from "../../../shared/text.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
+import { historyDefaults } from "../../values/history-limits.ts";
+import type { HistoryLimits } from "../../values/history-limits.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
@@ -82,9 +84,10 @@ async function completed(name: string, file: PolicyFile, folder: string): Promis
       },
     ]),
   );
-  // JSON has no `undefined`, so the spread cannot remove a limit.
+  // JSON has no `undefined`, so no spread can remove a limit.
   const limits: PolicyLimits = { ...policyLimitsMax, ...(file.limits as Partial<PolicyLimits>) };
-  const meaning = { limits, isStrict: file.strict === true, plugins };
+  const history: HistoryLimits = { ...historyDefaults, ...(file.history as Partial<HistoryLimits>) };
+  const meaning = { limits, history, isStrict: file.strict === true, plugins };
   return { name, sha256: policySha256(meaning), ...meaning };
 }
 

@@ -8,6 +8,8 @@ import { scopeName } from "../../../shared/path.ts";
 import { byPluginName, sha256Schema } from "../../../shared/plugin-lock.ts";
 import { anyStore } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
+import { historyRanges } from "../../values/history-limits.ts";
+import type { HistoryLimits } from "../../values/history-limits.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import type { PolicyLimits, TrustPolicy } from "./policy.ts";
 import { trustDefaults } from "./trust-policy.ts";
@@ -39,6 +41,11 @@ export interface PolicyFile {
   readonly strict?: boolean | undefined;
   /** Bounds of every call. Each can only lower the default, and is at least 1. */
   readonly limits?: { readonly [Name in keyof PolicyLimits]?: number | undefined } | undefined;
+  /**
+   * How much of what files were is kept, in each user's history. `daysMax` (1 to 3,650, default 90): for so many days
+   * after it was replaced or deleted. `bytesMax` (1 MiB to 256 MiB, default 32 MiB): on the disk, the newest.
+   */
+  readonly history?: { readonly [Name in keyof HistoryLimits]?: number | undefined } | undefined;
   /** By the plugins' names in their manifests. */
   readonly plugins: Readonly<Record<string, PluginEntry>>;
 }
@@ -119,6 +126,14 @@ const limits = z.strictObject(
   `an object with ${Object.keys(policyLimitsMax).join(", ")}`,
 );
 
+const history = z.strictObject(
+  {
+    daysMax: historyLimit("daysMax", "For how many days a content is kept after it was replaced or deleted."),
+    bytesMax: historyLimit("bytesMax", "How many bytes of contents the history of a user keeps on the disk."),
+  },
+  `an object with ${Object.keys(historyRanges).join(", ")}`,
+);
+
 export const policyFileSchema: z.ZodMiniType<PolicyFile> = z.strictObject(
   {
     $schema: z.optional(z.string("a text")),
@@ -132,13 +147,26 @@ export const policyFileSchema: z.ZodMiniType<PolicyFile> = z.strictObject(
         ),
     ),
     limits: z.optional(limits),
+    history: z.optional(history),
     plugins: byPluginName(pluginEntry),
   },
-  "an object with version, plugins, and $schema, lockFile, strict, limits",
+  "an object with version, plugins, and $schema, lockFile, strict, limits, history",
 );
 
 function limit(name: keyof PolicyLimits, description: string): z.ZodMiniType<number | undefined> {
-  const max = policyLimitsMax[name];
-  const allowed = `a whole number from 1 to ${max}`;
-  return z.optional(z.int(allowed).check(z.minimum(1, allowed), z.maximum(max, allowed), z.meta({ description })));
+  return wholeNumber({ min: 1, max: policyLimitsMax[name] }, description);
+}
+
+function historyLimit(name: keyof HistoryLimits, description: string): z.ZodMiniType<number | undefined> {
+  return wholeNumber(historyRanges[name], description);
+}
+
+interface Range {
+  readonly min: number;
+  readonly max: number;
+}
+
+function wholeNumber({ min, max }: Range, description: string): z.ZodMiniType<number | undefined> {
+  const allowed = `a whole number from ${min} to ${max}`;
+  return z.optional(z.int(allowed).check(z.minimum(min, allowed), z.maximum(max, allowed), z.meta({ description })));
 }

@@ -3,10 +3,11 @@ import { createHash } from "node:crypto";
 import type { Policy } from "./policy.ts";
 
 /** The SHA-256 of a policy's canonical form, in which every list and table is sorted. */
-export function policySha256({ limits, isStrict, plugins }: Pick<Policy, "limits" | "isStrict" | "plugins">): string {
+export function policySha256({ limits, history, isStrict, plugins }: Omit<Policy, "name" | "sha256">): string {
   const form = {
     ...(isStrict && { isStrict }),
     limits: sorted(Object.entries(limits)),
+    history: sorted(Object.entries(history)),
     plugins: sorted(plugins).map(([plugin, { sha256, trust, tools }]) => [
       plugin,
       sha256,

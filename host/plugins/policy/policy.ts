@@ -1,5 +1,6 @@
 import type { Right } from "../../../shared/abi.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
+import type { HistoryLimits } from "../../values/history-limits.ts";
 
 /** Bounds of every call, never above those of `shared/limits.ts`. */
 export interface PolicyLimits {
@@ -48,6 +49,7 @@ export interface Policy {
   /** The SHA-256 of the policy's meaning, however it is written: with all limits and the lock file's pins. */
   readonly sha256: string;
   readonly limits: PolicyLimits;
+  readonly history: HistoryLimits;
   /** Whether it refuses a plugin that asks for more than it grants, instead of taking that away. */
   readonly isStrict: boolean;
   readonly plugins: ReadonlyMap<string, PluginPolicy>;

@@ -1,0 +1,197 @@
+/** The policy says for how many days and in how many bytes the history keeps contents, on the runtime's clock. */
+import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, memoryStore } from "memcell";
+import type { PolicyFile, Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedNames } from "../support/test-plugin.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
+import { userFolder } from "../support/user-files.ts";
+import { alice, remove, upsert } from "./undo-stage.ts";
+
+const dayMs = 86_400_000;
+/** Long before the system's clock. */
+const startMs = Date.UTC(2001, 1, 3);
+
+const kinds = ["files", "a mounted folder", "memory"] as const;
+
+interface Stage extends AsyncDisposable {
+  runtime: Runtime;
+  readonly path: string;
+  atMs: number;
+  /** As another process begins. */
+  reopen(): Promise<void>;
+  write(...inputs: readonly object[]): Promise<void>;
+}
+
+async function openStage(history: PolicyFile["history"], kind: (typeof kinds)[number] = "files"): Promise<Stage> {
+  const folder = temporaryFolder();
+  const mounted = temporaryFolder();
+  const store = kind === "memory" ? { store: memoryStore() } : { dataDir: join(folder.path, "data") };
+  const mounts = [{ ...alice, scope: "memory", dir: mounted.path }];
+  const open = (): Promise<Runtime> =>
+    createRuntime({
+      ...store,
+      ...(kind === "a mounted folder" && { mounts }),
+      plugins: shippedNames(),
+      policy: { ...trustingPolicy({}), history },
+      threadsMax: 1,
+      clock: () => stage.atMs,
+    });
+  const stage = { atMs: startMs, path: kind === "files" ? join(folder.path, "data") : mounted.path };
+  let runtime = await open();
+  return Object.assign(stage, {
+    runtime,
+    async reopen(this: Stage) {
+      await runtime.close();
+      runtime = await open();
+      this.runtime = runtime;
+    },
+    async write(...inputs: readonly object[]) {
+      for (const input of inputs) {
+        stage.atMs += 1_000;
+        const tool = Object.hasOwn(input, "command") ? "memory" : "UpdateUserMemory";
+        expect(await runtime.call(tool, input, alice)).toMatchObject({ ok: true });
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      for (const each of [folder, mounted]) each[Symbol.dispose]();
+    },
+  });
+}
+
+/** All that the host's own folders below a folder have of contents. */
+function keptTexts(path: string): string {
+  const all = readdirSync(path, { recursive: true, encoding: "utf8" });
+  const contents = all.filter((each) => /\.memcell\/history\/contents-[^/]*$/.test(each));
+  return contents.map((each) => readFileSync(join(path, each), "utf8")).join("");
+}
+
+const notKept = {
+  code: "ENTRY_NOT_FOUND",
+  message: expect.stringMatching(/the content (?:of|before) version \d+ is no longer kept$/),
+};
+
+test.for(kinds)("what was replaced or deleted is kept for so many days: %s", async (kind) => {
+  await using stage = await openStage({ daysMax: 7 }, kind);
+  await stage.write(upsert("old", "present from the first day"), upsert("a", "replaced"), upsert("a", "in between"));
+  await stage.write(upsert("gone", "early secret"), upsert("gone", "late secret"), remove("gone"));
+  stage.atMs += 6 * dayMs;
+  await stage.write(upsert("a", "present"));
+  await stage.reopen();
+  const { seq: first = 0 } = (await stage.runtime.upkeep.history(alice, { path: "a.md" })).at(-1) ?? {};
+  const diff = () => stage.runtime.upkeep.diff(alice, "a", { from: first, to: first + 1 });
+  expect((await diff()).lines?.join("\n")).toContain("+in between");
+  expect(await stage.runtime.upkeep.restoreVersion(alice, "gone", { version: first + 2 })).toMatchObject({ seq: 4 });
+  await stage.write(remove("gone"));
+  const before = await stage.runtime.upkeep.history(alice);
+
+  stage.atMs += 2 * dayMs;
+  await stage.write(upsert("other", "x"));
+  await stage.reopen();
+  const { upkeep } = stage.runtime;
+  await expect(diff()).rejects.toMatchObject(notKept);
+  await expect(upkeep.diff(alice, "a", { from: "before", to: first + 1 })).rejects.toMatchObject(notKept);
+  await expect(upkeep.restoreVersion(alice, "a", { version: first })).rejects.toMatchObject(notKept);
+  await expect(upkeep.restoreVersion(alice, "gone", { version: first + 3 })).resolves.toMatchObject({
+    scope: "memory",
+  });
+  expect((await upkeep.history(alice)).slice(-before.length)).toEqual(before);
+  expect(await upkeep.inspect(alice)).toEqual([]);
+});
+
+test("contents of deleted files go as well, and the trash keeps its own copy until it is emptied", async () => {
+  await using stage = await openStage({ daysMax: 1 });
+  await stage.write(
+    upsert("gone", "early secret"),
+    upsert("gone", "late secret"),
+    remove("gone"),
+    upsert("a", "stays"),
+  );
+  await stage.reopen();
+  expect(keptTexts(stage.path)).toMatch(/early secret[^]*late secret/);
+  stage.atMs += 3 * dayMs;
+  await stage.write(upsert("b", "stays"));
+  await stage.reopen();
+  expect(keptTexts(stage.path)).not.toContain("secret");
+  expect(keptTexts(stage.path)).toContain("stays");
+  const { upkeep } = stage.runtime;
+  expect(await upkeep.restoreVersion(alice, "gone", { version: 2 })).toMatchObject({ outcome: "created" });
+  await expect(upkeep.restoreVersion(alice, "gone", { version: 1 })).rejects.toMatchObject(notKept);
+  expect(await upkeep.purge(alice, { beforeEpochMs: stage.atMs })).toMatchObject([{ path: "gone.md" }]);
+  expect(await upkeep.inspect(alice)).toEqual([]);
+});
+
+test("what somebody has removed by hand counts as deleted", async () => {
+  await using stage = await openStage({ daysMax: 1 });
+  await stage.write(upsert("a", "removed by hand", "d"), upsert("b", "stays"));
+  await stage.reopen();
+  rmSync(join(userFolder(stage.path, "alice"), "memory", "a.md"));
+  stage.atMs += 3 * dayMs;
+  await stage.write(upsert("b", "stays too"));
+  await stage.reopen();
+  expect(keptTexts(stage.path)).not.toContain("removed by hand");
+  expect(keptTexts(stage.path)).toMatch(/stays[^]*stays too/);
+});
+
+test("a present content is kept however old it is, so that what replaces it can be taken back", async () => {
+  await using stage = await openStage({ daysMax: 1 });
+  await stage.write(upsert("a", "of the first day"), upsert("b", "x"));
+  for (let day = 0; day < 4; day++) {
+    stage.atMs += 2 * dayMs;
+    await stage.write(upsert("b", `day ${day}`));
+    await stage.reopen();
+  }
+  await stage.write(upsert("a", "poison"));
+  const { upkeep } = stage.runtime;
+  expect(await upkeep.undo(alice, { since: new Date(stage.atMs) })).toMatchObject({
+    restored: ["memory/a.md"],
+    left: [],
+  });
+  expect(JSON.stringify(await stage.runtime.readEntry({ family: "user-memory", name: "a" }, alice))).toContain(
+    "of the first day",
+  );
+});
+
+test("a shared store keeps contents as long", async () => {
+  await using stage = await openStage({ daysMax: 2 });
+  const path = "/memories/a.md";
+  const replace = (oldText: string, newText: string) => ({
+    command: "edit",
+    path,
+    old_str: oldText,
+    new_str: newText,
+  });
+  await stage.write({ command: "create", path, content: "replaced soon" }, replace("replaced soon", "stays"));
+  await stage.reopen();
+  expect(keptTexts(join(stage.path, "stores"))).toContain("replaced soon");
+  stage.atMs += 3 * dayMs;
+  await stage.write({ command: "create", path: "/memories/b.md", content: "x" });
+  await stage.reopen();
+  expect(keptTexts(join(stage.path, "stores"))).not.toContain("replaced soon");
+  const restored = stage.runtime.upkeep.restoreVersion(alice, "a.md", { version: 1, scope: "store" });
+  await expect(restored).rejects.toMatchObject(notKept);
+});
+
+/** None is like the one before. */
+const body = (at: number): string =>
+  Array.from({ length: 6_000 }, (_, line) => `${line * (at + 7)}-${at}`)
+    .join(" ")
+    .slice(0, 60_000);
+
+test.for(["files", "memory"] as const)("so many bytes are kept, of the newest contents: %s", async (kind) => {
+  await using stage = await openStage({ bytesMax: 1024 * 1024 }, kind);
+  for (let at = 0; at < 60; at++) {
+    await stage.write(upsert("a", body(at), `version ${at}`));
+    if (at % 12 === 11) await stage.reopen();
+  }
+  const { upkeep } = stage.runtime;
+  await expect(upkeep.restoreVersion(alice, "a", { version: 1 })).rejects.toMatchObject(notKept);
+  expect(await upkeep.history(alice, { path: "a.md" })).toHaveLength(60);
+  expect(await upkeep.restoreVersion(alice, "a", { version: 59 })).toMatchObject({ outcome: "replaced" });
+  if (kind === "files") expect(keptTexts(stage.path).length).toBeLessThan(4 * 1024 * 1024);
+});
