@@ -1,7 +1,6 @@
 /** What a call may write: its trust, from what the program says and from what its run has read, and the gate's decision. */
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import { makeWait, shownChanges } from "../gate/gate.ts";
 import type { Gate, WaitingCall } from "../gate/gate.ts";
@@ -11,19 +10,22 @@ import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
 import { entriesScope } from "../store/shared-stores.ts";
-import type { DerivedFiles, HoldOptions, Store } from "../store/store.ts";
+import type { HoldOptions, Store } from "../store/store.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
+import { trustOfReads } from "../store/versions/read-trust.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { statedTrust } from "../values/origin.ts";
 import type { StatedOrigin } from "../values/origin.ts";
+import { scopeOfStore } from "../values/store-id.ts";
+import type { StoreId } from "../values/store-id.ts";
 import { failedResult } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Admission } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions } from "./asked-call.ts";
-import { lowestRead, readsEntries, trustOfEntries } from "./run-reads.ts";
+import { lowestRead, readsEntries, withoutDerived } from "./run-reads.ts";
 import { writeFacts } from "./write-facts.ts";
 
 export interface GatedCallParts {
@@ -32,8 +34,6 @@ export interface GatedCallParts {
   readonly admission: Admission;
   readonly gate: Gate;
   readonly runTrust: RunTrust;
-  /** The files that plugins make from their other files, by scope. */
-  readonly derived: DerivedFiles;
 }
 
 interface Caller {
@@ -44,6 +44,12 @@ interface Caller {
   /** JSON text. */
   readonly input: string;
   readonly action: string;
+}
+
+interface ReadStore {
+  readonly id: StoreId;
+  /** Whether it is the user's own. */
+  readonly isOwn: boolean;
 }
 
 type Waiting = Pick<HoldOptions, "until" | "signal">;
@@ -88,16 +94,20 @@ export class GatedCall {
     this.#ofRun = await this.#parts.runTrust.of(this.#call.userId, run, { until, signal });
   }
 
-  /** Its guest has read files of one history, under the scopes that the history has. */
+  /** Its guest has read files of the user. */
   hasRead(history: HeldHistory, seen: readonly Seen[]): void {
-    if (this.#areReadsAsked) this.#lower(trustOfEntries(history, seen, this.#parts.derived));
+    if (this.#areReadsAsked) this.#lower(trustOfReads(history, withoutDerived(seen, this.#call.found.files)));
   }
 
-  /** Its guest has read entries of a store, as the store's history names them. */
-  hasReadStore(history: HeldHistory, seen: readonly Seen[], isOwn: boolean): void {
+  /** Its guest has read files of stores, one of which has this history. */
+  hasReadStore(history: HeldHistory, seen: readonly Seen[], { id, isOwn }: ReadStore): void {
     if (!this.#areReadsAsked) return;
-    const derived = new Map([[entriesScope, this.#parts.derived.get(ownStoreName) ?? []]]);
-    const trust = trustOfEntries(history, seen, derived);
+    const scope = scopeOfStore(id);
+    // The store's history has another name for it.
+    const entries = withoutDerived(seen, this.#call.found.files).flatMap((file) =>
+      file.scope === scope ? [{ ...file, scope: entriesScope }] : [],
+    );
+    const trust = trustOfReads(history, entries);
     this.#lower(trust === null || isOwn ? trust : lowestOf(trust, ofAnother));
   }
 

@@ -14,10 +14,9 @@ import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
-import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { WorkerReply } from "../thread/worker.ts";
-import type { Seen, SizedChange } from "../values/change-set.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { scopeOfStore, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -98,7 +97,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;
   for (const id of new Set(reply.seen.flatMap(({ scope }) => storeOfScope(scope) ?? []))) {
-    gated.hasReadStore(held.history(id), entriesRead(reply.seen, id), id === principal);
+    gated.hasReadStore(held.history(id), reply.seen, { id, isOwn: id === principal });
   }
   if (!envelope.ok) return { result: resultOf(envelope) };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
@@ -114,12 +113,6 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const written = isOwn(all, principal) ? facts : { ...facts, trust: lowestOf(facts.trust, ofAnother) };
   await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind: options.kind });
   return { result };
-}
-
-/** What a guest has read of a store's entries, as the store's history names them. */
-function entriesRead(seen: readonly Seen[], id: StoreId): Seen[] {
-  const scope = scopeOfStore(id);
-  return seen.flatMap((file) => (file.scope === scope ? [{ ...file, scope: entriesScope }] : []));
 }
 
 /** Only the owner of the own store can approve what is written there; nobody can approve for another store's owner. */

@@ -65,12 +65,12 @@ export class LoadedTools {
     return this.all.filter(({ tool }) => tool.role === role);
   }
 
-  /** The files that plugins make from their other files, by scope. */
+  /** The files that plugins make from their other files, by scope, as `isDerivedFile` says it of one family. */
   get derivedFiles(): ReadonlyMap<string, readonly string[]> {
-    const made = this.withRole("inspect").flatMap((found) =>
-      ownScopesOf(found).map((scope) => [scope, found.tool.derivedFiles ?? []] as const),
+    const declared = this.all.flatMap(({ files }) => files.derived);
+    return new Map(
+      declared.flatMap(({ scopes, places }) => ownScopes(scopes).map((scope) => [scope, places] as const)),
     );
-    return new Map(made);
   }
 
   /** Whether any tool reads or writes in a scope. */
@@ -85,8 +85,10 @@ export class LoadedTools {
 }
 
 /** The scopes of a tool. `store` is the user's own store, for a tool that reaches any. */
-export const ownScopesOf = ({ tool }: CatalogTool): string[] =>
-  tool.scopes.map((scope) => (scope === anyStore ? ownStoreName : scope));
+export const ownScopesOf = ({ tool }: CatalogTool): string[] => ownScopes(tool.scopes);
+
+const ownScopes = (scopes: readonly string[]): string[] =>
+  scopes.map((scope) => (scope === anyStore ? ownStoreName : scope));
 
 const hasScope = (found: CatalogTool, scope: string): boolean => ownScopesOf(found).includes(scope);
 
@@ -104,9 +106,13 @@ export function mayChange(rights: readonly Right[]): boolean {
 /** Whether a tool reaches shared stores. Then it reaches no user's folder. */
 export const reachesStores = ({ tool: { scopes } }: CatalogTool): boolean => scopes.includes(anyStore);
 
-/** Whether its answers show entries: to a model, or as the roles `index` and `read` do. */
-export const showsEntries = ({ tool: { role } }: CatalogTool): boolean =>
-  role === undefined || role === "index" || role === "read";
+/** Whether its answers show entries: to a model, or as the roles `index`, `entries` and `read` do. */
+export const showsEntries = (found: CatalogTool): boolean =>
+  found.tool.role === undefined || found.tool.role === "read" || listsEntries(found);
+
+/** Whether its answer lists all entries. */
+export const listsEntries = ({ tool: { role } }: Pick<CatalogTool, "tool">): boolean =>
+  role === "index" || role === "entries";
 
 /** A tool's name in error messages. Callers without types can pass anything. */
 export function toolLabel(toolName: unknown): string {

@@ -94,7 +94,7 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
-  const parts = { store, pool, admission, recorder, listeners, ...called, ...gateParts(checked, store, catalog) };
+  const parts = { store, pool, admission, recorder, listeners, ...called, ...gateParts(checked, store) };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
   if (retiresLeftOver && !readOnly) void store.retireLeftOver();
@@ -112,13 +112,10 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   return readOnly ? runtime.asReadOnly() : runtime;
 }
 
-function gateParts(
-  { onWrite, clock }: CheckedOptions,
-  store: Store,
-  { tools: { derivedFiles: derived } }: JudgedCatalog,
-): Pick<GatedCallParts, "gate" | "runTrust" | "derived"> {
-  return { gate: new Gate(onWrite ?? null), runTrust: new RunTrust(store, clock), derived };
-}
+const gateParts = ({ onWrite, clock }: CheckedOptions, store: Store): Pick<GatedCallParts, "gate" | "runTrust"> => ({
+  gate: new Gate(onWrite ?? null),
+  runTrust: new RunTrust(store, clock),
+});
 
 /** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */
 async function loadCatalog(options: CheckedOptions, besides: Besides): Promise<LoadedCatalog> {

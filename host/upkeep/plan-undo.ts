@@ -106,7 +106,7 @@ class PartPlanner {
     const { scope, path } = chain;
     const { tools } = this.#operation;
     // What is in the trash is where a file of the changes goes.
-    if (isTrashPath(path) || isDerived(path, this.#derived.get(scope) ?? [])) return;
+    if (isTrashPath(path) || (this.#isMade(scope) && isDerived(path, this.#derived.get(scope) ?? []))) return;
     const { present, before, isRemade, builtOn } = beforeChanges(chain);
     const bytes = await this.#read(scope, path);
     if (bytes instanceof ToolError) return this.#leave(scope, path, reasonOf(bytes));
@@ -220,6 +220,11 @@ class PartPlanner {
 
   async #trashPlaces(scope: string): Promise<FilePlaces> {
     return new FilePlaces((await trashOf(this.#part.reader, scope)).map(trashPathOf));
+  }
+
+  /** Whether a plugin makes the derived files of a scope anew. Otherwise they go back as the others do. */
+  #isMade(scope: string): boolean {
+    return this.#operation.tools.forScope("inspect", scope) !== null;
   }
 
   #leave(scope: string, path: string, reason: string): void {

@@ -162,3 +162,17 @@ test("a program that says nothing of origins writes on when the history was lost
   expect(await save(runtime, "a", "three", owner)).toMatchObject({ ok: true });
   expect((await runtime.upkeep.history(owner, { path: "a.md" }))[0]).toMatchObject({ trust: "untrusted_document" });
 });
+
+test("an index does not lower a write that reads it, also if the policy has no tool that makes it", async () => {
+  using folder = temporaryFolder();
+  const policy = trustingPolicy({ active: "untrusted_document" });
+  const memory = policy.plugins["user-memory"];
+  if (memory === undefined) return expect.fail("There is no user-memory");
+  const { InspectMemory: _, ...tools } = memory.tools;
+  const plugins = { ...policy.plugins, "user-memory": { ...memory, tools } };
+  await using runtime = await createRuntime({ dataDir: folder.path, policy: { ...policy, plugins } });
+  await save(runtime, "menu", "Soup", web);
+  await save(runtime, "editor", "vim", user);
+  const [version] = await runtime.upkeep.history(owner, { path: "editor.md" });
+  expect(version).toMatchObject({ trust: "direct_user" });
+});
