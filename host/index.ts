@@ -17,7 +17,14 @@ export type { InternalEntry, InternalFlags, UserStores } from "./runtime/user-st
 export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/store-access.ts";
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
 export { storeIdOf } from "./values/store-id.ts";
-export type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./runtime/memory-families.ts";
+export type {
+  EntriesChoice,
+  EntryName,
+  EntryText,
+  FamilyChoice,
+  MemoryEntry,
+  MemoryFamily,
+} from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";

@@ -58,8 +58,8 @@ export interface EntryView {
   readonly least: OriginClass;
   /** Changes of derived files, so that they are as without these entries. */
   readonly made: readonly SizedChange[];
-  /** Called with the number of entries that are not shown. */
-  readonly hides?: (count: number) => void;
+  /** Called with whether the answer can show one of them all the same, from a derived file. */
+  readonly tells?: (canShow: boolean) => void;
 }
 
 export type Accepts<Answer> = (

@@ -3,6 +3,7 @@ import { isUsersOwn } from "../../shared/entry-origin.ts";
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import { originClasses } from "../../shared/origin.ts";
 import { entryNameAt, isDerivedFile, isEntryFile } from "../plugins/family-files.ts";
+import { listsEntries, reachesStores } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { Seen } from "../values/change-set.ts";
@@ -10,21 +11,27 @@ import type { ToolSuccess } from "../values/tool-result.ts";
 import { AnswerWords } from "./answer-words.ts";
 import type { ReadScope } from "./read-scope.ts";
 
-interface Answered {
+export interface Answered {
   readonly found: CatalogTool;
   readonly scopes: readonly ReadScope[];
   /** What the guest has read. */
   readonly seen: readonly Seen[];
   readonly answer: ToolSuccess;
-  /** Files that the guest was not shown, as `scope:path`. */
-  readonly hidden: ReadonlySet<string>;
+  /** Files that the guest was not shown, by `keyOf`. */
+  readonly hidden: ReadonlyMap<string, HiddenFile>;
+}
+
+/** A file of an entry. */
+export interface HiddenFile {
+  readonly scope: ReadScope;
+  readonly path: string;
 }
 
 /** The least trusted first, and of those the latest first. */
 export async function entryOrigins(answered: Answered): Promise<EntryOrigin[]> {
   const { found } = answered;
   const read = filesRead(answered);
-  const files = found.tool.role === "index" ? await indexed(answered, read) : shown(answered, read);
+  const files = listsEntries(found) ? await listed(answered, read) : shown(answered, read);
   return files
     .filter(isTold)
     .map((file) => originOf(file, found))
@@ -32,12 +39,10 @@ export async function entryOrigins(answered: Answered): Promise<EntryOrigin[]> {
 }
 
 /** A file that can have an entry. */
-interface ReadFile extends ContentOrigin {
-  readonly scope: ReadScope;
-  readonly path: string;
-}
+interface ReadFile extends ContentOrigin, HiddenFile {}
 
-function filesRead({ found, scopes, seen }: Answered): ReadFile[] {
+/** Those that its guest has read. */
+export function filesRead({ found, scopes, seen }: Answered): ReadFile[] {
   const byName = new Map(scopes.map((scope) => [scope.scope, scope]));
   return seen.flatMap(({ scope: name, path, digest }) => {
     const scope = byName.get(name);
@@ -60,39 +65,52 @@ function originOf(file: ReadFile, found: CatalogTool): EntryOrigin {
   return { scope: scope.scope, path, name: scope.owner + (nameOf(file, found) ?? path), class: of, trust, at };
 }
 
-const nameOf = ({ scope: { scope }, path }: ReadFile, { files }: CatalogTool): string | null =>
+const nameOf = ({ scope: { scope }, path }: HiddenFile, { files }: CatalogTool): string | null =>
   entryNameAt(files, { scope, path });
 
 /**
- * An index shows what its guest has read. If that is a derived file, it can show any entry of the scope; if the entries
- * have names, only those whose names are in its text.
+ * An index or a list shows what its guest has read. If that is a derived file, it can show any entry of the scope; if the
+ * entries have names, only those whose names are in its text.
  */
-async function indexed(
-  { found, scopes, seen, answer, hidden }: Answered,
-  read: readonly ReadFile[],
-): Promise<ReadFile[]> {
-  const all = new Map(read.map((file) => [keyOf(file.scope, file.path), file]));
-  for (const scope of scopes) {
-    if (
-      !seen.some(({ scope: name, path }) => name === scope.scope && isDerivedFile(found.files, { scope: name, path }))
-    ) {
-      continue;
-    }
+async function listed(answered: Answered, read: readonly ReadFile[]): Promise<ReadFile[]> {
+  const { found, scopes, hidden } = answered;
+  const all = new Map(read.map((file) => [keyOf(file), file]));
+  for (const scope of scopes.filter((each) => readsDerived(answered, each))) {
     for (const [path, origin] of await scope.files(false)) {
-      const key = keyOf(scope, path);
+      const key = keyOf({ scope, path });
       if (isUsersOwn(origin.trust) || all.has(key) || hidden.has(key)) continue;
       if (isEntryFile(found.files, { scope: scope.scope, path })) all.set(key, readFile(scope, path, origin));
     }
   }
-  const words = new AnswerWords(answer);
-  const isShown = (file: ReadFile): boolean => {
-    const name = nameOf(file, found);
-    return name === null || words.hasAnywhere(name);
-  };
+  const isShown = isShownBy(answered);
   return Array.from(all.values()).filter((file) => !isUsersOwn(file.trust) && isShown(file));
 }
 
-const keyOf = ({ scope }: ReadScope, path: string): string => `${scope}:${path}`;
+/**
+ * Whether the answer of an index or a list can show an entry whose file its guest was not shown. Of shared stores, it was
+ * not shown the derived files either.
+ */
+export function canShowHidden(answered: Answered): boolean {
+  const { found, hidden } = answered;
+  if (hidden.size === 0 || reachesStores(found)) return false;
+  if (!found.files.isDeclared) return true;
+  const isShown = isShownBy(answered);
+  return Array.from(hidden.values()).some((file) => readsDerived(answered, file.scope) && isShown(file));
+}
+
+const readsDerived = ({ found, seen }: Answered, { scope: name }: ReadScope): boolean =>
+  seen.some(({ scope, path }) => scope === name && isDerivedFile(found.files, { scope, path }));
+
+function isShownBy({ found, answer }: Answered): (file: HiddenFile) => boolean {
+  const words = new AnswerWords(answer);
+  return (file) => {
+    const name = nameOf(file, found);
+    return name === null || words.hasAnywhere(name);
+  };
+}
+
+/** Unambiguous, because no path can contain a colon. */
+export const keyOf = ({ scope: { scope }, path }: HiddenFile): string => `${scope}:${path}`;
 
 /**
  * An answer shows what its guest has read. Of several files, those that it names in fields for names, if it names any. A

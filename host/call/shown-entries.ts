@@ -3,10 +3,12 @@ import { isAtLeast } from "../../shared/origin.ts";
 import { isDerivedFile, isEntryFile } from "../plugins/family-files.ts";
 import { reachesStores, showsEntries } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { StaleCall } from "../store/plan-changes.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolSuccess } from "../values/tool-result.ts";
 import type { CallOptions, EntryView } from "./asked-call.ts";
-import { entryOrigins } from "./entry-origins.ts";
+import { canShowHidden, entryOrigins, filesRead, keyOf } from "./entry-origins.ts";
+import type { HiddenFile } from "./entry-origins.ts";
 import type { ReadScope } from "./read-scope.ts";
 
 type Stage = (epochMs: number) => Promise<readonly SizedChange[]>;
@@ -17,7 +19,7 @@ export class ShownEntries {
   readonly #scopes: readonly ReadScope[];
   readonly #view: EntryView | null;
   readonly #isWanted: boolean;
-  #hidden: ReadonlySet<string> = new Set();
+  #hidden: ReadonlyMap<string, HiddenFile> = new Map();
 
   constructor(found: CatalogTool, scopes: readonly ReadScope[], { view = null, isUpkeep }: ShownOptions) {
     this.#found = found;
@@ -35,27 +37,31 @@ export class ShownEntries {
 
   /** An answer as the caller gets it. `seen`: what the guest has read. */
   async withOrigins(answer: Extract<Envelope, { ok: true }>, seen: readonly Seen[]): Promise<ToolSuccess> {
-    if (!this.#isWanted) return answer;
-    const hidden = this.#hidden;
-    const origins = await entryOrigins({ found: this.#found, scopes: this.#scopes, seen, answer, hidden });
+    const view = this.#view;
+    const made = (view?.made ?? []).map(({ scope, path }) => ({ scope, path, digest: null }));
+    const common = { found: this.#found, scopes: this.#scopes, hidden: this.#hidden };
+    const answered = { ...common, seen: [...seen, ...made], answer };
+    // Somebody has just moved it there by hand.
+    if (view !== null && filesRead(answered).some(({ trust }) => !isAtLeast(trust, view.least))) throw new StaleCall();
+    view?.tells?.(canShowHidden(answered));
+    const origins = this.#isWanted ? await entryOrigins(answered) : [];
     return origins.length === 0 ? answer : { ...answer, origins };
   }
 
-  async #removals({ least, hides }: EntryView): Promise<SizedChange[]> {
+  async #removals({ least }: EntryView): Promise<SizedChange[]> {
     const removals: SizedChange[] = [];
-    const hidden = new Set<string>();
+    const hidden = new Map<string, HiddenFile>();
     for (const scope of this.#scopes) {
       const files = await scope.files(true);
       const isHidden = (path: string): boolean =>
         isEntryFile(this.#found.files, { scope: scope.scope, path }) &&
         !isAtLeast(files.get(path)?.trust ?? "owner_edit", least);
       const paths = Array.from(files.keys()).filter(isHidden);
-      for (const path of paths) hidden.add(`${scope.scope}:${path}`);
+      for (const path of paths) hidden.set(keyOf({ scope, path }), { scope, path });
       const derived = paths.length > 0 && reachesStores(this.#found) ? this.#derivedIn(scope, files) : [];
       removals.push(...[...paths, ...derived].map((path) => removal(scope, path)));
     }
     this.#hidden = hidden;
-    hides?.(hidden.size);
     return removals;
   }
 

@@ -6,7 +6,14 @@ import type { CallContext } from "../values/call-context.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import type {
+  EntriesChoice,
+  EntryName,
+  EntryText,
+  FamilyChoice,
+  MemoryEntry,
+  MemoryFamily,
+} from "./memory-families.ts";
 import type { HostToolInput, HostToolName, HostToolOutput, ToolInput, ToolName, ToolOutput } from "./tool-types.ts";
 import type { UserStores } from "./user-stores.ts";
 
@@ -147,11 +154,14 @@ export interface Runtime {
    * order. Cancelled and rejected like `memoryIndex`. If one of several plugins fails, its entries are missing, and
    * `onLog` gets the reason. Reads only, creates nothing. `family` selects one plugin.
    *
+   * An entry that the user has neither written nor approved has `origins`. Show them with it. A list that gets to a model
+   * needs `forPrompt`, too: then entries that the policy keeps out of prompts are missing, as in the index.
+   *
    * @example
    * for (const { family, name, description } of await runtime.memoryEntries({ userId: "alice" }))
    *   console.log(family, name, description);
    */
-  memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]>;
+  memoryEntries(ctx: CallContext, options?: EntriesChoice): Promise<readonly MemoryEntry[]>;
 
   /**
    * Returns an entry by its name: its text, and what its plugin adds. `family` is optional if only one plugin can read

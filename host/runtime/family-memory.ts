@@ -9,16 +9,18 @@ import { unknownRole } from "../plugins/loaded-tools.ts";
 import { readContext } from "../values/call-context.ts";
 import type { AskedContext, CallContext } from "../values/call-context.ts";
 import { roleAnswer } from "../values/role-answer.ts";
-import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import type { RoleInput } from "../values/role-answer.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
 import { leaveOutOf } from "./leave-out.ts";
 import type { LeaveOut } from "./leave-out.ts";
-import type { EntryName, EntryText, FamilyChoice, MemoryEntry } from "./memory-families.ts";
+import { listedEntries } from "./listed-entries.ts";
+import type { EntriesChoice, EntryName, EntryText, FamilyChoice, MemoryEntry } from "./memory-families.ts";
+import { answerIn, promptAnswer } from "./prompt-answer.ts";
+import type { PromptAnswer } from "./prompt-answer.ts";
 import { promptIndex } from "./prompt-index.ts";
-import type { CallRole, PromptIndex } from "./prompt-index.ts";
 
 interface FamilyMemoryParts {
   readonly admission: Admission;
@@ -52,17 +54,25 @@ export class FamilyMemory {
 
   index(ctx: CallContext, family?: FamilyChoice): Promise<string> {
     return this.#answer("index", "read the index", { ctx, family }, ({ tools, context, leaveOut }) =>
-      joinedIndex(tools, (found, input) => this.#promptIndex(found, input, context), leaveOut),
+      joinedIndex(
+        tools,
+        async (found, input) => promptIndex(found, await this.#forPrompt("index", found, input, context)),
+        leaveOut,
+      ),
     );
   }
 
-  entries(ctx: CallContext, family?: FamilyChoice): Promise<MemoryEntry[]> {
-    return this.#answer("entries", "list the entries", { ctx, family }, async ({ tools, context, leaveOut }) => {
+  entries(ctx: CallContext, choice?: EntriesChoice): Promise<MemoryEntry[]> {
+    const isForPrompt = choice?.forPrompt === true;
+    return this.#answer("entries", "list the entries", { ctx, family: choice }, async (question) => {
+      const { tools, context, leaveOut } = question;
       const all: MemoryEntry[] = [];
       for (const found of tools) {
         try {
-          const { entries } = await this.#ask("entries", found, {}, context);
-          for (const { name, description } of entries) all.push({ family: found.family, name, description });
+          const answer = isForPrompt
+            ? await this.#forPrompt("entries", found, {}, context)
+            : answerIn("entries", found, await this.#call(found, {}, context));
+          if (answer !== null) all.push(...listedEntries(found, answer));
         } catch (error) {
           leaveOut(found, error);
         }
@@ -81,9 +91,14 @@ export class FamilyMemory {
     });
   }
 
-  #promptIndex(found: CatalogTool, input: RoleInput<"index">, ctx: AskedContext): Promise<PromptIndex> {
-    const call: CallRole = (tool, asked, options) => this.#call(tool, asked, ctx, options);
-    return promptIndex(found, input, { call, menders: this.#parts.menders });
+  #forPrompt<Of extends "index" | "entries">(
+    role: Of,
+    found: CatalogTool,
+    input: RoleInput<Of>,
+    ctx: AskedContext,
+  ): Promise<PromptAnswer<Of> | null> {
+    const { menders } = this.#parts;
+    return promptAnswer(role, found, input, { call: (tool, asked, of) => this.#call(tool, asked, ctx, of), menders });
   }
 
   /** One answer can take several calls. The runtime stays open until the last one has ended. */
@@ -104,15 +119,6 @@ export class FamilyMemory {
       throw await this.#refused(action, context, error);
     }
     return await work({ tools, context, leaveOut: leaveOutOf(tools, context, onLog) });
-  }
-
-  async #ask<Of extends Role>(
-    role: Of,
-    found: CatalogTool,
-    input: RoleInput<Of>,
-    ctx: AskedContext,
-  ): Promise<RoleOutput<Of>> {
-    return roleAnswer(role, found.tool.name, await this.#call(found, input, ctx));
   }
 
   async #call(found: CatalogTool, input: unknown, ctx: AskedContext, options: CallOptions = {}): Promise<ToolResult> {

@@ -20,7 +20,14 @@ import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { LocalUserStores } from "./local-user-stores.ts";
 import { familiesOf } from "./memory-families.ts";
-import type { EntryName, EntryText, FamilyChoice, MemoryEntry, MemoryFamily } from "./memory-families.ts";
+import type {
+  EntriesChoice,
+  EntryName,
+  EntryText,
+  FamilyChoice,
+  MemoryEntry,
+  MemoryFamily,
+} from "./memory-families.ts";
 import { originInstruction } from "./origin-instruction.ts";
 import type { UserStores } from "./user-stores.ts";
 
@@ -128,7 +135,7 @@ export class LocalRuntime implements Runtime {
     return this.#memory.index(ctx, options);
   }
 
-  memoryEntries(ctx: CallContext, options?: FamilyChoice): Promise<readonly MemoryEntry[]> {
+  memoryEntries(ctx: CallContext, options?: EntriesChoice): Promise<readonly MemoryEntry[]> {
     return this.#memory.entries(ctx, options);
   }
 

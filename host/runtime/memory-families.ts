@@ -8,6 +8,11 @@ export interface FamilyChoice {
   readonly family?: string | undefined;
 }
 
+export interface EntriesChoice extends FamilyChoice {
+  /** Leaves out what the policy keeps out of prompts, as in the index. A list that gets to a model needs it. */
+  readonly forPrompt?: boolean | undefined;
+}
+
 /** Identifies an entry: no two entries of a plugin have the same name. */
 export interface EntryName extends FamilyChoice {
   /** The name of its plugin. Optional if only one plugin can read its entries. */
@@ -19,6 +24,11 @@ export interface MemoryEntry extends EntryName {
   readonly family: string;
   /** What it is about, in one line. */
   readonly description: string;
+  /**
+   * Where it comes from, unless the user has written or approved it. If the plugin does not say which file has which entry,
+   * all that the entry can come from.
+   */
+  readonly origins?: readonly EntryOrigin[];
 }
 
 /**

@@ -8,7 +8,7 @@ import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CompleteRequest, CompleteResult, Server, ServerContext } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
-/** Registers completion of entry names on `server`. */
+/** Registers completion of the names of listed entries on `server`. */
 export function offerCompletion(server: Server, user: ServedUser): void {
   server.setRequestHandler("completion/complete", ({ params }, request) =>
     orProtocolFailure(() => complete(user, params, request)),
@@ -25,7 +25,7 @@ async function complete(
   const families = runtime.families().filter(({ canRead, hasEntries }) => canRead && hasEntries);
   const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
   if (family === undefined || argument.name !== "name") throw unknown(ref, families);
-  const entries = await runtime.memoryEntries(contextOf(request), { family });
+  const entries = await runtime.memoryEntries(contextOf(request), { family, forPrompt: true });
   const names = entries.map(({ name }) => name).filter((name) => name.startsWith(argument.value));
   const values = names.slice(0, mcpLimits.completionsMax);
   return { completion: { values, total: names.length, hasMore: values.length < names.length } };

@@ -1,5 +1,5 @@
 /** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
-import { originLines } from "../../../shared/origin-lines.ts";
+import { indexOriginLines, originLines } from "../../../shared/origin-lines.ts";
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
@@ -72,7 +72,10 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
   });
 }
 
-/** Lists indexes first. They are listed even for a user without entries. Entries that cannot be read are left out. */
+/**
+ * Lists indexes first. They are listed even for a user without entries. Entries that cannot be read are left out, and so are
+ * those that no prompt may have: a client can put the list into one.
+ */
 async function list(
   { runtimeFor, contextOf }: ServedUser,
   offset: number,
@@ -82,18 +85,27 @@ async function list(
   const families = runtime.families();
   const indexed = families.filter(({ hasIndex }) => hasIndex);
   const readable = new Set(families.filter(({ hasEntries, canRead }) => hasEntries && canRead).map(({ name }) => name));
-  const entries = readable.size > 0 ? await runtime.memoryEntries(contextOf(request)) : [];
+  const entries = readable.size > 0 ? await runtime.memoryEntries(contextOf(request), { forPrompt: true }) : [];
   const listed = entries.filter(({ family }) => readable.has(family)).flatMap(entryResource);
   const all = [...(indexed.length > 0 ? [indexOfAll] : []), ...indexed.map(indexOf), ...listed];
   const resources = all.slice(offset, offset + mcpLimits.resourcesPerPage);
   return { resources, ...nextCursor(offset + resources.length, all.length) };
 }
 
-/** No resource for an entry whose name does not fit into a URI. */
-function entryResource({ family, name, description }: MemoryEntry): Resource[] {
+/** No resource for an entry whose name does not fit into a URI. The last line of a description can be the host's. */
+function entryResource({ family, name, description: said, origins = [] }: MemoryEntry): Resource[] {
   const uri = entryUri(family, name);
-  return parseMemoryUri(uri) === null ? [] : [{ uri, name, description, mimeType }];
+  if (parseMemoryUri(uri) === null) return [];
+  const text = said.replace(lineEnds, " ");
+  if (origins.length === 0) return [{ uri, name, description: text, mimeType }];
+  const description = `${text}\n${indexOriginLines(origins, labelBounds).trimEnd()}`;
+  return [{ uri, name, description, mimeType, _meta: { "memcell/origins": origins } }];
 }
+
+const lineEnds = /[\n\r\v\f\u0085\u2028\u2029]+/g;
+
+/** One line, with the names of a few files if the plugin does not say which has the entry. */
+const labelBounds = { linesMax: 1, bytesMax: 256 };
 
 async function read(user: ServedUser, uri: string, request: ServerContext): Promise<ReadResourceResult> {
   const parsed = known(user, uri, request);

@@ -1,0 +1,40 @@
+/** What a guest has read of an entry that somebody moves by hand while it runs. */
+import { expect, test } from "vitest";
+
+import { ReadScope } from "../../host/call/read-scope.ts";
+import { ShownEntries } from "../../host/call/shown-entries.ts";
+import { judgeCatalog } from "../../host/plugins/catalog.ts";
+import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
+import { StaleCall } from "../../host/store/plan-changes.ts";
+import type { HeldHistory } from "../../host/store/versions/held-history.ts";
+import type { FileOrigin } from "../../host/store/versions/present-origins.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+
+const hidden: FileOrigin = { class: "tool_external", trust: "tool_external", atMs: 0, sha256: "menu", seq: 1 };
+
+const history: HeldHistory = {
+  head: { seq: 1, hash: "" },
+  isBroken: false,
+  unknown: "owner_edit",
+  originOf: (_scope, path) => (path === "menu.md" ? hidden : null),
+  origins: () => [["memory:menu.md", hidden]],
+  versions: () => [],
+  contentsOf: () => new Map(),
+};
+
+test("a hidden file that is moved while the guest runs makes the call run again", async () => {
+  const named = [shippedPlugin("user-memory")];
+  const catalog = await judgeCatalog({ named, besides: [], bundled: [] }, await loadPolicy(undefined));
+  const [found] = catalog.tools.withRole("index");
+  if (found === undefined) return expect.fail("There is no index");
+  const reader = { list: async () => [{ path: "menu.md", bytes: 4 }], bytesOf: async () => null };
+  const scope = new ReadScope({ scope: "memory", inner: "memory", history, reader, owner: "" });
+  const shown = new ShownEntries(found, [scope], { view: { least: "tool_internal", made: [] } });
+  const removed = await shown.staging(undefined)?.(0);
+  expect(removed).toEqual([{ kind: "remove", scope: "memory", path: "menu.md", bytes: 0 }]);
+  const answer = { ok: true, message: "", data: { text: "", entriesShown: 0, entriesHidden: 0 } } as const;
+  const moved = [{ scope: "memory", path: "dinner.md", digest: "menu" }];
+  await expect(shown.withOrigins(answer, moved)).rejects.toThrow(StaleCall);
+  const other = [{ scope: "memory", path: "dinner.md", digest: "another" }];
+  expect(await shown.withOrigins(answer, other)).toEqual(answer);
+});
