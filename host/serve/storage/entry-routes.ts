@@ -3,7 +3,7 @@ import * as z from "../../../shared/zod.ts";
 import { agentFields, checked, decodedPart, hintFields, optionalText } from "./fields.ts";
 import { shownEntry } from "./shown-entry.ts";
 import type { EntryData } from "./shown-entry.ts";
-import { answerFor, done, failureAnswer } from "./storage-answer.ts";
+import { answerFor, done, failureAnswer, withOrigins } from "./storage-answer.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import { storeIn } from "./storage-caller.ts";
 import type { StorageCaller } from "./storage-caller.ts";
@@ -48,7 +48,7 @@ export async function getEntry(
   if (!result.ok) return failureAnswer(result.error);
   const { entries } = result.data as { entries: readonly EntryData[] };
   const [first, ...others] = entries.map(shownEntry);
-  return first === undefined ? notFound : done({ ...first, ...(others.length > 0 && { others }) });
+  return first === undefined ? notFound : done(withOrigins({ ...first, ...(others.length > 0 && { others }) }, result));
 }
 
 const notFound: StorageAnswer = { status: 404, body: { error: "Memory not found" } };

@@ -7,7 +7,7 @@ import type { NotePlace } from "./note-id.ts";
 import { parcels } from "./parcels.ts";
 import { shownNote, shownNotes } from "./shown-note.ts";
 import type { StoredNote } from "./shown-note.ts";
-import { answerFor, done, failureAnswer } from "./storage-answer.ts";
+import { answerFor, done, entriesFor, failureAnswer } from "./storage-answer.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import { checkAgent } from "./storage-caller.ts";
 import type { StorageCaller } from "./storage-caller.ts";
@@ -73,7 +73,7 @@ async function getNote(caller: StorageCaller, query: unknown): Promise<StorageAn
   const { namespace, key, ...asked } = checked(getFields, query);
   const agent = agentIn(caller, asked);
   const result = await call(caller, { command: "get", namespace: namespace[0], key });
-  return answerFor(result, (data) => {
+  return entriesFor(result, (data) => {
     const { note } = data as { note: StoredNote | null };
     return { entry: note && shownNote(note, agent) };
   });
@@ -83,14 +83,14 @@ async function listNotes(caller: StorageCaller, query: unknown): Promise<Storage
   const { namespace: namespaces, prefix, limit, excludeSource: excludeSources, ...asked } = checked(listFields, query);
   const agent = agentIn(caller, asked);
   const input = { command: "list", namespaces, ...(prefix && { prefix }), excludeSources, ...limitIn(limit, 1_000) };
-  return answerFor(await call(caller, input), (data) => shownNotes(data, agent));
+  return entriesFor(await call(caller, input), (data) => shownNotes(data, agent));
 }
 
 async function searchNotes(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
   const { namespace: namespaces, q, limit, ...asked } = checked(searchFields, query);
   const agent = agentIn(caller, asked);
   const result = await call(caller, { command: "search", query: q, namespaces, ...limitIn(limit, 50) });
-  return answerFor(result, (data) => shownNotes(data, agent));
+  return entriesFor(result, (data) => shownNotes(data, agent));
 }
 
 /** Clients ask for more than there can be when they want all. */
@@ -104,7 +104,7 @@ async function pullNotes(caller: StorageCaller, query: unknown): Promise<Storage
   const { namespace, since, ...asked } = checked(pullFields, query);
   const agent = agentIn(caller, asked);
   const result = await call(caller, { command: "pull", namespace: namespace[0], ...(since && { since }) });
-  return answerFor(result, (data) => {
+  return entriesFor(result, (data) => {
     const { lines, ...page } = data as { lines: readonly NotePlace[] };
     return { lines: lines.map((line) => Object.assign({ id: noteIdFor(agent, line) }, line)), ...page };
   });

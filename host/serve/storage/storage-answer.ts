@@ -16,6 +16,16 @@ export function answerFor(result: ToolResult, shown: (data: unknown) => unknown)
   return result.ok ? done(shown(result.data)) : failureAnswer(result.error);
 }
 
+/** The answer of a route that shows entries, with where they come from: clients hand it to a model as it is. */
+export function entriesFor(result: ToolResult, shown: (data: unknown) => object): StorageAnswer {
+  return answerFor(result, (data) => withOrigins(shown(data), result));
+}
+
+/** Behind what the plugin has answered. */
+export function withOrigins(body: object, result: ToolResult): object {
+  return result.ok && result.origins !== undefined ? { ...body, origins: result.origins } : body;
+}
+
 const ofPlugin: Readonly<Record<string, number>> = {
   ACCESS_DENIED: 403,
   NOT_CREATOR: 403,

@@ -6,7 +6,7 @@ import type { ToolResult } from "../../values/tool-result.ts";
 import { agentFields, checked, hintFields, optionalText } from "./fields.ts";
 import { shownEntry } from "./shown-entry.ts";
 import type { EntryData } from "./shown-entry.ts";
-import { answerFor } from "./storage-answer.ts";
+import { answerFor, entriesFor } from "./storage-answer.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import { checkAgent, storeIn } from "./storage-caller.ts";
 import type { StorageCaller } from "./storage-caller.ts";
@@ -40,7 +40,7 @@ async function list(caller: StorageCaller, query: unknown): Promise<StorageAnswe
   const prefix = asked ?? "";
   // The tool lists folders. A prefix can end within a name.
   const folder = folderOf(storeIn(caller, fields)) + prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  return answerFor(await call(caller, { command: "view", path: folder }), (data) => {
+  return entriesFor(await call(caller, { command: "view", path: folder }), (data) => {
     const { entries } = data as { entries: readonly EntryData[] };
     return { entries: entries.filter(({ key }) => key.startsWith(prefix)).map(shownEntry) };
   });
@@ -51,7 +51,7 @@ async function search(caller: StorageCaller, query: unknown): Promise<StorageAns
   const { q, ...fields } = checked(searchFields, query);
   const store = storeIn(caller, fields);
   const path = fields.store ? { path: folderOf(store) } : {};
-  return answerFor(await call(caller, { command: "search", query: q, ...path }), (data) => {
+  return entriesFor(await call(caller, { command: "search", query: q, ...path }), (data) => {
     const { results } = data as { results: readonly EntryData[] };
     return { entries: results.map(shownEntry) };
   });
