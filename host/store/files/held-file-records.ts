@@ -7,9 +7,11 @@ import type { HeldRecords, RecordKind } from "../held-records.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { Home } from "./home.ts";
+import { changeDurably } from "./record-changes.ts";
 
 const suffix = ".json";
-const staged = "staged";
+/** In the host's own folder, where recovery and the doctor find what a killed process has left. */
+const staged = "staged-record";
 /** A larger file is none of ours. JSON makes up to six times as much of what a waiting call writes. */
 const bytesMax = 16 * 1024 * 1024;
 
@@ -39,9 +41,10 @@ export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): Held
       checkRecordName(name);
       const { place } = await claimed(toWrite);
       using folder = place.own.makeFolder(kind);
-      await replaceFile(folder, name + suffix, { content: Buffer.from(text), shown: kind, staged });
-      await folder.flush();
-      await place.own.flush();
+      const content = Buffer.from(text);
+      await changeDurably(place.own, [folder, place.own], () =>
+        replaceFile(folder, name + suffix, { content, shown: kind, staged, stagedIn: place.own }),
+      );
       place.check();
     },
     remove: async (kind, name) => {
@@ -49,8 +52,7 @@ export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): Held
       if (look(kind, (folder) => folder === null || folder.measure(name + suffix) === null)) return;
       const { place } = await toWrite();
       using folder = place.own.openFolder(kind);
-      folder?.remove(name + suffix);
-      await folder?.flush();
+      if (folder !== null) await changeDurably(place.own, [folder], () => folder.remove(name + suffix));
     },
   };
 }

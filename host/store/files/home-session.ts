@@ -19,6 +19,7 @@ import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
 import type { SessionCommit, WantedChange } from "./home-change.ts";
 import { passOverFull, purge } from "./purge.ts";
+import { settleRecords } from "./record-changes.ts";
 import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -96,6 +97,7 @@ export class HomeSession implements Disposable {
   /** Does only what the WAL's records say. */
   async recover(): Promise<void> {
     const { memo, boot, note } = this.#setup;
+    await settleRecords(this.#place.own);
     const wal = this.#log.present;
     if (wal === null) {
       removeStaged(this.#place.own);
