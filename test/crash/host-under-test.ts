@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
 import type * as DataRootModule from "../../host/disk/data-root.ts";
+import type * as DiskFailureModule from "../../host/disk/disk-failure.ts";
 import type * as RuntimeModule from "../../host/runtime/runtime.ts";
 import type * as FileStoreModule from "../../host/store/files/file-store.ts";
 
@@ -19,4 +20,5 @@ const load = (file: string): Promise<unknown> => import(pathToFileURL(join(hostF
 
 export const { FileStore } = (await load("store/files/file-store.js")) as typeof FileStoreModule;
 export const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+export const { failureOfDisk } = (await load("disk/disk-failure.js")) as typeof DiskFailureModule;
 export const { createRuntime } = (await load("runtime/runtime.js")) as typeof RuntimeModule;

@@ -4,7 +4,7 @@
  */
 import { expect, test } from "vitest";
 
-import { DiskRoot, FileStore } from "./host-under-test.ts";
+import { DiskRoot, failureOfDisk, FileStore } from "./host-under-test.ts";
 import { takeStep } from "./memory-steps.ts";
 import { presentTree } from "./model/crash-states.ts";
 import { memoryFolder } from "./model/memory-folder.ts";
@@ -29,7 +29,7 @@ async function commitWhile(
   edit: { readonly key: string; readonly text: string | null },
 ): Promise<{ files: ReadonlyMap<string, string>; runs: number; notes: string[] }> {
   using folder = memoryFolder();
-  const recording = new Recording(new DiskRoot(folder.path), folder.path, new ModelledDisk());
+  const recording = new Recording(new DiskRoot(folder.path), folder.path, new ModelledDisk(), failureOfDisk);
   const notes: string[] = [];
   const note = (_owner: string, text: string): void => void notes.push(text);
   const store = new FileStore(recording, { durability: "full", note }, "boot");

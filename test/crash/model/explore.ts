@@ -84,13 +84,15 @@ class Explorer {
     if (this.#isEnough) return;
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
-    const recording = new Recording(new this.#host.DiskRoot(folder.path), folder.path, life.from.clone());
+    const { DiskRoot, failureOfDisk } = this.#host;
+    const recording = new Recording(new DiskRoot(folder.path), folder.path, life.from.clone(), failureOfDisk);
     const intrusion =
       life.depth === 0 ? letIntrude(this.#host, this.#exploration.subject, recording, folder.path) : null;
     const setup = {
       host: this.#host,
       subject: this.#exploration.subject,
       recording,
+      path: folder.path,
       boot: `boot-${life.boot}`,
       rule: life.rule,
       keepsDoubts: this.#hasFailures && life.depth > 0,

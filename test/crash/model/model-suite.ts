@@ -6,15 +6,19 @@ import { env } from "node:process";
 
 import { afterAll, expect, test } from "vitest";
 
-import { DiskRoot, FileStore } from "../host-under-test.ts";
+import { hostFolder } from "../host-under-test.ts";
 import { eraseScripts } from "./erase-scripts.ts";
 import { explore } from "./explore.ts";
+import { gateScripts } from "./gate-scripts.ts";
+import { closeRuntimes } from "./gate-subject.ts";
+import { loadHost } from "./host.ts";
 import { randomScript } from "./random-script.ts";
 import { scripts } from "./scripts.ts";
 import type { Script } from "./scripts.ts";
 import { randomStoreScript, storeScripts } from "./store-scripts.ts";
 import { userSubject } from "./user-subject.ts";
 
+const host = await loadHost(hostFolder);
 const isLong = env["TEST_LONG"] === "1";
 const isShort = env["TEST_SEEDED"] === "1";
 const fixedSeed = env["TEST_SEED"];
@@ -28,10 +32,11 @@ const all: Script[] = [
   ...scripts,
   ...storeScripts,
   ...eraseScripts,
+  ...gateScripts,
   ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed + at)),
   ...Array.from({ length: randomScripts }, (_, at) => randomStoreScript(seed + at)),
 ];
-/** A change of each kind, a person's edit, another process, a failed flush, and random steps. */
+/** A change of each kind, a person's edit, another process, a failed flush, what waits, and random steps. */
 const sample = new Set([
   "first call",
   "delete",
@@ -40,6 +45,7 @@ const sample = new Set([
   "the WAL's flush fails",
   "move between stores",
   "erase",
+  "the first write of a user waits",
   randomScript(seed).name,
 ]);
 
@@ -55,16 +61,14 @@ export function testScripts(wanted: readonly Script[], statesMin: number): void 
     "no crash breaks the store: $name",
     { timeout: 900_000 },
     async ({ name, steps, subject = userSubject, density = 1 }) => {
-      const findings = await explore(
-        { FileStore, DiskRoot },
-        { name, subject, script: steps, seed, density: density * factor },
-      );
+      const findings = await explore(host, { name, subject, script: steps, seed, density: density * factor });
       states += findings.states;
       expect(findings.problems, `TEST_MODEL="${name}" TEST_SEED=${seed} shows it again`).toEqual([]);
     },
   );
 
-  afterAll(() => {
+  afterAll(async () => {
+    await closeRuntimes();
     console.log(`${states} states of a disk after a crash were recovered from`);
     if (only === undefined && !isShort) expect(states).toBeGreaterThan(statesMin);
   });

@@ -3,6 +3,7 @@ import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
 import { presentTree } from "./crash-states.ts";
 import { afterChanges, afterEdit, differences, nothingExpected } from "./expected-memory.ts";
 import type { EditRule, Expected, Files } from "./expected-memory.ts";
+import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import type { Recording } from "./recording.ts";
 import type { AnyOperation, Step } from "./step.ts";
@@ -15,6 +16,8 @@ interface Moment {
 }
 
 export interface PlaySetup {
+  /** Where the recorded folder is. */
+  readonly path: string;
   readonly host: Host;
   readonly subject: Subject<AnyOperation>;
   readonly recording: Recording;
@@ -23,6 +26,8 @@ export interface PlaySetup {
   /** A flush failed and its process was killed: a refused change may be there or not, until another change follows. */
   readonly keepsDoubts: boolean;
 }
+
+const noEdits: Expected["edits"] = new Map();
 
 /** Enough time for any call: one that waits longer has hung. */
 const until = (): number => performance.now() + 20_000;
@@ -33,6 +38,7 @@ export class Play {
   readonly #host: Host;
   readonly #subject: Subject<AnyOperation>;
   readonly #recording: Recording;
+  readonly #path: string;
   readonly #machine: string;
   #restarts = 0;
   readonly #rule: EditRule;
@@ -44,10 +50,11 @@ export class Play {
   readonly #keepsDoubts: boolean;
   #number: number;
 
-  constructor({ host, subject, recording, boot, rule, keepsDoubts }: PlaySetup, possible: readonly Expected[]) {
+  constructor({ host, subject, recording, path, boot, rule, keepsDoubts }: PlaySetup, possible: readonly Expected[]) {
     this.#host = host;
     this.#subject = subject;
     this.#recording = recording;
+    this.#path = path;
     this.#machine = boot;
     this.#rule = rule;
     this.#keepsDoubts = keepsDoubts;
@@ -79,6 +86,7 @@ export class Play {
     else if (step.do === "restart") this.#restart();
     else if (step.do === "fail flush") this.#recording.failFlush(step.name, step.after ?? 0);
     else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
+    else if (step.do === "gate") await this.#perform(step);
     else await this.#call(step);
   }
 
@@ -116,6 +124,25 @@ export class Play {
       // The change was refused, so it must not be there.
       if (before) this.#expect(before);
     });
+  }
+
+  async #perform(operation: GateOperation): Promise<void> {
+    await this.#look();
+    const [subject, bases] = [this.#subject, this.#possible];
+    const disk = { tree: presentTree(this.#recording.disk), boot: this.#boot };
+    const states = await subject.statesOf?.(this.#host, disk, operation);
+    const name = `${operation.act} (${++this.#number})`;
+    const during = states?.during.map((files) => ({ name: `half of ${name}`, files, edits: noEdits })) ?? [];
+    const after = { name, files: states?.after ?? new Map<string, string>(), edits: noEdits };
+    this.#expect([...bases, ...during, after]);
+    try {
+      await subject.perform?.(this.#host, { store: this.#store, path: this.#path }, operation);
+    } catch (error) {
+      // Then it is there or not, as after a kill.
+      if (isDiskFailure(error)) return;
+      throw error;
+    }
+    this.#expect([after]);
   }
 
   async #look(): Promise<void> {
@@ -170,12 +197,16 @@ export class Play {
     this.timeline.push({ effects: this.#recording.effects.length, possible: [...possible, ...this.#doubts] });
   }
 
+  /** Always of the same length, so that records of the same length get the same places. */
+  get #boot(): string {
+    return `${this.#machine}.${this.#restarts}`;
+  }
+
   get #store(): StoreUnderTest {
     const { FileStore } = this.#host;
-    // Always of the same length, so that records of the same length get the same places.
-    const boot = `${this.#machine}.${this.#restarts}`;
     const note = (_owner: string, text: string): void => void this.notes.push(text);
-    const store = this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, boot);
+    const store =
+      this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, this.#boot);
     this.#stores.set(this.#process, store);
     return store;
   }

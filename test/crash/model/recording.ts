@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { DataRoot } from "../../../host/disk/data-root.ts";
 import type { EffectLog } from "./effect-log.ts";
 import type { DiskNode, Effect } from "./effect.ts";
+import type { Host } from "./host.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
 import { identityOf, RecordingDirectory } from "./recording-directory.ts";
 
@@ -13,6 +14,7 @@ export class Recording implements DataRoot, EffectLog {
   /** The present state. Effects are applied to it as they happen. */
   readonly disk: ModelledDisk;
   readonly #real: DataRoot;
+  readonly #failureOf: Host["failureOfDisk"];
   readonly #path: string;
   /** Flushes that will fail: of which name, and how many of that name succeed first. */
   readonly #failing: { readonly name: string; after: number }[] = [];
@@ -21,9 +23,10 @@ export class Recording implements DataRoot, EffectLog {
   /** Runs while a flush is awaited, with the name of the file or folder. */
   meanwhile: ((name: string) => Promise<void>) | null = null;
 
-  /** The real folder at `path` must have the content of `disk`. */
-  constructor(real: DataRoot, path: string, disk: ModelledDisk) {
+  /** The real folder at `path` must have the content of `disk`. `failureOf`: how the host reports a failure of the disk. */
+  constructor(real: DataRoot, path: string, disk: ModelledDisk, failureOf: Host["failureOfDisk"]) {
     this.#real = real;
+    this.#failureOf = failureOf;
     this.#path = path;
     this.disk = disk;
   }
@@ -93,7 +96,9 @@ export class Recording implements DataRoot, EffectLog {
     await this.meanwhile?.(name);
     const isOk = !this.#isFailing(name);
     this.add({ kind: "flush", node, upTo, isOk });
-    if (!isOk) throw Object.assign(new Error("EIO: i/o error, fsync"), { errno: -5, code: "EIO" });
+    if (isOk) return;
+    const error = Object.assign(new Error("EIO: i/o error, fsync"), { errno: -5, code: "EIO" });
+    throw this.#failureOf(error, "flush");
   }
 
   #isFailing(name: string): boolean {

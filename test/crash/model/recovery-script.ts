@@ -11,7 +11,7 @@ export function recoveryScript(
 ): Step[] {
   const script: Step[] = [];
   const paths = Array.from(subject.filesIn(tree).keys()).filter((path) => !/(?:^|\/)trash\//.test(path));
-  const path = paths[Math.floor(random() * paths.length)];
+  const path = subject.isEdited === false ? undefined : paths[Math.floor(random() * paths.length)];
   const kind = random();
   const text = `Saved by hand after crash ${depth}, ${Math.floor(random() * 1e6)}.\n`;
   if (path !== undefined && kind < 0.25) script.push({ do: "edit", path, text });
@@ -22,7 +22,7 @@ export function recoveryScript(
     while (random() < subject.lookShare) script.push({ do: "look at one", choice: random() });
   }
   script.push({ do: "look" });
-  if (random() < 0.4) script.push(subject.callAfterCrash(depth));
+  if (random() < 0.4) script.push(subject.callAfterCrash(depth, (kind * 100) % 1));
   if (random() < 0.2) script.push({ do: "close" }, { do: "look" });
   return script;
 }

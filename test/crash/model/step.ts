@@ -1,4 +1,5 @@
 /** What a script has the store, people and the machine do, one after the other. */
+import type { GateOperation } from "./gate-operation.ts";
 import type { Operation } from "./operation.ts";
 import type { StoreOperation } from "./store-operation.ts";
 
@@ -6,6 +7,7 @@ export type AnyOperation = Operation | StoreOperation;
 
 export type Step =
   | AnyOperation
+  | GateOperation
   /** A person saves a file, or removes it. */
   | {
       readonly do: "edit";

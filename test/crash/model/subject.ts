@@ -3,7 +3,10 @@ import type { UserReader } from "../../../host/store/store.ts";
 import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
 import type { FileStore } from "../host-under-test.ts";
 import type { Files } from "./expected-memory.ts";
+import type { GateOperation } from "./gate-operation.ts";
+import type { Host } from "./host.ts";
 import type { Step } from "./step.ts";
+import type { StorePlace } from "./switched-runtime.ts";
 import type { Tree } from "./tree.ts";
 
 export type StoreUnderTest = InstanceType<typeof FileStore>;
@@ -25,10 +28,20 @@ export interface Subject<Operation> {
   ): Promise<void>;
   /** Erases everything. */
   erase?(store: StoreUnderTest, until: number): Promise<void>;
+  /** Whether a person edits files after a crash. Default: yes. */
+  readonly isEdited?: boolean;
+  /** Does an operation that a whole runtime has to do. */
+  perform?(host: Host, place: StorePlace, operation: GateOperation): Promise<void>;
+  /** What such an operation may leave behind while it is under way, and what it ends in. */
+  statesOf?(
+    host: Host,
+    disk: { readonly tree: Tree; readonly boot: string },
+    operation: GateOperation,
+  ): Promise<{ readonly during: readonly Files[]; readonly after: Files }>;
   /** How often one part is recovered before all, from 0 to 1. */
   readonly lookShare: number;
   /** Recovers one part only, if there are several: a number from 0 to 1 chooses it. */
   lookAtOne(store: StoreUnderTest, choice: number): Promise<void>;
-  /** A call after a crash. */
-  callAfterCrash(depth: number): Step;
+  /** A call after a crash. `choice`: a number from 0 to 1. */
+  callAfterCrash(depth: number, choice: number): Step;
 }

@@ -6,7 +6,6 @@
  */
 import { beforeAll, describe, expect, test } from "vitest";
 
-import { seededRandom } from "../../support/seeded-random.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { afterCrash } from "./after-crash.ts";
 import type { BlockLog } from "./block-log.ts";
@@ -16,9 +15,9 @@ import { operationsOf, ownerAt, owners, statesAfter } from "./operations.ts";
 import type { Owner, OwnerState } from "./operations.ts";
 import { act, fareOf } from "./person.ts";
 import type { Act } from "./person.ts";
+import { acknowledgedAt, sampledCuts } from "./sampled-cuts.ts";
 import { commitOnce, dataDirOn, perform, recoverAll } from "./store-on-disk.ts";
 import type { Recovered } from "./store-on-disk.ts";
-import type { PowerCut } from "./surviving-writes.ts";
 
 const scale = process.env["TEST_LONG"] ? 10 : process.env["TEST_SEEDED"] ? 1 / 3 : 1;
 const statesOf: Readonly<Record<FileSystemKind, number>> = { ext4: 220, "ext4-writeback": 60, xfs: 60, btrfs: 60 };
@@ -28,36 +27,6 @@ const statesPerRecovery = 15;
 
 const operations = operationsOf();
 const states = statesAfter(operations);
-
-interface Sampling {
-  readonly count: number;
-  readonly seed: number;
-  /**
-   * Only ext4's journal is built for disks that tear a block. Its superblock, which mounting writes before the first
-   * mark, is not.
-   */
-  readonly mayTear: boolean;
-}
-
-/** A third of the cuts right after an acknowledgement, where most can be lost; the others anywhere. */
-function* sampledCuts(log: BlockLog, { count, seed, mayTear }: Sampling): Generator<PowerCut> {
-  const random = seededRandom(seed);
-  const anyOf = <T>(list: readonly T[]): T | undefined => list[Math.floor(random() * list.length)];
-  const cuts = Array.from({ length: Math.ceil(count) }, (_, at): PowerCut => {
-    const acknowledged = anyOf(log.marks)?.position ?? 0;
-    const position = at % 3 === 0 ? acknowledged : Math.floor(random() * (log.records.length + 1));
-    const survivors = anyOf(["all", "none", "prefix", "some", "some"] as const) ?? "some";
-    return {
-      position,
-      survivors,
-      seed: seed * 10_000 + at,
-      torn: mayTear && at % 4 === 1 && position > (log.marks[0]?.position ?? 0),
-    };
-  });
-  yield* cuts.toSorted((a, b) => a.position - b.position);
-}
-
-const acknowledgedAt = (log: BlockLog, position: number): number => Number(log.marksBefore(position).at(-1) ?? 0);
 
 /** Allows further files in `trash/`: recovery puts a torn file's content there, because it looks like an edit. */
 function isState(found: OwnerState, expected: OwnerState): boolean {

@@ -1,5 +1,6 @@
 import { jointBugs } from "./joint-bugs.ts";
 import { keptBugs } from "./kept-bugs.ts";
+import { recordBugs } from "./record-bugs.ts";
 import type { SeededBug } from "./seeded-bug.ts";
 
 const wal = "store/files/commit/wal.js";
@@ -232,4 +233,4 @@ const bugsOfHomes: readonly SeededBug[] = [
   },
 ];
 
-export const seededBugs: readonly SeededBug[] = [...bugsOfHomes, ...jointBugs, ...keptBugs];
+export const seededBugs: readonly SeededBug[] = [...bugsOfHomes, ...jointBugs, ...keptBugs, ...recordBugs];

@@ -1,0 +1,106 @@
+/** A user's memory, and what the host keeps beside it: the writes that wait, and how far runs are trusted. */
+import { createHash } from "node:crypto";
+
+import type { HeldUser } from "../../../host/store/store.ts";
+import type { UserId } from "../../../host/values/user-id.ts";
+import type { Files } from "./expected-memory.ts";
+import { gate } from "./gate-operation.ts";
+import type { GateOperation } from "./gate-operation.ts";
+import type { Host } from "./host.ts";
+import { memoryFolder } from "./memory-folder.ts";
+import type { Subject } from "./subject.ts";
+import { switchedRuntime } from "./switched-runtime.ts";
+import type { SwitchedRuntime } from "./switched-runtime.ts";
+import { below, filesBelow } from "./tree-files.ts";
+import { readTree, writeTree } from "./tree.ts";
+import { userSubject } from "./user-subject.ts";
+
+const user = "alice" as UserId;
+const own = ["users", user, ".memcell"];
+const kinds = ["pending", "runs"];
+const recordName = /^[a-z0-9-]+\.json$/;
+
+export const gateSubject: Subject<GateOperation> = {
+  ...userSubject,
+  filesIn: (tree) => {
+    const records = kinds.flatMap((kind) => Array.from(filesBelow(tree, [...own, kind], `.${kind}/`)));
+    return new Map([
+      ...userSubject.filesIn(tree),
+      ...records.filter(([key]) => recordName.test(key.slice(key.indexOf("/") + 1))),
+    ]);
+  },
+  stagedIn: (tree) => {
+    const names = kinds.flatMap((kind) => Array.from(below(tree, [...own, kind])?.keys() ?? []));
+    return [...userSubject.stagedIn(tree), ...names.filter((name) => !recordName.test(name))];
+  },
+  isEdited: false,
+  changesFor: () => {
+    throw new TypeError("A runtime makes the changes");
+  },
+  hold: (store, options, work) =>
+    store.hold(user, options, async (held) => {
+      await checkHistory(held);
+      await work((changes, seen) => held.commit(changes, seen));
+    }),
+  perform: async (host, place, operation) => {
+    await (await runtimeOf(host)).perform(place, operation);
+  },
+  statesOf: async (host, { tree, boot }, operation) => {
+    using scratch = memoryFolder();
+    writeTree(tree, scratch.path);
+    const store = new host.FileStore(new host.DiskRoot(scratch.path), { durability: "full", note: () => {} }, boot);
+    await (await runtimeOf(host)).perform({ store, path: scratch.path }, operation);
+    await store.close();
+    return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
+  },
+  // What was left half done is done again, or another thing comes.
+  callAfterCrash: (_depth, choice) =>
+    choice < 0.25
+      ? gate("approve")
+      : choice < 0.5
+        ? gate("read", "guess")
+        : choice < 0.75
+          ? gate("wait", "page", "From a page.")
+          : gate("reject"),
+};
+
+/** An approval is durable before its record goes: until then the write waits although it is applied. */
+export function statesFrom(
+  before: Files,
+  after: Files,
+  { act }: GateOperation,
+): { readonly during: Files[]; readonly after: Files } {
+  const gone = Array.from(before).filter(([key]) => key.startsWith(".pending/") && !after.has(key));
+  return { during: act === "approve" && gone.length > 0 ? [new Map([...after, ...gone])] : [], after };
+}
+
+/** Each file is as its last version has left it, and no write was approved twice. */
+async function checkHistory({ history, reader }: HeldUser): Promise<void> {
+  if (history.isBroken) throw new Error("The history is broken");
+  const approvals = history.versions().flatMap(({ approval }) => approval ?? []);
+  if (new Set(approvals).size < approvals.length) throw new Error(`Approved twice: ${approvals.join(", ")}`);
+  const known = new Map(history.origins());
+  const paths = (await reader.scopes()).length === 0 ? [] : (await reader.list("memory", "")).map(({ path }) => path);
+  for (const place of new Set([...paths.map((path) => `memory:${path}`), ...known.keys()])) {
+    const [scope = "", path = ""] = place.split(":");
+    // Recovery puts further copies into the trash.
+    if (path.startsWith("trash/") && !known.has(place)) continue;
+    const bytes = await reader.bytesOf(scope, path);
+    const found = bytes && createHash("sha256").update(bytes).digest("hex");
+    if (found !== (known.get(place)?.sha256 ?? null))
+      throw new Error(`The history does not have the content of ${place}`);
+  }
+}
+
+const runtimes = new Map<Host, Promise<SwitchedRuntime>>();
+
+function runtimeOf(host: Host): Promise<SwitchedRuntime> {
+  const runtime = runtimes.get(host) ?? switchedRuntime(host);
+  runtimes.set(host, runtime);
+  return runtime;
+}
+
+export async function closeRuntimes(): Promise<void> {
+  for (const runtime of runtimes.values()) await (await runtime)[Symbol.asyncDispose]();
+  runtimes.clear();
+}

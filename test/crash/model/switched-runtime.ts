@@ -1,0 +1,116 @@
+/** A runtime on one store after the other: to open one takes longer than all calls of a life together. */
+import { rmSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+
+import type * as RuntimeModule from "../../../host/runtime/runtime.ts";
+import type * as DefinitionModule from "../../../host/store/files/define-files.ts";
+import type { GateOperation } from "./gate-operation.ts";
+import type { Host } from "./host.ts";
+import { memoryFolder } from "./memory-folder.ts";
+import type { StoreUnderTest } from "./subject.ts";
+
+type Runtime = Awaited<ReturnType<typeof RuntimeModule.createRuntime>>;
+
+/** A store, and the folder in which the runtime's threads read its files. */
+export interface StorePlace {
+  readonly store: StoreUnderTest;
+  readonly path: string;
+}
+
+export interface SwitchedRuntime extends AsyncDisposable {
+  /** Resolves when the answer is given. Throws an error with a code if it is a failure. */
+  perform(place: StorePlace, operation: GateOperation): Promise<void>;
+}
+
+const alice = { userId: "alice" };
+const [readingRun, inferringRun] = ["reads", "infers"];
+/** It stands still, so that the same operation in the same state always writes the same bytes. */
+const clock = (): number => Date.UTC(2026, 0, 2);
+
+export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
+  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(host.folder, file)).href);
+  const { createRuntime } = (await load("runtime/runtime.js")) as typeof RuntimeModule;
+  const { fileStore } = (await load("store/files/define-files.js")) as typeof DefinitionModule;
+  const folder = memoryFolder();
+  const dir = join(folder.path, "data");
+  let present: StoreUnderTest | null = null;
+  const now = (): StoreUnderTest => {
+    if (present === null) throw new Error("The runtime has no store yet");
+    return present;
+  };
+  const switched = through(now, { shared: through(() => now().shared), close: () => Promise.resolve() });
+  const runtime = await createRuntime({
+    store: { ...fileStore({ dir }), open: () => switched },
+    plugins: ["user-memory"],
+    threadsMax: 1,
+    retiresLeftOver: false,
+    clock,
+  });
+  return {
+    perform: async ({ store, path }, operation) => {
+      present = store;
+      rmSync(dir, { force: true });
+      symlinkSync(path, dir);
+      await perform(runtime, operation);
+    },
+    [Symbol.asyncDispose]: async () => {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+/** An object that is always the present one, but for some members. */
+function through<Target extends object>(present: () => Target, fixed: Partial<Target> = {}): Target {
+  return new Proxy(fixed as Target, {
+    get: (_fixed, key) => {
+      if (Reflect.has(fixed, key)) return Reflect.get(fixed, key) as unknown;
+      const target = present();
+      const value = Reflect.get(target, key) as unknown;
+      return typeof value === "function" ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+async function perform(runtime: Runtime, { act, name, body }: GateOperation): Promise<void> {
+  switch (act) {
+    case "write":
+    case "infer":
+    case "wait":
+      return await write(runtime, act, { name, body });
+    case "approve":
+    case "reject": {
+      const [first] = await runtime.upkeep.pending(alice);
+      if (first !== undefined) await runtime.upkeep[act](alice, first.id);
+      return;
+    }
+    case "read": {
+      const origin = { class: "direct_user", run: readingRun } as const;
+      return refuseFailure(await runtime.call("ReadUserMemory", { name }, { ...alice, origin }), "ENTRY_NOT_FOUND");
+    }
+    case "undo": {
+      const versions = await runtime.upkeep.history(alice);
+      const isThere = versions.some(({ run }) => run === inferringRun);
+      if (isThere) await runtime.upkeep.undo(alice, { run: inferringRun });
+    }
+  }
+}
+
+const classes = { write: "direct_user", infer: "model_inference", wait: "tool_external" } as const;
+
+async function write(
+  runtime: Runtime,
+  act: keyof typeof classes,
+  { name, body }: Pick<GateOperation, "name" | "body">,
+): Promise<void> {
+  const input = { action: "upsert", name, type: "user", description: `About ${name}`, body };
+  const origin = { class: classes[act], run: act === "infer" ? inferringRun : act };
+  const ctx = { ...alice, callId: `${act} ${name}`, origin };
+  refuseFailure(await runtime.call("UpdateUserMemory", input, ctx), act === "wait" ? "WRITE_PENDING" : null);
+}
+
+function refuseFailure(result: Awaited<ReturnType<Runtime["call"]>>, wanted: string | null): void {
+  if (result.ok || result.error.code === wanted) return;
+  throw Object.assign(new Error(result.error.message), { code: result.error.code });
+}
