@@ -16,6 +16,7 @@ const history: HeldHistory = {
   head: { seq: 1, hash: "" },
   isBroken: false,
   unknown: "owner_edit",
+  hasStated: true,
   originOf: (_scope, path) => (path === "menu.md" ? hidden : null),
   origins: () => [["memory:menu.md", hidden]],
   versions: () => [],
