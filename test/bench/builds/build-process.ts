@@ -1,22 +1,12 @@
 /** A process that runs one build. Arguments: the build's folder, and the data folder. */
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
-
-import type { Runtime } from "memcell";
-
 import { entryName, upsertInput } from "../entry.ts";
+import { buildRuntime } from "./build-runtime.ts";
 import { entriesCount, isRead, measuredCalls, usersOf } from "./work.ts";
 import type { Asked, Kind } from "./work.ts";
 
 const [, , build = "", dataDir = ""] = process.argv;
 
-interface Host {
-  readonly createRuntime: (options: { dataDir: string }) => Promise<Runtime>;
-}
-
-/** Whatever the build is, it has this. */
-const { createRuntime } = (await import(pathToFileURL(join(build, "dist/host/index.js")).href)) as Host;
-const runtime = await createRuntime({ dataDir });
+const runtime = await buildRuntime(build, dataDir);
 const turns = new Map<string, number>();
 
 /** Each kind has users of its own, so that each call begins with what its kind has left. */

@@ -16,6 +16,7 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { shuffled } from "../take-turns.ts";
 import { startBuild, startNaive } from "./contestants.ts";
 import type { Running } from "./contestants.ts";
+import { printBytes } from "./print-bytes.ts";
 import { printKind } from "./print-kind.ts";
 import { kinds } from "./work.ts";
 import type { Done, Kind } from "./work.ts";
@@ -46,6 +47,10 @@ for (let round = -1; round < rounds; round++) {
 }
 for (const kind of kinds) printKind(kind, running, found);
 for (const each of running) await each.end();
+printBytes(
+  builds.map(([name, build = ""]) => [name, build] as const),
+  data.path,
+);
 
 /** The first round is for the engines, which compile what has run often. */
 async function turn({ name, can, work }: Running, kind: Kind, round: number): Promise<void> {
