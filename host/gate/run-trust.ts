@@ -57,8 +57,11 @@ export class RunTrust {
   /** A run has read entries. Durable before its model gets the answer, if the medium can be written. */
   async lower(userId: UserId, run: string, trust: OriginClass, { isNeeded, ...waiting }: Lowering): Promise<void> {
     if (isUsers(trust)) return;
+    const key = keyOf(userId, run);
+    const unwritten = this.#unwritten.get(key);
     try {
-      if (isAtLeast(trust, await this.of(userId, run, waiting))) return;
+      // Another read can find that the record can be written again.
+      if (unwritten === undefined && isAtLeast(trust, await this.of(userId, run, waiting))) return;
       await this.#store.holdRecords(userId, { ...waiting, writes: true }, async (records) => {
         const nowMs = this.#clock();
         const runs = await read(records);
@@ -66,16 +69,18 @@ export class RunTrust {
           run,
           trust: lowestOf(
             trust,
+            unwritten ?? trust,
             trustIn(runs, run, () => nowMs),
           ),
           atMs: nowMs,
         };
         await records.write("runs", name, JSON.stringify(withRun(runs ?? unreadable(nowMs), lowered)));
       });
+      this.#unwritten.delete(key);
     } catch (error) {
       const isKept = !isNeeded || (error instanceof ToolError && unwritable.has(error.tableCode));
       if (!isKept) throw error;
-      this.#keep(keyOf(userId, run), trust);
+      this.#keep(key, trust);
     }
   }
 
