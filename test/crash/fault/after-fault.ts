@@ -58,7 +58,7 @@ const waitMs = 5000;
 
 const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"]);
 
-function faultsOfError(error: unknown, dataDir: string): string[] {
+export function faultsOfError(error: unknown, dataDir: string): string[] {
   const { code, message, name } = error as { code?: unknown; message?: unknown; name?: unknown };
   const faults =
     name === "ToolError" && codes.has(String(code)) ? [] : [`the error is ${String(name)} ${String(code)}`];

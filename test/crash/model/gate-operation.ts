@@ -5,6 +5,7 @@ export interface GateOperation {
   readonly act: GateAct;
   /** An entry. */
   readonly name: string;
+  /** Of one that reads: the run, if it is not the usual one. */
   readonly body: string;
 }
 

@@ -43,13 +43,17 @@ export const gateSubject: Subject<GateOperation> = {
       await work((changes, seen) => held.commit(changes, seen));
     }),
   perform: async (host, place, operation) => {
-    await (await runtimeOf(host)).perform(place, operation);
+    const runtime = await runtimeOf(host);
+    runtime.switchTo(place);
+    await runtime.perform(operation);
   },
   statesOf: async (host, { tree, boot }, operation) => {
     using scratch = memoryFolder();
     writeTree(tree, scratch.path);
     const store = new host.FileStore(new host.DiskRoot(scratch.path), { durability: "full", note: () => {} }, boot);
-    await (await runtimeOf(host)).perform({ store, path: scratch.path }, operation);
+    const runtime = await runtimeOf(host);
+    runtime.switchTo({ store, path: scratch.path });
+    await runtime.perform(operation);
     await store.close();
     return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
   },
@@ -94,7 +98,7 @@ async function checkHistory({ history, reader }: HeldUser): Promise<void> {
 
 const runtimes = new Map<Host, Promise<SwitchedRuntime>>();
 
-function runtimeOf(host: Host): Promise<SwitchedRuntime> {
+export function runtimeOf(host: Host): Promise<SwitchedRuntime> {
   const runtime = runtimes.get(host) ?? switchedRuntime(host);
   runtimes.set(host, runtime);
   return runtime;

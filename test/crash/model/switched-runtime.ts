@@ -19,12 +19,16 @@ export interface StorePlace {
 }
 
 export interface SwitchedRuntime extends AsyncDisposable {
+  /** From now on it works there. Only this touches files that are not the store's. */
+  switchTo(place: StorePlace): void;
   /** Resolves when the answer is given. Throws an error with a code if it is a failure. */
-  perform(place: StorePlace, operation: GateOperation): Promise<void>;
+  perform(operation: GateOperation): Promise<void>;
 }
 
 const alice = { userId: "alice" };
-const [readingRun, inferringRun] = ["reads", "infers"];
+const inferringRun = "infers";
+/** What an undo fails with here if it lists a file that it has left as it was. */
+export const leftCode = "LEFT";
 /** It stands still, so that the same operation in the same state always writes the same bytes. */
 const clock = (): number => Date.UTC(2026, 0, 2);
 
@@ -48,12 +52,12 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
     clock,
   });
   return {
-    perform: async ({ store, path }, operation) => {
+    switchTo: ({ store, path }) => {
       present = store;
       rmSync(dir, { force: true });
       symlinkSync(path, dir);
-      await perform(runtime, operation);
     },
+    perform: (operation) => perform(runtime, operation),
     [Symbol.asyncDispose]: async () => {
       await runtime.close();
       folder[Symbol.dispose]();
@@ -86,13 +90,14 @@ async function perform(runtime: Runtime, { act, name, body }: GateOperation): Pr
       return;
     }
     case "read": {
-      const origin = { class: "direct_user", run: readingRun } as const;
+      const origin = { class: "direct_user", run: body === "" ? "reads" : body } as const;
       return refuseFailure(await runtime.call("ReadUserMemory", { name }, { ...alice, origin }), "ENTRY_NOT_FOUND");
     }
     case "undo": {
       const versions = await runtime.upkeep.history(alice);
-      const isThere = versions.some(({ run }) => run === inferringRun);
-      if (isThere) await runtime.upkeep.undo(alice, { run: inferringRun });
+      if (!versions.some(({ run }) => run === inferringRun)) return;
+      const { left } = await runtime.upkeep.undo(alice, { run: inferringRun });
+      if (left.length > 0) throw Object.assign(new Error(left[0]?.reason), { name: "ToolError", code: leftCode });
     }
   }
 }
@@ -112,5 +117,5 @@ async function write(
 
 function refuseFailure(result: Awaited<ReturnType<Runtime["call"]>>, wanted: string | null): void {
   if (result.ok || result.error.code === wanted) return;
-  throw Object.assign(new Error(result.error.message), { code: result.error.code });
+  throw Object.assign(new Error(result.error.message), { name: "ToolError", code: result.error.code });
 }
