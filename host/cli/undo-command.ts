@@ -19,6 +19,8 @@ trash. Indexes are made to fit. If others have changed a file since, by calls or
 listed. The user's folder, each mounted folder and the own store are changed as a whole or not at all, up to 2,000
 changes at once. If the command is killed, the same command does what is missing.
 
+Writes of the run, or from the source, that wait for the owner are rejected, for good.
+
 What stays: what a run has written in others' stores.`,
   requiredTexts: { user: ["ID", "the user whose files they are"] },
   texts: {
@@ -66,14 +68,15 @@ function timeOf(text: string): Date {
   throw new UsageError(`--since is ${quoted(text)}, allowed: ${allowed}`);
 }
 
-function describe({ restored, trashed, derived, builtOn, left }: UndoPlan, userId: string): string {
+function describe({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan, userId: string): string {
   const lines = [
     ...restored.map((path) => `restore ${path}`),
     ...trashed.map((path) => `trash ${path}`),
     ...derived.map((path) => `update ${path}`),
     ...builtOn.map(({ path, versions }) => `keep ${path}: changed since ${changedBy(versions)}`),
     ...left.map(({ path, reason }) => `leave ${path}: ${reason}`),
-    `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left`,
+    ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.join(", ")}`),
+    `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left, ${waiting.length} rejected`,
   ];
   const shown = [...restored, ...trashed, ...builtOn.map(({ path }) => path)];
   return lines.map((line) => `${visibleText(line)}\n`).join("") + storePlace(userId, shown);

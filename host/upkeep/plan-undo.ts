@@ -13,6 +13,7 @@ import { freeTrashPath } from "../values/trash-path.ts";
 import { beforeChanges, fileChains } from "./file-chains.ts";
 import type { FileChain } from "./file-chains.ts";
 import { FilePlaces } from "./file-places.ts";
+import { goneDerived } from "./gone-derived.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
@@ -49,6 +50,8 @@ export interface UndonePart {
   readonly isKnown: boolean;
   /** There is more to do than one change set holds. */
   readonly isMore: boolean;
+  /** The removals of derived files that nothing is left of. */
+  readonly gone: readonly SizedChange[];
 }
 
 /** At most so much is done in one change set. What plugins make of it needs room, too. */
@@ -61,7 +64,9 @@ export async function planUndone(operation: Operation, part: HeldPart, task: Und
   const planner = new PartPlanner(operation, part, { ...task, chains });
   for (const chain of chains) await planner.look(chain);
   await planner.putBackAll();
-  return { ...planner.result, head: history.head.hash, isKnown: versions.some(task.isUndone) };
+  const { result } = planner;
+  const gone = result.isMore ? [] : await goneDerived(operation, part, { chains, files: result.files });
+  return { ...result, gone, head: history.head.hash, isKnown: versions.some(task.isUndone) };
 }
 
 /** A file that goes back to a content. */
@@ -140,7 +145,7 @@ class PartPlanner {
     }
   }
 
-  get result(): Omit<UndonePart, "head" | "isKnown"> {
+  get result(): Omit<UndonePart, "head" | "isKnown" | "gone"> {
     const { seen } = this.#part.reader;
     return {
       files: this.#files,

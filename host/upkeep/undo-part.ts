@@ -36,8 +36,10 @@ export async function planPart(operation: Operation, task: PartTask): Promise<Pl
     for (const { key, reason } of made.unusable) unusable.set(key, `its plugin refuses what it was before: ${reason}`);
     // Without these files, the plugin's answer is another.
     if (unusable.size > before) continue;
-    const changes = [...part.files.flatMap((file) => file.changes), ...made.changes];
-    const derived = made.changes.filter(({ path }) => !isTrashPath(path)).map(({ scope, path }) => `${scope}/${path}`);
+    const goes = new Set(part.gone.map(placeKey));
+    const derivedMade = [...made.changes.filter((change) => !goes.has(placeKey(change))), ...part.gone];
+    const changes = [...part.files.flatMap((file) => file.changes), ...derivedMade];
+    const derived = derivedMade.filter(({ path }) => !isTrashPath(path)).map(({ scope, path }) => `${scope}/${path}`);
     return { ...part, changes, seen: [...part.seen, ...made.seen], left: [...part.left, ...made.left], derived };
   }
 }

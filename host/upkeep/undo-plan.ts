@@ -25,12 +25,24 @@ export interface UndoPlan {
   readonly restored: readonly string[];
   /** Files that were not there before. They go to the trash. */
   readonly trashed: readonly string[];
-  /** Files that a plugin makes from others, such as an index, and has made anew. */
+  /** Files that a plugin makes from others, such as an index, and has made anew. They go if nothing is left to make them from. */
   readonly derived: readonly string[];
   /** Files that others have changed since, by calls or by hand, so that they can repeat what was written. They stay. */
   readonly builtOn: readonly BuiltOnFile[];
   /** What should be undone and cannot be. It stays. */
   readonly left: readonly LeftFile[];
+  /**
+   * The writes of the run, or from the source, that wait for the owner of the memory, the oldest first. They are rejected
+   * last, for good. Those since a time are not: they have changed nothing.
+   */
+  readonly waiting: readonly RejectedWrite[];
+}
+
+export interface RejectedWrite {
+  readonly id: string;
+  readonly tool: string;
+  /** The files that it would change, with their scopes. */
+  readonly paths: readonly string[];
 }
 
 export interface BuiltOnFile {

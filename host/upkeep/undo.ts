@@ -1,21 +1,25 @@
 /** Takes changes back: each file is as it was before them, unless others have changed it since. */
 import { quoted } from "../../shared/text.ts";
+import { scopeOf } from "../gate/pending-write.ts";
+import type { PendingWrite } from "../gate/pending-write.ts";
+import { listPending } from "../gate/pending-writes.ts";
 import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { commitPlanned } from "./commit-planned.ts";
 import type { Operation } from "./operation.ts";
 import { planPart } from "./undo-part.ts";
 import type { PartTask, PlannedPart } from "./undo-part.ts";
-import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
+import type { RejectedWrite, UndoOptions, UndoPlan } from "./undo-plan.ts";
 
 export async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
   const planned: PlannedPart[] = [];
   for (const task of await tasksOf(operation, options)) planned.push(await planPart(operation, task));
-  refuseUnknown(operation, options, planned);
-  return together(planned);
+  const waiting = await waitingOf(operation, options, { writes: false });
+  refuseUnknown(operation, options, planned, waiting);
+  return { ...together(planned), waiting };
 }
 
-/** Each part is one change set, or several if that would be too large. */
+/** Each part is one change set, or several if that would be too large. The writes that wait are rejected last, one by one. */
 export async function undoChanges(asked: Operation, options: UndoOptions): Promise<UndoPlan> {
   const done: PlannedPart[] = [];
   let operation = asked;
@@ -30,9 +34,34 @@ export async function undoChanges(asked: Operation, options: UndoOptions): Promi
       isMore = hasChanged && planned.isMore;
     }
   }
-  refuseUnknown(asked, options, done);
-  return together(done);
+  const waiting = await waitingOf(operation, options, { writes: true });
+  refuseUnknown(asked, options, done, waiting);
+  return { ...together(done), waiting };
 }
+
+/** The writes of the run, or from the source, that wait. `writes`: they are dropped. */
+async function waitingOf(
+  operation: Operation,
+  { run, source }: UndoOptions,
+  { writes }: { readonly writes: boolean },
+): Promise<RejectedWrite[]> {
+  if (run === undefined && source === undefined) return [];
+  const isOne = (write: PendingWrite): boolean => (run === undefined ? write.source === source : write.run === run);
+  const found = await operation.holdRecords({ writes: false }, (records) => listPending(records, operation.now()));
+  const waiting = found.filter(isOne);
+  // Nothing is held for writing, and no folder is made, if there is nothing to drop.
+  if (writes && waiting.length > 0) {
+    await operation.holdRecords({ writes: true }, async (records) => {
+      for (const { id } of waiting) await records.remove("pending", id);
+    });
+  }
+  return waiting.map(rejected);
+}
+
+const rejected = ({ id, tool, changes }: PendingWrite): RejectedWrite => {
+  const paths = changes.map((change) => `${scopeOf(change)}/${change.path}`);
+  return { id, tool, paths };
+};
 
 async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
   const parts = await operation.parts();
@@ -49,14 +78,19 @@ function isOneOf({ run, source, since }: UndoOptions): (version: Version) => boo
 }
 
 /** A misspelt run would otherwise look like one that has written nothing. */
-function refuseUnknown({ action }: Operation, { run, source }: UndoOptions, planned: readonly PlannedPart[]): void {
+function refuseUnknown(
+  { action }: Operation,
+  { run, source }: UndoOptions,
+  planned: readonly PlannedPart[],
+  waiting: readonly RejectedWrite[],
+): void {
   const named = run ?? source;
-  if (named === undefined || planned.some(({ isKnown }) => isKnown)) return;
+  if (named === undefined || waiting.length > 0 || planned.some(({ isKnown }) => isKnown)) return;
   const origin = run === undefined ? "source" : "run";
   throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no version names the ${origin} ${quoted(named)}`);
 }
 
-function together(planned: readonly PlannedPart[]): UndoPlan {
+function together(planned: readonly PlannedPart[]): Omit<UndoPlan, "waiting"> {
   const files = planned.flatMap((part) => part.files);
   const pathsOf = (outcome: "restored" | "trashed"): string[] =>
     files.filter((file) => file.outcome === outcome).map(({ scope, path }) => `${scope}/${path}`);

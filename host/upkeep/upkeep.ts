@@ -162,10 +162,12 @@ export interface Upkeep extends PendingUpkeep {
    * longer kept. Indexes are made anew by their plugins. The new versions have the kind `undone`, belong to no run, and
    * are trusted no more than the versions that they put back. What the owner has put back counts as the version that it repeats.
    *
+   * Writes of the run, or from the source, that wait for the owner are rejected when all else is done: `waiting` names them.
+   *
    * The user's folder, each mounted folder and the own store are one change set each, or several for more than 2,000
    * changes. If the process is killed in between, the same undo again does what is missing; afterwards it does nothing.
    *
-   * Rejects with `ENTRY_NOT_FOUND` if no version names the run or the source, and with `BUSY` if others change the files
+   * Rejects with `ENTRY_NOT_FOUND` if no version and no waiting write names the run or the source, and with `BUSY` if others change the files
    * all the time.
    *
    * @example

@@ -43,7 +43,7 @@ const planned =
   "trash memory/new.md\n" +
   "update memory/MEMORY.md\n" +
   "keep memory/shared.md: changed since by version 6\n" +
-  "1 restored, 1 to the trash, 1 kept, 0 left\n";
+  "1 restored, 1 to the trash, 1 kept, 0 left, 0 rejected\n";
 
 test("undo shows its plan and changes nothing, does it with --yes, and then has nothing left to do", async () => {
   using at = await stage();
@@ -58,6 +58,7 @@ test("undo shows its plan and changes nothing, does it with --yes, and then has 
     derived: ["memory/MEMORY.md"],
     builtOn: [{ path: "memory/shared.md", versions: [6] }],
     left: [],
+    waiting: [],
   });
   // Others have built on one of the files, so not all of it is gone.
   expect(at.memcell("undo", "--run", "bad", "--yes")).toMatchObject({ status: 1, stdout: `${planned}Undone\n` });

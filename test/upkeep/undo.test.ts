@@ -29,7 +29,7 @@ test.for(["files", "memory"] as const)("a run's effects are gone, byte for byte,
   expect(await stage.runtime.upkeep.undo(alice, run)).toEqual(plan);
   expect(await liveFiles(stage)).toEqual(await liveFiles(twin));
   const again = await stage.runtime.upkeep.undo(alice, run);
-  expect(again).toEqual({ restored: [], trashed: [], derived: [], builtOn: plan.builtOn, left: [] });
+  expect(again).toEqual({ restored: [], trashed: [], derived: [], builtOn: plan.builtOn, left: [], waiting: [] });
 });
 
 test("undone versions belong to no run, and are trusted as what they put back, never more", async () => {
