@@ -6,10 +6,15 @@ import type { Files } from "./expected-memory.ts";
 import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import type { Step } from "./step.ts";
-import type { StorePlace } from "./switched-runtime.ts";
 import type { Tree } from "./tree.ts";
 
 export type StoreUnderTest = InstanceType<typeof FileStore>;
+
+/** A store, and the folder in which the runtime's threads read its files. */
+export interface StorePlace {
+  readonly store: StoreUnderTest;
+  readonly path: string;
+}
 
 export interface Subject<Operation> {
   /** The files by their keys. A key is the path, after the name of the store if there are several. */

@@ -8,15 +8,9 @@ import type * as DefinitionModule from "../../../host/store/files/define-files.t
 import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import { memoryFolder } from "./memory-folder.ts";
-import type { StoreUnderTest } from "./subject.ts";
+import type { StorePlace, StoreUnderTest } from "./subject.ts";
 
 type Runtime = Awaited<ReturnType<typeof RuntimeModule.createRuntime>>;
-
-/** A store, and the folder in which the runtime's threads read its files. */
-export interface StorePlace {
-  readonly store: StoreUnderTest;
-  readonly path: string;
-}
 
 export interface SwitchedRuntime extends AsyncDisposable {
   /** From now on it works there. Only this touches files that are not the store's. */

@@ -1,7 +1,13 @@
 import type { OriginClass } from "../../../../shared/origin.ts";
 import type { PresentOrigins } from "../../versions/present-origins.ts";
 import type { ContentBases } from "./content-bases.ts";
-import type { SegmentEnd } from "./move-versions.ts";
+
+/** How a process has left the last segment of versions. As long as that is its size, nothing was moved to it since. */
+export interface SegmentEnd {
+  /** The number of its first version. */
+  readonly first: number;
+  readonly bytes: number;
+}
 
 /** What is known of a home's history. */
 export interface KnownHistory {

@@ -6,15 +6,9 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
+import type { SegmentEnd } from "./known-history.ts";
 import { isFullSegment } from "./load-history.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
-
-/** How a process has left the last segment of versions. As long as that is its size, nothing was moved to it since. */
-export interface SegmentEnd {
-  /** The number of its first version. */
-  readonly first: number;
-  readonly bytes: number;
-}
 
 export interface MovedVersions {
   readonly end: SegmentEnd;
