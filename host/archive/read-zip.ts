@@ -11,12 +11,14 @@ import { fromBufferPromise } from "yauzl";
 import type { Entry, LocalFileHeader, ZipFile } from "yauzl";
 
 import { storeLimits } from "../../shared/limits.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { boundedBytes } from "../values/bounded-bytes.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { labelName, placeOf, readLabel } from "./export-label.ts";
+import { originsName, readOrigins } from "./export-origins.ts";
 import { transferLimits } from "./transfer-limits.ts";
 import { readZipEnd } from "./zip-end.ts";
 
@@ -24,9 +26,9 @@ import { readZipEnd } from "./zip-end.ts";
 export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
   const end = readZipEnd(bytes);
   if (typeof end === "string") throw unfit(`the file ${end}`);
-  // One more for the label. The count has 16 bits, so the list is bounded anyway.
-  if (end.entries > transferLimits.filesMax + 1)
-    throw unfit(`the file has ${end.entries} entries, at most ${transferLimits.filesMax + 1} allowed`);
+  // The count has 16 bits, so the list is bounded anyway.
+  const entriesMax = transferLimits.filesMax + aboutFiles.size;
+  if (end.entries > entriesMax) throw unfit(`the file has ${end.entries} entries, at most ${entriesMax} allowed`);
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: false });
     return await readEntries(zip, end.listAt);
@@ -43,8 +45,8 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
     const name = entry.fileNameRaw.toString();
     const reason = refusalOfEntry(name, entry);
     if (reason !== null) throw unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
-    // The label does not count: a scope can be full to the last byte.
-    if (name !== labelName) sums.add(name, entry.uncompressedSize);
+    // What is said about the files does not count: a scope can be full to the last byte.
+    if (!aboutFiles.has(name)) sums.add(name, entry.uncompressedSize);
     found.push([name, entry]);
   }
   refuseDuplicates(found.map(([name]) => name));
@@ -55,11 +57,17 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
     contents.push([name, await contentOf(zip, [name, entry])]);
   }
   if (at !== listAt) throw unfit("the file has something before, between or behind its parts");
-  return withoutLabel(contents);
+  return filesIn(contents);
 }
 
 /** An entry's name in the file, and the entry or its content. */
 type Named<What> = readonly [name: string, what: What];
+
+/** The entries that are no files of a scope, with their most bytes. */
+const aboutFiles: ReadonlyMap<string, number> = new Map([
+  [labelName, transferLimits.labelBytesMax],
+  [originsName, transferLimits.originsBytesMax],
+]);
 
 const flagEncrypted = 0x0001;
 const flagDescriptor = 0x0008;
@@ -79,12 +87,12 @@ function refusalOfEntry(name: string, entry: Entry): string | null {
   if (name.endsWith("/") || (attributes & dosFolder) !== 0) return "it is a folder, only files are allowed";
   const kind = (attributes >>> 16) & unixKinds;
   if (kind !== 0 && kind !== unixFile) return "it is a link or no regular file";
-  const isKnown = name === labelName || isScopePath(placeOf(name)?.path ?? "");
+  const isKnown = aboutFiles.has(name) || isScopePath(placeOf(name)?.path ?? "");
   if (!isKnown) return `its name is neither "${labelName}" nor a scope and a path inside it`;
   if (method !== methodStored && method !== methodDeflated) return `its compression is ${method}, allowed are 0 and 8`;
   if ((flags & flagDescriptor) !== 0) return "its size comes after its content, allowed only before it";
   if (extraFields.some(({ id }) => id === extraZip64)) return "it is in the zip64 form, which no export is";
-  const bytesMax = name === labelName ? transferLimits.labelBytesMax : storeLimits.fileBytesMax;
+  const bytesMax = aboutFiles.get(name) ?? storeLimits.fileBytesMax;
   if (uncompressedSize > bytesMax) return `it is ${uncompressedSize} bytes, at most ${bytesMax} allowed`;
   if (method === methodStored && compressedSize !== uncompressedSize) return "its two sizes do not agree";
   return null;
@@ -138,15 +146,33 @@ function refuseDuplicates(names: readonly string[]): void {
   }
 }
 
-function withoutLabel([first, ...others]: readonly Named<Uint8Array>[]): MemoryFile[] {
+function filesIn([first, ...behind]: readonly Named<Uint8Array>[]): MemoryFile[] {
   const label = first?.[0] === labelName ? readLabel(first[1]) : null;
   if (label === null) throw unfit(`it does not begin with a "${labelName}" of version 1 or 2`);
+  const [origins, others] = originsIn(behind);
   if (label.files !== others.length) throw unfit(`it holds ${others.length} files, and its label says ${label.files}`);
   return others.map(([name, content]) => {
+    const trust = origins.get(name);
     const { scope, path } = placeOf(name) ?? { scope: "", path: name };
     if (!label.scopes.includes(scope)) throw unfit(`entry ${quoted(name)} is in no scope that the label names`);
-    return { scope, path, content };
+    return Object.assign({ scope, path, content }, trust && { trust });
   });
+}
+
+/** What is told of the trust of files, and the files. */
+function originsIn([first, ...others]: readonly Named<Uint8Array>[]): [
+  origins: ReadonlyMap<string, OriginClass>,
+  files: readonly Named<Uint8Array>[],
+] {
+  if (first === undefined) return [new Map(), []];
+  // In another place, it is in no scope.
+  if (first[0] !== originsName) return [new Map(), [first, ...others]];
+  const origins = readOrigins(first[1]);
+  if (origins === null) throw unfit(`its "${originsName}" is not of version 1, or names a file twice`);
+  const names = new Set(others.map(([name]) => name));
+  const missing = Array.from(origins.keys()).find((name) => !names.has(name));
+  if (missing !== undefined) throw unfit(`its "${originsName}" names ${quoted(missing, 100)}, which is not there`);
+  return [origins, others];
 }
 
 /** The declared bytes of the files of each scope, and of all together. */

@@ -9,11 +9,16 @@ export const transferLimits = {
   exportBytesMax: 128 * mib,
   /** As many as three full scopes have. A zip file that all programs can read cannot count to 65,536. */
   filesMax: 60_000,
-  /** The largest zip file of an export, uncompressed: up to 652 bytes for each name, and 128 MiB for the files. */
-  zipBytesMax: 168 * mib,
+  /**
+   * The largest zip file of an export, uncompressed: 128 MiB for the files, up to 652 bytes for each name, and what is told
+   * of their trust.
+   */
+  zipBytesMax: 186 * mib,
   /** The label of an export. Ours has under 100 bytes. */
   labelBytesMax: 4096,
   labelDepthMax: 4,
+  /** What an export tells of the trust of its files: up to 291 bytes of each. */
+  originsBytesMax: 17 * mib,
   /**
    * Names to try for a trashed file. All files of one name are compared with each other, so their number is limited.
    */

@@ -3,6 +3,7 @@ import { ZipFile } from "yazl";
 
 import type { MemoryFile } from "../values/memory-file.ts";
 import { labelFor, labelName } from "./export-label.ts";
+import { originsName, originsOf } from "./export-origins.ts";
 
 /**
  * The bytes of a zip file, piece by piece. The same files give the same bytes on every machine: all have the earliest
@@ -14,6 +15,8 @@ export function zipOf(files: readonly MemoryFile[]): AsyncIterable<Uint8Array> {
   const options = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mode: 0o100600, compress: false };
   const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
   zip.addBuffer(labelFor({ scopes, files: files.length }), labelName, options);
+  const origins = originsOf(files);
+  if (origins !== null) zip.addBuffer(origins, originsName, options);
   for (const { scope, path, content } of files) {
     const { buffer, byteOffset, byteLength } = content;
     zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), `${scope}/${path}`, options);

@@ -16,7 +16,8 @@ in it, and so has the user's own store. It does not contain grants ("memcell sto
 has written in other stores. No plugin decides what is exported. Each scope is a snapshot of one moment. If tools are
 called meanwhile, two scopes can be from different moments.
 
-FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
+The zip file names the files whose text comes from a web page or another untrusted place, so that an import does not trust
+them more. FILE.zip must not exist yet. Only its owner can read it, and it does not contain the user's id. The same memory gives
 the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with
 names that no plugin could use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
 scopes.`,

@@ -12,7 +12,8 @@ export const importCommand = defineCommand({
   description: `Reads a zip file that "export" has made and adds its files to a user's memory. Each scope is imported as a
 whole or not at all. Without --yes the command only prints what it would do.
 
-All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
+No file is trusted more than one of which nobody has said where its text comes from (unstated), and less if the zip file
+says so. All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
 and listed, and so are files whose names their plugin does not use. An
 existing index is kept and gets lines for new entries; the line of a replaced entry stays as it is. Files in the trash
 are added, under another name if theirs is taken. An archive does not say where its texts come from: what is

@@ -6,6 +6,7 @@ import { ownStoreName, scopeOfStore } from "../../shared/shared-scope.ts";
 import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { HeldReader, HeldUser, HoldOptions, KnownSizes, Store, StoreFinding, StorePart } from "../store/store.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
 import { renamedHistory } from "../store/versions/renamed-history.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
@@ -57,7 +58,7 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     reader: ownReader(held, own),
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
     handed: null,
-    history: renamedHistory(held.history(own), entriesScope, ownStoreName),
+    history: ownHistory(held, own),
     commit: (changes, seen, { knownSizes, facts, kind, derived } = {}) =>
       held.commit({
         by: userId,
@@ -78,6 +79,10 @@ function ofStore(finding: StoreFinding, own: StoreId): StoreFinding {
   const path = folder === entriesScope ? [ownStoreName, ...below].join("/") : `stores/${own}/${finding.path}`;
   return { ...finding, path };
 }
+
+/** The history of the own store under the name `store`. */
+export const ownHistory = (held: HeldStores, own: StoreId): HeldHistory =>
+  renamedHistory(held.history(own), entriesScope, ownStoreName);
 
 /** Reads the entries of the own store under the name `store`. */
 export function ownReader(held: HeldStores, own: StoreId): HeldReader {

@@ -3,6 +3,7 @@ import type { EndSignal } from "../values/call-ending.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { HeldReader, HoldOptions } from "./holding.ts";
 import type { HeldStores } from "./shared-stores.ts";
+import type { HeldHistory } from "./versions/held-history.ts";
 
 export interface HoldToEraseOptions extends Pick<HoldOptions, "until" | "signal"> {
   /**
@@ -16,6 +17,9 @@ export interface HoldToEraseOptions extends Pick<HoldOptions, "until" | "signal"
 export interface HeldToErase {
   /** Reads the user's own scopes. */
   readonly reader: HeldReader;
+
+  /** The history of the user's own scopes. */
+  readonly history: HeldHistory;
 
   /** The user's own store, and no other. */
   readonly stores: HeldStores;

@@ -2,6 +2,7 @@
  * Turns the steps of a change set into each file's final content. Refuses them if the files they are based on have
  * changed.
  */
+import type { OriginClass } from "../../shared/origin.ts";
 import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
@@ -24,6 +25,8 @@ export interface PlannedFile extends ChangedFile, GrowingFile {
   readonly from: string | null;
   /** The path that the content was written at in the same change set, if it was moved from there; else `null`. */
   readonly writtenAt: string | null;
+  /** How far its new content is trusted at most; `null` if the change set does not say so. */
+  readonly trustMax: OriginClass | null;
   /** Nothing has to be done: the file is already as planned and is not moved away. */
   readonly isSame: boolean;
   /** SHA-256 of the new content; `null` if there is none. */
@@ -56,6 +59,7 @@ interface FileState {
   readonly origin: string | null;
   /** Where the content was written, if it was; else `null`. */
   readonly writtenAt: string | null;
+  readonly trustMax: OriginClass | null;
 }
 
 /** A file as it is on the medium. */
@@ -80,7 +84,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     let file = files.get(key);
     if (!file) {
       const found = findFile(present, { scope, path }, seenAs.get(key));
-      file = { ...found, now: { content: found.content, origin: path, writtenAt: null } };
+      file = { ...found, now: { content: found.content, origin: path, writtenAt: null, trustMax: null } };
       files.set(key, file);
     }
     return file;
@@ -89,13 +93,15 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     const file = at(change.scope, change.path);
     if (change.kind === "write") {
       const content = Buffer.from(change.content);
-      file.now = { content: () => content, origin: null, writtenAt: change.path };
+      // A plugin that writes a file anew which the host has written before knows no more of it.
+      const trustMax = change.trust ?? file.now.trustMax;
+      file.now = { content: () => content, origin: null, writtenAt: change.path, trustMax };
       continue;
     }
     if (file.now.content === null) throw gone(change.path);
     const target = movedTo(change);
     if (target !== null) moveInto(at(change.scope, target), file.now, target);
-    file.now = { content: null, origin: null, writtenAt: null };
+    file.now = { content: null, origin: null, writtenAt: null, trustMax: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
   const planned = Array.from(files.entries(), ([key, file]) => {
@@ -106,7 +112,9 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     const sha256 = digestOf(after);
     const isSame = !moved.has(key) && sha256 === before;
     const writtenAt = now.writtenAt === path ? null : now.writtenAt;
-    return { scope, path, before, stamp, after, sha256, from, writtenAt, isSame, growth: growthOf(file, after) };
+    const { trustMax } = now;
+    const growth = growthOf(file, after);
+    return { scope, path, before, stamp, after, sha256, from, writtenAt, trustMax, isSame, growth };
   });
   refuseNesting(present, planned);
   return planned;

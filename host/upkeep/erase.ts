@@ -4,7 +4,7 @@ import { counted, quoted } from "../../shared/text.ts";
 import { writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
-import { ownReader } from "../sharing/own-store.ts";
+import { ownHistory, ownReader } from "../sharing/own-store.ts";
 import { grantsTo } from "../sharing/revoke-all.ts";
 import type { ReceivedGrant } from "../sharing/revoke-all.ts";
 import type { ErasedUser, HeldToErase, LeftOver } from "../store/erasing.ts";
@@ -120,23 +120,26 @@ async function granteesOf(operation: Operation, { stores }: HeldToErase, own: St
 
 /** Mounted folders stay, so what an export leaves out there is not lost. */
 async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: ExportSum): Promise<MemoryExport[]> {
-  return await eachPart(operation, { writes: false, only: mounted }, (part) => exportPart(part, sum, true));
+  return await eachPart(operation, { writes: false, only: mounted }, (part) =>
+    exportPart({ ...part, history: part.held.history }, sum, true),
+  );
 }
 
 /** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
 async function exportHeld(
   operation: Operation,
-  { reader, stores }: HeldToErase,
+  { reader, history, stores }: HeldToErase,
   { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
 ): Promise<MemoryExport[]> {
   const apart = new Set([...elsewhere.mounted, ownStoreName]);
   const all = await reader.scopes();
   const scopes = all.filter((scope) => !apart.has(scope));
   const hidden = all.filter((scope) => apart.has(scope));
-  const ofStore = ownReader(stores, ownStoreOf(operation.userId));
+  const own = ownStoreOf(operation.userId);
+  const ofStore = { reader: ownReader(stores, own), history: ownHistory(stores, own) };
   const parts = [
-    await exportPart({ reader, scopes, hidden }, sum, true),
-    await exportPart({ reader: ofStore, scopes: await ofStore.scopes(), hidden: [] }, sum, true),
+    await exportPart({ reader, history, scopes, hidden }, sum, true),
+    await exportPart({ ...ofStore, scopes: await ofStore.reader.scopes(), hidden: [] }, sum, true),
   ];
   const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
   if (first === undefined) return parts;

@@ -6,8 +6,10 @@ import { setImmediate } from "node:timers/promises";
 
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { ExportedTrust } from "./exported-trust.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
@@ -26,7 +28,7 @@ export async function exportUser(
   const parts = await eachPart(operation, { writes: false, only: scopes }, (part) => {
     known.push(...part.scopes);
     const asked = part.scopes.filter((scope) => scopes?.includes(scope) ?? true);
-    return exportPart({ ...part, scopes: asked }, sum, scopes === undefined);
+    return exportPart({ ...part, scopes: asked, history: part.held.history }, sum, scopes === undefined);
   });
   checkScopes("export", scopes, known);
   return together(parts);
@@ -37,12 +39,17 @@ export const together = (parts: readonly MemoryExport[]): MemoryExport => ({
   leftOut: parts.flatMap(({ leftOut }) => leftOut).toSorted(byPlace),
 });
 
+export interface ExportedPart extends Omit<HeldPart, "held"> {
+  readonly history: HeldHistory;
+}
+
 /** `isWhole`: also names what is in none of the user's scopes. */
 export async function exportPart(
-  { reader, scopes, hidden }: Omit<HeldPart, "held">,
+  { reader, scopes, hidden, history }: ExportedPart,
   sum: ExportSum,
   isWhole: boolean,
 ): Promise<MemoryExport> {
+  const trust = new ExportedTrust(history);
   const files: MemoryFile[] = [];
   const leftOut: LeftOutFile[] = [];
   const listed: Place[] = [];
@@ -60,7 +67,7 @@ export async function exportPart(
     if (at % filesAtOnce === 0) await setImmediate();
     const content = await contentOf(reader, { scope, path });
     if (typeof content === "string") leftOut.push({ scope, path, reason: content });
-    else files.push({ scope, path, content });
+    else files.push(trust.told({ scope, path, content }));
     sum.read(content.length);
   }
   return { files, leftOut };

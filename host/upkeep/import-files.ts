@@ -1,7 +1,8 @@
 /** Checks files to import, without reading the user's files or parsing any content. */
 import { storeLimits } from "../../shared/limits.ts";
+import { isOriginClass, originClasses } from "../../shared/origin.ts";
 import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
-import { quoted } from "../../shared/text.ts";
+import { presentValue, quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { RefusedFile } from "./memory-files.ts";
 import { checkScope, checkTransfer } from "./transfer-bounds.ts";
@@ -15,6 +16,11 @@ export function checkFiles(files: readonly MemoryFile[]): void {
     (file) => typeof file?.scope === "string" && typeof file.path === "string" && file.content instanceof Uint8Array,
   );
   if (!areFiles) throw new TypeError("An imported file needs a scope, a path, and its content as bytes");
+  const untold = files.find(({ trust }) => trust !== undefined && !isOriginClass(trust));
+  if (untold)
+    throw new TypeError(
+      `An imported file has the trust ${presentValue(untold.trust)}, allowed: one of ${originClasses.join(", ")}`,
+    );
   const misnamed = files.find(({ scope }) => !scopeName.test(scope));
   if (misnamed)
     throw new TypeError(`An imported file has the scope ${quoted(misnamed.scope)}, which is not a scope's name`);

@@ -175,9 +175,9 @@ class Planner {
     return digest;
   }
 
-  #write(path: string, { content }: MemoryFile): void {
+  #write(path: string, { content, trust = "unstated" }: MemoryFile): void {
     const { scope } = this.#task;
-    this.#plan.changes.push({ kind: "write", scope, path, content, bytes: content.length });
+    this.#plan.changes.push({ kind: "write", scope, path, content, trust, bytes: content.length });
     this.#plan.bytes += content.length;
   }
 

@@ -237,6 +237,8 @@ export interface Upkeep extends PendingUpkeep {
    * sizes and quotas as for every file. The scope's plugin, if it can inspect, checks names and whether it can read
    * each file.
    *
+   * No file is trusted more than `unstated`, nor more than its `trust`, which an export has set.
+   *
    * Rejects with the code of the first refused file, and names some: `INPUT_INVALID` for an invalid path,
    * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. If all files are left out: `TOOL_UNKNOWN` for a scope that
    * no loaded plugin has, `INPUT_INVALID` or `NAME_RESERVED` for a path. `planImport` names up to 100.

@@ -1,3 +1,4 @@
+import type { OriginClass } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
 
 /** A change that a call wants to make. Plain data: the worker thread sends it to the main thread to commit. */
@@ -8,6 +9,8 @@ export type Change =
       readonly path: string;
       /** Guests write only text. The host can also write bytes that are not text. */
       readonly content: string | Uint8Array;
+      /** How far its text is trusted at most. Only the host says so, of what comes from outside the store. */
+      readonly trust?: OriginClass | undefined;
     }
   /** A move to a path below `trash/` that was free when the call looked. */
   | { readonly kind: "trash"; readonly scope: string; readonly path: string; readonly trashed: string }

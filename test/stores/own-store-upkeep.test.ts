@@ -7,7 +7,7 @@ import type { CallContext, MemoryFile } from "memcell";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
-import { zipOf } from "../../host/archive/write-zip.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
 import { entryText, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";
 
@@ -175,9 +175,7 @@ test("an export is imported into another user's store, whose entries they then a
   await stage.runtime.stores(alice).setInternal(null, "k", "internal", { namespace: "app" });
   await memory({ userId: ids.writer }, create(`shared/${ids.alice}/b.md`, "the writer's"));
   const exported = await stage.runtime.upkeep.export(alice);
-  const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(exported.files)) pieces.push(piece);
-  const files = await readZip(Buffer.concat(pieces));
+  const files = await readZip(await zippedBytes(exported.files));
   const bob = { userId: "bob" };
   const plan = await stage.runtime.upkeep.planImport(bob, files);
   expect(plan.refused).toEqual([]);

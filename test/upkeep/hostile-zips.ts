@@ -16,6 +16,10 @@ const withEntry = (entry: Partial<ZipEntry>): Buffer => withFiles([{ ...good, ..
 const named = (name: string | Buffer): Buffer => withEntry({ name });
 const labelled = (content: string | Buffer): Buffer => zipBytes([{ name: "memcell-export.json", content }, good]);
 
+const originsOf = (content: string): ZipEntry => ({ name: "memcell-origins.json", content });
+const toldTrust = (content: string): Buffer => zipBytes([labelOf(1), originsOf(content), good]);
+const notTold = /its "memcell-origins.json" is not of version 1, or names a file twice/;
+
 const unix = (mode: number): number => (mode << 16) >>> 0;
 const zeros = Buffer.alloc(2 ** 21);
 const bombData = deflateRawSync(Buffer.alloc(2 ** 26));
@@ -51,6 +55,27 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ["a label that is no UTF-8", labelled(Buffer.from([0xff])), /it does not begin with/],
   ["a giant label", labelled(" ".repeat(4097)), /entry "memcell-export.json" is refused: it is 4097 bytes/],
   ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
+  ["a trust of another version", toldTrust('{"version":2,"trust":{}}'), notTold],
+  ["a trust that raises", toldTrust('{"version":1,"trust":{"owner_edit":["memory/a.md"]}}'), notTold],
+  [
+    "a file with two trusts",
+    toldTrust(
+      `{"version":1,"trust":{${["tool_external", "untrusted_document"].map((each) => `"${each}":["memory/a.md"]`).join()}}}`,
+    ),
+    notTold,
+  ],
+  [
+    "the trust of no file",
+    toldTrust('{"version":1,"trust":{"tool_external":["memory/b.md"]}}'),
+    /names "memory\/b.md", which is not there/,
+  ],
+  ["a trust that is no JSON", toldTrust("{"), notTold],
+  ["a trust behind the files", zipBytes([labelOf(2), good, originsOf("{}")]), /"memcell-origins.json" is in no scope/],
+  [
+    "a giant trust",
+    zipBytes([labelOf(1), { ...originsOf(""), size: 2 ** 25 }, good]),
+    /"memcell-origins.json" is refused: it is 33554432 bytes/,
+  ],
   ["fewer files than its label says", zipBytes([labelOf(2), good]), /it holds 1 files, and its label says 2/],
   ["a name that climbs", named("memory/../../b.md"), ofName],
   ["a name that climbs out at once", named("../b.md"), ofName],
@@ -144,5 +169,5 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ],
   ["more entries than are listed", withFiles([good], { entries: 3 }), /it is damaged/],
   ["65,535 entries", withFiles([good], { entries: 65_535 }), /zip64 form/],
-  ["61,000 entries", withFiles([good], { entries: 61_000 }), /the file has 61000 entries, at most 60001 allowed/],
+  ["61,000 entries", withFiles([good], { entries: 61_000 }), /the file has 61000 entries, at most 60002 allowed/],
 ];

@@ -8,11 +8,11 @@ import { fileURLToPath } from "node:url";
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { zipOf } from "../../host/archive/write-zip.ts";
 import { whyNoTracing } from "../crash/strace.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 const names = Array.from({ length: 8 }, (_, at) => `e${at}`);
@@ -55,9 +55,7 @@ test("killed while it stages, writes the WAL and applies it", { timeout: 300_000
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const zip = join(folder.path, "files.zip");
-  const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(files)) pieces.push(piece);
-  writeFileSync(zip, Buffer.concat(pieces));
+  writeFileSync(zip, await zippedBytes(files));
   const template = join(folder.path, "template");
   await prepare(template);
   const undone = await stateOf(template);

@@ -3,15 +3,15 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { MemoryFile, Runtime } from "memcell";
+import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
 import { transferLimits } from "../../host/archive/transfer-limits.ts";
-import { zipOf } from "../../host/archive/write-zip.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
 
 const alice = { userId: "alice" };
 const bob = { userId: "bob" };
@@ -23,20 +23,14 @@ async function withRuntime(work: (runtime: Runtime, dataDir: string) => Promise<
   await work(runtime, folder.path);
 }
 
-async function zipBytes(files: readonly MemoryFile[]): Promise<Buffer> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(files)) pieces.push(piece);
-  return Buffer.concat(pieces);
-}
-
 /** Exports, passes through a zip file, imports for another user and exports again: the bytes must be the same. */
 async function goesRound(runtime: Runtime): Promise<Record<string, string>> {
   const { files } = await runtime.upkeep.export(alice);
-  const zip = await zipBytes(files);
+  const zip = await zippedBytes(files);
   const done = await runtime.upkeep.import(bob, await readZip(zip));
   expect(done).toMatchObject({ replaced: [], skipped: [], mended: [], refused: [], refusedHidden: 0 });
   const again = await runtime.upkeep.export(bob);
-  expect((await zipBytes(again.files)).equals(zip)).toBe(true);
+  expect((await zippedBytes(again.files)).equals(zip)).toBe(true);
   return asTexts(again.files);
 }
 

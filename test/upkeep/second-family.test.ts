@@ -7,12 +7,12 @@ import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { readZip } from "../../host/archive/read-zip.ts";
-import { zipOf } from "../../host/archive/write-zip.ts";
 import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
 
 const alice = { userId: "alice" };
 const bob = { userId: "bob" };
@@ -36,9 +36,7 @@ async function withRuntime(work: (runtime: Runtime, dataDir: string, log: string
 }
 
 async function throughZip(files: readonly MemoryFile[]): Promise<MemoryFile[]> {
-  const pieces: Uint8Array[] = [];
-  for await (const piece of zipOf(files)) pieces.push(piece);
-  return await readZip(Buffer.concat(pieces));
+  return await readZip(await zippedBytes(files));
 }
 
 test("all scopes are exported into one zip file and imported again, byte for byte", async () => {

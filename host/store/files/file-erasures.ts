@@ -51,6 +51,7 @@ export class FileErasures implements ErasedUsers {
     using user = options.to === "look" ? ErasableHome.look(home) : await this.#lock(userId, options);
     return await this.#stores.holdToErase(store, options, async (stores, own) => {
       const reader = new HeldReads(() => new FileReader(home));
+      const history = this.#homes.heldHistory(userId, () => null, null);
       const erase = async (erasedMs: number): Promise<ErasedUser> => {
         if (options.to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
         const erased = newErasedUser(store, erasedMs);
@@ -64,7 +65,7 @@ export class FileErasures implements ErasedUsers {
         ...(await contentsOf(own, ({ name }) => (name === entriesScope ? scopeOfStore(store) : null))),
       ];
       try {
-        return await work({ reader, stores, contents, erase });
+        return await work({ reader, history, stores, contents, erase });
       } finally {
         reader.end();
       }

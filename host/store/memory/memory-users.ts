@@ -66,6 +66,7 @@ export class MemoryUsers implements Store {
         try {
           return await work({
             reader,
+            history: this.#historyOf(userId).held,
             stores,
             contents: async () => [
               ...contentsOf(files, (scope) => scope),
@@ -117,6 +118,10 @@ export class MemoryUsers implements Store {
     return this.#users.get(userId) ?? new UserFiles();
   }
 
+  #historyOf(userId: UserId): MemoryHistory {
+    return this.#histories.get(userId) ?? new MemoryHistory(() => this.#settings);
+  }
+
   async #hold<Result>(
     userId: UserId,
     options: HoldOptions,
@@ -125,7 +130,7 @@ export class MemoryUsers implements Store {
     const { until, signal } = options;
     return await this.#queue.run(userId, { until, signal, tooLong }, async () => {
       const files = this.filesOf(userId);
-      const history = this.#histories.get(userId) ?? new MemoryHistory(() => this.#settings);
+      const history = this.#historyOf(userId);
       this.#users.set(userId, files);
       const reader = new HeldReads(() => files);
       try {

@@ -52,7 +52,9 @@ export function planVersions(ground: VersionGround, change: VersionedChange): Pl
   };
   // What is put back from the history comes from there, and not from a file that happens to say the same.
   const removed = isOfEarlier(kind) ? new Map<string, string>() : removedIn(planned, trustOf);
-  const known = { trustOf, removed, ofContent, ofRestored };
+  const told = planned.flatMap(({ trustMax }) => trustMax ?? []);
+  const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
+  const known = { trustOf, removed, ofContent, ofRestored, ofMade };
   return chained(ground.origins.head, [
     ...editedByHand(found.edited, "edited", facts.atMs),
     ...editedByHand(found.putBack, "put back", facts.atMs),
@@ -112,20 +114,23 @@ interface Known {
   readonly ofContent: (sha256: string) => OriginClass | null;
   /** The trust of a content that is put back; `null` if it is none. */
   readonly ofRestored: (file: Restored) => OriginClass | null;
+  /** Of what a plugin has made from imported files: the lowest trust of these; `null` if none is told. */
+  readonly ofMade: OriginClass | null;
 }
 
 type Restored = Place & { readonly sha256: string };
 
 function versionedFile(
-  { scope, path, before, sha256, writtenAt, ...file }: PlannedFile,
+  { scope, path, before, sha256, writtenAt, trustMax, ...file }: PlannedFile,
   { facts, kind }: VersionedChange,
-  { trustOf, removed, ofContent, ofRestored }: Known,
+  { trustOf, removed, ofContent, ofRestored, ofMade }: Known,
 ): VersionedFile {
   const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
   const moved = from === null ? null : trustOf({ scope, path: from });
   const replaced = before === null ? null : trustOf({ scope, path });
   const edited = writtenAt === null ? null : trustOf({ scope, path: writtenAt });
-  const ofOthers = [replaced, edited, sha256 === null ? null : ofContent(sha256)].filter((each) => each !== null);
+  const told = trustMax ?? (before === null ? ofMade : null);
+  const ofOthers = [replaced, edited, told, sha256 === null ? null : ofContent(sha256)].filter((each) => each !== null);
   // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
   const restored = sha256 === null ? null : ofRestored({ scope, path, sha256 });
   const bounds = restored === null ? ofOthers : [restored];

@@ -1,0 +1,52 @@
+import { isAtLeast, lowestOf } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { digestOf } from "../store/reading.ts";
+import { ContentOrigins } from "../store/versions/content-origins.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
+import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
+
+type File = Omit<MemoryFile, "trust">;
+
+/** Says of exported files how far they are trusted, if that is less than what nobody has told. */
+export class ExportedTrust {
+  readonly #history: HeldHistory;
+  readonly #origins: ContentOrigins;
+  #ofContents: ReadonlyMap<string, OriginClass> | null = null;
+
+  constructor(history: HeldHistory) {
+    this.#history = history;
+    this.#origins = new ContentOrigins(history);
+  }
+
+  /** The file, with its trust if that is low. */
+  told(file: File): MemoryFile {
+    const trust = this.#of(file);
+    return isAtLeast(trust, "unstated") ? file : { ...file, trust };
+  }
+
+  #of({ scope, path, content }: File): OriginClass {
+    try {
+      const digest = digestOf(Buffer.from(content)) ?? "";
+      const { trust } = this.#origins.of(scope, path, digest);
+      if (this.#history.originOf(scope, path)?.sha256 === digest) return trust;
+      // Somebody has put it there by hand, perhaps from an earlier version.
+      return lowestOf(trust, this.#contents.get(digest) ?? trust);
+    } catch (error) {
+      // Of a file whose history cannot be used, nobody can say where it comes from. Its owner gets it all the same.
+      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "untrusted_document";
+      throw error;
+    }
+  }
+
+  /** The lowest trust of versions with a content. */
+  get #contents(): ReadonlyMap<string, OriginClass> {
+    if (this.#ofContents !== null) return this.#ofContents;
+    const lowest = new Map<string, OriginClass>();
+    for (const { sha256, trust } of this.#history.versions().flatMap(({ files }) => files)) {
+      if (sha256 !== null) lowest.set(sha256, lowestOf(lowest.get(sha256) ?? trust, trust));
+    }
+    this.#ofContents = lowest;
+    return lowest;
+  }
+}
