@@ -235,9 +235,7 @@ export interface Upkeep extends PendingUpkeep {
    * If the user has nothing, the scope becomes byte for byte what the files say. Otherwise files are added, what a
    * plugin makes from them (an index) is kept and updated, and no existing file is overwritten. The host checks paths,
    * sizes and quotas as for every file. The scope's plugin, if it can inspect, checks names and whether it can read
-   * each file.
-   *
-   * No file is trusted more than `unstated`, nor more than its `trust`, which an export has set.
+   * each file. No file is trusted more than `unstated`, nor more than its `trust`, which an export has set.
    *
    * Rejects with the code of the first refused file, and names some: `INPUT_INVALID` for an invalid path,
    * `NAME_CONFLICT`, `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`. If all files are left out: `TOOL_UNKNOWN` for a scope that

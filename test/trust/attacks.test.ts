@@ -12,6 +12,7 @@ import { laundering, runs } from "./attacks/laundering.ts";
 import { limits } from "./attacks/limits.ts";
 import { grants, moves } from "./attacks/moves.ts";
 import { names } from "./attacks/names.ts";
+import { transfers } from "./attacks/transfers.ts";
 
 const attacks = [
   ...direct,
@@ -20,6 +21,7 @@ const attacks = [
   ...approval,
   ...hooks,
   ...moves,
+  ...transfers,
   ...grants,
   ...names,
   ...disk,

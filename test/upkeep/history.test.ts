@@ -80,10 +80,10 @@ test("trust does not rise by deletion and restore, by export and import, or by a
   await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
   await runtime.upkeep.import(alice, files);
   expect(await trustNow("a.md")).toBe("tool_external");
-  // Of another user's files, nobody can say where they were.
+  // The export says how far the file is trusted.
   await runtime.upkeep.import({ userId: "bob" }, files);
   const [ofBob] = await runtime.upkeep.history({ userId: "bob" }, { scope: "memory", path: "a.md" });
-  expect(ofBob).toMatchObject({ kind: "imported", class: "owner_edit", trust: "unstated" });
+  expect(ofBob).toMatchObject({ kind: "imported", class: "owner_edit", trust: "tool_external" });
 });
 
 test("the audit log has the end of the history after each change, so that no version can be changed unnoticed", async () => {
