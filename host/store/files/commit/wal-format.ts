@@ -23,7 +23,7 @@ import * as z from "../../../../shared/zod.ts";
 import { parseJson } from "../../parse-json.ts";
 import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
-import { decodeBytes, encodeBytes, storedBytesSchema } from "../../stored-bytes.ts";
+import { decodeBytes, jsonOfBytes, storedBytesSchema } from "../../stored-bytes.ts";
 import { hasPlace } from "../home.ts";
 import type { Home, HomeKind } from "../home.ts";
 import { jointMarkSchema } from "./joint-mark.ts";
@@ -182,15 +182,19 @@ export type KeptFile = Pick<ChangedFile, "scope" | "path">;
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
 export function encodeFiles({ files, edited, ...facts }: WalRecord): Buffer {
   refuseBytes(files);
-  const written = files.map(({ scope, path, way, before, after }) => ({
-    scope,
-    path,
-    way,
-    before,
-    after: after && encodeBytes(after),
-  }));
-  return Buffer.from(JSON.stringify({ ...facts, files: written, edited: edited?.map(encodeBytes) }));
+  const written = files.flatMap(({ scope, path, way, before, after }, at) => [
+    `${at === 0 ? "" : ","}${opened({ scope, path, way, before })},"after":`,
+    after === null ? "null" : jsonOfBytes(after),
+    "}",
+  ]);
+  const contents = edited?.flatMap((each, at) => [at === 0 ? "" : ",", jsonOfBytes(each)]);
+  const last = contents === undefined ? ["]}"] : [`],"edited":[`, ...contents, "]}"];
+  const pieces = [`${opened(facts)},"files":[`, ...written, ...last];
+  return Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
 }
+
+/** An object's JSON without its end. */
+const opened = (value: object): string => JSON.stringify(value).slice(0, -1);
 
 export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json.toString("utf8")));
