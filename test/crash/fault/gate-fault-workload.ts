@@ -13,6 +13,7 @@ import { gate } from "../model/gate-operation.ts";
 import type { GateOperation } from "../model/gate-operation.ts";
 import { gateSubject, runtimeOf } from "../model/gate-subject.ts";
 import { loadHost } from "../model/host.ts";
+import { settings } from "../model/standing-clock.ts";
 import type { StoreUnderTest } from "../model/subject.ts";
 import { leftCode } from "../model/switched-runtime.ts";
 import { readTree } from "../model/tree.ts";
@@ -161,7 +162,7 @@ function leftIn(path: string): string[] {
 }
 
 function openStore(path: string, start = boot): StoreUnderTest {
-  return new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {} }, start);
+  return new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {}, settings }, start);
 }
 
 /** Does not count the descriptor that reads the list. */

@@ -8,6 +8,7 @@ import { gate } from "./gate-operation.ts";
 import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import { memoryFolder } from "./memory-folder.ts";
+import { settings } from "./standing-clock.ts";
 import type { Subject } from "./subject.ts";
 import { switchedRuntime } from "./switched-runtime.ts";
 import type { SwitchedRuntime } from "./switched-runtime.ts";
@@ -50,7 +51,11 @@ export const gateSubject: Subject<GateOperation> = {
   statesOf: async (host, { tree, boot }, operation) => {
     using scratch = memoryFolder();
     writeTree(tree, scratch.path);
-    const store = new host.FileStore(new host.DiskRoot(scratch.path), { durability: "full", note: () => {} }, boot);
+    const store = new host.FileStore(
+      new host.DiskRoot(scratch.path),
+      { durability: "full", note: () => {}, settings },
+      boot,
+    );
     const runtime = await runtimeOf(host);
     runtime.switchTo({ store, path: scratch.path });
     await runtime.perform(operation);

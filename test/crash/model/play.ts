@@ -6,6 +6,7 @@ import type { EditRule, Expected, Files } from "./expected-memory.ts";
 import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import type { Recording } from "./recording.ts";
+import { settings } from "./standing-clock.ts";
 import type { AnyOperation, Step } from "./step.ts";
 import type { StoreUnderTest, Subject } from "./subject.ts";
 
@@ -206,7 +207,8 @@ export class Play {
     const { FileStore } = this.#host;
     const note = (_owner: string, text: string): void => void this.notes.push(text);
     const store =
-      this.#stores.get(this.#process) ?? new FileStore(this.#recording, { durability: "full", note }, this.#boot);
+      this.#stores.get(this.#process) ??
+      new FileStore(this.#recording, { durability: "full", note, settings }, this.#boot);
     this.#stores.set(this.#process, store);
     return store;
   }

@@ -8,6 +8,7 @@ import type * as DefinitionModule from "../../../host/store/files/define-files.t
 import type { GateOperation } from "./gate-operation.ts";
 import type { Host } from "./host.ts";
 import { memoryFolder } from "./memory-folder.ts";
+import { clock } from "./standing-clock.ts";
 import type { StorePlace, StoreUnderTest } from "./subject.ts";
 
 type Runtime = Awaited<ReturnType<typeof RuntimeModule.createRuntime>>;
@@ -23,8 +24,6 @@ const alice = { userId: "alice" };
 const inferringRun = "infers";
 /** What an undo fails with here if it lists a file that it has left as it was. */
 export const leftCode = "LEFT";
-/** It stands still, so that the same operation in the same state always writes the same bytes. */
-const clock = (): number => Date.UTC(2026, 0, 2);
 
 export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(host.folder, file)).href);

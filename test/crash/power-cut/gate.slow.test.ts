@@ -16,6 +16,7 @@ import type { Files } from "../model/expected-memory.ts";
 import { gate } from "../model/gate-operation.ts";
 import { closeRuntimes, gateSubject, statesFrom } from "../model/gate-subject.ts";
 import { loadHost } from "../model/host.ts";
+import { settings } from "../model/standing-clock.ts";
 import { readTree } from "../model/tree.ts";
 import type { Tree } from "../model/tree.ts";
 import { afterCrash } from "./after-crash.ts";
@@ -57,7 +58,7 @@ type Store = InstanceType<typeof host.FileStore>;
 
 /** Each start of the machine has its own id. */
 function openStore(path: string, boot: string): Store {
-  return new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {} }, boot);
+  return new host.FileStore(new host.DiskRoot(path), { durability: "full", note: () => {}, settings }, boot);
 }
 
 /** Of a disk that has perhaps lost even the data folder. */

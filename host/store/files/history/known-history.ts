@@ -7,6 +7,8 @@ export interface SegmentEnd {
   /** The number of its first version. */
   readonly first: number;
   readonly bytes: number;
+  /** The number of the first version that was not moved yet. A WAL that could not be retired has earlier ones again. */
+  readonly next: number;
 }
 
 /** What is known of a home's history. */

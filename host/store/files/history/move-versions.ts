@@ -47,7 +47,7 @@ export async function moveVersions(
 }
 
 /** Of what has failed. Nobody sees it. */
-const unmoved: MovedVersions = { end: { first: 0, bytes: 0 }, isFull: false, hasContents: false };
+const unmoved: MovedVersions = { end: { first: 0, bytes: 0, next: 0 }, isFull: false, hasContents: false };
 
 /** The same, at the end of the process. */
 export function moveVersionsNow(own: Directory, queued: readonly QueuedVersions[]): void {
@@ -65,7 +65,7 @@ function* append(
   const all = queued.flatMap(({ lines }) => lines);
   const first = queued[0]?.first ?? 1;
   const last = history.segments("versions").at(-1) ?? null;
-  const isAsLeft = last !== null && end?.first === last && end.bytes === history.bytesOf("versions", last);
+  const isAsLeft = last !== null && end !== null && isStill(history, end, { last, first });
   const stored = last === null || isAsLeft ? [] : history.lines("versions", last);
   const { kept, moved, isOther } = compare(stored, all, first);
   if (isOther) history.markLost();
@@ -88,8 +88,19 @@ function* append(
   yield history.folder;
   if (!hasFolder) yield own;
   const bytes = history.bytesOf("versions", segment);
-  return { end: { first: segment, bytes }, isFull: isFullSegment(history, segment), hasContents };
+  return {
+    end: { first: segment, bytes, next: first + all.length },
+    isFull: isFullSegment(history, segment),
+    hasContents,
+  };
 }
+
+/** Whether the last segment is as this process has left it, and the next version is the one after it. */
+const isStill = (
+  history: HistoryFolder,
+  end: SegmentEnd,
+  { last, first }: { readonly last: number; readonly first: number },
+): boolean => end.first === last && end.next === first && end.bytes === history.bytesOf("versions", last);
 
 interface Stored {
   /** How many lines of the segment are of before. */
