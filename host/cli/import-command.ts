@@ -12,13 +12,11 @@ export const importCommand = defineCommand({
   description: `Reads a zip file that "export" has made and adds its files to a user's memory. Each scope is imported as a
 whole or not at all. Without --yes the command only prints what it would do.
 
-No file is trusted more than one of which nobody has said where its text comes from (unstated), and less if the zip file
-says so. All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
-and listed, and so are files whose names their plugin does not use. An
-existing index is kept and gets lines for new entries; the line of a replaced entry stays as it is. Files in the trash
-are added, under another name if theirs is taken. An archive does not say where its texts come from: what is
-imported is trusted as "unstated" at most, and no more than the file that it replaces, or than the same text when it was
-here before. A zip file that another program has changed can be refused: its
+All plugins of the package are loaded, besides those that the setting names. Scopes that none of them has are left out
+and listed, and so are files whose names their plugin does not use. An existing index is kept and gets lines for new
+entries; the line of a replaced entry stays as it is. Files in the trash are added, under another name if theirs is
+taken. A text is trusted as "unstated" at most, and less if the zip file says so, if the file that it replaces is trusted
+less, or if the same text was when it was here before. A zip file that another program has changed can be refused: its
 entries must lie side by side, both headers of an entry must agree, and all entries must be memory files.`,
   operands: { "<FILE.zip>": "the file to import" },
   requiredTexts: { user: ["ID", "the user who gets the memory; need not be the exported user"] },
