@@ -3,6 +3,7 @@ import type { OriginClass } from "../../shared/origin.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
+import { lowestByContent } from "../store/versions/lowest-by-content.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 
@@ -41,12 +42,7 @@ export class ExportedTrust {
 
   /** The lowest trust of versions with a content. */
   get #contents(): ReadonlyMap<string, OriginClass> {
-    if (this.#ofContents !== null) return this.#ofContents;
-    const lowest = new Map<string, OriginClass>();
-    for (const { sha256, trust } of this.#history.versions().flatMap(({ files }) => files)) {
-      if (sha256 !== null) lowest.set(sha256, lowestOf(lowest.get(sha256) ?? trust, trust));
-    }
-    this.#ofContents = lowest;
-    return lowest;
+    this.#ofContents ??= lowestByContent(this.#history.versions().flatMap(({ files }) => files));
+    return this.#ofContents;
   }
 }

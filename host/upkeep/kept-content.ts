@@ -1,5 +1,6 @@
 import { digestOf } from "../store/reading.ts";
 import type { HeldUser } from "../store/store.ts";
+import { placeOfKey } from "../store/versions/present-origins.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /**
@@ -15,8 +16,8 @@ export async function keptContent(
   if (kept !== undefined) return kept;
   for (const [place, origin] of history.origins()) {
     if (origin.sha256 !== sha256) continue;
-    const colon = place.indexOf(":");
-    const found = await orNull(reader.bytesOf(place.slice(0, colon), place.slice(colon + 1)));
+    const { scope, path } = placeOfKey(place);
+    const found = await orNull(reader.bytesOf(scope, path));
     if (found !== null && digestOf(Buffer.from(found)) === sha256) return found;
   }
   return null;

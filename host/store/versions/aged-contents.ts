@@ -1,4 +1,5 @@
 import { isTrashPath } from "../../../shared/path.ts";
+import { placeOfKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import type { Version } from "./version.ts";
 
@@ -36,8 +37,7 @@ export function agedContents(
   const aged = new Set(Array.from(lastMs).flatMap(([sha256, atMs]) => (atMs < beforeMs ? [sha256] : [])));
   for (const [place, { sha256 }] of present.entries()) {
     if (!aged.has(sha256)) continue;
-    const colon = place.indexOf(":");
-    const [scope, path] = [place.slice(0, colon), place.slice(colon + 1)];
+    const { scope, path } = placeOfKey(place);
     if (!isTrashPath(path) && isThere(scope, path)) aged.delete(sha256);
   }
   return aged;

@@ -1,6 +1,7 @@
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { HeldHistory } from "./held-history.ts";
+import { lowestByContent } from "./lowest-by-content.ts";
 
 /** Where a file's content comes from. */
 export interface ContentOrigin {
@@ -36,13 +37,7 @@ export class ContentOrigins {
 
   /** The lowest trust of the present files with a content, wherever they are; `null` if there is none. */
   #trustOfContent(sha256: string): OriginClass | null {
-    if (this.#trusts === null) {
-      const trusts = new Map<string, OriginClass>();
-      for (const [, each] of this.#history.origins()) {
-        trusts.set(each.sha256, lowestOf(trusts.get(each.sha256) ?? each.trust, each.trust));
-      }
-      this.#trusts = trusts;
-    }
+    this.#trusts ??= lowestByContent(Array.from(this.#history.origins(), ([, origin]) => origin));
     return this.#trusts.get(sha256) ?? null;
   }
 }

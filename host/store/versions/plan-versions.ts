@@ -3,6 +3,7 @@ import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { PlannedFile } from "../plan-changes.ts";
+import { lowestByContent } from "./lowest-by-content.ts";
 import { placeKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import { headAfter, lineOf } from "./version-line.ts";
@@ -199,15 +200,14 @@ class EarlierTrust {
     if (this.#known !== null) return this.#known;
     const ofFile = new Map<string, OriginClass>();
     const lowestOfFile = new Map<string, OriginClass>();
-    const ofContent = new Map<string, OriginClass>();
-    for (const { scope, path, sha256, trust } of this.#versions().flatMap(({ files }) => files)) {
+    const all = this.#versions().flatMap(({ files }) => files);
+    for (const { scope, path, sha256, trust } of all) {
       if (sha256 === null) continue;
       const key = `${placeKey({ scope, path })}:${sha256}`;
       ofFile.set(key, trust);
       lowestOfFile.set(key, lowestOf(lowestOfFile.get(key) ?? trust, trust));
-      ofContent.set(sha256, lowestOf(ofContent.get(sha256) ?? trust, trust));
     }
-    this.#known = { ofFile, lowestOfFile, ofContent };
+    this.#known = { ofFile, lowestOfFile, ofContent: lowestByContent(all) };
     return this.#known;
   }
 }

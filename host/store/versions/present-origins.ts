@@ -17,6 +17,12 @@ export interface FileOrigin {
 export const placeKey = ({ scope, path }: { readonly scope: string; readonly path: string }): string =>
   `${scope}:${path}`;
 
+/** The scope and the path of a key. */
+export function placeOfKey(key: string): { readonly scope: string; readonly path: string } {
+  const colon = key.indexOf(":");
+  return { scope: key.slice(0, colon), path: key.slice(colon + 1) };
+}
+
 /** The origins of a home's present files, as its history tells them. */
 export class PresentOrigins {
   readonly #files = new Map<string, FileOrigin>();
