@@ -17,4 +17,6 @@ export interface HostProgram {
   readonly command: string;
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Whether it keeps what it knows of the users' folders, so that it must be told when a test replaces them. */
+  readonly isToldOfRenewal?: true;
 }

@@ -20,6 +20,8 @@ export interface HostedCall {
   readonly audience?: "host";
   readonly context: { readonly userId?: string; readonly epochMs?: number };
   readonly input?: unknown;
+  /** The users' folders were replaced before this call. Only for hosts that must be told. */
+  readonly isRenewed?: true;
 }
 
 export class LineHost implements AsyncDisposable {

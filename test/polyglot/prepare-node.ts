@@ -9,5 +9,5 @@ export const node: HostKind = {
   language: "Node",
   sdk: `@extism/extism 1.0.3, Node ${process.versions.node}`,
   missing: () => Promise.resolve(null),
-  prepare: () => Promise.resolve({ command: process.execPath, args: [program] }),
+  prepare: () => Promise.resolve({ command: process.execPath, args: [program], isToldOfRenewal: true }),
 };

@@ -9,6 +9,7 @@ import { runtimeKey } from "../conformance/vector.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { HostProgram } from "./host-kind.ts";
 import { LineHost } from "./line-host.ts";
+import type { HostedCall } from "./line-host.ts";
 
 /** A difference between a host and a vector. */
 export interface Difference {
@@ -38,13 +39,17 @@ export class VectorReplay implements AsyncDisposable {
     const differences: Difference[] = [];
     for (const [at, call] of vector.calls.entries()) {
       // oxlint-disable-next-line no-await-in-loop -- a call builds on the files of those before it
-      const found = await host.ask(withoutResult(call));
+      const found = await host.ask(this.#asked(call, at === 0));
       if (!isDeepStrictEqual(found, call.result))
         differences.push({ at: `call ${at + 1}`, expected: call.result, found });
     }
     const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
     if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
     return differences;
+  }
+
+  #asked({ result: _result, ...call }: VectorCall, isFirst: boolean): HostedCall {
+    return isFirst && this.#program.isToldOfRenewal ? { ...call, isRenewed: true } : call;
   }
 
   async #hostFor(vector: Vector): Promise<{ host: LineHost; dataDir: string }> {
@@ -64,8 +69,4 @@ export class VectorReplay implements AsyncDisposable {
     const hosts = await Promise.allSettled(this.#hosts.values());
     await Promise.all(hosts.map(async (each) => each.status === "fulfilled" && (await each.value.end())));
   }
-}
-
-function withoutResult({ result: _result, ...call }: VectorCall): Omit<VectorCall, "result"> {
-  return call;
 }
