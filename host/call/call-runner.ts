@@ -135,7 +135,9 @@ export class CallRunner {
     gated.restart();
     const shown = new ShownEntries(found, scopesOfUser(held, found.tool.scopes), options);
     const stage = shown.staging(asked && ((epochMs) => asked(reader, epochMs)));
-    const { epochMs: atMs, staged, reply } = await runs.run({ knownSizes: known, handed, freedBytes, stage });
+    const notesSeen = gated.needsSeen || shown.needsSeen;
+    const ran = await runs.run({ knownSizes: known, handed, freedBytes, stage, notesSeen });
+    const { epochMs: atMs, staged, reply } = ran;
     const { envelope, changes, seen, knownSizes } = reply;
     gated.hasRead(held.history, seen);
     if (!envelope.ok) return resultOf(envelope);
@@ -143,6 +145,7 @@ export class CallRunner {
     const result = await shown.withOrigins(envelope, seen);
     if (!keepsNothing(options)) {
       const all = [...staged, ...changes, ...accepted];
+      if (all.length === 0 && options.approved === undefined) return result;
       const facts = gated.facts(atMs);
       if (await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path))) return envelope;
       await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind }, held, record);

@@ -87,6 +87,11 @@ export class GatedCall {
     return { isUpkeep, atMs: approved?.epochMs };
   }
 
+  /** Whether it matters which files its guest reads: a call that changes nothing and names no run needs no history. */
+  get needsSeen(): boolean {
+    return this.#counts && (this.#run !== null || this.commits);
+  }
+
   /** Finds what its run has read before. Call it first. */
   async begin({ until, signal }: Waiting): Promise<void> {
     const { run } = this.#call.origin;
@@ -96,12 +101,12 @@ export class GatedCall {
 
   /** Its guest has read files of the user. */
   hasRead(history: HeldHistory, seen: readonly Seen[]): void {
-    if (this.#areReadsAsked) this.#lower(trustOfReads(history, withoutDerived(seen, this.#call.found.files)));
+    if (this.needsSeen) this.#lower(trustOfReads(history, withoutDerived(seen, this.#call.found.files)));
   }
 
   /** Its guest has read files of stores, one of which has this history. */
   hasReadStore(history: HeldHistory, seen: readonly Seen[], { id, isOwn }: ReadStore): void {
-    if (!this.#areReadsAsked) return;
+    if (!this.needsSeen) return;
     const scope = scopeOfStore(id);
     // The store's history has another name for it.
     const entries = withoutDerived(seen, this.#call.found.files).flatMap((file) =>
@@ -171,11 +176,6 @@ export class GatedCall {
   /** The run whose trust what it reads lowers; `null` if there is none, or its reads do not count. */
   get #run(): string | null {
     return this.#counts ? this.#call.origin.run : null;
-  }
-
-  /** Whether what it reads can matter: a call that changes nothing and names no run needs no history. */
-  get #areReadsAsked(): boolean {
-    return this.#counts && (this.#run !== null || this.commits);
   }
 
   /** Whether what it reads lowers its run's trust, and its own. */

@@ -1,7 +1,6 @@
 /** Runs the guest of a call: takes a thread and the time, and gives the thread the task. */
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import { showsEntries } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
@@ -47,6 +46,8 @@ export interface RunOptions {
   /** Prepares changes that the guest reads as done. */
   readonly stage?: ((epochMs: number) => Promise<readonly SizedChange[]>) | undefined;
   readonly stores?: DecidedStores;
+  /** Whether the reply says which files of the user were read, even if nothing changes. */
+  readonly notesSeen?: boolean;
 }
 
 export interface GuestRun {
@@ -77,12 +78,12 @@ export class GuestRuns {
    * Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. Throws if
    * the guest was stopped.
    */
-  async run({ knownSizes, handed = null, freedBytes, stage, stores }: RunOptions): Promise<GuestRun> {
+  async run({ knownSizes, handed = null, stage, ...granted }: RunOptions): Promise<GuestRun> {
     const { found, turn, record, log } = this.#call;
     const { until, signal } = turn;
     using thread = await this.#parts.pool.take(found.tool.name, turn);
     turn.endWait();
-    const task = this.#task(freedBytes ?? 0, stores);
+    const task = this.#task(granted);
     const staged = (await stage?.(task.epochMs)) ?? [];
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
@@ -104,7 +105,7 @@ export class GuestRuns {
     return this.#replaced;
   }
 
-  #task(freedBytes: number, stores: DecidedStores | undefined): WorkerTask {
+  #task({ freedBytes = 0, stores, notesSeen = false }: Omit<RunOptions, "knownSizes">): WorkerTask {
     const { found, called, input, userId, isUpkeep: refuels, atMs } = this.#call;
     const { tool, moduleIndex } = found;
     const epochMs = atMs ?? this.#parts.clock();
@@ -115,7 +116,6 @@ export class GuestRuns {
     const { hostCalls, stagedBytes } = this.#parts.limits;
     const limits = { hostCalls, stagedBytes, refuels };
     const grant = { userId, scopes: tool.scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
-    const notesSeen = showsEntries(found);
     return { toolName: tool.name, moduleIndex, exportName: called.export, input, grant, epochMs, notesSeen };
   }
 }

@@ -35,8 +35,14 @@ export class ShownEntries {
     return async (epochMs) => [...((await stage?.(epochMs)) ?? []), ...(await this.#removals(view)), ...view.made];
   }
 
-  /** An answer as the caller gets it. `seen`: what the guest has read. */
+  /** Whether it matters which files the guest reads. */
+  get needsSeen(): boolean {
+    return this.#view !== null || (this.#isWanted && this.#scopes.some(({ hasStated }) => hasStated));
+  }
+
+  /** An answer as the caller gets it. `seen`: what the guest has read, if that is needed. */
   async withOrigins(answer: Extract<Envelope, { ok: true }>, seen: readonly Seen[]): Promise<ToolSuccess> {
+    if (!this.needsSeen) return answer;
     const view = this.#view;
     const made = (view?.made ?? []).map(({ scope, path }) => ({ scope, path, digest: null }));
     const common = { found: this.#found, scopes: this.#scopes, hidden: this.#hidden };

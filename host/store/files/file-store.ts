@@ -192,7 +192,9 @@ export class FileStore implements Store {
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
         history: homes.heldHistory(userId, () => session, reading?.tail ?? null),
-        records: heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite }),
+        get records() {
+          return heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite });
+        },
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;
           const writing = await toWrite();

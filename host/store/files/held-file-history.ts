@@ -1,5 +1,8 @@
+import type { OriginClass } from "../../../shared/origin.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import { isStatedClass } from "../versions/present-origins.ts";
+import type { FileOrigin } from "../versions/present-origins.ts";
+import type { Version, VersionHead } from "../versions/version.ts";
 import { isSameTail } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { Wal } from "./commit/wal.ts";
@@ -14,60 +17,69 @@ import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { Home } from "./home.ts";
 
-/** What is known of a home that is read without a session. */
-interface ReadState {
-  /** The state in which the home is read; `null` if it is not known. */
+/** The home, and where its history is kept. */
+export interface HistoryOfHome {
+  readonly home: Home;
+  /** The session in which the home is held; `null` as long as there is none. */
+  readonly session: () => HomeSession | null;
+  /** The state in which the home is read without a session; `null` if it is not known. */
   readonly tail: WalTail | null;
   readonly kept: KeptHistory;
 }
 
-/** The history of a home: as its session knows it, or as the disk has it if there is no session. */
-export function heldFileHistory(home: Home, session: () => HomeSession | null, state: ReadState): HeldHistory {
-  let onDisk: HeldHistory | null = null;
-  const present = (): HeldHistory => {
-    const { history } = session() ?? {};
-    return history ? historyOf(history) : (onDisk ??= historyOnDisk(home, state));
-  };
-  return {
-    get head() {
-      return present().head;
-    },
-    get isBroken() {
-      return present().isBroken;
-    },
-    get unknown() {
-      return present().unknown;
-    },
-    get hasStated() {
-      return present().hasStated;
-    },
-    originOf: (scope, path) => present().originOf(scope, path),
-    origins: () => present().origins(),
-    versions: () => present().versions(),
-    contentsOf: (hashes) => present().contentsOf(hashes),
-  };
+interface Source extends Pick<HeldHistory, "versions" | "contentsOf"> {
+  readonly known: ReadHistory;
 }
 
-function historyOf(source: {
-  readonly known: ReadHistory;
-  versions: HeldHistory["versions"];
-  contentsOf: HeldHistory["contentsOf"];
-}): HeldHistory {
-  const { origins, isBroken, unknown } = source.known;
-  return {
-    head: origins.head,
-    isBroken,
-    unknown,
-    hasStated: origins.hasStated || isStatedClass(unknown),
-    originOf: (scope, path) => origins.of(scope, path),
-    origins: () => origins.entries(),
-    versions: () => source.versions(),
-    contentsOf: (hashes) => source.contentsOf(hashes),
-  };
+/** The history of a home: as its session knows it, or as the disk has it if there is no session. */
+export class HeldFileHistory implements HeldHistory {
+  readonly #of: HistoryOfHome;
+  #onDisk: Source | null = null;
+
+  constructor(of: HistoryOfHome) {
+    this.#of = of;
+  }
+
+  get head(): VersionHead {
+    return this.#source.known.origins.head;
+  }
+
+  get isBroken(): boolean {
+    return this.#source.known.isBroken;
+  }
+
+  get unknown(): OriginClass {
+    return this.#source.known.unknown;
+  }
+
+  get hasStated(): boolean {
+    const { origins, unknown } = this.#source.known;
+    return origins.hasStated || isStatedClass(unknown);
+  }
+
+  originOf(scope: string, path: string): FileOrigin | null {
+    return this.#source.known.origins.of(scope, path);
+  }
+
+  origins(): Iterable<readonly [string, FileOrigin]> {
+    return this.#source.known.origins.entries();
+  }
+
+  versions(): Version[] {
+    return this.#source.versions();
+  }
+
+  contentsOf(hashes: Iterable<string>): ReadonlyMap<string, Uint8Array> {
+    return this.#source.contentsOf(hashes);
+  }
+
+  get #source(): Source {
+    return this.#of.session()?.history ?? (this.#onDisk ??= historyOnDisk(this.#of));
+  }
 }
 
 /** Changes nothing. */
-function historyOnDisk(home: Home, state: ReadState): HeldHistory {
+function historyOnDisk({ home, tail, kept }: HistoryOfHome): Source {
   const look = <Result>(work: (whole: WholeHistory, wal: Wal | null) => Result): Result => {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
@@ -78,13 +90,12 @@ function historyOnDisk(home: Home, state: ReadState): HeldHistory {
   const load = (): ReadHistory =>
     look(({ history, queued }, wal) => {
       const loaded = loadHistory({ history, wal, queued });
-      if (state.tail && wal?.tail && isSameTail(wal.tail, state.tail)) state.kept.keepRead(state.tail, loaded);
+      if (tail && wal?.tail && isSameTail(wal.tail, tail)) kept.keepRead(tail, loaded);
       return loaded;
     });
-  const known = (state.tail && state.kept.readOf(state.tail)) ?? load();
-  return historyOf({
-    known,
+  return {
+    known: (tail && kept.readOf(tail)) ?? load(),
     versions: () => look((whole) => versionsIn(whole)),
     contentsOf: (hashes) => look((whole) => contentsOf(whole, hashes)),
-  });
+  };
 }

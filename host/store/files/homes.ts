@@ -7,7 +7,7 @@ import type { HoldOptions } from "../store.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { unresolvedOf } from "./commit/joint-records.ts";
-import { heldFileHistory } from "./held-file-history.ts";
+import { HeldFileHistory } from "./held-file-history.ts";
 import { KeptHistories } from "./history/kept-histories.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { lockHome } from "./home-lock.ts";
@@ -66,7 +66,7 @@ export class Homes<Id extends string> {
 
   /** The history of a home that is held; `tail`: its WAL's, if it is read without a session and that is known. */
   heldHistory(id: Id, session: () => HomeSession | null, tail: WalTail | null): HeldHistory {
-    return heldFileHistory(this.homeOf(id), session, { tail, kept: this.#histories.ofHome(id) });
+    return new HeldFileHistory({ home: this.homeOf(id), session, tail, kept: this.#histories.ofHome(id) });
   }
 
   /** What need not be measured of a home that is open. */

@@ -71,29 +71,18 @@ function around(middle: Buffer, { head, tail }: NonNullable<ContentLine["like"]>
 function likeness(base: Buffer, content: Buffer): { head: number; tail: number } {
   const [b, c] = [base.length, content.length];
   const most = Math.min(b, c);
-  const head = sameBytes(
-    most,
-    (at, end) => base.compare(content, at, end, at, end) === 0,
-    (at) => base[at] === content[at],
-  );
-  const tail = sameBytes(
-    most - head,
-    (at, end) => base.compare(content, c - end, c - at, b - end, b - at) === 0,
-    (at) => base[b - 1 - at] === content[c - 1 - at],
-  );
+  const head = sameBytes(most, (at, end) => base.compare(content, at, end, at, end) === 0);
+  const tail = sameBytes(most - head, (at, end) => base.compare(content, c - end, c - at, b - end, b - at) === 0);
   return { head, tail };
 }
 
 const blockBytes = 4096;
 
-/** How many bytes are the same, of at most `most`. Compares blocks, then the bytes of the first that differs. */
-function sameBytes(
-  most: number,
-  isSameBlock: (at: number, end: number) => boolean,
-  isSameByte: (at: number) => boolean,
-): number {
+/** How many bytes are the same, of at most `most`. Halves the blocks: a loop over bytes takes ten times as long. */
+function sameBytes(most: number, isSame: (at: number, end: number) => boolean): number {
   let same = 0;
-  while (same + blockBytes <= most && isSameBlock(same, same + blockBytes)) same += blockBytes;
-  while (same < most && isSameByte(same)) same++;
+  for (let block = blockBytes; block >= 1; block /= 2) {
+    while (same + block <= most && isSame(same, same + block)) same += block;
+  }
   return same;
 }

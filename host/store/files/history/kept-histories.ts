@@ -9,37 +9,13 @@ const [homesMax, filesMax] = [128, 200_000];
 /** What reads need of a history. */
 export type ReadHistory = Pick<KnownHistory, "origins" | "isBroken" | "unknown">;
 
-/** One home's history between calls, as of some state of its WAL. */
-export interface KeptHistory {
-  of(tail: WalTail): KnownHistory | null;
-  keep(tail: WalTail, known: KnownHistory): void;
-  /** Where the history ended when it was last seen; `null` if that is not known. */
-  readonly lastHead: VersionHead | null;
-  /** As `of`, also one that was only read. */
-  readOf(tail: WalTail): ReadHistory | null;
-  /** For reads alone: under the lock, a history is checked besides. */
-  keepRead(tail: WalTail, known: ReadHistory): void;
-}
-
 /** The histories of homes between calls. Another process that commits changes the WAL, and then one is read again. */
 export class KeptHistories<Id> {
   readonly #kept = new KeptStates<Id, KnownHistory>();
   readonly #read = new KeptStates<Id, ReadHistory>();
 
   ofHome(id: Id): KeptHistory {
-    const [kept, read] = [this.#kept, this.#read];
-    return {
-      get lastHead() {
-        return kept.last(id)?.origins.head ?? null;
-      },
-      of: (tail) => kept.of(id, tail),
-      keep: (tail, known) => {
-        read.forget(id);
-        kept.keep(id, tail, known);
-      },
-      readOf: (tail) => kept.of(id, tail) ?? read.of(id, tail),
-      keepRead: (tail, known) => read.keep(id, tail, known),
-    };
+    return new HistoryOf(id, this.#kept, this.#read);
   }
 
   forget(id: Id): void {
@@ -75,5 +51,50 @@ class KeptStates<Id, Known extends ReadHistory> {
   forget(id: Id): void {
     this.#files -= this.#kept.get(id)?.files ?? 0;
     this.#kept.delete(id);
+  }
+}
+
+/** One home's history between calls, as of some state of its WAL. */
+export interface KeptHistory {
+  of(tail: WalTail): KnownHistory | null;
+  keep(tail: WalTail, known: KnownHistory): void;
+  /** Where the history ended when it was last seen; `null` if that is not known. */
+  readonly lastHead: VersionHead | null;
+  /** As `of`, also one that was only read. */
+  readOf(tail: WalTail): ReadHistory | null;
+  /** For reads alone: under the lock, a history is checked besides. */
+  keepRead(tail: WalTail, known: ReadHistory): void;
+}
+
+class HistoryOf<Id> implements KeptHistory {
+  readonly #id: Id;
+  readonly #kept: KeptStates<Id, KnownHistory>;
+  readonly #read: KeptStates<Id, ReadHistory>;
+
+  constructor(id: Id, kept: KeptStates<Id, KnownHistory>, read: KeptStates<Id, ReadHistory>) {
+    this.#id = id;
+    this.#kept = kept;
+    this.#read = read;
+  }
+
+  get lastHead(): VersionHead | null {
+    return this.#kept.last(this.#id)?.origins.head ?? null;
+  }
+
+  of(tail: WalTail): KnownHistory | null {
+    return this.#kept.of(this.#id, tail);
+  }
+
+  keep(tail: WalTail, known: KnownHistory): void {
+    this.#read.forget(this.#id);
+    this.#kept.keep(this.#id, tail, known);
+  }
+
+  readOf(tail: WalTail): ReadHistory | null {
+    return this.of(tail) ?? this.#read.of(this.#id, tail);
+  }
+
+  keepRead(tail: WalTail, known: ReadHistory): void {
+    this.#read.keep(this.#id, tail, known);
   }
 }
