@@ -1,8 +1,8 @@
-/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every second call. */
+/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every fifth call: calls repeat in twos and threes. */
 import { testKills } from "./kill-suite.ts";
 import { isKillSample, scenarios } from "./scenarios.ts";
 
 testKills(
   scenarios.filter((scenario) => !isKillSample(scenario)),
-  2,
+  5,
 );
