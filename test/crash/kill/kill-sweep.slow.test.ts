@@ -1,4 +1,4 @@
-/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every fifth call: calls repeat in twos and threes. */
+/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every fifth call. */
 import { testKills } from "./kill-suite.ts";
 import { isKillSample, scenarios } from "./scenarios.ts";
 

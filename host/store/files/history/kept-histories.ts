@@ -14,8 +14,8 @@ export class KeptHistories<Id> {
   readonly #kept = new KeptStates<Id, KnownHistory>();
   readonly #read = new KeptStates<Id, ReadHistory>();
 
-  ofHome(id: Id): KeptHistory {
-    return new HistoryOf(id, this.#kept, this.#read);
+  ofHome(id: Id): KeptHistory<Id> {
+    return new KeptHistory(id, this.#kept, this.#read);
   }
 
   forget(id: Id): void {
@@ -55,18 +55,7 @@ class KeptStates<Id, Known extends ReadHistory> {
 }
 
 /** One home's history between calls, as of some state of its WAL. */
-export interface KeptHistory {
-  of(tail: WalTail): KnownHistory | null;
-  keep(tail: WalTail, known: KnownHistory): void;
-  /** Where the history ended when it was last seen; `null` if that is not known. */
-  readonly lastHead: VersionHead | null;
-  /** As `of`, also one that was only read. */
-  readOf(tail: WalTail): ReadHistory | null;
-  /** For reads alone: under the lock, a history is checked besides. */
-  keepRead(tail: WalTail, known: ReadHistory): void;
-}
-
-class HistoryOf<Id> implements KeptHistory {
+export class KeptHistory<Id = unknown> {
   readonly #id: Id;
   readonly #kept: KeptStates<Id, KnownHistory>;
   readonly #read: KeptStates<Id, ReadHistory>;
@@ -77,6 +66,7 @@ class HistoryOf<Id> implements KeptHistory {
     this.#read = read;
   }
 
+  /** Where the history ended when it was last seen; `null` if that is not known. */
   get lastHead(): VersionHead | null {
     return this.#kept.last(this.#id)?.origins.head ?? null;
   }
@@ -90,10 +80,12 @@ class HistoryOf<Id> implements KeptHistory {
     this.#kept.keep(this.#id, tail, known);
   }
 
+  /** As `of`, also one that was only read. */
   readOf(tail: WalTail): ReadHistory | null {
     return this.of(tail) ?? this.#read.of(this.#id, tail);
   }
 
+  /** For reads alone: under the lock, a history is checked besides. */
   keepRead(tail: WalTail, known: ReadHistory): void {
     this.#read.keep(this.#id, tail, known);
   }
