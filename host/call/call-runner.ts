@@ -139,7 +139,7 @@ export class CallRunner {
     const ran = await runs.run({ knownSizes: known, handed, freedBytes, stage, notesSeen });
     const { epochMs: atMs, staged, reply } = ran;
     const { envelope, changes, seen, knownSizes } = reply;
-    gated.hasRead(held.history, seen);
+    await gated.hasRead(held.history, seen);
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
     const result = await shown.withOrigins(envelope, seen);

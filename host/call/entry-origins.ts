@@ -30,7 +30,7 @@ export interface HiddenFile {
 /** The least trusted first, and of those the latest first. */
 export async function entryOrigins(answered: Answered): Promise<EntryOrigin[]> {
   const { found } = answered;
-  const read = filesRead(answered);
+  const read = await filesRead(answered);
   const files = listsEntries(found) ? await listed(answered, read) : shown(answered, read);
   return files
     .filter(isTold)
@@ -42,13 +42,14 @@ export async function entryOrigins(answered: Answered): Promise<EntryOrigin[]> {
 interface ReadFile extends ContentOrigin, HiddenFile {}
 
 /** Those that its guest has read. */
-export function filesRead({ found, scopes, seen }: Answered): ReadFile[] {
+export async function filesRead({ found, scopes, seen }: Answered): Promise<ReadFile[]> {
   const byName = new Map(scopes.map((scope) => [scope.scope, scope]));
-  return seen.flatMap(({ scope: name, path, digest }) => {
+  const read = seen.map(async ({ scope: name, path, digest }) => {
     const scope = byName.get(name);
     if (scope === undefined || digest === null || !isEntryFile(found.files, { scope: name, path })) return [];
-    return readFile(scope, path, scope.originOf(path, digest));
+    return [readFile(scope, path, await scope.originOf(path, digest))];
   });
+  return (await Promise.all(read)).flat();
 }
 
 const readFile = (scope: ReadScope, path: string, origin: ContentOrigin): ReadFile => ({

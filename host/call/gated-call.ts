@@ -100,19 +100,19 @@ export class GatedCall {
   }
 
   /** Its guest has read files of the user. */
-  hasRead(history: HeldHistory, seen: readonly Seen[]): void {
-    if (this.needsSeen) this.#lower(trustOfReads(history, withoutDerived(seen, this.#call.found.files)));
+  async hasRead(history: HeldHistory, seen: readonly Seen[]): Promise<void> {
+    if (this.needsSeen) this.#lower(await trustOfReads(history, withoutDerived(seen, this.#call.found.files)));
   }
 
   /** Its guest has read files of stores, one of which has this history. */
-  hasReadStore(history: HeldHistory, seen: readonly Seen[], { id, isOwn }: ReadStore): void {
+  async hasReadStore(history: HeldHistory, seen: readonly Seen[], { id, isOwn }: ReadStore): Promise<void> {
     if (!this.needsSeen) return;
     const scope = scopeOfStore(id);
     // The store's history has another name for it.
     const entries = withoutDerived(seen, this.#call.found.files).flatMap((file) =>
       file.scope === scope ? [{ ...file, scope: entriesScope }] : [],
     );
-    const trust = trustOfReads(history, entries);
+    const trust = await trustOfReads(history, entries);
     this.#lower(trust === null || isOwn ? trust : lowestOf(trust, ofAnother));
   }
 

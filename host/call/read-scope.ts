@@ -39,7 +39,7 @@ export class ReadScope {
   }
 
   /** `digest`: of the present content; `null` if it was not looked at. */
-  originOf(path: string, digest: string | null): ContentOrigin {
+  originOf(path: string, digest: string | null): Promise<ContentOrigin> {
     return this.#origins.of(this.#inner, path, digest);
   }
 
@@ -48,21 +48,21 @@ export class ReadScope {
    * the history cannot say. `isSure`: also reads files that no version knows, which can have been moved there by hand.
    */
   async files(isSure: boolean): Promise<ReadonlyMap<string, ContentOrigin>> {
-    if (!isSure && this.#history.unknown === "owner_edit") return this.#recorded();
+    if (!isSure && this.#history.unknown === "owner_edit") return await this.#recorded();
     const { isBroken } = this.#history;
     const found = new Map<string, ContentOrigin>();
     for (const { path } of await this.#reader.list(this.#inner, "")) {
-      const isKnown = this.#history.originOf(this.#inner, path) !== null;
+      const isKnown = (await this.#history.originOf(this.#inner, path)) !== null;
       const reads = isBroken || (isSure && !isKnown);
       const digest = reads ? digestOf(await this.#reader.bytesOf(this.#inner, path)) : null;
-      found.set(path, this.originOf(path, digest));
+      found.set(path, await this.originOf(path, digest));
     }
     return found;
   }
 
-  #recorded(): ReadonlyMap<string, ContentOrigin> {
+  async #recorded(): Promise<ReadonlyMap<string, ContentOrigin>> {
     const before = `${this.#inner}:`;
-    const all = Array.from(this.#history.origins());
+    const all = Array.from(await this.#history.origins());
     const own = all.filter(([place]) => place.startsWith(before));
     return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));
   }

@@ -48,7 +48,8 @@ export class ShownEntries {
     const common = { found: this.#found, scopes: this.#scopes, hidden: this.#hidden };
     const answered = { ...common, seen: [...seen, ...made], answer };
     // Somebody has just moved it there by hand.
-    if (view !== null && filesRead(answered).some(({ trust }) => !isAtLeast(trust, view.least))) throw new StaleCall();
+    if (view !== null && (await filesRead(answered)).some(({ trust }) => !isAtLeast(trust, view.least)))
+      throw new StaleCall();
     view?.tells?.(canShowHidden(answered));
     const origins = this.#isWanted ? await entryOrigins(answered) : [];
     return origins.length === 0 ? answer : { ...answer, origins };

@@ -97,7 +97,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;
   for (const id of new Set(reply.seen.flatMap(({ scope }) => storeOfScope(scope) ?? []))) {
-    gated.hasReadStore(held.history(id), reply.seen, { id, isOwn: id === principal });
+    await gated.hasReadStore(held.history(id), reply.seen, { id, isOwn: id === principal });
   }
   if (!envelope.ok) return { result: resultOf(envelope) };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];

@@ -31,7 +31,7 @@ async function isApplied(operation: Operation, { id, changes }: PendingWrite): P
   const [first] = changes;
   if (first === undefined) return false;
   return await operation.hold({ scopes: [scopeOf(first)], writes: false }, async ({ history }) =>
-    history.versions().some(({ approval }) => approval === id),
+    (await history.versions()).some(({ approval }) => approval === id),
   );
 }
 

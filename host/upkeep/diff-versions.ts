@@ -18,7 +18,7 @@ export async function diffVersions(
   const refusal = `Cannot ${operation.action} ${quoted(path)}`;
   const [both] = await eachPart(operation, { writes: false, only: [scope] }, async ({ held, reader }) => {
     const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
-      const sha256 = versionOf(operation, held, { scope, path, seq })[side];
+      const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
       const content = sha256 === null ? null : await keptContent(held, sha256);
       if (sha256 !== null && content === null) {
         throw notKept(refusal, `the content ${side === "before" ? "before" : "of"} version ${seq}`);

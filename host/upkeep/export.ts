@@ -67,7 +67,7 @@ export async function exportPart(
     if (at % filesAtOnce === 0) await setImmediate();
     const content = await contentOf(reader, { scope, path });
     if (typeof content === "string") leftOut.push({ scope, path, reason: content });
-    else files.push(trust.told({ scope, path, content }));
+    else files.push(await trust.told({ scope, path, content }));
     sum.read(content.length);
   }
   return { files, leftOut };

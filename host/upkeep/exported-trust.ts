@@ -13,7 +13,7 @@ type File = Omit<MemoryFile, "trust">;
 export class ExportedTrust {
   readonly #history: HeldHistory;
   readonly #origins: ContentOrigins;
-  #ofContents: ReadonlyMap<string, OriginClass> | null = null;
+  #ofContents: Promise<ReadonlyMap<string, OriginClass>> | null = null;
 
   constructor(history: HeldHistory) {
     this.#history = history;
@@ -21,18 +21,18 @@ export class ExportedTrust {
   }
 
   /** The file, with its trust if that is low. */
-  told(file: File): MemoryFile {
-    const trust = this.#of(file);
+  async told(file: File): Promise<MemoryFile> {
+    const trust = await this.#of(file);
     return isAtLeast(trust, "unstated") ? file : { ...file, trust };
   }
 
-  #of({ scope, path, content }: File): OriginClass {
+  async #of({ scope, path, content }: File): Promise<OriginClass> {
     try {
       const digest = digestOf(Buffer.from(content)) ?? "";
-      const { trust } = this.#origins.of(scope, path, digest);
-      if (this.#history.originOf(scope, path)?.sha256 === digest) return trust;
+      const { trust } = await this.#origins.of(scope, path, digest);
+      if ((await this.#history.originOf(scope, path))?.sha256 === digest) return trust;
       // Somebody has put it there by hand, perhaps from an earlier version.
-      return lowestOf(trust, this.#contents.get(digest) ?? trust);
+      return lowestOf(trust, (await this.#contents).get(digest) ?? trust);
     } catch (error) {
       // Of a file whose history cannot be used, nobody can say where it comes from. Its owner gets it all the same.
       if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "untrusted_document";
@@ -41,8 +41,8 @@ export class ExportedTrust {
   }
 
   /** The lowest trust of versions with a content. */
-  get #contents(): ReadonlyMap<string, OriginClass> {
-    this.#ofContents ??= lowestByContent(this.#history.versions().flatMap(({ files }) => files));
+  get #contents(): Promise<ReadonlyMap<string, OriginClass>> {
+    this.#ofContents ??= this.#history.versions().then((all) => lowestByContent(all.flatMap(({ files }) => files)));
     return this.#ofContents;
   }
 }

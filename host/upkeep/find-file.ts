@@ -22,7 +22,7 @@ export interface FilePlace {
 export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
   const only = scope === undefined ? undefined : [scope];
   const parts = await eachPart(operation, { writes: false, only }, async ({ held, hidden }) => {
-    const files = held.history.versions().flatMap((version) => version.files);
+    const files = (await held.history.versions()).flatMap((version) => version.files);
     return files.filter((file) => !hidden.includes(file.scope) && (scope ?? file.scope) === file.scope);
   });
   const { tools, action } = operation;
@@ -49,12 +49,12 @@ export function isEntry(tools: LoadedTools, { scope, path }: FilePlace, name: st
 }
 
 /** What a version did to a file. Throws `ENTRY_NOT_FOUND` if it is none of the file's. */
-export function versionOf(
+export async function versionOf(
   { action }: Pick<Operation, "action">,
   { history }: Pick<HeldUser, "history">,
   { scope, path, seq }: FilePlace & Pick<Version, "seq">,
-): VersionedFile {
-  const version = history.versions().find((each) => each.seq === seq);
+): Promise<VersionedFile> {
+  const version = (await history.versions()).find((each) => each.seq === seq);
   const file = version?.files.find((each) => each.scope === scope && each.path === path);
   if (file !== undefined) return file;
   throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action} ${quoted(path)}: version ${seq} is none of this file`);

@@ -9,7 +9,9 @@ export async function listVersions(operation: Operation, { scope, path }: Histor
   const parts = await eachPart(operation, { writes: false, only }, async ({ held: { history }, scopes, hidden }) => ({
     scopes,
     // A scope that is empty by now still has a history.
-    files: history.versions().flatMap((version) => filesOf(version).filter((file) => !hidden.includes(file.scope))),
+    files: (await history.versions()).flatMap((version) =>
+      filesOf(version).filter((file) => !hidden.includes(file.scope)),
+    ),
   }));
   const files = parts.flatMap((part) => part.files);
   checkScopes("show the history of", only, [

@@ -10,11 +10,11 @@ import { ToolError } from "../values/tool-error.ts";
 export async function keptContent(
   { history, reader }: HeldUser,
   sha256: string,
-  inHistory: ReadonlyMap<string, Uint8Array> = history.contentsOf([sha256]),
+  inHistory?: ReadonlyMap<string, Uint8Array>,
 ): Promise<Uint8Array | null> {
-  const kept = inHistory.get(sha256);
+  const kept = (inHistory ?? (await history.contentsOf([sha256]))).get(sha256);
   if (kept !== undefined) return kept;
-  for (const [place, origin] of history.origins()) {
+  for (const [place, origin] of await history.origins()) {
     if (origin.sha256 !== sha256) continue;
     const { scope, path } = placeOfKey(place);
     const found = await orNull(reader.bytesOf(scope, path));

@@ -81,7 +81,8 @@ function presentFile(
   return operation.hold({ scopes: [scope], writes: false }, async ({ reader, history }) => {
     const bytes = await reader.bytesOf(scope, path);
     if (bytes === null) return { bytes, presentTrust: null };
-    return { bytes: Buffer.from(bytes), presentTrust: history.originOf(scope, path)?.trust ?? history.unknown };
+    const origin = await history.originOf(scope, path);
+    return { bytes: Buffer.from(bytes), presentTrust: origin?.trust ?? history.unknown };
   });
 }
 

@@ -59,7 +59,7 @@ const [changesMax, bytesMax] = [storeLimits.changesMax - 500, storeLimits.scopeB
 
 export async function planUndone(operation: Operation, part: HeldPart, task: UndoTask): Promise<UndonePart> {
   const { history } = part.held;
-  const versions = history.versions();
+  const versions = await history.versions();
   const chains = fileChains(versions, task.isUndone).filter(({ scope }) => !part.hidden.includes(scope));
   const planner = new PartPlanner(operation, part, { ...task, chains });
   for (const chain of chains) await planner.look(chain);
@@ -133,7 +133,7 @@ class PartPlanner {
   async putBackAll(): Promise<void> {
     const places = new Map<string, FilePlaces>();
     const making = new Set(this.#files.map(placeKey));
-    this.#kept = this.#part.held.history.contentsOf(this.#goals.map(({ sha256 }) => sha256));
+    this.#kept = await this.#part.held.history.contentsOf(this.#goals.map(({ sha256 }) => sha256));
     for (const goal of this.#goals) {
       const { scope, path, bytes } = goal;
       const live = places.get(scope) ?? (await this.#livePlaces(scope));

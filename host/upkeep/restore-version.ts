@@ -48,7 +48,7 @@ async function planRestored(
 ): Promise<Restoring> {
   const { scope, path, seq } = file;
   const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const { sha256 } = versionOf(operation, held, file);
+  const { sha256 } = await versionOf(operation, held, file);
   if (sha256 === null) {
     throw new ToolError(
       "ENTRY_NOT_FOUND",

@@ -23,7 +23,7 @@ test("versions and contents outlast the process, and a content like the one befo
   expect(bytes).toBeLessThan(all.join("").length / 4);
   await stage.commit([write("a.md", "last")], "tool_internal");
   expect(await stage.look((held) => held.head.seq)).toBe(101);
-  expect(await stage.look((held) => held.versions().map(({ seq }) => seq))).toEqual(
+  expect(await stage.look(async (held) => (await held.versions()).map(({ seq }) => seq))).toEqual(
     all.map((_, at) => at + 1).concat(101),
   );
   expect(await stage.findings()).toEqual([]);
@@ -63,7 +63,7 @@ test("a file that was only read is found as well, and a removal by hand", async 
     await held.reader.bytesOf("memory", "b.md");
     await held.commit([write("c.md", "three")], held.reader.seen);
   });
-  expect(await stage.look((held) => held.versions()[1])).toMatchObject({
+  expect(await stage.look(async (held) => (await held.versions())[1])).toMatchObject({
     kind: "edited",
     files: [
       { path: "a.md", trust: "direct_user" },
@@ -108,7 +108,10 @@ test("emptying the trash removes the contents of the file, under all names that 
   expect(await stage.contents("trash/a.1.md")).toEqual([null, null]);
   expect(await stage.contents("b.md")).toEqual([`${secret}b`]);
   expect(await stage.contents("c.md")).toEqual([kept]);
-  expect(await stage.look((held) => held.versions().at(-1))).toMatchObject({ kind: "purged", class: "owner_edit" });
+  expect(await stage.look(async (held) => (await held.versions()).at(-1))).toMatchObject({
+    kind: "purged",
+    class: "owner_edit",
+  });
   expect(readFileSync(stage.file("contents-"), "utf8")).not.toContain(", edited");
   expect(await stage.findings()).toEqual([]);
 });
@@ -192,10 +195,10 @@ test("a read changes nothing in the history, and a user without a folder has an 
   await using stage = new HistoryStage();
   expect(await stage.look(({ head, unknown }) => [head.seq, unknown])).toEqual([0, "owner_edit"]);
   await stage.commit([write("a.md", "one")]);
-  const looking = await stage.look((held) => held.versions().length, { isLookingOnly: true });
+  const looking = await stage.look(async (held) => (await held.versions()).length, { isLookingOnly: true });
   expect(looking).toBe(1);
   await stage.reopen();
   const before = readdirSync(stage.history);
-  expect(await stage.look((held) => held.versions().length, { isReadOnly: true })).toBe(1);
+  expect(await stage.look(async (held) => (await held.versions()).length, { isReadOnly: true })).toBe(1);
   expect(readdirSync(stage.history)).toEqual(before);
 });

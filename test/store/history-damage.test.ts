@@ -18,7 +18,7 @@ import { HistoryStage } from "./history-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
 
 const trustOf = (stage: HistoryStage, path: string): Promise<string> =>
-  stage.look((held) => held.originOf("memory", path)?.trust ?? `unknown: ${held.unknown}`);
+  stage.look(async (held) => (await held.originOf("memory", path))?.trust ?? `unknown: ${held.unknown}`);
 
 test("that a history was lost is still known after the next change, and after a restart", async () => {
   await using stage = new HistoryStage();

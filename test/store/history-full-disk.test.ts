@@ -25,7 +25,7 @@ test("a purge on a full disk loses no version of the WAL that could not be retir
   rmSync(filler);
   await stage.commit([write("b.md", "last")], "tool_internal");
   await stage.reopen();
-  const versions = await stage.look((held) => held.versions().map(({ seq }) => seq));
+  const versions = await stage.look(async (held) => (await held.versions()).map(({ seq }) => seq));
   expect(versions).toEqual(versions.map((_, at) => at + 1));
   expect(versions.length).toBeGreaterThanOrEqual(13);
   expect(await stage.look(({ isBroken }) => isBroken)).toBe(false);

@@ -50,23 +50,14 @@ export class HistoryStage implements AsyncDisposable {
     );
   }
 
-  look<Seen>(look: (held: HeldHistory) => Seen, options = {}): Promise<Seen> {
+  look<Found>(look: (held: HeldHistory) => Found | Promise<Found>, options = {}): Promise<Found> {
     const hold = { writes: false, until: performance.now() + 9_000, ...options };
     return this.store.hold(alice, hold, async (held) => look(held.history));
   }
 
   /** The contents of a file's versions, the oldest first; `null` if it was removed or the content is not kept. */
   contents(path: string): Promise<(string | null)[]> {
-    return this.look((held) =>
-      held.versions().flatMap(({ files }) =>
-        files
-          .filter((file) => file.path === path)
-          .map(({ sha256 }) => {
-            const content = sha256 === null ? null : (held.contentsOf([sha256]).get(sha256) ?? null);
-            return content && Buffer.from(content).toString();
-          }),
-      ),
-    );
+    return this.look(async (held) => (await contentsOf(held))[path] ?? []);
   }
 
   async findings(): Promise<string[]> {
@@ -96,4 +87,14 @@ export class HistoryStage implements AsyncDisposable {
     await this.store.close();
     this.#folder[Symbol.dispose]();
   }
+}
+
+/** The contents of all versions of each file, the oldest first; `null` if it was removed or the content is not kept. */
+export async function contentsOf(held: HeldHistory): Promise<Record<string, (string | null)[]>> {
+  const contents: Record<string, (string | null)[]> = {};
+  for (const { path, sha256 } of (await held.versions()).flatMap(({ files }) => files)) {
+    const content = sha256 === null ? null : ((await held.contentsOf([sha256])).get(sha256) ?? null);
+    (contents[path] ??= []).push(content && Buffer.from(content).toString());
+  }
+  return contents;
 }

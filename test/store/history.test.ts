@@ -6,6 +6,7 @@ import type { WriteFacts } from "../../host/store/versions/version.ts";
 import { unstatedFacts } from "../../host/store/versions/version.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { contentsOf } from "./history-stage.ts";
 import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const from = (of: OriginClass, more: Partial<WriteFacts> = {}): WriteFacts => ({
@@ -20,22 +21,11 @@ async function commit(stage: StoreStage, changes: ChangeSet, facts: WriteFacts):
 }
 
 /** What `look` says of alice's history. */
-const history = <Seen>(stage: StoreStage, look: (held: HeldHistory) => Seen): Promise<Seen> =>
+const history = <Found>(stage: StoreStage, look: (held: HeldHistory) => Found | Promise<Found>): Promise<Found> =>
   stage.hold("alice", async (held) => look(held.history), { writes: false });
 
 const trustOf = (stage: StoreStage, path: string): Promise<OriginClass | undefined> =>
-  history(stage, (held) => held.originOf("memory", path)?.trust);
-
-const contentsOf = (held: HeldHistory): Record<string, (string | null)[]> => {
-  const contents: Record<string, (string | null)[]> = {};
-  for (const { files } of held.versions()) {
-    for (const { path, sha256 } of files) {
-      const content = sha256 === null ? null : (held.contentsOf([sha256]).get(sha256) ?? null);
-      (contents[path] ??= []).push(content && Buffer.from(content).toString());
-    }
-  }
-  return contents;
-};
+  history(stage, async (held) => (await held.originOf("memory", path))?.trust);
 
 describe.each(storeKinds)("%s", (kind) => {
   test("keeps every version of every file, with who wrote it, in one chain", async () => {
@@ -51,7 +41,9 @@ describe.each(storeKinds)("%s", (kind) => {
     await commit(stage, [write("a.md", "one"), write("b.md", "two")], call);
     await commit(stage, [write("a.md", "three")], { ...call, source: "https://example.com/a" });
     await commit(stage, [trash("b.md", "trash/b.1.md")], from("owner_edit"));
-    const [versions, contents] = await history(stage, (held) => [held.versions(), contentsOf(held)] as const);
+    const [versions, contents] = await history(stage, async (held) => {
+      return [await held.versions(), await contentsOf(held)] as const;
+    });
     expect(versions).toMatchObject([
       { seq: 1, tool: "T", plugin: "p", principal: "alice", class: "direct_user", run: "r-1", turn: "2", callId: "c" },
       { seq: 2, source: "https://example.com/a", files: [{ path: "a.md", trust: "direct_user" }] },
@@ -146,7 +138,10 @@ describe.each(storeKinds)("%s", (kind) => {
       "b.md": ["honest"],
       "trash/a.md": [null, null],
     });
-    expect(await history(stage, (held) => held.versions().at(-1))).toMatchObject({ seq: 3, kind: "purged" });
+    expect(await history(stage, async (held) => (await held.versions()).at(-1))).toMatchObject({
+      seq: 3,
+      kind: "purged",
+    });
   });
 
   test("a change that changes nothing adds no version, and neither does a failed one", async () => {
@@ -154,7 +149,7 @@ describe.each(storeKinds)("%s", (kind) => {
     await commit(stage, [write("a.md", "x")], from("direct_user"));
     await commit(stage, [write("a.md", "x")], from("untrusted_document"));
     await expect(commit(stage, [remove("none.md")], from("direct_user"))).rejects.toThrow();
-    expect(await history(stage, (held) => held.versions().length)).toBe(1);
+    expect(await history(stage, async (held) => (await held.versions()).length)).toBe(1);
     expect(await trustOf(stage, "a.md")).toBe("direct_user");
   });
 
@@ -166,6 +161,6 @@ describe.each(storeKinds)("%s", (kind) => {
     const ofStore = await stage.holdStores([store], async (held) => held.history(store).versions());
     expect(ofStore).toMatchObject([{ seq: 1, class: "tool_internal", files: [{ scope: "entries", path: "b.md" }] }]);
     expect(await stage.hold("bob", async (held) => held.history.versions())).toEqual([]);
-    expect(await history(stage, (held) => held.versions().length)).toBe(1);
+    expect(await history(stage, async (held) => (await held.versions()).length)).toBe(1);
   });
 });

@@ -17,10 +17,10 @@ const history: HeldHistory = {
   isBroken: false,
   unknown: "owner_edit",
   hasStated: true,
-  originOf: (_scope, path) => (path === "menu.md" ? hidden : null),
-  origins: () => [["memory:menu.md", hidden]],
-  versions: () => [],
-  contentsOf: () => new Map(),
+  originOf: async (_scope, path) => (path === "menu.md" ? hidden : null),
+  origins: async () => [["memory:menu.md", hidden]],
+  versions: async () => [],
+  contentsOf: async () => new Map(),
 };
 
 test("a hidden file that is moved while the guest runs makes the call run again", async () => {

@@ -27,8 +27,10 @@ export interface HistoryOfHome {
   readonly kept: KeptHistory;
 }
 
-interface Source extends Pick<HeldHistory, "versions" | "contentsOf"> {
+interface Source {
   readonly known: ReadHistory;
+  readonly versions: () => Version[];
+  readonly contentsOf: (hashes: Iterable<string>) => ReadonlyMap<string, Uint8Array>;
 }
 
 /** The history of a home: as its session knows it, or as the disk has it if there is no session. */
@@ -57,19 +59,19 @@ export class HeldFileHistory implements HeldHistory {
     return origins.hasStated || isStatedClass(unknown);
   }
 
-  originOf(scope: string, path: string): FileOrigin | null {
+  async originOf(scope: string, path: string): Promise<FileOrigin | null> {
     return this.#source.known.origins.of(scope, path);
   }
 
-  origins(): Iterable<readonly [string, FileOrigin]> {
+  async origins(): Promise<Iterable<readonly [string, FileOrigin]>> {
     return this.#source.known.origins.entries();
   }
 
-  versions(): Version[] {
+  async versions(): Promise<Version[]> {
     return this.#source.versions();
   }
 
-  contentsOf(hashes: Iterable<string>): ReadonlyMap<string, Uint8Array> {
+  async contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>> {
     return this.#source.contentsOf(hashes);
   }
 

@@ -68,10 +68,10 @@ export class MemoryHistory {
       get hasStated() {
         return origins.hasStated;
       },
-      originOf: (scope, path) => origins.of(scope, path),
-      origins: () => origins.entries(),
-      versions: () => [...this.#versions],
-      contentsOf: (hashes) => new Map(Array.from(hashes).flatMap((sha256) => this.#found(sha256))),
+      originOf: async (scope, path) => origins.of(scope, path),
+      origins: async () => origins.entries(),
+      versions: async () => [...this.#versions],
+      contentsOf: async (hashes) => new Map(Array.from(hashes).flatMap((sha256) => this.#found(sha256))),
     };
   }
 

@@ -14,7 +14,7 @@ export interface ContentOrigin {
 /** Where the present contents of files come from, also of those that somebody has changed by hand. */
 export class ContentOrigins {
   readonly #history: HeldHistory;
-  #trusts: ReadonlyMap<string, OriginClass> | null = null;
+  #trusts: Promise<ReadonlyMap<string, OriginClass>> | null = null;
 
   constructor(history: HeldHistory) {
     this.#history = history;
@@ -25,19 +25,19 @@ export class ContentOrigins {
    * take all versions. `digest`: of the present content; `null` if it was not looked at. Then only what is on record
    * counts.
    */
-  of(scope: string, path: string, digest: string | null): ContentOrigin {
-    const known = this.#history.originOf(scope, path);
+  async of(scope: string, path: string, digest: string | null): Promise<ContentOrigin> {
+    const known = await this.#history.originOf(scope, path);
     if (known !== null && (digest === null || digest === known.sha256)) return known;
     const { unknown, isBroken } = this.#history;
-    const moved = known === null && digest !== null ? this.#trustOfContent(digest) : null;
+    const moved = known === null && digest !== null ? await this.#trustOfContent(digest) : null;
     const lost = isBroken ? unknown : null;
     const trust = lowestOf(known?.trust ?? unknown, ...[moved, lost].filter((each) => each !== null));
     return { class: known === null ? unknown : "owner_edit", trust, atMs: null };
   }
 
   /** The lowest trust of the present files with a content, wherever they are; `null` if there is none. */
-  #trustOfContent(sha256: string): OriginClass | null {
-    this.#trusts ??= lowestByContent(Array.from(this.#history.origins(), ([, origin]) => origin));
-    return this.#trusts.get(sha256) ?? null;
+  async #trustOfContent(sha256: string): Promise<OriginClass | null> {
+    this.#trusts ??= this.#history.origins().then((all) => lowestByContent(Array.from(all, ([, origin]) => origin)));
+    return (await this.#trusts).get(sha256) ?? null;
   }
 }

@@ -16,14 +16,14 @@ export interface HeldHistory {
   readonly hasStated: boolean;
 
   /** Where the present content of a file comes from; `null` if no version has left a file there. */
-  originOf(scope: string, path: string): FileOrigin | null;
+  originOf(scope: string, path: string): Promise<FileOrigin | null>;
 
   /** The places of all files that versions have left, as `scope:path`, with their origins. */
-  origins(): Iterable<readonly [string, FileOrigin]>;
+  origins(): Promise<Iterable<readonly [string, FileOrigin]>>;
 
   /** All versions, the oldest first. */
-  versions(): Version[];
+  versions(): Promise<Version[]>;
 
   /** Contents by their hashes, without those that are not kept. To ask for many at once takes little longer than for one. */
-  contentsOf(hashes: Iterable<string>): ReadonlyMap<string, Uint8Array>;
+  contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>>;
 }

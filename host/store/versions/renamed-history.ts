@@ -18,12 +18,12 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
       return history.hasStated;
     },
     originOf: (scope, path) => history.originOf(scope === to ? from : scope, path),
-    origins: () =>
-      Array.from(history.origins(), ([place, origin]) => [
+    origins: async () =>
+      Array.from(await history.origins(), ([place, origin]) => [
         placeKey({ scope: to, path: place.slice(from.length + 1) }),
         origin,
       ]),
-    versions: () => history.versions().map((version) => renamed(version, from, to)),
+    versions: async () => (await history.versions()).map((version) => renamed(version, from, to)),
     contentsOf: (hashes) => history.contentsOf(hashes),
   };
 }

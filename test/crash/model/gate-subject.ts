@@ -86,9 +86,9 @@ export function statesFrom(
 /** Each file is as its last version has left it, and no write was approved twice. */
 async function checkHistory({ history, reader }: HeldUser): Promise<void> {
   if (history.isBroken) throw new Error("The history is broken");
-  const approvals = history.versions().flatMap(({ approval }) => approval ?? []);
+  const approvals = (await history.versions()).flatMap(({ approval }) => approval ?? []);
   if (new Set(approvals).size < approvals.length) throw new Error(`Approved twice: ${approvals.join(", ")}`);
-  const known = new Map(history.origins());
+  const known = new Map(await history.origins());
   const paths = (await reader.scopes()).length === 0 ? [] : (await reader.list("memory", "")).map(({ path }) => path);
   for (const place of new Set([...paths.map((path) => `memory:${path}`), ...known.keys()])) {
     const [scope = "", path = ""] = place.split(":");
