@@ -4,7 +4,8 @@ import type { LogLine } from "../log/log-entry.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
-import type { HandedHome, KnownSizes } from "../store/store.ts";
+import type { Handed } from "../store/handed.ts";
+import type { KnownSizes } from "../store/store.ts";
 import type { Pool } from "../thread/pool.ts";
 import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -41,7 +42,7 @@ export interface RunnableCall {
 /** What differs between the runs of a call. */
 export interface RunOptions {
   readonly knownSizes: KnownSizes;
-  readonly handed?: HandedHome | null;
+  readonly handed?: Handed | null;
   readonly freedBytes?: number | undefined;
   /** Prepares changes that the guest reads as done. */
   readonly stage?: ((epochMs: number) => Promise<readonly SizedChange[]>) | undefined;

@@ -92,7 +92,12 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const { stage: asked } = options;
   const stage = shown.staging(asked && (async (ms) => inStore(await asked(reader, ms), principal)));
   gated.restart();
-  const { epochMs, staged, reply } = await call.run({ stores: decided, knownSizes: held.knownSizes, stage });
+  const { epochMs, staged, reply } = await call.run({
+    stores: decided,
+    knownSizes: held.knownSizes,
+    handed: held.handed,
+    stage,
+  });
   if (reply.wanted !== null) return { wanted: reply.wanted };
   record.reached(decided.stores);
   const { envelope, changes, grants, knownSizes } = reply;

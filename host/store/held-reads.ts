@@ -3,17 +3,20 @@ import type { Seen } from "../values/change-set.ts";
 import { SeenFiles } from "./reading.ts";
 import type { HeldReader, ScopeSize, ScopeSurvey, UnfitFile } from "./store.ts";
 
-/** A user's files, for synchronous reads. Can hold folders open until it is disposed of. */
+/** What an engine answers at once, or after a while. */
+type Found<Value> = Value | Promise<Value>;
+
+/** A user's files, as an engine reads them. Can hold folders open until it is disposed of. */
 export interface DirectFiles extends Partial<Disposable> {
-  scopes(): string[];
-  beside(): UnfitFile[];
+  scopes(): Found<string[]>;
+  beside(): Found<UnfitFile[]>;
   /** Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
-  list(scope: string, prefix: string, filesMax: number): ListedFile[];
-  listTrash(scope: string): ListedFile[];
-  survey(scope: string): ScopeSurvey;
-  scopeSize(scope: string): ScopeSize;
+  list(scope: string, prefix: string, filesMax: number): Found<ListedFile[]>;
+  listTrash(scope: string): Found<ListedFile[]>;
+  survey(scope: string): Found<ScopeSurvey>;
+  scopeSize(scope: string): Found<ScopeSize>;
   /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
-  bytesOf(scope: string, path: string): Uint8Array | null;
+  bytesOf(scope: string, path: string): Found<Uint8Array | null>;
 }
 
 /** The host's own reads of a user or store that it holds. The first read opens the files. */
@@ -35,7 +38,7 @@ export class HeldReads implements HeldReader {
   }
 
   async scopes(): Promise<string[]> {
-    return this.#files.scopes().filter((scope) => scope !== this.#unlisted);
+    return (await this.#files.scopes()).filter((scope) => scope !== this.#unlisted);
   }
 
   async beside(): Promise<UnfitFile[]> {
@@ -60,7 +63,7 @@ export class HeldReads implements HeldReader {
   }
 
   async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
-    const bytes = this.#files.bytesOf(scope, path);
+    const bytes = await this.#files.bytesOf(scope, path);
     this.#seen.note(scope, path, bytes);
     return bytes;
   }

@@ -4,6 +4,7 @@ import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { changesByStore } from "./changes-by-store.ts";
 import type { ChangesOfStore } from "./changes-by-store.ts";
+import type { Handed } from "./handed.ts";
 import { HeldReads } from "./held-reads.ts";
 import type { DirectFiles } from "./held-reads.ts";
 import type { StoreFinding } from "./holding.ts";
@@ -19,8 +20,9 @@ export interface StoreWork {
   readonly has: (id: StoreId) => boolean;
   readonly findings: (id: StoreId) => StoreFinding[];
   readonly knownSizes: KnownSizes;
+  readonly handed?: Handed;
   /** Whether nobody has changed the stores that are only read. */
-  readonly areReadStill: () => boolean;
+  readonly areReadStill: () => boolean | Promise<boolean>;
   /** Makes the changes of some stores, all or none. There is at least one. */
   readonly commit: (changes: StoreChanges, byStore: readonly ChangesOfStore[]) => Promise<void>;
 }
@@ -44,12 +46,16 @@ export class HeldStoreSet implements HeldStores, Disposable {
   /** Throws `StaleCall` if someone has changed a store meanwhile that is only read, and nothing was committed. */
   async run<Result>(work: (held: HeldStores) => Promise<Result>): Promise<Result> {
     const result = await work(this);
-    if (!this.#hasCommitted) this.#refuseStale();
+    if (!this.#hasCommitted) await this.#refuseStale();
     return result;
   }
 
   get knownSizes(): KnownSizes {
     return this.#work.knownSizes;
+  }
+
+  get handed(): Handed | null {
+    return this.#work.handed ?? null;
   }
 
   has(id: StoreId): boolean {
@@ -86,7 +92,7 @@ export class HeldStoreSet implements HeldStores, Disposable {
     if (byStore.some(({ id }) => this.#options.onlyRead?.includes(id))) {
       throw new RangeError("Cannot commit: a store is held for reading only");
     }
-    this.#refuseStale();
+    await this.#refuseStale();
     await this.#work.commit(changes, byStore);
     this.#hasCommitted = true;
     for (const reader of this.#readers.values()) reader.forget();
@@ -101,8 +107,8 @@ export class HeldStoreSet implements HeldStores, Disposable {
     for (const reader of this.#readers.values()) reader.end();
   }
 
-  #refuseStale(): void {
-    if (!this.#work.areReadStill()) throw new StaleCall();
+  async #refuseStale(): Promise<void> {
+    if (!(await this.#work.areReadStill())) throw new StaleCall();
   }
 
   #held(id: StoreId): StoreId {

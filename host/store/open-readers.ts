@@ -1,6 +1,6 @@
+import { openBridgedReaders } from "./bridge/bridged-reader.ts";
 /** The only place that knows every kind of store. */
 import { openFileReaders } from "./files/open-files.ts";
-import { openBridgedReaders } from "./memory/bridged-reader.ts";
 import type { ReadBridge, StoreDefinition, StoreLocation, StoreReaders } from "./store.ts";
 
 /**
@@ -12,16 +12,17 @@ export function openReaders(location: StoreLocation, connect: () => ReadBridge):
     case "files":
       return openFileReaders(location);
     case "memory":
+    case "postgres":
       return openBridgedReaders(connect());
   }
 }
 
-/** Whether a value is what `fileStore` or `memoryStore` returns. */
+const kinds: readonly unknown[] = ["files", "memory", "postgres"] satisfies StoreLocation["kind"][];
+
+/** Whether a value is what `fileStore`, `memoryStore` or `postgresStore` returns. */
 export function isStoreDefinition(value: unknown): value is StoreDefinition {
   const { location, open } = (value ?? {}) as {
     readonly [Key in keyof StoreDefinition]?: Partial<StoreDefinition[Key]>;
   };
-  const kind = location?.kind;
-  if (typeof open !== "function") return false;
-  return kind === ("files" satisfies StoreLocation["kind"]) || kind === ("memory" satisfies StoreLocation["kind"]);
+  return typeof open === "function" && kinds.includes(location?.kind);
 }

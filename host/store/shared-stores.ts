@@ -1,8 +1,10 @@
+import type { AccessLevel } from "../../shared/shared-scope.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { GrantHint } from "./grant-hints.ts";
+import type { Handed } from "./handed.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes } from "./scope-size.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
@@ -59,7 +61,20 @@ export interface SharedStores {
   owners(): Promise<UserId[]>;
 }
 
+/** For whom stores are held. */
+export interface ActingPrincipal {
+  /** The own store of the principal. */
+  readonly principal: StoreId;
+  /** Stores that nobody has granted, for which the program vouches, with the levels. */
+  readonly vouched?: readonly { readonly id: StoreId; readonly level: AccessLevel }[];
+}
+
 export interface StoreHoldOptions extends Omit<HoldOptions, "scopes"> {
+  /**
+   * Who acts. A store that checks access itself shows nothing else. Default: the host itself, which holds one store at a
+   * time and acts as its owner.
+   */
+  readonly as?: ActingPrincipal;
   /**
    * With `writes`: those of the stores that the work only reads. They are not locked. If someone changes one meanwhile,
    * nothing is committed, and the work is repeated. Default: none.
@@ -83,6 +98,9 @@ export interface HeldStores {
 
   /** What is still known of the sizes of the stores' entries, by scope `store:<uuid>`. */
   readonly knownSizes: KnownSizes;
+
+  /** What a thread's readers need not find again while the stores are held; `null` if there is nothing. */
+  readonly handed: Handed | null;
 
   /**
    * Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. Throws
@@ -112,14 +130,12 @@ export interface StoreChanges {
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }
 
-export type HintedGrant = Pick<StoreGrant, "grantee" | "grantedMs" | "expiresMs">;
-
 /** All grants of a store. */
 export interface NewGrants {
   /** The new text of `grantsPath`, which the store never parses. */
   readonly content: string;
   /** Those of them that are new or changed: `hintsOf` then names the store to their grantees. */
-  readonly granted: readonly HintedGrant[];
+  readonly granted: readonly StoreGrant[];
   /** The own stores of those who are in it no more: `hintsOf` forgets the store for them. Default: none. */
   readonly revoked?: readonly StoreId[];
   /** The time by which other hints of the grantees have ended. */

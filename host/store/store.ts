@@ -5,6 +5,7 @@ import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts";
+import type { Handed } from "./handed.ts";
 import type { HeldRecords } from "./held-records.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
@@ -98,7 +99,7 @@ export interface HeldUser {
   readonly knownSizes: KnownSizes;
 
   /** What a thread's readers need not find again while the user is held; `null` if there is nothing. */
-  readonly handed: HandedHome | null;
+  readonly handed: Handed | null;
 
   /**
    * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
@@ -138,27 +139,21 @@ export interface StoreReaders {
   /**
    * Opens the shared stores for one call. Creates nothing. The reader's scopes are `store:<uuid>`; it knows no others,
    * and of a store only its entries. A store is opened when it is first read, and is empty if it has no folder. Which
-   * stores a call may read is decided outside. `knownSizes` are sizes that need not be measured.
+   * stores a call may read is decided outside.
    */
-  openShared(knownSizes?: KnownSizes): UserReader;
+  openShared(known?: Omit<KnownOfUser, "notesSeen">): UserReader;
 }
 
-/** What the main thread knows of a user when a call's guest begins. */
+/** What the main thread knows of a user or of stores when a call's guest begins. */
 export interface KnownOfUser {
+  /** Sizes that need not be measured. */
   readonly knownSizes?: KnownSizes | undefined;
-  readonly handed?: HandedHome | null | undefined;
+  readonly handed?: Handed | null | undefined;
   /**
    * Whether the reader lists what it has read in `seen`. `contents`: without what the medium shows, which only a commit
    * needs, and which takes as long as a small file. Default: yes.
    */
   readonly notesSeen?: boolean | "contents" | undefined;
-}
-
-/** A user's folder that the main thread holds open, as plain data. Threads of the same process can open it. */
-export interface HandedHome {
-  readonly folder: { readonly descriptor: number; readonly identity: string };
-  /** Whether the disk folds case, by scope, as far as that is known. */
-  readonly folds: ReadonlyMap<string, boolean>;
 }
 
 /** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
@@ -183,7 +178,7 @@ export interface UserReader extends Disposable {
 }
 
 /** Plain data from which a thread makes its readers. `open-readers.ts` knows every kind. */
-export type StoreLocation = FilesLocation | { readonly kind: "memory" };
+export type StoreLocation = FilesLocation | { readonly kind: "memory" | "postgres" };
 
 export interface FilesLocation {
   readonly kind: "files";

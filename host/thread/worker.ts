@@ -26,8 +26,9 @@ import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { GuestLog } from "../guest/kernel-functions.ts";
 import { causeLines, failureLine } from "../log/failure-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
+import type { Handed } from "../store/handed.ts";
 import { openReaders } from "../store/open-readers.ts";
-import type { HandedHome, KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
+import type { KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { asToolError } from "../values/tool-error.ts";
@@ -69,7 +70,7 @@ export interface WorkerTask {
   readonly before?: readonly SizedChange[];
   /** Sizes of scopes that need not be measured. */
   readonly knownSizes?: KnownSizes;
-  readonly handed?: HandedHome | null;
+  readonly handed?: Handed | null;
   /** Where the thread records when it begins a task, and what the guest does. Comes with the thread's first task. */
   readonly trail?: SharedArrayBuffer;
 }
@@ -117,7 +118,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
   const notesSeen = canChange(grant) || before.length > 0 || (task.notesSeen === true && "contents");
   using reader = grant.stores
-    ? readers().openShared(knownSizes)
+    ? readers().openShared({ knownSizes, handed })
     : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed, notesSeen });
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };

@@ -8,6 +8,7 @@ import type { SharedStores } from "../../host/store/shared-stores.ts";
 import { grantsPath, grantsScope, entriesScope } from "../../host/store/shared-stores.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import type { UserId } from "../../host/values/user-id.ts";
+import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { scopeOfStore } from "../../shared/shared-scope.ts";
 import { bytesOf, contentOf, filesBelow } from "./vector-files.ts";
 import type { VectorFile, VectorGrant, VectorStates } from "./vector.ts";
@@ -59,7 +60,11 @@ export async function commitStates(definition: StoreDefinition, states: VectorSt
       path,
       content: bytesOf(file),
     }));
-    const granted = grants?.map((each) => ({ ...each, grantee: each.grantee as StoreId }));
+    const granted = grants?.map((each) => ({
+      ...each,
+      level: each.level as AccessLevel,
+      grantee: each.grantee as StoreId,
+    }));
     const stored = grants && granted && { content: grantsText(grants), granted, nowMs: 0 };
     await shared.hold([id], options(true), (held) =>
       held.commit({ by: name as UserId, changes, seen: [], ...(stored && { grants: new Map([[id, stored]]) }) }),

@@ -1,6 +1,7 @@
-/** Calls that change or read several shared stores, made without a tool. */
-import type { HintedGrant, NewGrants, StoreChanges } from "../../host/store/shared-stores.ts";
+import type { NewGrants, StoreChanges } from "../../host/store/shared-stores.ts";
 import type { Change, ChangeSet } from "../../host/values/change-set.ts";
+/** Calls that change or read several shared stores, made without a tool. */
+import type { StoreGrant } from "../../host/values/store-grant.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -29,7 +30,7 @@ export async function takeStoreStep(store: Store, step: StoreStep, until: number
 }
 
 /** What the hints say matters to no test of crashes. */
-const granted: HintedGrant = { grantee: storeOf("c"), grantedMs: 1, expiresMs: null };
+const granted: StoreGrant = { grantee: storeOf("c"), level: "read", grantedMs: 1, expiresMs: null };
 
 /** The changes of a model with the stores' real scopes, and the grants apart. */
 export function divided(changes: ChangeSet): Required<Pick<StoreChanges, "changes" | "grants">> {

@@ -88,7 +88,7 @@ export const writing = (id: StoreId, path: string, content: string): { changes: 
 });
 
 export const grantsOf = (id: StoreId, content: string, grantees: StoreId[] = []): Map<StoreId, NewGrants> => {
-  const granted = grantees.map((grantee) => ({ grantee, grantedMs: 1, expiresMs: null }));
+  const granted = grantees.map((grantee) => ({ grantee, level: "read" as const, grantedMs: 1, expiresMs: null }));
   return new Map([[id, { content, granted, nowMs: 0 }]]);
 };
 

@@ -4,7 +4,8 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import type { HintedGrant, NewGrants } from "../../host/store/shared-stores.ts";
+import type { NewGrants } from "../../host/store/shared-stores.ts";
+import type { StoreGrant } from "../../host/values/store-grant.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import { granting, grantsOf, storeA, storeAt, storeB, storeC, to, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage } from "./store-stage.ts";
@@ -16,7 +17,12 @@ function grant(stage: StoreStage, id: StoreId, grants: Partial<NewGrants>): Prom
   return stage.commitStores([], { grants: granting(id, JSON.stringify(grants), grants) });
 }
 
-const until = (grantee: StoreId, expiresMs: number, grantedMs = 1): HintedGrant => ({ grantee, grantedMs, expiresMs });
+const until = (grantee: StoreId, expiresMs: number, grantedMs = 1): StoreGrant => ({
+  grantee,
+  level: "read",
+  grantedMs,
+  expiresMs,
+});
 
 const hinted = async (stage: StoreStage, id = principal): Promise<StoreId[]> =>
   (await stage.store.shared.hintsOf(id)).map(({ store }) => store);
@@ -110,7 +116,7 @@ describe.each(storeKinds)("%s", (kind) => {
 });
 
 /** A hint that is there already: a commit for each takes long on a disk. */
-async function plant(stage: StoreStage, id: StoreId, planted: HintedGrant): Promise<void> {
+async function plant(stage: StoreStage, id: StoreId, planted: StoreGrant): Promise<void> {
   if (stage.definition.location.kind === "memory") return await grant(stage, id, { granted: [planted] });
   const folder = join(stage.dataDir, "stores/.granted", planted.grantee);
   mkdirSync(folder, { recursive: true });

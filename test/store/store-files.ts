@@ -1,6 +1,7 @@
-/** Shared stores of the suites, in the order of their ids, and steps in them. */
-import type { HeldStores, HintedGrant, NewGrants } from "../../host/store/shared-stores.ts";
+import type { HeldStores, NewGrants } from "../../host/store/shared-stores.ts";
 import type { Change } from "../../host/values/change-set.ts";
+/** Shared stores of the suites, in the order of their ids, and steps in them. */
+import type { StoreGrant } from "../../host/values/store-grant.ts";
 import { scopeOfStore } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import type { StoreStage } from "./store-stage.ts";
@@ -14,7 +15,12 @@ export const granting = (id: StoreId, content: string, grants: Partial<NewGrants
   new Map([[id, { content, granted: [], nowMs: 0, ...grants }]]);
 
 /** A grant without end. */
-export const to = (grantee: StoreId, grantedMs = 1): HintedGrant => ({ grantee, grantedMs, expiresMs: null });
+export const to = (grantee: StoreId, grantedMs = 1): StoreGrant => ({
+  grantee,
+  level: "read",
+  grantedMs,
+  expiresMs: null,
+});
 
 export const writeIn = (id: StoreId, path: string, content: string): Change => ({
   kind: "write",

@@ -38,9 +38,10 @@ export class FileReader implements UserReader, DirectFiles {
     this.#known = new Map(Object.entries(knownSizes));
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
-    const opened = handed && openHanded(handed.folder);
+    const held = handed && "folder" in handed ? handed : null;
+    const opened = held && openHanded(held.folder);
     this.#home = opened ?? walkTo(home);
-    const folds = opened && handed ? new Map(handed.folds) : new Map<string, boolean>();
+    const folds = opened && held ? new Map(held.folds) : new Map<string, boolean>();
     this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds });
   }
 

@@ -7,9 +7,9 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { isPurge } from "../../values/change-set.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import type { HandedHome } from "../handed.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
-import type { HandedHome } from "../store.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";

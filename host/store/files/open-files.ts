@@ -30,7 +30,7 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
       const home = mount === null ? userHome(root, userId) : mountedHome(mount.root, userId, mount.scope);
       return new FileReader(home, known);
     },
-    openShared: (knownSizes = {}) => new SharedFileReader(root, knownSizes),
+    openShared: ({ knownSizes = {} } = {}) => new SharedFileReader(root, knownSizes),
   };
 }
 

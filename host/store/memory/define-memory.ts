@@ -1,5 +1,5 @@
+import { answerReads } from "../bridge/answer-reads.ts";
 import type { StoreDefinition } from "../store.ts";
-import { answerReads } from "./answer-reads.ts";
 import { MemoryUsers } from "./memory-users.ts";
 
 /**
@@ -20,7 +20,7 @@ export function memoryStore(): StoreDefinition {
   const users = new MemoryUsers();
   return {
     location: { kind: "memory" },
-    answerReads: (bridge) => answerReads(users, bridge),
+    answerReads: (bridge) => answerReads((question) => users.answer(question), bridge),
     open: (_note, settings) => users.openedWith(settings),
     checkTools: () => {},
     checkLogFile: () => {},

@@ -3,10 +3,12 @@ import { UserQueue } from "../../values/slots.ts";
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { ReadAnswers, ReadQuestion } from "../bridge/read-question.ts";
 import type { ErasableContent, ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import type { HeldRecords } from "../held-records.ts";
 import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
+import { checkedStore } from "../reading.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
 import { defaultSettings } from "../store-settings.ts";
@@ -118,6 +120,12 @@ export class MemoryUsers implements Store {
     return this.#users.get(userId) ?? new UserFiles();
   }
 
+  /** Answers a guest's read. */
+  answer({ asked, userId, scope, path }: ReadQuestion): ReadAnswers[typeof asked] {
+    if (userId !== null) return answerIn(this.filesOf(userId), asked, scope, path);
+    return answerIn(this.shared.filesOf(checkedStore(scope)), asked, entriesScope, path);
+  }
+
   #historyOf(userId: UserId): MemoryHistory {
     return this.#histories.get(userId) ?? new MemoryHistory(() => this.#settings);
   }
@@ -159,6 +167,9 @@ export class MemoryUsers implements Store {
     });
   }
 }
+
+const answerIn = (files: UserFiles, asked: keyof ReadAnswers, scope: string, path: string): ReadAnswers[typeof asked] =>
+  asked === "scopeSize" ? files.scopeSize(scope) : files[asked](scope, path);
 
 /** What is erased is gone at once. */
 const nothingErased: ErasedUsers = {

@@ -1,13 +1,11 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { storeLimits } from "../../../shared/limits.ts";
-import { foldersOf, isListed, trashFolder } from "../../../shared/path.ts";
-import { quoted } from "../../../shared/text.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { foldersOf } from "../../../shared/path.ts";
 import type { DirectFiles } from "../held-reads.ts";
+import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
-import { checkedScope, segmentsOf, sortedByPath, tooManyFiles } from "../reading.ts";
+import { checkedScope, segmentsOf } from "../reading.ts";
 import { sizeOfFiles } from "../scope-size.ts";
-import type { ScopeSize, ScopeSurvey, UnfitFile } from "../store.ts";
+import type { ScopeSize, ScopeSurvey } from "../store.ts";
 
 interface Scope {
   readonly files: Map<string, Buffer>;
@@ -30,23 +28,16 @@ export class UserFiles implements PresentFiles, DirectFiles {
     return [];
   }
 
-  list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
-    const found = this.#filesOf(scope).filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
-    if (found.length <= filesMax) return found;
-    throw tooManyFiles();
+  list(scope: string, prefix: string, filesMax?: number): ListedFile[] {
+    return listedIn(this.#filesOf(scope), prefix, filesMax);
   }
 
   listTrash(scope: string): ListedFile[] {
-    return this.#filesOf(scope).filter(({ path }) => isListed(path, `${trashFolder}/`));
+    return trashIn(this.#filesOf(scope));
   }
 
   survey(scope: string): ScopeSurvey {
-    const all = this.#filesOf(scope);
-    const unfit = all.flatMap(({ path, bytes }): UnfitFile[] => {
-      const reason = refusalOf(bytes);
-      return reason === null ? [] : [{ path, reason }];
-    });
-    return { files: all.filter(({ bytes }) => refusalOf(bytes) === null), unfit };
+    return surveyOf(this.#filesOf(scope));
   }
 
   scopeSize(scope: string): ScopeSize {
@@ -66,12 +57,10 @@ export class UserFiles implements PresentFiles, DirectFiles {
   read(scope: string, path: string): Buffer | null {
     segmentsOf(path);
     const { files, folders } = this.#scopes.get(checkedScope(scope)) ?? newScope();
-    if (foldersOf(path).some((folder) => files.has(folder))) {
-      throw new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else is in a folder's place");
-    }
+    if (foldersOf(path).some((folder) => files.has(folder))) throw inFoldersPlace();
     const content = files.get(path) ?? null;
-    const refusal = folders.has(path) ? "it is not a regular file" : refusalOf(content?.length ?? 0);
-    if (refusal !== null) throw new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(path)}: ${refusal}`);
+    if (folders.has(path)) throw unsafe(path, noFile);
+    checkBytes(path, content?.length ?? 0);
     return content;
   }
 
@@ -111,19 +100,14 @@ export class UserFiles implements PresentFiles, DirectFiles {
     }
   }
 
-  /** Sorted by path. */
   #filesOf(scope: string): ListedFile[] {
     const { files, changedUs } = this.#scopes.get(checkedScope(scope)) ?? newScope();
-    const all = Array.from(files, ([path, content]) => ({
+    return Array.from(files, ([path, content]) => ({
       path,
       bytes: content.length,
       changedUs: changedUs.get(path) ?? 0,
     }));
-    return sortedByPath(all);
   }
 }
 
 const newScope = (): Scope => ({ files: new Map(), changedUs: new Map(), folders: new Set() });
-
-const refusalOf = (bytes: number): string | null =>
-  bytes > storeLimits.fileBytesMax ? `it is ${bytes} bytes, at most ${storeLimits.fileBytesMax} allowed` : null;

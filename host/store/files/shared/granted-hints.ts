@@ -7,10 +7,10 @@ import { setImmediate } from "node:timers/promises";
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
+import type { StoreGrant } from "../../../values/store-grant.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { checkRoom, isLive } from "../../grant-hints.ts";
 import type { GrantHint } from "../../grant-hints.ts";
-import type { HintedGrant } from "../../shared-stores.ts";
 import { HintFolder } from "./hint-folder.ts";
 import { endedNames, hintName, leftName, readHintName, readHintNames, storeIn } from "./hint-names.ts";
 
@@ -32,7 +32,7 @@ export class GrantedHints {
   }
 
   /** Hints to a grant's grantee, and removes the hints of its ended grants. Throws `QUOTA_EXCEEDED`. */
-  async add(store: StoreId, grant: HintedGrant, nowMs: number): Promise<void> {
+  async add(store: StoreId, grant: StoreGrant, nowMs: number): Promise<void> {
     await this.#inFolder(grant.grantee, (own) => {
       const names = namesIn(own);
       checkRoom(readHintNames(names), store, nowMs);
@@ -42,7 +42,7 @@ export class GrantedHints {
   }
 
   /** Removes what hints a principal to a store, but for the hint of the grant that counts now. */
-  remove(store: StoreId, principal: StoreId, present: HintedGrant | null): void {
+  remove(store: StoreId, principal: StoreId, present: StoreGrant | null): void {
     using folder = HintFolder.open(this.#root, principal);
     if (folder === null) return;
     const kept = present && hintName(store, present);

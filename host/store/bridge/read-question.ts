@@ -14,6 +14,8 @@ export interface ReadAnswers {
 
 export interface ReadQuestion<Asked extends keyof ReadAnswers = keyof ReadAnswers> {
   readonly asked: Asked;
+  /** The hold in which the question is asked; `null` if the store needs none. */
+  readonly hold: number | null;
   /** `null` if a shared store is asked for, which the scope names. */
   readonly userId: UserId | null;
   readonly scope: string;

@@ -1,0 +1,173 @@
+-- Begins the work of a host for one principal: nothing is visible before. Then waits for homes, in the order that it is
+-- told.
+CREATE FUNCTION memcell.enter(
+  who uuid, at_ms bigint, is_relaxed boolean, vouched_read uuid[], vouched_write uuid[], locks bigint[], lock_ms integer
+) RETURNS void LANGUAGE plpgsql
+AS $$
+DECLARE
+  lock bigint;
+BEGIN
+  PERFORM set_config('memcell.principal', who::text, true),
+    set_config('memcell.now_ms', at_ms::text, true),
+    set_config('memcell.vouched_read', vouched_read::text, true),
+    set_config('memcell.vouched_write', vouched_write::text, true);
+  IF is_relaxed THEN
+    PERFORM set_config('synchronous_commit', 'off', true);
+  ELSIF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
+  IF cardinality(locks) > 0 THEN
+    PERFORM set_config('lock_timeout', greatest(lock_ms, 1)::text, true);
+    FOREACH lock IN ARRAY locks LOOP
+      PERFORM pg_advisory_xact_lock(lock);
+    END LOOP;
+    PERFORM set_config('lock_timeout', '0', true);
+  END IF;
+END
+$$;
+
+-- Removes contents that the history does not keep and no file has.
+CREATE FUNCTION memcell.drop_contents(of_tenant uuid, of_kind text, hashes bytea[]) RETURNS void LANGUAGE sql
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+  DELETE FROM contents c
+  WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = ANY (hashes) AND NOT c.is_kept
+    AND NOT EXISTS (
+      SELECT FROM files f WHERE f.tenant = c.tenant AND f.kind = c.kind AND f.sha256 = c.sha256
+    )
+$$;
+
+-- Forgets contents in the history. What a file still has can be read as this file.
+CREATE FUNCTION memcell.forget_contents(of_tenant uuid, of_kind text, hashes bytea[]) RETURNS void LANGUAGE plpgsql
+AS $$
+DECLARE
+  freed bigint;
+BEGIN
+  WITH forgotten AS (
+    UPDATE memcell.contents SET is_kept = false
+    WHERE tenant = of_tenant AND kind = of_kind AND sha256 = ANY (hashes) AND is_kept
+    RETURNING octet_length(content) AS bytes
+  )
+  SELECT coalesce(sum(bytes), 0) INTO freed FROM forgotten;
+  UPDATE memcell.homes SET kept_bytes = kept_bytes - freed WHERE tenant = of_tenant AND kind = of_kind;
+  PERFORM memcell.drop_contents(of_tenant, of_kind, hashes);
+END
+$$;
+
+-- Forgets the oldest contents as long as the history keeps more than it may.
+CREATE FUNCTION memcell.prune_contents(of_tenant uuid, of_kind text, bytes_max bigint) RETURNS void LANGUAGE plpgsql
+AS $$
+DECLARE
+  excess bigint;
+BEGIN
+  SELECT kept_bytes - bytes_max INTO excess FROM memcell.homes WHERE tenant = of_tenant AND kind = of_kind;
+  IF excess > 0 THEN
+    PERFORM memcell.forget_contents(of_tenant, of_kind, array(
+      SELECT sha256 FROM (
+        SELECT sha256, sum(octet_length(content)) OVER (ORDER BY commit_no, sha256) - octet_length(content) AS before
+        FROM memcell.contents WHERE tenant = of_tenant AND kind = of_kind AND is_kept
+      ) AS oldest WHERE before < excess
+    ));
+  END IF;
+END
+$$;
+
+-- Makes a change set of one home: nothing, if anything that it is based on is not so. A file has the hash NULL if there is
+-- none. Of a content that the home has, `contents` has NULL. `forgotten` are contents that the history shall not keep.
+-- Returns when the files were changed.
+CREATE FUNCTION memcell.commit_change(
+  of_tenant uuid, of_kind text, of_user text, change uuid, at_us bigint,
+  seen_scopes text[], seen_paths text[], seen_hashes bytea[],
+  gone_scopes text[], gone_paths text[],
+  put_scopes text[], put_paths text[], put_hashes bytea[], put_bytes integer[],
+  origin_seqs bigint[], origin_classes text[], origin_trusts text[], origin_times bigint[], origin_kinds text[],
+  contents bytea[], forgotten bytea[],
+  version_lines text[], head_seq bigint, head_hash text, aged_at_ms bigint, bytes_max bigint
+) RETURNS bigint LANGUAGE plpgsql
+AS $$
+DECLARE
+  home memcell.homes;
+  added bigint;
+BEGIN
+  INSERT INTO memcell.homes AS h (tenant, kind, user_id, commits) VALUES (of_tenant, of_kind, of_user, 1)
+  ON CONFLICT (tenant, kind) DO UPDATE SET user_id = coalesce(excluded.user_id, h.user_id), commits = h.commits + 1
+  RETURNING h.* INTO home;
+  IF EXISTS (
+    SELECT FROM unnest(seen_scopes, seen_paths, seen_hashes) AS s (scope, path, sha256)
+    LEFT JOIN memcell.files f
+      ON f.tenant = of_tenant AND f.kind = of_kind AND f.scope = s.scope AND f.path = s.path
+    WHERE f.sha256 IS DISTINCT FROM s.sha256
+  ) THEN
+    RAISE EXCEPTION 'a file has changed since it was read' USING ERRCODE = 'MC001';
+  END IF;
+  DELETE FROM memcell.files f USING unnest(gone_scopes, gone_paths) AS g (scope, path)
+  WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.scope = g.scope AND f.path = g.path;
+  IF cardinality(forgotten) > 0 THEN
+    PERFORM memcell.forget_contents(of_tenant, of_kind, forgotten);
+  END IF;
+  WITH new AS (
+    INSERT INTO memcell.contents AS c (tenant, kind, sha256, content, commit_no)
+    SELECT DISTINCT ON (n.sha256) of_tenant, of_kind, n.sha256, n.content, home.commits
+    FROM unnest(put_hashes, contents) AS n (sha256, content) WHERE n.content IS NOT NULL
+    ON CONFLICT (tenant, kind, sha256) DO UPDATE SET is_kept = true, commit_no = excluded.commit_no
+      WHERE NOT c.is_kept
+    RETURNING octet_length(c.content) AS bytes
+  ), again AS (
+    UPDATE memcell.contents c SET is_kept = true, commit_no = home.commits
+    FROM unnest(put_hashes, contents) AS n (sha256, content)
+    WHERE n.content IS NULL AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = n.sha256 AND NOT c.is_kept
+    RETURNING octet_length(c.content) AS bytes
+  )
+  SELECT coalesce(sum(bytes), 0) INTO added FROM (SELECT bytes FROM new UNION ALL SELECT bytes FROM again) AS kept;
+  home.changed_us := greatest(home.changed_us + 1, at_us);
+  INSERT INTO memcell.files (
+    tenant, kind, scope, path, sha256, bytes, changed_us,
+    origin_seq, origin_sha256, origin_class, origin_trust, origin_ms, origin_kind
+  )
+  SELECT of_tenant, of_kind, p.scope, p.path, p.sha256, p.bytes, home.changed_us,
+    p.seq, CASE WHEN p.seq IS NOT NULL THEN p.sha256 END, p.class, p.trust, p.ms, p.origin_kind
+  FROM unnest(
+    put_scopes, put_paths, put_hashes, put_bytes,
+    origin_seqs, origin_classes, origin_trusts, origin_times, origin_kinds
+  ) AS p (scope, path, sha256, bytes, seq, class, trust, ms, origin_kind)
+  ON CONFLICT (tenant, kind, scope, path) DO UPDATE SET
+    sha256 = excluded.sha256, bytes = excluded.bytes, changed_us = excluded.changed_us,
+    origin_seq = excluded.origin_seq, origin_sha256 = excluded.origin_sha256, origin_class = excluded.origin_class,
+    origin_trust = excluded.origin_trust, origin_ms = excluded.origin_ms, origin_kind = excluded.origin_kind;
+  IF EXISTS (
+    SELECT FROM memcell.contents
+    WHERE tenant = of_tenant AND kind = of_kind AND sha256 = ANY (seen_hashes) AND NOT is_kept
+  ) THEN
+    PERFORM memcell.drop_contents(of_tenant, of_kind, seen_hashes);
+  END IF;
+  UPDATE memcell.homes SET
+    changed_us = home.changed_us, seq = coalesce(head_seq, seq), hash = coalesce(head_hash, hash),
+    kept_bytes = kept_bytes + added, aged_ms = coalesce(aged_at_ms, aged_ms)
+  WHERE tenant = of_tenant AND kind = of_kind;
+  INSERT INTO memcell.changes (tenant, kind, commit_no, id, lines)
+  VALUES (of_tenant, of_kind, home.commits, change, version_lines);
+  IF home.kept_bytes + added > bytes_max THEN
+    PERFORM memcell.prune_contents(of_tenant, of_kind, bytes_max);
+  END IF;
+  RETURN home.changed_us;
+END
+$$;
+
+-- Takes away everything of a tenant, who must act. What others have of it, hosts undo later: see `erased`.
+CREATE FUNCTION memcell.erase(id uuid, at_ms bigint) RETURNS void LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+DECLARE
+  who constant uuid := memcell.principal();
+BEGIN
+  IF who IS NULL THEN
+    RAISE EXCEPTION 'nobody acts' USING ERRCODE = 'MC003';
+  END IF;
+  DELETE FROM files WHERE tenant = who;
+  DELETE FROM contents WHERE tenant = who;
+  DELETE FROM changes WHERE tenant = who;
+  DELETE FROM homes WHERE tenant = who;
+  DELETE FROM records WHERE tenant = who;
+  INSERT INTO erased (tenant, id, erased_ms) VALUES (who, erase.id, at_ms);
+END
+$$;

@@ -1,0 +1,56 @@
+-- Files at some places, in their order. `obstacle` says why a place can have no file: `folder` if files are below it,
+-- `file` if a file is in the place of one of its folders.
+CREATE FUNCTION memcell.find_files(
+  of_tenant uuid, of_kind text, scopes text[], paths text[], with_contents boolean
+) RETURNS TABLE (
+  scope text, path text, sha256 text, bytes integer, changed_us float8,
+  origin_seq float8, origin_sha256 text, origin_class text, origin_trust text, origin_ms float8, origin_kind text,
+  content bytea, obstacle text
+) LANGUAGE sql STABLE
+AS $$
+  SELECT p.scope, p.path, encode(f.sha256, 'hex'), f.bytes, f.changed_us::float8,
+    f.origin_seq::float8, encode(f.origin_sha256, 'hex'), f.origin_class, f.origin_trust, f.origin_ms::float8, f.origin_kind,
+    CASE WHEN with_contents THEN c.content END,
+    CASE
+      WHEN f.path IS NOT NULL THEN NULL
+      WHEN EXISTS (
+        SELECT FROM memcell.files o
+        WHERE o.tenant = of_tenant AND o.kind = of_kind AND o.scope = p.scope AND o.path > p.path || '/' AND o.path < p.path || '0'
+      ) THEN 'folder'
+      WHEN position('/' IN p.path) > 0 AND EXISTS (
+        SELECT FROM memcell.files o
+        WHERE o.tenant = of_tenant AND o.kind = of_kind AND o.scope = p.scope AND o.path = ANY (array(
+          SELECT array_to_string((string_to_array(p.path, '/'))[:n], '/')
+          FROM generate_series(1, cardinality(string_to_array(p.path, '/')) - 1) AS n
+        ))
+      ) THEN 'file'
+    END
+  FROM unnest(scopes, paths) WITH ORDINALITY AS p (scope, path, at)
+  LEFT JOIN memcell.files f ON f.tenant = of_tenant AND f.kind = of_kind AND f.scope = p.scope AND f.path = p.path
+  LEFT JOIN memcell.contents c ON with_contents AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
+  ORDER BY p.at
+$$;
+
+-- What a call will surely read of a home: its files, the last changed first, with contents as long as these are small
+-- together. One file more than `files_max` means that there are more.
+CREATE FUNCTION memcell.first_files(of_tenant uuid, of_kind text, of_scopes text[], files_max integer, bytes_max integer)
+RETURNS TABLE (
+  scope text, path text, sha256 text, bytes integer, changed_us float8,
+  origin_seq float8, origin_sha256 text, origin_class text, origin_trust text, origin_ms float8, origin_kind text,
+  content bytea
+) LANGUAGE sql STABLE
+AS $$
+  SELECT f.scope, f.path, encode(f.sha256, 'hex'), f.bytes, f.changed_us::float8,
+    f.origin_seq::float8, encode(f.origin_sha256, 'hex'), f.origin_class, f.origin_trust, f.origin_ms::float8, f.origin_kind,
+    c.content
+  FROM (
+    SELECT *, sum(bytes) OVER (ORDER BY changed_us DESC, scope, path) AS bytes_before
+    FROM (
+      SELECT * FROM memcell.files
+      WHERE tenant = of_tenant AND kind = of_kind AND (of_scopes IS NULL OR scope = ANY (of_scopes))
+      LIMIT files_max + 1
+    ) AS some
+  ) AS f
+  LEFT JOIN memcell.contents c
+    ON f.bytes_before <= bytes_max AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
+$$;

@@ -1,0 +1,35 @@
+-- What a host asks about all tenants. It learns who has a memory, and nothing of it.
+CREATE FUNCTION memcell.list_homes(of_kind text) RETURNS TABLE (tenant uuid, user_id text) LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$ SELECT h.tenant, h.user_id FROM homes h WHERE h.kind = of_kind $$;
+
+CREATE FUNCTION memcell.list_erased() RETURNS TABLE (tenant uuid, id uuid, erased_ms bigint) LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$ SELECT e.tenant, e.id, e.erased_ms FROM erased e $$;
+
+-- How many stores, other than one, have granted something to a principal that it does not leave out.
+CREATE FUNCTION memcell.count_grants(of_grantee uuid, but_for uuid, at_ms bigint) RETURNS bigint LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+  SELECT count(*) FROM grants g
+  WHERE g.grantee = of_grantee AND g.tenant <> but_for AND (g.expires_ms IS NULL OR g.expires_ms > at_ms)
+    AND NOT EXISTS (SELECT FROM left_stores l WHERE l.tenant = of_grantee AND l.store = g.tenant)
+$$;
+
+-- Forgets the grants of and to an erased tenant, up to a time.
+CREATE FUNCTION memcell.forget_grants(of_tenant uuid, until_ms bigint) RETURNS void LANGUAGE sql
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+  DELETE FROM grants g
+  WHERE (g.tenant = of_tenant OR g.grantee = of_tenant) AND g.granted_ms <= until_ms
+    AND EXISTS (SELECT FROM erased e WHERE e.tenant = of_tenant);
+  DELETE FROM left_stores l
+  WHERE l.tenant = of_tenant AND l.store NOT IN (SELECT g.tenant FROM grants g WHERE g.grantee = of_tenant);
+$$;
+
+-- left_stores and grants are changed and counted for others only here.
+CREATE POLICY counted ON memcell.left_stores FOR SELECT TO memcell_owner USING (true);
+CREATE POLICY forgotten ON memcell.grants FOR DELETE TO memcell_owner
+  USING (EXISTS (SELECT FROM memcell.erased e WHERE e.tenant IN (grants.tenant, grantee)));
+CREATE POLICY forgotten ON memcell.left_stores FOR DELETE TO memcell_owner
+  USING (EXISTS (SELECT FROM memcell.erased e WHERE e.tenant = left_stores.tenant));
