@@ -28,6 +28,8 @@ export type {
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
 export { memoryStore } from "./store/memory/define-memory.ts";
+export { postgresStore } from "./store/postgres/define-postgres.ts";
+export type { PostgresStoreOptions } from "./store/postgres/define-postgres.ts";
 export type { AskedWrite, WriteHook, WrittenFile } from "./gate/write-hook.ts";
 export type { StoreDefinition } from "./store/store.ts";
 export { CredentialDetector } from "./detect/credentials.ts";

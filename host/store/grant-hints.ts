@@ -27,8 +27,13 @@ export const isLive = ({ expiresMs }: Pick<GrantTimes, "expiresMs">, nowMs: numb
  */
 export function checkRoom(hints: readonly GrantHint[], store: StoreId, nowMs: number): void {
   const others = hints.filter((each) => each.store !== store && !each.isLeft && isLive(each, nowMs));
-  if (others.length < hintsMax) return;
-  const present = `the grantee has grants of ${others.length} stores, at most ${hintsMax} allowed`;
+  refuseFull(others.length);
+}
+
+/** Throws `QUOTA_EXCEEDED` if so many other stores have granted the principal something that no further one can. */
+export function refuseFull(others: number): void {
+  if (others < hintsMax) return;
+  const present = `the grantee has grants of ${others} stores, at most ${hintsMax} allowed`;
   throw new ToolError("QUOTA_EXCEEDED", `Cannot grant access: ${present}`);
 }
 

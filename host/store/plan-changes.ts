@@ -218,8 +218,8 @@ function gone(path: string): ToolError {
  * Someone has changed the user's files since the call read them. The call is repeated before this error is reported.
  */
 export class StaleCall extends ToolError {
-  constructor() {
-    super("BUSY", "Cannot change the user's files: they were being edited while the call ran");
+  constructor(options?: { readonly cause: unknown }) {
+    super("BUSY", "Cannot change the user's files: they were being edited while the call ran", options);
   }
 }
 

@@ -14,7 +14,7 @@ const file = { scope: "notes", name: `x.${stamp}.md`, path: "x.md", epochMs: 0, 
 
 let stage: StoreStage;
 beforeAll(async () => {
-  stage = new StoreStage("memoryStore");
+  stage = await StoreStage.open("memoryStore");
   const notes = [
     `trash/${file.name}`,
     `trash/y.${stamp}.md`,

@@ -19,7 +19,7 @@ async function filesOf(stage: StoreStage, userId = "alice"): Promise<Record<stri
 
 describe.each(storeKinds)("%s", (kind) => {
   test("writes, replaces, moves to the trash and removes, in the order of the steps", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), write("a.md", "three")]);
     expect(await filesOf(stage)).toEqual({ "a.md": "three", "b.md": "two" });
     await stage.commit("alice", [trash("a.md", "trash/a.1.md"), write("a.md", "anew"), remove("b.md")]);
@@ -31,7 +31,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("moves several files out of the trash, together with a write and a removal", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const paths = ["r/1.md", "r/2.md", "r/sub/3.md"];
     await stage.commit(
       "alice",
@@ -60,7 +60,7 @@ describe.each(storeKinds)("%s", (kind) => {
     { name: "a restore to an invalid path", last: restore("trash/a.1.md", "../a.md") },
     { name: "an invalid path", last: write("../b.md", "x") },
   ])("applies nothing of a change set that ends in $name", async ({ last }) => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
     await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
     const before = await filesOf(stage);
@@ -79,7 +79,7 @@ describe.each(storeKinds)("%s", (kind) => {
       steps: [write("a", "1"), write("b", "2"), trash("a", "trash/a.1"), trash("b", "trash/a.1/b.1")],
     },
   ])("refuses what no store can keep with NAME_CONFLICT and applies nothing: $name", async ({ steps }) => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("kept.md", "one")]);
     await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: "NAME_CONFLICT" });
     expect(await filesOf(stage)).toEqual({ "kept.md": "one" });
@@ -88,7 +88,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("refuses more than 80 MiB in one change set with QUOTA_EXCEEDED and applies nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const content = "x".repeat(mebibyte);
     const many = Array.from({ length: 81 }, (_, at) => write(`${at}.md`, content));
     await expect(stage.commit("alice", many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
@@ -98,7 +98,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("repeats a call whose read file has changed, without what the first attempt read", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     const wrong: Seen = { scope: "memory", path: "a.md", digest: null };
     let attempts = 0;
@@ -112,7 +112,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a call that is stale every time is BUSY, and has changed nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     let attempts = 0;
     const stale = stage.hold("alice", async (held) => {
@@ -128,7 +128,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a place that was free when the call looked and is taken now makes the call stale", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), trash("b.md", "trash/b.1.md")]);
     const seen: Seen[] = [{ scope: "memory", path: "a.md", digest: null }];
     const stale = stage.commit("alice", [restore("trash/b.1.md", "a.md")], seen);
@@ -137,7 +137,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file that was read twice with different content makes the call stale, whichever was last", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     const [current] = await stage.hold("alice", async ({ reader }) => {
       await reader.bytesOf("memory", "a.md");
@@ -155,13 +155,13 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file that was read but is not changed can differ by now", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")], [{ scope: "memory", path: "b.md", digest: "0".repeat(64) }]);
     expect(await filesOf(stage)).toEqual({ "a.md": "one" });
   });
 
   test("an empty change set creates nothing, and one that only looks cannot commit", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", []);
     expect(await stage.store.users()).toEqual([]);
     const looking = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { isLookingOnly: true });
@@ -172,7 +172,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a user whose files are all removed still exists and has a scope", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     await stage.commit("alice", [remove("a.md")]);
     expect(await stage.store.users()).toEqual(["alice"]);
@@ -184,7 +184,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a guest sees what is committed, and nothing before", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     await stage.hold("alice", async (held) => {
       expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ value: "one" }]);
@@ -197,7 +197,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("the host reads what it has committed, and nothing after releasing the user", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const kept = await stage.hold("alice", async (held) => {
       expect(await held.reader.list("memory", "")).toEqual([]);
       await held.commit([write("a.md", "one")], []);
@@ -211,7 +211,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a user written only by the store has no findings", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const findings = async (): Promise<unknown> =>
       await stage.hold("alice", (held) => held.findings(), { writes: false, isLookingOnly: true });
     expect(await findings()).toEqual([]);

@@ -16,7 +16,7 @@ const [alice, bob] = ["alice", "bob"] as UserId[] as [UserId, UserId];
 const own = ownStoreOf(alice);
 
 async function filled(kind: (typeof storeKinds)[number]): Promise<StoreStage> {
-  const stage = new StoreStage(kind);
+  const stage = await StoreStage.open(kind);
   for (const userId of [alice, bob]) {
     await stage.commit(userId, [write("a.md", "one"), write("b.md", "22"), write("n.md", "333", "notes")]);
     await stage.commit(userId, [trash("b.md", "trash/b.1.md")]);
@@ -95,7 +95,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("nobody has nothing: nothing is there, and nothing is made", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     expect(await hold(stage, (held) => held.contents())).toEqual([]);
     await erase(stage);
     expect(await stage.store.users()).toEqual([]);
@@ -188,7 +188,7 @@ describe.each(storeKinds)("%s", (kind) => {
 
   test("who reads by a folder that a person has made, which has no lock, sees all of it or nothing", async () => {
     if (kind !== "fileStore") return;
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     for (const place of ["users/alice/memory", `stores/${own}/entries`]) {
       mkdirSync(join(stage.dataDir, place), { recursive: true });
       writeFileSync(join(stage.dataDir, place, "a.md"), "by hand");
@@ -225,7 +225,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("hints to the user and of the user's store are forgotten, but for those of later grants", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const { shared } = stage.store;
     const hinted = async (id: StoreId): Promise<string[]> => (await shared.hintsOf(id)).map(({ store }) => store);
     await stage.commitStores([], { grants: granting(storeA, "x", { granted: [to(own, 5)] }) });

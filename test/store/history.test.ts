@@ -29,7 +29,7 @@ const trustOf = (stage: StoreStage, path: string): Promise<OriginClass | undefin
 
 describe.each(storeKinds)("%s", (kind) => {
   test("keeps every version of every file, with who wrote it, in one chain", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const call = from("direct_user", {
       tool: "T",
       plugin: "p",
@@ -62,7 +62,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("trust never rises by an edit, a move, a copy in the place of a removed file, or a restore", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "poison")], from("tool_external"));
     await commit(stage, [write("a.md", "poison, edited")], from("direct_user"));
     expect(await trustOf(stage, "a.md")).toBe("tool_external");
@@ -78,7 +78,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("trust does not rise by a write and a move in one change, or by one of two removed files", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "poison"), write("b.md", "poison")], from("tool_external"));
     await commit(stage, [write("a.md", "poison."), trash("a.md", "trash/a.1.md")], from("direct_user"));
     expect(await trustOf(stage, "trash/a.1.md")).toBe("tool_external");
@@ -88,7 +88,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("an approval raises what is written, and not what moves out of its way", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "poison")], from("tool_external"));
     const facts = { ...from("tool_external"), trust: "owner_edit" as const };
     const changes = [trash("a.md", "trash/a.1.md"), write("a.md", "approved")];
@@ -100,7 +100,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("trust falls with each less trusted write, and rises when the owner approves", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     for (const each of ["direct_user", "tool_internal", "untrusted_document", "model_inference"] as const) {
       await commit(stage, [write("a.md", each)], from(each));
     }
@@ -112,7 +112,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a move changes neither where a text comes from nor when it was written", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "x")], from("tool_internal", { atMs: 1_000 }));
     await commit(stage, [trash("a.md", "trash/a.md")], from("owner_edit", { atMs: 2_000 }));
     const moved = await history(stage, (held) => held.originOf("memory", "trash/a.md"));
@@ -120,7 +120,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("an import is trusted no more than any version with the same content", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "poison")], from("tool_external"));
     await commit(stage, [remove("a.md")], from("owner_edit"));
     const imported = [write("a.md", "poison"), write("b.md", "other")];
@@ -129,7 +129,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a purge is a version, and the contents of what was purged are gone", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "secret"), write("b.md", "honest")], from("direct_user"));
     await commit(stage, [trash("a.md", "trash/a.md")], from("direct_user"));
     await commit(stage, [remove("trash/a.md")], from("owner_edit"));
@@ -145,7 +145,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a change that changes nothing adds no version, and neither does a failed one", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "x")], from("direct_user"));
     await commit(stage, [write("a.md", "x")], from("untrusted_document"));
     await expect(commit(stage, [remove("none.md")], from("direct_user"))).rejects.toThrow();
@@ -154,7 +154,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("users have histories of their own, and so have shared stores", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const store = "aaaaaaaa-0000-4000-8000-000000000000" as Parameters<StoreStage["holdStores"]>[0][number];
     await commit(stage, [write("a.md", "x")], from("direct_user"));
     await stage.commitStores([write("b.md", "y", `store:${store}`)], { facts: from("tool_internal") });

@@ -38,7 +38,7 @@ async function append(store: Store, userId: string, letter: string): Promise<voi
 
 describe.each(storeKinds)("%s", (kind) => {
   async function stageWithAlice(): Promise<StoreStage> {
-    const stage = new StoreStage(kind);
+    const stage = await StoreStage.open(kind);
     await stage.commit(alice, [write("a.md", "")]);
     return stage;
   }
@@ -72,13 +72,13 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("simultaneous first calls of a new user lose nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await Promise.all(["a", "b", "c"].map((letter) => append(stage.store, "new", letter)));
     expect(await stage.ask("new", ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
   });
 
   test("eight users in parallel, thirty calls each, lose nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const users = Array.from({ length: 8 }, (_, at) => `user-${at}`);
     await Promise.all(
       users.map(async (userId) => {

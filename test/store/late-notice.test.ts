@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { askThread, StoreStage, write } from "./store-stage.ts";
 
 test("a notice without an answer does not end a thread's wait", async () => {
-  await using stage = new StoreStage("memoryStore");
+  await using stage = await StoreStage.open("memoryStore");
   await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
   const nobody = new Int32Array(new SharedArrayBuffer(4));
   const thread = stage.startThread((bridge) => {

@@ -16,7 +16,7 @@ async function timesIn(stage: StoreStage, prefix = ""): Promise<Map<string, numb
 
 describe.each(storeKinds)("%s", (kind) => {
   test("a file has the time of its last change, and keeps it while others change", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const startUs = Date.now() * 1_000;
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "one")]);
     const first = await timesIn(stage);
@@ -34,7 +34,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file that goes to the trash and comes back has been changed", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one"), write("b.md", "one")]);
     const before = await timesIn(stage);
     await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
@@ -48,7 +48,7 @@ describe.each(storeKinds)("%s", (kind) => {
 });
 
 test("no program can set the time back", async () => {
-  await using stage = new StoreStage("fileStore");
+  await using stage = await StoreStage.open("fileStore");
   await stage.commit("alice", [write("a.md", "one")]);
   const before = (await timesIn(stage)).get("a.md");
   const file = join(stage.dataDir, "users/alice/memory/a.md");

@@ -13,7 +13,7 @@ const alice = "alice" as UserId;
 const own = ownStoreOf(alice);
 
 async function filled(text: string): Promise<StoreStage> {
-  const stage = new StoreStage("fileStore");
+  const stage = await StoreStage.open("fileStore");
   await stage.commitStores([writeIn(own, "a.md", text)], { by: alice });
   return stage;
 }

@@ -5,7 +5,7 @@ import { remove, storeKinds, StoreStage, write } from "./store-stage.ts";
 
 describe.each(storeKinds)("%s", (kind) => {
   test("more than 20,000 files are not listed for a guest, and can be reduced", { timeout: 120_000 }, async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const paths = Array.from({ length: 20_001 }, (_, at) => `${at % 100}/${at}.md`);
     await stage.commit(
       "alice",

@@ -8,7 +8,7 @@ import { StoreStage, write } from "./store-stage.ts";
 const alice = "alice" as UserId;
 
 test("it lists with stamps what a commit needs, without them what only labels need, or nothing, and reads the same", async () => {
-  await using stage = new StoreStage("fileStore");
+  await using stage = await StoreStage.open("fileStore");
   await stage.commit(alice, [write("a.md", "one")]);
   const readers = openFileReaders({ kind: "files", dir: stage.dataDir, mounts: [] });
   for (const notesSeen of [true, "contents", false] as const) {

@@ -1,6 +1,7 @@
 /** A thread that reads as a guest's thread does: it opens readers from the store's location, one for each order. */
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 
+import type { Handed } from "../../host/store/handed.ts";
 import { openReaders } from "../../host/store/open-readers.ts";
 import type { ReadBridge, StoreLocation, UserReader } from "../../host/store/store.ts";
 import type { UserId } from "../../host/values/user-id.ts";
@@ -16,6 +17,7 @@ export interface Order {
   /** `null` reads the shared stores. */
   readonly userId: string | null;
   readonly questions: readonly Question[];
+  readonly handed?: Handed | null;
   /** Starts again after the last question, and never ends. */
   readonly isEndless?: boolean;
 }
@@ -32,10 +34,12 @@ function connect(): ReadBridge {
 
 const readers = openReaders(workerData as StoreLocation, connect);
 
-parentPort?.on("message", ({ userId, questions, isEndless = false }: Order) => {
+parentPort?.on("message", ({ userId, questions, handed, isEndless = false }: Order) => {
   if (isEndless) parentPort?.postMessage({ answers: [] }, []);
   for (;;) {
-    using reader = userId === null ? readers.openShared() : readers.openUser(userId as UserId);
+    using reader = userId === null
+        ? readers.openShared({ handed })
+        : readers.openUser(userId as UserId, undefined, { handed });
     const answers = questions.map((question) => answerTo(reader, question));
     if (isEndless) continue;
     parentPort?.postMessage({ answers }, []);

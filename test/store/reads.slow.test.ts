@@ -18,7 +18,7 @@ const file = (path: string, bytes: number): object => ({ path, bytes, changedUs:
 
 describe.each(storeKinds)("%s", (kind) => {
   test("a user without files reads as empty, and reading creates nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const answers = await stage.ask(
       "alice",
       ["read", "memory", "a.md"],
@@ -39,7 +39,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("guests and the host read back byte for byte what was written", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const texts = ["", "x", "\uFEFFmark\r\n", "nul\0 in it", "日本語 😀\n", "y".repeat(100_000)];
     await stage.commit(
       "alice",
@@ -57,7 +57,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file that is not UTF-8 is ENTRY_UNREADABLE to a guest, and bytes to the host", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const bytes = Uint8Array.of(0xff, 0xfe, 0x00);
     await stage.commit("alice", [write("a.md", bytes)]);
     expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ code: "ENTRY_UNREADABLE" }]);
@@ -66,7 +66,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a listing is sorted, filters by prefix, and shows the trash only on request", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const paths = ["b.md", "a.md", "a/z.md", "a/b/c.md", "a-b.md", "B.md", "2026/01/02.md"];
     await stage.commit("alice", [...paths.map((path) => write(path, path)), write("gone.md", "12345")]);
     await stage.commit("alice", [trash("gone.md", "trash/gone.1.md")]);
@@ -105,7 +105,7 @@ describe.each(storeKinds)("%s", (kind) => {
     if (kind === "fileStore" && diskLacks("case-sensitive names", folder.path)) {
       skipWithReason(context, "the disk has no case-sensitive names");
     }
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "small"), write("A.md", "large"), write("Trash/a.md", "no trash")]);
     const answers = await stage.ask("alice", ["read", "memory", "a.md"], ["read", "memory", "A.md"]);
     expect(answers).toEqual([{ value: "small" }, { value: "large" }]);
@@ -113,7 +113,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("users and scopes are separate", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "hers"), write("a.md", "her notes", "notes")]);
     await stage.commit("Alice", [write("a.md", "another's")]);
     expect(await stage.ask("bob", ["read", "memory", "a.md"], ["list", "memory", ""])).toEqual([
@@ -132,7 +132,7 @@ describe.each(storeKinds)("%s", (kind) => {
   test.each(["", "..", "Memory", ".memcell", "a/b", "../bob/memory", "__proto__", "x".repeat(33)])(
     "the scope %j is CAPABILITY_DENIED, to read and to change",
     async (scope) => {
-      await using stage = new StoreStage(kind);
+      await using stage = await StoreStage.open(kind);
       await stage.commit("alice", [write("a.md", "x")]);
       const denied = { code: "CAPABILITY_DENIED" };
       const answers = await stage.ask(
@@ -162,7 +162,7 @@ describe.each(storeKinds)("%s", (kind) => {
     "ä.md",
     "x".repeat(256),
   ])("the path %j is CAPABILITY_DENIED, to read and to change", async (path) => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "x")]);
     const denied = { code: "CAPABILITY_DENIED" };
     expect(await stage.ask("alice", ["read", "memory", path], ["sizeOf", "memory", path])).toEqual([denied, denied]);
@@ -173,7 +173,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file is not a folder, and a folder is not a file", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a", "x"), write("b/c", "y")]);
     const unsafe = { code: "STORAGE_UNSAFE" };
     expect(await stage.ask("alice", ["read", "memory", "a/b"], ["read", "memory", "b"])).toEqual([unsafe, unsafe]);
@@ -185,7 +185,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a file over 2 MiB is not read or listed, and is reported as unfit", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const full = "x".repeat(2 * mebibyte);
     await stage.commit("alice", [write("full.md", full), write("over.md", `${full}x`)]);
     const answers = await stage.ask(
@@ -211,7 +211,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a reader reports each file it has read once", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     const [, , , seen] = await stage.ask(
       "alice",
@@ -234,7 +234,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("changes to bytes that the host wrote or read do not reach the store", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const content = Buffer.from("one");
     await stage.commit("alice", [write("a.md", content)]);
     content.fill("x");

@@ -33,7 +33,7 @@ const grantsInA = (content: string): ReadonlyMap<StoreId, NewGrants> =>
 
 describe.each(storeKinds)("%s", (kind) => {
   test("one change set writes, moves and removes in several stores", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeB, "b.md", "two"), writeIn(storeA, "a.md", "one")]);
     await stage.commitStores([writeIn(storeC, "moved.md", "one"), removeIn(storeA, "a.md")]);
     await stage.commitStores([trashIn(storeB, "b.md", "trash/b.1.md"), writeIn(storeA, "x/y.md", "three")]);
@@ -45,7 +45,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a store exists from its first commit on", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const areThere = (): Promise<unknown> =>
       stage.holdStores([storeA, storeB], async (held) => [storeA, storeB].map((id) => held.has(id)));
     await stage.commitStores([]);
@@ -60,7 +60,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a store is its owner's: by its id, or from the owner's first commit on", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const [alice, bob] = ["alice", "bob"] as UserId[] as [UserId, UserId];
     const own = ownStoreOf(alice);
     const { shared } = stage.store;
@@ -73,7 +73,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a store keeps no user id but its owner's", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const [alice, bob] = ["alice", "bob"] as UserId[] as [UserId, UserId];
     for (const by of [bob, alice, bob]) await stage.commitStores([writeIn(ownStoreOf(alice), "a.md", by)], { by });
     expect(await stage.store.shared.owners()).toEqual([alice]);
@@ -85,7 +85,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("reading a store that does not exist finds nothing and makes nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     for (const writes of [false, true]) {
       const found = await stage.holdStores(
         [storeA],
@@ -110,7 +110,7 @@ describe.each(storeKinds)("%s", (kind) => {
     { name: "a file in a folder's place", last: writeIn(storeB, "trash", "x"), code: /^STORAGE_UNSAFE$/ },
   ];
   test.each(bad)("applies nothing in any store if one part is refused: $name", async ({ last, code }) => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const begun = [writeIn(storeA, "a.md", "one"), writeIn(storeB, "b.md", "two"), writeIn(storeB, "c.md", "three")];
     await stage.commitStores(begun);
     await stage.commitStores([trashIn(storeB, "c.md", "trash/x.md")]);
@@ -123,7 +123,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("refuses more than 80 MiB and more than 32 stores in one change set, and applies nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const large = "x".repeat(2 ** 20);
     const bytes = Array.from({ length: 82 }, (_, at) => writeIn(at % 2 ? storeA : storeB, `${at}.md`, large));
     await expect(stage.commitStores(bytes)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
@@ -136,7 +136,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("repeats work if a file that it read has changed in any of its stores", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", "one"), writeIn(storeB, "b.md", "two")]);
     const wrong: Seen = { scope: scopeOfStore(storeB), path: "b.md", digest: null };
     let runs = 0;
@@ -151,7 +151,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("work that is stale every time is BUSY, and has changed nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", "one"), writeIn(storeB, "b.md", "two")]);
     const seen: Seen[] = [{ scope: scopeOfStore(storeB), path: "b.md", digest: "0".repeat(64) }];
     const changes = [writeIn(storeA, "a.md", "lost"), writeIn(storeB, "b.md", "lost")];
@@ -160,7 +160,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("the same path in two stores is two files", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", "of A"), writeIn(storeB, "a.md", "of B")]);
     await stage.holdStores([storeA, storeB], async (held) => {
       const texts = [await textOf(held, storeA, "a.md"), await textOf(held, storeB, "a.md")];
@@ -172,7 +172,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("only stores that are held can be used, and only while they are", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const kept = await stage.holdStores([storeA], async (held) => {
       expect(() => held.reader(storeB)).toThrow(RangeError);
       expect(() => held.has(storeB)).toThrow(RangeError);
@@ -188,7 +188,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test.each([{ writes: false }, { isLookingOnly: true }])("a hold with %j commits nothing", async (options) => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const changes = [writeIn(storeA, "a.md", "x")];
     const held = stage.holdStores([storeA], (each) => each.commit({ by: principal, changes, seen: [] }), options);
     await expect(held).rejects.toThrow(RangeError);
@@ -196,7 +196,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("grants change with entries or alone, and only as one file", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeB, "b.md", "two")], { grants: grantsInA("first") });
     await stage.holdStores([storeA, storeB], async (held) => {
       expect([await grantsOf(held, storeA), await grantsOf(held, storeB)]).toEqual(["first", null]);
@@ -215,7 +215,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("the sizes of entries are kept from one hold to the next as they are", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const scopes = [storeA, storeB].map(scopeOfStore);
     const step = (changes: ChangeSet): Promise<unknown> =>
       stage.holdStores([storeA, storeB], async (held) => {

@@ -29,7 +29,7 @@ const hinted = async (stage: StoreStage, id = principal): Promise<StoreId[]> =>
 
 describe.each(storeKinds)("%s", (kind) => {
   test("name the stores that have granted, the oldest grants first, until they revoke", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     expect(await hinted(stage)).toEqual([]);
     await grant(stage, storeB, { granted: [to(principal, 1)] });
     await grant(stage, storeA, { granted: [to(storeB, 2), until(principal, 9, 2)] });
@@ -45,7 +45,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a hint makes no store, and the store works as if it were not there", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await grant(stage, storeA, { granted: [to(principal)] });
     const { shared } = stage.store;
     expect(await shared.ids()).toEqual([storeA]);
@@ -63,7 +63,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a refused change of grants revokes nothing, and hints at nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await grant(stage, storeA, { granted: [to(principal)] });
     const before = await stage.holdStores([storeA], (held) => grantsOf(held, storeA));
     const wrong = { scope: `store:${storeB}`, path: "b.md", digest: "0".repeat(64) };
@@ -76,7 +76,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("beyond 1,000 stores a grant is refused, and those that have ended do not count", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const all = Array.from({ length: 1_000 }, (_, at) => storeAt(9_000 - at));
     for (const id of all) await plant(stage, id, until(principal, 100));
     const [one, other] = [storeAt(9_001), storeAt(9_002)];
@@ -93,7 +93,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a principal leaves a store out, also when its grant is replaced, and takes that back", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const { shared } = stage.store;
     const isLeft = async (): Promise<boolean[]> => (await shared.hintsOf(principal)).map((each) => each.isLeft);
     expect(await shared.leave(principal, storeA, true)).toBe(false);
@@ -124,7 +124,7 @@ async function plant(stage: StoreStage, id: StoreId, planted: StoreGrant): Promi
 }
 
 test("nothing is left of grants that are revoked: neither a store nor a folder of hints", async () => {
-  await using stage = new StoreStage("fileStore");
+  await using stage = await StoreStage.open("fileStore");
   for (let at = 10; at < 20; at++) {
     await grant(stage, storeA, { granted: [to(storeAt(at))] });
     await grant(stage, storeA, { revoked: [storeAt(at)] });
@@ -135,7 +135,7 @@ test("nothing is left of grants that are revoked: neither a store nor a folder o
 });
 
 test("two hints of one store, as a crash leaves them, count as the one that ends last", async () => {
-  await using stage = new StoreStage("fileStore");
+  await using stage = await StoreStage.open("fileStore");
   await plant(stage, storeA, until(principal, 5, 1));
   await plant(stage, storeA, until(principal, 9, 2));
   const strange = join(stage.dataDir, "stores/.granted", principal, "notes.txt");

@@ -44,7 +44,7 @@ async function appendTo(held: HeldStores, ids: readonly StoreId[], letter: strin
 
 describe.each(storeKinds)("%s", (kind) => {
   async function stageWithStores(): Promise<StoreStage> {
-    const stage = new StoreStage(kind);
+    const stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", ""), writeIn(storeB, "a.md", "")]);
     return stage;
   }
@@ -86,7 +86,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a writing call does not lock what it only reads, and runs again if that has changed", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeB, "b.md", "one")]);
     const seen: (string | null)[] = [];
     const work = async (held: HeldStores): Promise<void> => {
@@ -107,7 +107,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("simultaneous first commits to the same stores lose nothing", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const ids = [storeA, storeB];
     const letters = ["a", "b", "c", "d"];
     await Promise.all(letters.map((each) => stage.holdStores(ids, (held) => appendTo(held, ids, each))));
@@ -172,7 +172,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("a hold of no stores runs its work", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     expect(await stage.holdStores([], async () => "done")).toBe("done");
     expect(await stage.holdStores([], async () => "done", { writes: false })).toBe("done");
   });

@@ -14,7 +14,7 @@ const aTime = expect.any(Number) as number;
 
 describe.each(storeKinds)("%s", (kind) => {
   test("reads the entries of each store that a scope names, as they are now", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", "of A"), writeIn(storeB, "x/b.md", "of B")]);
     await stage.commitStores([trashIn(storeA, "a.md", "trash/a.1.md"), writeIn(storeA, "a.md", "anew")]);
     const answers = await stage.ask(
@@ -47,7 +47,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("reports what it has read by the scopes that it was asked with", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", "one")]);
     const answers = await stage.ask(null, ["read", inA, "a.md"], ["read", inB, "a.md"], ["seen"]);
     expect(answers.at(-1)).toEqual({
@@ -59,7 +59,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("reaches nothing but entries: no grants, no host's files, no users", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const grants = granting(storeA, "secret", { granted: [to(storeC)] });
     await stage.commitStores([writeIn(storeA, "a.md", "one")], { grants });
     await stage.commit("alice", [write("a.md", "of Alice")]);
@@ -88,7 +88,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("reads far more stores than are open at once, and each as before", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const ids = Array.from({ length: 70 }, (_, at) => storeAt(at + 1));
     for (const id of ids) await stage.commitStores([writeIn(id, "a.md", id)]);
     const twice = [...ids, ...ids].map((id) => ["read", scopeOfStore(id), "a.md"] as const);

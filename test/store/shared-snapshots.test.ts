@@ -12,7 +12,7 @@ const nextTurn = (): Promise<void> =>
 
 describe.each(storeKinds)("%s", (kind) => {
   async function stageWithStores(): Promise<StoreStage> {
-    const stage = new StoreStage(kind);
+    const stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", ""), writeIn(storeB, "a.md", "")]);
     return stage;
   }
@@ -123,7 +123,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("hundreds of stores can be read at once", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const ids = Array.from({ length: 300 }, (_, at) => storeAt(at + 1));
     for (const id of ids.slice(0, 40)) await stage.commitStores([writeIn(id, "a.md", id)]);
     const found = await stage.holdStores(

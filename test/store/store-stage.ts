@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
-import { fileStore, memoryStore } from "memcell";
+import { fileStore, memoryStore, postgresStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
 import type { HeldStores, StoreChanges, StoreHoldOptions } from "../../host/store/shared-stores.ts";
@@ -13,6 +13,7 @@ import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
 import { storeOfScope } from "../../host/values/store-id.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import type { UserId } from "../../host/values/user-id.ts";
+import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Answer, Order, Question } from "./reading-thread.ts";
 
@@ -20,7 +21,8 @@ import type { Answer, Order, Question } from "./reading-thread.ts";
 const definitions = {
   fileStore: (folder: string) => fileStore({ dir: join(folder, "data") }),
   memoryStore: () => memoryStore(),
-} satisfies Record<string, (folder: string) => StoreDefinition>;
+  postgresStore: async () => postgresStore({ url: await freshDatabase() }),
+} satisfies Record<string, (folder: string) => StoreDefinition | Promise<StoreDefinition>>;
 
 export const storeKinds = Object.keys(definitions) as (keyof typeof definitions)[];
 
@@ -32,11 +34,17 @@ export const principal = "eeeeeeee-0000-4000-8000-000000000000" as UserId;
 export class StoreStage implements AsyncDisposable {
   readonly definition: StoreDefinition;
   readonly store: Store;
-  readonly #folder = temporaryFolder();
+  readonly #folder: ReturnType<typeof temporaryFolder>;
   readonly #threads: Worker[] = [];
 
-  constructor(kind: keyof typeof definitions) {
-    this.definition = definitions[kind](this.#folder.path);
+  static async open(kind: keyof typeof definitions): Promise<StoreStage> {
+    const folder = temporaryFolder();
+    return new StoreStage(await definitions[kind](folder.path), folder);
+  }
+
+  private constructor(definition: StoreDefinition, folder: ReturnType<typeof temporaryFolder>) {
+    this.#folder = folder;
+    this.definition = definition;
     this.store = this.definition.open(() => {});
   }
 
@@ -57,7 +65,14 @@ export class StoreStage implements AsyncDisposable {
 
   /** What a guest of a new call would read; from the shared stores if there is no user. */
   async ask(userId: string | null, ...questions: readonly Question[]): Promise<Answer[]> {
-    return await askThread(this.#threads[0] ?? this.startThread(), { userId, questions });
+    const thread = this.#threads[0] ?? this.startThread();
+    if (this.definition.location.kind !== "postgres") return await askThread(thread, { userId, questions });
+    // The database is asked for a hold, as every call has one.
+    const asked = ({ handed }: Pick<HeldUser, "handed">): Promise<Answer[]> =>
+      askThread(thread, { userId, questions, handed });
+    if (userId !== null) return await this.hold(userId, asked, { writes: false });
+    const ids = questions.flatMap(([, scope = ""]) => storeOfScope(scope) ?? []);
+    return await this.holdStores(ids, asked, { writes: false });
   }
 
   hold<Result>(

@@ -7,7 +7,7 @@ import { askThread, storeKinds, StoreStage, write } from "./store-stage.ts";
 
 describe.each(storeKinds)("%s", (kind) => {
   test("threads terminated while they read do not block the user", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     await stage.commit("alice", [write("a.md", "one")]);
     for (let round = 0; round < 8; round++) {
       const thread = stage.startThread();
@@ -32,7 +32,7 @@ describe.each(storeKinds)("%s", (kind) => {
   });
 
   test("threads read at the same time, each its own user's files", async () => {
-    await using stage = new StoreStage(kind);
+    await using stage = await StoreStage.open(kind);
     const users = ["alice", "bob", "carol", "dave"];
     await Promise.all(users.map((userId) => stage.commit(userId, [write("a.md", `of ${userId}`)])));
     const answers = users.map((userId) =>
@@ -48,7 +48,7 @@ describe.each(storeKinds)("%s", (kind) => {
 });
 
 test("a thread waiting for an answer that never comes can be terminated, and the main thread goes on meanwhile", async () => {
-  await using stage = new StoreStage("memoryStore");
+  await using stage = await StoreStage.open("memoryStore");
   const events = new EventEmitter();
   const asked = once(events, "asked");
   const thread = stage.startThread(({ port }) => void port.once("message", () => events.emit("asked")));

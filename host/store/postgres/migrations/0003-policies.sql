@@ -60,3 +60,9 @@ CREATE POLICY granted ON memcell.grants FOR SELECT USING (grantee = (SELECT memc
 CREATE POLICY listed ON memcell.homes FOR SELECT TO memcell_owner USING (true);
 CREATE POLICY listed ON memcell.erased FOR SELECT TO memcell_owner USING (true);
 CREATE POLICY counted ON memcell.grants FOR SELECT TO memcell_owner USING (true);
+
+-- Which of these files were applied is no secret.
+ALTER TABLE memcell.migrations ENABLE ROW LEVEL SECURITY;
+ALTER TABLE memcell.migrations FORCE ROW LEVEL SECURITY;
+CREATE POLICY reads ON memcell.migrations FOR SELECT USING (true);
+CREATE POLICY adds ON memcell.migrations FOR INSERT TO memcell_owner WITH CHECK (true);

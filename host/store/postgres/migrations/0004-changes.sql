@@ -171,3 +171,29 @@ BEGIN
   INSERT INTO erased (tenant, id, erased_ms) VALUES (who, erase.id, at_ms);
 END
 $$;
+
+-- Refuses if a store that is only read has had another number of change sets since.
+CREATE FUNCTION memcell.refuse_changed(tenants uuid[], commit_counts bigint[]) RETURNS void LANGUAGE plpgsql
+AS $$
+BEGIN
+  IF EXISTS (
+    SELECT FROM unnest(tenants, commit_counts) AS t (tenant, commits)
+    LEFT JOIN memcell.homes h ON h.tenant = t.tenant AND h.kind = 'store'
+    WHERE coalesce(h.commits, 0) <> t.commits
+  ) THEN
+    RAISE EXCEPTION 'a store has changed since it was read' USING ERRCODE = 'MC001';
+  END IF;
+END
+$$;
+
+-- Replaces some grants of a store. Only its owner can: see the policies.
+CREATE FUNCTION memcell.set_grants(
+  of_tenant uuid, grantees uuid[], levels text[], granted_times bigint[], expiry_times bigint[], revoked uuid[]
+) RETURNS void LANGUAGE sql
+AS $$
+  DELETE FROM memcell.grants WHERE tenant = of_tenant AND grantee = ANY (revoked);
+  INSERT INTO memcell.grants (tenant, grantee, level, granted_ms, expires_ms)
+  SELECT of_tenant, * FROM unnest(grantees, levels, granted_times, expiry_times)
+  ON CONFLICT (tenant, grantee) DO UPDATE SET
+    level = excluded.level, granted_ms = excluded.granted_ms, expires_ms = excluded.expires_ms;
+$$;

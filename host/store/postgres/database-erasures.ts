@@ -1,0 +1,119 @@
+import { randomUUID } from "node:crypto";
+
+import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { ErasableContent, ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions } from "../erasing.ts";
+import { HeldReads } from "../held-reads.ts";
+import { StaleCall } from "../plan-changes.ts";
+import { sumOf } from "../scope-size.ts";
+import { entriesScope } from "../shared-stores.ts";
+import type { Database } from "./database.ts";
+import { findOutcome } from "./find-outcome.ts";
+import { HeldDatabaseHistory } from "./held-database-history.ts";
+import { HeldHome } from "./held-home.ts";
+import type { PostgresSharedStores } from "./postgres-shared-stores.ts";
+import { erase, forgetErased, isErased, listErased } from "./statements.ts";
+import type { Statement, Row } from "./statements.ts";
+import { UnknownOutcome } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
+
+interface Erasing {
+  readonly userId: UserId;
+  readonly options: HoldToEraseOptions;
+  readonly shared: PostgresSharedStores;
+}
+
+/** The erasure of users. The rows go at once; what is left to do is what others have of the user. */
+export class DatabaseErasures implements ErasedUsers {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async hold<Result>(
+    transaction: Transaction,
+    { userId, options, shared }: Erasing,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    const tenant = ownStoreOf(userId);
+    const user = new HeldHome(transaction, { tenant, kind: "user" }, null);
+    const store = new HeldHome(transaction, { tenant, kind: "store" }, [entriesScope]);
+    const reader = new HeldReads(() => user);
+    user.take(await transaction.ask(...user.first));
+    const holding = { ...options, writes: false };
+    return await shared
+      .run(transaction, [tenant], holding, (stores) =>
+        work({
+          reader,
+          history: new HeldDatabaseHistory(user),
+          stores,
+          contents: async () => [
+            ...(await contentsOf(user, (scope) => scope)),
+            ...(await contentsOf(store, (scope) => (scope === entriesScope ? scopeOfStore(tenant) : null))),
+          ],
+          erase: async (erasedMs) => {
+            if (options.to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
+            const erased = { store: tenant, erasedMs, id: randomUUID() };
+            await commitErasure(transaction, erased);
+            return erased;
+          },
+        }),
+      )
+      .finally(() => reader.end());
+  }
+
+  async list(): Promise<ErasedUser[]> {
+    const rows = await this.#ask(nobody, true, listErased());
+    return rows.map(({ tenant, erased_ms: erasedMs, id }) => ({
+      store: tenant as StoreId,
+      erasedMs: Number(erasedMs),
+      id: String(id),
+    }));
+  }
+
+  async removeFiles(): Promise<[]> {
+    return [];
+  }
+
+  async forget({ store, id }: ErasedUser): Promise<void> {
+    await this.#ask(store, false, forgetErased(store, id));
+  }
+
+  async #ask(who: StoreId, isSnapshot: boolean, statement: Statement): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot, until: performance.now() + 30_000 };
+    const [rows = []] = await this.#database.act(acting, naming, (transaction) =>
+      isSnapshot ? transaction.ask(statement) : transaction.commit(statement),
+    );
+    return rows;
+  }
+}
+
+async function commitErasure(transaction: Transaction, { store, id, erasedMs }: ErasedUser): Promise<void> {
+  try {
+    await transaction.commit(erase(id, erasedMs));
+  } catch (error) {
+    if (!(error instanceof UnknownOutcome)) throw error;
+    if (!(await findOutcome(transaction, isErased(store, id)))) throw new StaleCall({ cause: error });
+  }
+}
+
+async function contentsOf(home: HeldHome, nameOf: (scope: string) => string | null): Promise<ErasableContent[]> {
+  const contents: ErasableContent[] = [];
+  for (const scope of await home.scopes()) {
+    const { live, trash } = await home.scopeSize(scope);
+    const { files, bytes } = sumOf(live, trash);
+    contents.push({ scope: nameOf(scope), files, bytes, closed: [] });
+  }
+  return contents;
+}
+
+const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
+
+const naming = {
+  action: "erase the user",
+  tooLong: (waitedMs: number): ToolError =>
+    new ToolError("BUSY", `Cannot erase the user: the memory has been in use for ${waitedMs} ms`),
+};

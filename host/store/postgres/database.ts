@@ -1,0 +1,93 @@
+/** The only importer of the client, `pg`, and the only way to its connections. */
+import type { Pool, PoolConfig } from "pg";
+
+import { Slots } from "../../values/slots.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { failureOfDatabase } from "./database-failure.ts";
+import { Transaction } from "./transaction.ts";
+import type { Acting, TransactionParts } from "./transaction.ts";
+
+export interface DatabaseSetup extends Pick<TransactionParts, "isRelaxed" | "clock"> {
+  readonly url: string;
+  readonly connectionsMax: number;
+  /** For what happens to connections that nobody uses. */
+  readonly note: (text: string) => void;
+}
+
+/** How long it may take to connect. */
+const connectMs = 10_000;
+
+export class Database {
+  readonly #setup: DatabaseSetup;
+  readonly #slots: Slots;
+  #pool: Promise<Pool> | null = null;
+
+  constructor(setup: DatabaseSetup) {
+    this.#setup = setup;
+    this.#slots = new Slots(setup.connectionsMax);
+  }
+
+  /**
+   * Works for one principal, in transactions that say so first. What the work has not committed is taken back. After any
+   * error the connection is closed.
+   */
+  async act<Result>(
+    acting: Acting,
+    { action, tooLong }: { readonly action: string; readonly tooLong: (waitedMs: number) => ToolError },
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const { until, signal } = acting;
+    const beganMs = performance.now();
+    await this.#slots.take({ until, signal, tooLong });
+    const { isRelaxed, clock } = this.#setup;
+    const transaction = new Transaction(
+      { isRelaxed, clock, connect: async () => (await this.#open()).connect() },
+      acting,
+    );
+    try {
+      const result = await work(transaction);
+      await transaction.end();
+      return result;
+    } catch (error) {
+      transaction.drop();
+      throw failureOfDatabase(error, action, () => tooLong(Math.ceil(performance.now() - beganMs)));
+    } finally {
+      this.#slots.give();
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.#pool;
+    this.#pool = null;
+    await (await pool)?.end();
+  }
+
+  #open(): Promise<Pool> {
+    this.#pool ??= openPool(this.#setup);
+    return this.#pool;
+  }
+}
+
+async function openPool({ url, connectionsMax, note }: DatabaseSetup): Promise<Pool> {
+  const { default: pg } = await loadClient();
+  const config: PoolConfig & { readonly pipeline: boolean } = {
+    connectionString: url,
+    max: connectionsMax,
+    connectionTimeoutMillis: connectMs,
+    application_name: "memcell",
+    keepAlive: true,
+    pipeline: true,
+  };
+  const pool = new pg.Pool(config);
+  // A connection that nobody uses has ended. The next call opens another one.
+  pool.on("error", (error) => note(`a connection to the database has ended (${error.message})`));
+  return pool;
+}
+
+async function loadClient(): Promise<typeof import("pg")> {
+  try {
+    return await import("pg");
+  } catch (error) {
+    throw new ToolError("STORAGE_FAILED", 'Cannot use PostgreSQL: the package "pg" is not installed', { cause: error });
+  }
+}

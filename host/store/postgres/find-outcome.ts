@@ -1,0 +1,32 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { ToolError } from "../../values/tool-error.ts";
+import { isConnectionLost } from "./database-failure.ts";
+import type { Statement } from "./statements.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** How long it is tried, and how long between two tries. */
+const [findMs, pauseMs] = [30_000, 100] as const;
+
+/**
+ * Whether a transaction whose connection was lost at the commit was made. Waits for the locks that it had, so it has
+ * ended by then. `found` has rows if it was made. Throws `STORAGE_FAILED` if the database stays away.
+ */
+export async function findOutcome(lost: Transaction, found: Statement): Promise<boolean> {
+  const until = performance.now() + findMs;
+  for (;;) {
+    const transaction = lost.again(until);
+    try {
+      const [rows = []] = await transaction.ask(found);
+      await transaction.end();
+      return rows.length > 0;
+    } catch (error) {
+      transaction.drop();
+      if (!isConnectionLost(error) || performance.now() >= until) throw unknown(error);
+    }
+    await wait(pauseMs);
+  }
+}
+
+const unknown = (cause: unknown): ToolError =>
+  new ToolError("STORAGE_FAILED", "Cannot say whether the change was made: the database cannot be reached", { cause });

@@ -1,0 +1,58 @@
+import type { OriginClass } from "../../../shared/origin.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
+import { isStatedClass, placeKey } from "../versions/present-origins.ts";
+import type { FileOrigin } from "../versions/present-origins.ts";
+import { parseLine } from "../versions/version-line.ts";
+import type { Version, VersionHead } from "../versions/version.ts";
+import type { HeldHome } from "./held-home.ts";
+import { isKnownFile, originOf } from "./known-file.ts";
+import { keptContents, listOrigins, listVersions } from "./statements.ts";
+
+/** The history of a home. Only somebody who has the owner's role can have changed it. */
+export class HeldDatabaseHistory implements HeldHistory {
+  readonly #home: HeldHome;
+
+  constructor(home: HeldHome) {
+    this.#home = home;
+  }
+
+  get head(): VersionHead {
+    return this.#home.facts.head;
+  }
+
+  get isBroken(): boolean {
+    return this.#home.facts.isBroken;
+  }
+
+  /** What an operator has put into the database with SQL is no user's edit. */
+  get unknown(): OriginClass {
+    return "unstated";
+  }
+
+  get hasStated(): boolean {
+    return this.#home.facts.hasStated || isStatedClass(this.unknown);
+  }
+
+  async originOf(scope: string, path: string): Promise<FileOrigin | null> {
+    const [found] = await this.#home.find([{ scope, path }], false);
+    return found !== undefined && isKnownFile(found) ? found.origin : null;
+  }
+
+  async origins(): Promise<[string, FileOrigin][]> {
+    const [rows = []] = await this.#home.transaction.ask(listOrigins(this.#home.place));
+    return rows.flatMap((row): [string, FileOrigin][] => {
+      const origin = originOf(row);
+      return origin === null ? [] : [[placeKey({ scope: String(row["scope"]), path: String(row["path"]) }), origin]];
+    });
+  }
+
+  async versions(): Promise<Version[]> {
+    const [rows = []] = await this.#home.transaction.ask(listVersions(this.#home.place));
+    return rows.flatMap(({ line }) => parseLine(String(line)) ?? []);
+  }
+
+  async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {
+    const [rows = []] = await this.#home.transaction.ask(keptContents(this.#home.place, [...hashes]));
+    return new Map(rows.map(({ sha256, content }) => [String(sha256), content as Buffer]));
+  }
+}

@@ -1,0 +1,49 @@
+import type { StoreId } from "../../values/store-id.ts";
+import { checkRecordName } from "../held-records.ts";
+import type { HeldRecords, RecordKind } from "../held-records.ts";
+import { nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** The host's records about a user, in one transaction. They are durable when the hold ends. */
+export class HeldDatabaseRecords implements HeldRecords {
+  readonly #transaction: Transaction;
+  readonly #tenant: StoreId;
+  readonly #checkWrites: () => void;
+  /** What was written, by kind and name; `null` for what was removed. */
+  readonly changed = new Map<
+    string,
+    { readonly kind: RecordKind; readonly name: string; readonly text: string | null }
+  >();
+
+  /** `checkWrites` throws if the user is held for reading only. */
+  constructor(transaction: Transaction, tenant: StoreId, checkWrites: () => void) {
+    this.#transaction = transaction;
+    this.#tenant = tenant;
+    this.#checkWrites = checkWrites;
+  }
+
+  async names(kind: RecordKind): Promise<string[]> {
+    const [rows = []] = await this.#transaction.ask(nameRecords(this.#tenant, kind));
+    return rows.map(({ name }) => String(name));
+  }
+
+  async read(kind: RecordKind, name: string): Promise<string | null> {
+    checkRecordName(name);
+    const [rows = []] = await this.#transaction.ask(readRecord(this.#tenant, kind, name));
+    return rows[0] === undefined ? null : String(rows[0]["body"]);
+  }
+
+  async write(kind: RecordKind, name: string, text: string): Promise<void> {
+    checkRecordName(name);
+    this.#checkWrites();
+    await this.#transaction.ask(writeRecord(this.#tenant, kind, name, text));
+    this.changed.set(`${kind}/${name}`, { kind, name, text });
+  }
+
+  async remove(kind: RecordKind, name: string): Promise<void> {
+    checkRecordName(name);
+    this.#checkWrites();
+    await this.#transaction.ask(removeRecord(this.#tenant, kind, name));
+    this.changed.set(`${kind}/${name}`, { kind, name, text: null });
+  }
+}

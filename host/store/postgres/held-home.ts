@@ -1,0 +1,217 @@
+import type { ListedFile } from "../../../shared/abi.ts";
+import { storeLimits } from "../../../shared/limits.ts";
+import type { HandedFile } from "../handed.ts";
+import type { DirectFiles } from "../held-reads.ts";
+import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
+import { checkedScope, segmentsOf } from "../reading.ts";
+import { noFiles, sizeOfFiles } from "../scope-size.ts";
+import type { FileSum, ScopeSize } from "../scope-size.ts";
+import type { ScopeSurvey } from "../store.ts";
+import { placeKey } from "../versions/present-origins.ts";
+import { noVersion } from "../versions/version.ts";
+import type { VersionHead } from "../versions/version.ts";
+import type { HomePlace } from "./home-place.ts";
+import { fileOf, isKnownFile, placeOf } from "./known-file.ts";
+import type { FreePlace, KnownFile } from "./known-file.ts";
+import { findFiles, firstFiles, homeFacts, listFiles, listScopes, measureScope } from "./statements.ts";
+import type { Row, Statement } from "./statements.ts";
+import type { Transaction } from "./transaction.ts";
+
+/** What the database has of a home beside its files. */
+export interface HomeFacts {
+  readonly commits: number;
+  readonly head: VersionHead;
+  readonly agedMs: number;
+  readonly hasStated: boolean;
+  /** The last change set is missing. */
+  readonly isBroken: boolean;
+}
+
+interface Place {
+  readonly scope: string;
+  readonly path: string;
+}
+
+/** What comes with the first round trip. */
+const [firstFilesMax, firstBytesMax] = [200, 64 * 1024] as const;
+
+/** A home in a transaction. Each file is asked for once; a commit forgets what was found. */
+export class HeldHome implements DirectFiles {
+  readonly place: HomePlace;
+  readonly transaction: Transaction;
+  /** The scopes of interest; `null` for all. */
+  readonly #scopes: readonly string[] | null;
+  #facts: HomeFacts = noFacts;
+  readonly #known = new Map<string, KnownFile | FreePlace>();
+  /** Whether all files of the scopes are known. */
+  #isComplete = false;
+
+  constructor(transaction: Transaction, place: HomePlace, scopes: readonly string[] | null) {
+    this.transaction = transaction;
+    this.place = place;
+    this.#scopes = scopes;
+  }
+
+  /** What to ask first. `take` gets the answers. */
+  get first(): Statement[] {
+    const bounds = { scopes: this.#scopes, filesMax: firstFilesMax, bytesMax: firstBytesMax };
+    return [homeFacts(this.place), firstFiles(this.place, bounds)];
+  }
+
+  take([facts = [], files = []]: readonly Row[][]): void {
+    this.#facts = factsOf(facts[0]);
+    this.#isComplete = files.length <= firstFilesMax;
+    for (const row of files) this.#note(fileOf(row));
+  }
+
+  get facts(): HomeFacts {
+    return this.#facts;
+  }
+
+  /** What was found so far, for a thread. `nameOf`: the name that the thread has for a scope. */
+  handed(nameOf: (scope: string) => string): { readonly files: HandedFile[]; readonly complete: string[] } {
+    const files = Array.from(this.#known.values()).flatMap((file) =>
+      isKnownFile(file)
+        ? [
+            {
+              scope: nameOf(file.scope),
+              path: file.path,
+              bytes: file.bytes,
+              changedUs: file.changedUs,
+              content: file.content,
+            },
+          ]
+        : [],
+    );
+    return { files, complete: this.#isComplete && this.#scopes !== null ? this.#scopes.map(nameOf) : [] };
+  }
+
+  /** A change set was committed, which others can follow. */
+  hasCommitted(facts: HomeFacts): void {
+    this.#facts = facts;
+    this.#known.clear();
+    this.#isComplete = false;
+  }
+
+  /** Finds files, and whether other places are free. Asks for all that is not known at once. */
+  async find(places: readonly Place[], withContents: boolean): Promise<(KnownFile | FreePlace)[]> {
+    const unknown = places.filter((place) => !this.#isFound(place, withContents));
+    if (unknown.length > 0) {
+      const [rows = []] = await this.transaction.ask(findFiles(this.place, unknown, withContents));
+      for (const row of rows) this.#note(placeOf(row));
+    }
+    return places.map((place) => this.at(place) ?? { ...place, obstacle: null });
+  }
+
+  /** What is known of a place; `undefined` if nothing. */
+  at(place: Place): KnownFile | FreePlace | undefined {
+    return this.#known.get(placeKey(place));
+  }
+
+  async scopes(): Promise<string[]> {
+    const [rows = []] = await this.transaction.ask(listScopes(this.place));
+    return rows.map(({ scope }) => String(scope)).toSorted();
+  }
+
+  beside(): [] {
+    return [];
+  }
+
+  async list(scope: string, prefix: string, filesMax?: number): Promise<ListedFile[]> {
+    return listedIn(await this.#listed(scope, prefix), prefix, filesMax);
+  }
+
+  async listTrash(scope: string): Promise<ListedFile[]> {
+    return trashIn(await this.#listed(scope, "trash/"));
+  }
+
+  async survey(scope: string): Promise<ScopeSurvey> {
+    return surveyOf(await this.#listed(scope, ""));
+  }
+
+  async scopeSize(scope: string): Promise<ScopeSize> {
+    if (this.#has(scope)) return sizeOfFiles(this.#all(scope));
+    const [rows = []] = await this.transaction.ask(measureScope(this.place, checkedScope(scope)));
+    const sum = (isTrash: boolean): FileSum => {
+      const row = rows.find(({ is_trash: found }) => found === isTrash);
+      return row === undefined ? noFiles : { files: Number(row["files"]), bytes: Number(row["bytes"]) };
+    };
+    return { live: sum(false), trash: sum(true) };
+  }
+
+  async sizeOf(scope: string, path: string): Promise<number | null> {
+    return (await this.#read({ scope, path }, false))?.bytes ?? null;
+  }
+
+  async bytesOf(scope: string, path: string): Promise<Buffer | null> {
+    const content = (await this.#read({ scope, path }, true))?.content;
+    return content ? Buffer.from(content) : null;
+  }
+
+  async #read(place: Place, withContents: boolean): Promise<KnownFile | null> {
+    segmentsOf(place.path);
+    checkedScope(place.scope);
+    const [found] = await this.find([place], withContents);
+    if (found === undefined) return null;
+    if (!isKnownFile(found)) return checkFree(found);
+    checkBytes(found.path, found.bytes);
+    return found;
+  }
+
+  async #listed(scope: string, prefix: string): Promise<ListedFile[]> {
+    if (this.#has(checkedScope(scope))) return this.#all(scope);
+    const [rows = []] = await this.transaction.ask(listFiles(this.place, scope, prefix));
+    return rows.map((row) => ({
+      path: String(row["path"]),
+      bytes: Number(row["bytes"]),
+      changedUs: Number(row["changed_us"]),
+    }));
+  }
+
+  #has(scope: string): boolean {
+    return this.#isComplete && (this.#scopes?.includes(scope) ?? true);
+  }
+
+  #all(scope: string): ListedFile[] {
+    return Array.from(this.#known.values()).flatMap((file) =>
+      isKnownFile(file) && file.scope === scope
+        ? [{ path: file.path, bytes: file.bytes, changedUs: file.changedUs }]
+        : [],
+    );
+  }
+
+  #isFound(place: Place, withContents: boolean): boolean {
+    const found = this.at(place);
+    if (found === undefined) return false;
+    return !withContents || !isKnownFile(found) || found.content !== null;
+  }
+
+  #note(found: KnownFile | FreePlace): void {
+    const before = this.at(found);
+    const kept = before !== undefined && isKnownFile(before) ? before.content : null;
+    this.#known.set(placeKey(found), isKnownFile(found) ? { ...found, content: found.content ?? kept } : found);
+  }
+}
+
+/** Throws `STORAGE_UNSAFE` if no file can be at the place. */
+export function checkFree({ path, obstacle }: FreePlace): null {
+  if (obstacle === "file") throw inFoldersPlace();
+  if (obstacle === "folder") throw unsafe(path, noFile);
+  return null;
+}
+
+const noFacts: HomeFacts = { commits: 0, head: noVersion, agedMs: 0, hasStated: false, isBroken: false };
+
+function factsOf(row: Row | undefined): HomeFacts {
+  if (row === undefined) return noFacts;
+  return {
+    commits: Number(row["commits"]),
+    head: { seq: Number(row["seq"]), hash: String(row["hash"]) },
+    agedMs: Number(row["aged_ms"]),
+    hasStated: row["has_stated"] === true,
+    isBroken: row["has_last"] !== true,
+  };
+}
+
+/** Larger files are there, but no call reads them. */
+export const contentBytesMax = storeLimits.fileBytesMax;

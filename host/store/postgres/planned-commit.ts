@@ -1,0 +1,193 @@
+/** Plans a change set of one home, and the statement that makes it. */
+import { randomUUID } from "node:crypto";
+
+import { isPurge, movedTo } from "../../values/change-set.ts";
+import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { planChanges, StaleCall } from "../plan-changes.ts";
+import type { PlannedFile } from "../plan-changes.ts";
+import { checkedScope, segmentsOf } from "../reading.ts";
+import type { StoreSettings } from "../store-settings.ts";
+import type { CommitFacts } from "../store.ts";
+import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
+import { planVersions } from "../versions/plan-versions.ts";
+import type { PlannedVersion } from "../versions/plan-versions.ts";
+import { placeKey, PresentOrigins } from "../versions/present-origins.ts";
+import { contentsOfPurged } from "../versions/purged-contents.ts";
+import { unstatedFacts } from "../versions/version.ts";
+import type { Version } from "../versions/version.ts";
+import { commitChange } from "./commit-statement.ts";
+import type { PutFile } from "./commit-statement.ts";
+import type { HeldDatabaseHistory } from "./held-database-history.ts";
+import type { HeldHome, HomeFacts } from "./held-home.ts";
+import { isKnownFile } from "./known-file.ts";
+import { PresentHome } from "./present-home.ts";
+import type { Statement } from "./statements.ts";
+
+/** What is to be committed in a home. The scopes in it are those inside the home. */
+export interface WantedCommit extends Pick<CommitFacts, "facts" | "kind" | "derived"> {
+  readonly changes: ChangeSet;
+  readonly seen: readonly Seen[];
+  /** Whose home it is; `null` if nobody has told. */
+  readonly userId: string | null;
+  /** The only scope that has a history. Default: all have. */
+  readonly recorded?: string;
+}
+
+export interface PlannedCommit {
+  readonly planned: readonly PlannedFile[];
+  /** `null` if there is nothing to do. */
+  readonly statement: Statement | null;
+  /** By which the database knows the change set later. */
+  readonly id: string;
+  /** What is known of the home after it. */
+  readonly facts: HomeFacts;
+}
+
+export async function planCommit(
+  home: HeldHome,
+  history: HeldDatabaseHistory,
+  settings: StoreSettings,
+  wanted: WantedCommit,
+): Promise<PlannedCommit> {
+  const planned = await planFiles(home, wanted);
+  const id = randomUUID();
+  const changed = planned.filter(({ isSame }) => !isSame);
+  if (changed.length === 0) return { planned, statement: null, id, facts: home.facts };
+  const isLast = isPurge(wanted.changes);
+  const kind = isLast ? "purged" : wanted.kind;
+  const recorded = planned.filter(({ scope }) => wanted.recorded === undefined || scope === wanted.recorded);
+  const facts = wanted.facts ?? unstatedFacts(settings.clock());
+  const { versions, origins } = await planHistory(home, history, { ...wanted, facts, kind, planned: recorded });
+  const nowMs = settings.clock();
+  const isAging = isAgingDue(home.facts.agedMs, nowMs);
+  const forgotten = [
+    ...(isLast ? await purgedContents(history, recorded, wanted.derived) : []),
+    ...(isAging && home.facts.commits > 0 ? await contentsToAge(history, settings, nowMs) : []),
+  ];
+  const edited = versions.flatMap(({ version }) => version.files).filter((file) => !isPlanned(changed, file));
+  const head = versions.at(-1)?.head ?? null;
+  const statement = commitChange(home.place, {
+    id,
+    userId: wanted.userId,
+    seen: [...wanted.seen, ...planned.map(({ scope, path, before }) => ({ scope, path, digest: before }))],
+    gone: changed.filter(({ after }) => after === null),
+    put: [
+      ...changed.flatMap((file) => putFile(file, origins)),
+      ...edited.flatMap(({ scope, path }) => editedFile(home, { scope, path }, origins)),
+    ],
+    forgotten,
+    lines: versions.map(({ line }) => line),
+    head,
+    agedMs: isAging ? nowMs : null,
+    keptBytesMax: settings.history.bytesMax,
+  });
+  const after: HomeFacts = {
+    commits: home.facts.commits + 1,
+    head: head ?? home.facts.head,
+    agedMs: isAging ? nowMs : home.facts.agedMs,
+    hasStated: home.facts.hasStated || origins.hasStated,
+    isBroken: home.facts.isBroken,
+  };
+  return { planned, statement, id, facts: after };
+}
+
+async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promise<PlannedFile[]> {
+  const moved = changes.filter((change) => change.kind !== "write" && movedTo(change) !== null);
+  const targets = moved.flatMap((change) => {
+    const path = change.kind === "write" ? null : movedTo(change);
+    return path === null ? [] : [{ scope: change.scope, path }];
+  });
+  const places = [...changes, ...targets, ...seen].map(({ scope, path }) => ({ scope: checkedScope(scope), path }));
+  for (const { path } of places) segmentsOf(path);
+  const written = new Set(changes.filter(({ kind }) => kind === "write").map(placeKey));
+  const found = await home.find(places, false);
+  await home.find(
+    moved.filter((change) => !written.has(placeKey(change))),
+    true,
+  );
+  for (const { scope, path, digest } of seen) {
+    const present = home.at({ scope, path });
+    if (present !== undefined && digest !== (isKnownFile(present) ? present.sha256 : null)) throw new StaleCall();
+  }
+  const stamps = found.flatMap((file): Seen[] =>
+    isKnownFile(file) ? [{ scope: file.scope, path: file.path, digest: file.sha256, stamp: file.sha256 }] : [],
+  );
+  return planChanges(new PresentHome(home), changes, [...seen, ...stamps]);
+}
+
+interface PlannedHistory {
+  readonly versions: readonly PlannedVersion[];
+  /** Of the files that the versions have to do with. */
+  readonly origins: PresentOrigins;
+}
+
+/** All versions so far are asked for only if the plan needs them. */
+async function planHistory(
+  home: HeldHome,
+  history: HeldDatabaseHistory,
+  change: WantedCommit & Parameters<typeof planVersions>[1],
+): Promise<PlannedHistory> {
+  const places = [...change.planned, ...change.seen].map(({ scope, path }) => ({ scope, path }));
+  const found = (await home.find(places, false)).flatMap((file) =>
+    isKnownFile(file) && file.origin !== null ? [[placeKey(file), file.origin] as const] : [],
+  );
+  const plan = (all: readonly Version[], asked: () => void): PlannedHistory => {
+    const origins = new PresentOrigins(home.facts.head, found);
+    const versionsOf = (): readonly Version[] => {
+      asked();
+      return all;
+    };
+    const { unknown, isBroken } = history;
+    const versions = planVersions({ origins, unknown, isBroken, versions: versionsOf }, change);
+    for (const { version, head } of versions) origins.add(version, head);
+    return { versions, origins };
+  };
+  let isAsked = false;
+  const first = plan([], () => {
+    isAsked = true;
+  });
+  return isAsked ? plan(await history.versions(), () => {}) : first;
+}
+
+function putFile({ scope, path, after, sha256, from }: PlannedFile, origins: PresentOrigins): PutFile[] {
+  if (after === null || sha256 === null) return [];
+  return [
+    {
+      scope,
+      path,
+      sha256,
+      bytes: after.length,
+      content: from === null ? after : null,
+      origin: origins.of(scope, path),
+    },
+  ];
+}
+
+/** A file that the change set does not write, but that a version names because somebody has edited it. */
+function editedFile(home: HeldHome, place: { scope: string; path: string }, origins: PresentOrigins): PutFile[] {
+  const file = home.at(place);
+  if (file === undefined || !isKnownFile(file)) return [];
+  return [{ ...file, content: null, origin: origins.of(place.scope, place.path) }];
+}
+
+const isPlanned = (planned: readonly PlannedFile[], file: { scope: string; path: string }): boolean =>
+  planned.some(({ scope, path }) => scope === file.scope && path === file.path);
+
+async function purgedContents(
+  history: HeldDatabaseHistory,
+  gone: readonly PlannedFile[],
+  derived: WantedCommit["derived"] = new Map(),
+): Promise<Set<string>> {
+  const origins = new PresentOrigins(history.head, await history.origins());
+  const hashes = gone.flatMap(({ before }) => before ?? []);
+  return contentsOfPurged(await history.versions(), { gone, hashes, derived }, origins);
+}
+
+async function contentsToAge(
+  history: HeldDatabaseHistory,
+  { history: { daysMax } }: StoreSettings,
+  nowMs: number,
+): Promise<Set<string>> {
+  const origins = new PresentOrigins(history.head, await history.origins());
+  return agedContents(await history.versions(), origins, { daysMax, nowMs, isThere: () => true });
+}

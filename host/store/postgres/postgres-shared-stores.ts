@@ -1,0 +1,188 @@
+import { UserQueue } from "../../values/slots.ts";
+import { ownStoreOf, scopeOfStore, storeOfScope } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
+import { byAge } from "../grant-hints.ts";
+import type { GrantHint } from "../grant-hints.ts";
+import { HeldStoreSet } from "../held-stores.ts";
+import { untilFresh } from "../plan-changes.ts";
+import { entriesScope, grantsScope } from "../shared-stores.ts";
+import type { ActingPrincipal, HeldStores, SharedStores, StoreHoldOptions } from "../shared-stores.ts";
+import { answerIn } from "./answer-in.ts";
+import { HeldDatabaseHistory } from "./held-database-history.ts";
+import { HeldHome } from "./held-home.ts";
+import { lockOf } from "./home-place.ts";
+import type { PostgresStoreParts } from "./postgres-store.ts";
+import { comeBack, countCommits, forgetGrants, leaveStore, listHints, listHomes } from "./statements.ts";
+import type { Statement, Row } from "./statements.ts";
+import { commitStores } from "./store-commit.ts";
+import type { Acting, Transaction } from "./transaction.ts";
+
+type Work<Result> = (held: HeldStores) => Promise<Result>;
+
+export class PostgresSharedStores implements SharedStores {
+  readonly #parts: PostgresStoreParts;
+  readonly #queue = new UserQueue();
+
+  constructor(parts: PostgresStoreParts) {
+    this.#parts = parts;
+  }
+
+  async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
+    const sorted = [...new Set([...ids, ...(options.onlyRead ?? [])])].toSorted();
+    const { writes, isLookingOnly = false, isReadOnly = false, onlyRead = [], until, signal } = options;
+    const isLocking = writes && !isLookingOnly && !isReadOnly;
+    const locked = isLocking ? sorted.filter((id) => !onlyRead.includes(id)) : [];
+    const { principal, vouched = [] } = options.as ?? asHost(sorted);
+    const acting: Acting = {
+      who: principal,
+      vouched,
+      locks: locked.map((tenant) => lockOf({ tenant, kind: "store" })),
+      isSnapshot: !isLocking,
+      until,
+      signal,
+    };
+    const run = (): Promise<Result> =>
+      this.#parts.database.act(acting, naming, (transaction) => this.run(transaction, sorted, options, work));
+    return await untilFresh(options, () => this.#inTurn(locked, options, run));
+  }
+
+  /** Works on stores in a transaction that has begun for whoever holds them. */
+  async run<Result>(
+    transaction: Transaction,
+    ids: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: Work<Result>,
+  ): Promise<Result> {
+    const { holds, settings } = this.#parts;
+    const homes = new Map(ids.map((tenant) => [tenant, homeIn(transaction, tenant)]));
+    const rows = await transaction.ask(...Array.from(homes.values()).flatMap((home) => home.first));
+    for (const [at, home] of Array.from(homes.values()).entries()) home.take(rows.slice(2 * at, 2 * at + 2));
+    const homeOf = (id: StoreId): HeldHome => homes.get(id) ?? homeIn(transaction, id);
+    using asked = holds.begin((question) => {
+      const id = storeOfScope(question.scope);
+      return answerIn(homeOf(id !== null && homes.has(id) ? id : noStore(question.scope)), {
+        ...question,
+        scope: entriesScope,
+      });
+    });
+    const onlyRead = new Map((options.onlyRead ?? []).map((id) => [id, homeOf(id).facts.commits]));
+    using held = new HeldStoreSet(ids, options, {
+      open: homeOf,
+      history: (id) => new HeldDatabaseHistory(homeOf(id)),
+      has: (id) => homeOf(id).facts.commits > 0,
+      findings: () => [],
+      knownSizes: {},
+      handed: { hold: asked.hold, ...handedOf(homes) },
+      areReadStill: () => areStill(transaction, onlyRead),
+      commit: (changes, byStore) => commitStores(transaction, { changes, byStore, homeOf, onlyRead, settings }),
+    });
+    return await held.run(work);
+  }
+
+  async ids(): Promise<StoreId[]> {
+    return (await this.#list()).map(({ tenant }) => tenant as StoreId);
+  }
+
+  async owners(): Promise<UserId[]> {
+    return (await this.#list()).flatMap(({ tenant, user_id: userId }) => {
+      const byItsId = tenant as UserId;
+      if (ownStoreOf(byItsId) === (tenant as StoreId)) return [byItsId];
+      return userId === null ? [] : [userId as UserId];
+    });
+  }
+
+  async hintsOf(principal: StoreId): Promise<GrantHint[]> {
+    const rows = await this.#ask(principal, listHints(principal));
+    const hints = rows.map((row): GrantHint => {
+      const { store, granted_ms: grantedMs, expires_ms: expiresMs, is_left: isLeft } = row as unknown as HintRow;
+      return { store, grantedMs, expiresMs, isLeft };
+    });
+    return hints.toSorted(byAge);
+  }
+
+  async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
+    const statement = isLeft ? leaveStore(principal, store) : comeBack(principal, store);
+    return (await this.#change(principal, statement)).length > 0;
+  }
+
+  async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
+    await this.#change(principal, forgetGrants(principal, untilMs));
+  }
+
+  #list(): Promise<Row[]> {
+    return this.#ask(nobody, listHomes("store"));
+  }
+
+  async #ask(who: StoreId, statement: Statement): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot: true, until: performance.now() + listingMs };
+    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) => transaction.ask(statement));
+    return rows;
+  }
+
+  async #change(who: StoreId, statement: Statement): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot: false, until: performance.now() + listingMs };
+    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) => transaction.commit(statement));
+    return rows;
+  }
+
+  /** Waits for the turn in one store after another, in the order of their ids. */
+  async #inTurn<Result>(
+    [first, ...others]: readonly StoreId[],
+    options: StoreHoldOptions,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (first === undefined) return await work();
+    const { until, signal } = options;
+    const { tooLong } = naming;
+    return await this.#queue.run(first, { until, signal, tooLong }, () => this.#inTurn(others, options, work));
+  }
+}
+
+interface HintRow {
+  readonly store: StoreId;
+  readonly granted_ms: number;
+  readonly expires_ms: number | null;
+  readonly is_left: boolean;
+}
+
+const homeIn = (transaction: Transaction, tenant: StoreId): HeldHome =>
+  new HeldHome(transaction, { tenant, kind: "store" }, [entriesScope, grantsScope]);
+
+/** The host acts as the owner of the store that it holds. Of several, it vouches for the others. */
+function asHost([first, ...others]: readonly StoreId[]): ActingPrincipal {
+  return { principal: first ?? nobody, vouched: others.map((id) => ({ id, level: "readwrite" })) };
+}
+
+async function areStill(transaction: Transaction, onlyRead: ReadonlyMap<StoreId, number>): Promise<boolean> {
+  if (onlyRead.size === 0 || transaction.isReadOnly) return true;
+  const counts = await transaction.ask(
+    ...Array.from(onlyRead.keys(), (tenant) => countCommits({ tenant, kind: "store" })),
+  );
+  return Array.from(onlyRead.values()).every((before, at) => Number(counts[at]?.[0]?.["commits"] ?? 0) === before);
+}
+
+function handedOf(homes: ReadonlyMap<StoreId, HeldHome>): ReturnType<HeldHome["handed"]> {
+  const handed = Array.from(homes, ([id, home]) =>
+    home.handed((scope) => (scope === entriesScope ? scopeOfStore(id) : grantsScope)),
+  );
+  const isEntry = (scope: string): boolean => scope !== grantsScope;
+  return {
+    files: handed.flatMap(({ files }) => files.filter(({ scope }) => isEntry(scope))),
+    complete: handed.flatMap(({ complete }) => complete.filter(isEntry)),
+  };
+}
+
+function noStore(scope: string): never {
+  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${scope}": it is not held`);
+}
+
+const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
+const listingMs = 30_000;
+
+const naming = {
+  action: "use the store",
+  tooLong: (waitedMs: number): ToolError =>
+    new ToolError("BUSY", `Cannot use the store: it has been in use for ${waitedMs} ms`),
+};

@@ -1,0 +1,178 @@
+/** Keeps users' memory in a PostgreSQL database that several hosts can share. */
+import { randomUUID } from "node:crypto";
+
+import { UserQueue } from "../../values/slots.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
+import { HeldReads } from "../held-reads.ts";
+import type { HeldRecords } from "../held-records.ts";
+import { checkCommits, refuseBytes, untilFresh } from "../plan-changes.ts";
+import type { StoreSettings } from "../store-settings.ts";
+import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
+import { answerIn } from "./answer-in.ts";
+import { DatabaseErasures } from "./database-erasures.ts";
+import type { Database } from "./database.ts";
+import { HeldDatabaseHistory } from "./held-database-history.ts";
+import { HeldDatabaseRecords } from "./held-database-records.ts";
+import { HeldHome } from "./held-home.ts";
+import type { Holds } from "./holds.ts";
+import { commitHomes } from "./home-commit.ts";
+import { lockOf } from "./home-place.ts";
+import type { HomePlace } from "./home-place.ts";
+import { planCommit } from "./planned-commit.ts";
+import { PostgresSharedStores } from "./postgres-shared-stores.ts";
+import { commitRecords } from "./record-commit.ts";
+import { listHomes } from "./statements.ts";
+import type { Acting, Transaction } from "./transaction.ts";
+
+export interface PostgresStoreParts {
+  readonly database: Database;
+  readonly holds: Holds;
+  readonly settings: StoreSettings;
+}
+
+export class PostgresStore implements Store {
+  readonly shared: PostgresSharedStores;
+  readonly erased: DatabaseErasures;
+  readonly #parts: PostgresStoreParts;
+  /** So that of this host, only one call of a user waits in the database. */
+  readonly #queue = new UserQueue();
+
+  constructor(parts: PostgresStoreParts) {
+    this.#parts = parts;
+    this.shared = new PostgresSharedStores(parts);
+    this.erased = new DatabaseErasures(parts.database);
+  }
+
+  async hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
+    return await untilFresh(options, () =>
+      this.#act(userId, options, (transaction) => this.#hold(transaction, { userId, options }, work)),
+    );
+  }
+
+  async holdRecords<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (records: HeldRecords) => Promise<Result>,
+  ): Promise<Result> {
+    return await untilFresh(options, () =>
+      this.#act(userId, options, async (transaction) => {
+        const records = new HeldDatabaseRecords(transaction, ownStoreOf(userId), () => checkCommits(options));
+        const result = await work(records);
+        await commitRecords(transaction, ownStoreOf(userId), records);
+        return result;
+      }),
+    );
+  }
+
+  async holdToErase<Result>(
+    userId: UserId,
+    options: HoldToEraseOptions,
+    work: (held: HeldToErase) => Promise<Result>,
+  ): Promise<Result> {
+    const place = placeOf(userId);
+    const locks = options.to === "look" ? [] : [lockOf(place), lockOf({ ...place, kind: "store" })].toSorted(byNumber);
+    const acting = { ...actingFor(userId, options), locks, isSnapshot: options.to === "look" };
+    return await untilFresh({ ...options, writes: true }, () =>
+      this.#parts.database.act(acting, naming, (transaction) =>
+        this.erased.hold(transaction, { userId, options, shared: this.shared }, work),
+      ),
+    );
+  }
+
+  async users(): Promise<UserId[]> {
+    const acting = { who: nobody, locks: [], isSnapshot: true, until: performance.now() + listingMs };
+    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) =>
+      transaction.ask(listHomes("user")),
+    );
+    return rows.flatMap(({ user_id: userId }) => (userId === null ? [] : [userId as UserId]));
+  }
+
+  async strays(): Promise<[]> {
+    return [];
+  }
+
+  async parts(): Promise<readonly StorePart[]> {
+    return [{ scopes: [] }];
+  }
+
+  isApart(): boolean {
+    return false;
+  }
+
+  async retireLeftOver(): Promise<void> {
+    // A host that ends leaves nothing: the database takes back what it has not committed.
+  }
+
+  async close(): Promise<void> {
+    await this.#parts.database.close();
+  }
+
+  async #act<Result>(
+    userId: UserId,
+    options: Omit<HoldOptions, "scopes">,
+    work: (transaction: Transaction) => Promise<Result>,
+  ): Promise<Result> {
+    const { isReadOnly = false, isLookingOnly = false, writes, until, signal } = options;
+    const locks = writes && !isReadOnly && !isLookingOnly;
+    const acting = { ...actingFor(userId, options), locks: locks ? [lockOf(placeOf(userId))] : [], isSnapshot: !locks };
+    const act = (): Promise<Result> => this.#parts.database.act(acting, naming, work);
+    return locks ? await this.#queue.run(userId, { until, signal, tooLong: naming.tooLong }, act) : await act();
+  }
+
+  async #hold<Result>(
+    transaction: Transaction,
+    { userId, options }: { readonly userId: UserId; readonly options: HoldOptions },
+    work: (held: HeldUser) => Promise<Result>,
+  ): Promise<Result> {
+    const { holds, settings } = this.#parts;
+    const home = new HeldHome(transaction, placeOf(userId), options.scopes ?? null);
+    home.take(await transaction.ask(...home.first));
+    const history = new HeldDatabaseHistory(home);
+    const reader = new HeldReads(() => home);
+    using asked = holds.begin((question) => answerIn(home, question));
+    try {
+      return await work({
+        reader,
+        knownSizes: {},
+        handed: { hold: asked.hold, ...home.handed((scope) => scope) },
+        history,
+        findings: async () => [],
+        commit: async (changes, seen, { facts, kind, derived } = {}) => {
+          if (changes.length === 0) return;
+          checkCommits(options);
+          const commit = await planCommit(home, history, settings, { changes, seen, userId, facts, kind, derived });
+          refuseBytes(commit.planned);
+          await commitHomes(transaction, [{ home, commit }]);
+        },
+      });
+    } finally {
+      reader.end();
+    }
+  }
+}
+
+const placeOf = (userId: UserId): HomePlace => ({ tenant: ownStoreOf(userId), kind: "user" });
+
+const actingFor = (
+  userId: UserId,
+  { until, signal }: Pick<HoldOptions, "until" | "signal">,
+): Pick<Acting, "who" | "until" | "signal"> => ({
+  who: ownStoreOf(userId),
+  until,
+  signal,
+});
+
+export const byNumber = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : 1);
+
+/** Whoever lists acts for no tenant. */
+export const nobody = randomUUID() as Acting["who"];
+export const listingMs = 30_000;
+
+const naming = {
+  action: "use the user's memory",
+  tooLong: (waitedMs: number): ToolError =>
+    new ToolError("BUSY", `Cannot use the user's memory: it has been in use for ${waitedMs} ms`),
+};

@@ -1,0 +1,215 @@
+/** Every statement that the store can issue. Each names its tenant, and the policies of the database check it. */
+import type { StoreId } from "../../values/store-id.ts";
+import type { NewGrants } from "../shared-stores.ts";
+import type { HomePlace } from "./home-place.ts";
+import type { Acting } from "./transaction.ts";
+
+export interface Statement {
+  readonly text: string;
+  readonly values: readonly unknown[];
+}
+
+export type Row = Readonly<Record<string, unknown>>;
+
+interface Place {
+  readonly scope: string;
+  readonly path: string;
+}
+
+export function enter(
+  { who, vouched = [], locks, until }: Acting,
+  { isRelaxed, nowMs }: { readonly isRelaxed: boolean; readonly nowMs: number },
+): Statement {
+  const written = vouched.filter(({ level }) => level === "readwrite");
+  const lockMs = Math.max(1, Math.min(2 ** 31 - 1, Math.ceil(until - performance.now())));
+  return {
+    text: "SELECT memcell.enter($1, $2, $3, $4, $5, $6, $7)",
+    values: [who, Math.trunc(nowMs), isRelaxed, idsOf(vouched), idsOf(written), locks, lockMs],
+  };
+}
+
+const idsOf = (stores: readonly { readonly id: StoreId }[]): StoreId[] => stores.map(({ id }) => id);
+
+const fileColumns = `scope, path, encode(sha256, 'hex') AS sha256, bytes, changed_us::float8 AS changed_us,
+  origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256, origin_class, origin_trust,
+  origin_ms::float8 AS origin_ms, origin_kind`;
+
+export const homeFacts = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT commits::float8 AS commits, seq::float8 AS seq, hash, aged_ms::float8 AS aged_ms,
+      EXISTS (SELECT FROM memcell.files f WHERE f.tenant = $1 AND f.kind = $2 AND f.is_stated) AS has_stated,
+      EXISTS (
+        SELECT FROM memcell.changes c WHERE c.tenant = $1 AND c.kind = $2 AND c.commit_no = h.commits
+      ) AS has_last
+    FROM memcell.homes h WHERE h.tenant = $1 AND h.kind = $2`,
+  values: [tenant, kind],
+});
+
+/** `scopes`: `null` for all. */
+export const firstFiles = (
+  { tenant, kind }: HomePlace,
+  {
+    scopes,
+    filesMax,
+    bytesMax,
+  }: { readonly scopes: readonly string[] | null; readonly filesMax: number; readonly bytesMax: number },
+): Statement => ({
+  text: "SELECT * FROM memcell.first_files($1, $2, $3, $4, $5)",
+  values: [tenant, kind, scopes, filesMax, bytesMax],
+});
+
+export const findFiles = ({ tenant, kind }: HomePlace, places: readonly Place[], withContents: boolean): Statement => ({
+  text: "SELECT * FROM memcell.find_files($1, $2, $3, $4, $5)",
+  values: [tenant, kind, places.map(({ scope }) => scope), places.map(({ path }) => path), withContents],
+});
+
+export const listScopes = ({ tenant, kind }: HomePlace): Statement => ({
+  text: "SELECT DISTINCT scope FROM memcell.files WHERE tenant = $1 AND kind = $2",
+  values: [tenant, kind],
+});
+
+/** With those in the trash. */
+export const listFiles = ({ tenant, kind }: HomePlace, scope: string, prefix: string): Statement => ({
+  text: `SELECT path, bytes, changed_us::float8 AS changed_us FROM memcell.files
+    WHERE tenant = $1 AND kind = $2 AND scope = $3 AND starts_with(path, $4)`,
+  values: [tenant, kind, scope, prefix],
+});
+
+export const measureScope = ({ tenant, kind }: HomePlace, scope: string): Statement => ({
+  text: `SELECT starts_with(path, 'trash/') AS is_trash, count(*)::float8 AS files, sum(bytes)::float8 AS bytes
+    FROM memcell.files WHERE tenant = $1 AND kind = $2 AND scope = $3 GROUP BY 1`,
+  values: [tenant, kind, scope],
+});
+
+export const listOrigins = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT ${fileColumns} FROM memcell.files WHERE tenant = $1 AND kind = $2 AND origin_seq IS NOT NULL`,
+  values: [tenant, kind],
+});
+
+export const listVersions = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT line FROM memcell.changes, unnest(lines) WITH ORDINALITY AS l (line, at)
+    WHERE tenant = $1 AND kind = $2 ORDER BY commit_no, at`,
+  values: [tenant, kind],
+});
+
+export const keptContents = ({ tenant, kind }: HomePlace, hashes: readonly string[]): Statement => ({
+  text: `SELECT encode(sha256, 'hex') AS sha256, content FROM memcell.contents
+    WHERE tenant = $1 AND kind = $2 AND sha256 = ANY ($3::bytea[]) AND is_kept`,
+  values: [tenant, kind, hashes.map((each) => Buffer.from(each, "hex"))],
+});
+
+export const findChange = ({ tenant, kind }: HomePlace, id: string, after: number): Statement => ({
+  text: "SELECT FROM memcell.changes WHERE tenant = $1 AND kind = $2 AND commit_no > $3 AND id = $4",
+  values: [tenant, kind, after, id],
+});
+
+export const countCommits = ({ tenant, kind }: HomePlace): Statement => ({
+  text: "SELECT commits::float8 AS commits FROM memcell.homes WHERE tenant = $1 AND kind = $2",
+  values: [tenant, kind],
+});
+
+/** Throws `MC001` if one of the stores has had another number of change sets. */
+export const refuseChanged = (commits: ReadonlyMap<StoreId, number>): Statement => ({
+  text: "SELECT memcell.refuse_changed($1, $2)",
+  values: [[...commits.keys()], [...commits.values()]],
+});
+
+export const nameRecords = (tenant: StoreId, kind: string): Statement => ({
+  text: "SELECT name FROM memcell.records WHERE tenant = $1 AND record_kind = $2 ORDER BY name",
+  values: [tenant, kind],
+});
+
+export const readRecord = (tenant: StoreId, kind: string, name: string): Statement => ({
+  text: "SELECT body FROM memcell.records WHERE tenant = $1 AND record_kind = $2 AND name = $3",
+  values: [tenant, kind, name],
+});
+
+export const writeRecord = (tenant: StoreId, kind: string, name: string, body: string): Statement => ({
+  text: `INSERT INTO memcell.records (tenant, record_kind, name, body) VALUES ($1, $2, $3, $4)
+    ON CONFLICT (tenant, record_kind, name) DO UPDATE SET body = excluded.body`,
+  values: [tenant, kind, name, body],
+});
+
+export const removeRecord = (tenant: StoreId, kind: string, name: string): Statement => ({
+  text: "DELETE FROM memcell.records WHERE tenant = $1 AND record_kind = $2 AND name = $3",
+  values: [tenant, kind, name],
+});
+
+/** A row if all records are like this; the text of one that is not there is `null`. */
+export const areRecords = (
+  tenant: StoreId,
+  records: readonly { readonly kind: string; readonly name: string; readonly text: string | null }[],
+): Statement => ({
+  text: `SELECT WHERE NOT EXISTS (
+      SELECT FROM unnest($2::text[], $3::text[], $4::text[]) AS w (record_kind, name, body)
+      LEFT JOIN memcell.records r ON r.tenant = $1 AND r.record_kind = w.record_kind AND r.name = w.name
+      WHERE r.body IS DISTINCT FROM w.body
+    )`,
+  values: [tenant, records.map(({ kind }) => kind), records.map(({ name }) => name), records.map(({ text }) => text)],
+});
+
+export const listHomes = (kind: HomePlace["kind"]): Statement => ({
+  text: "SELECT tenant, user_id FROM memcell.list_homes($1)",
+  values: [kind],
+});
+
+export const listErased = (): Statement => ({
+  text: "SELECT tenant, id, erased_ms::float8 AS erased_ms FROM memcell.list_erased()",
+  values: [],
+});
+
+export const erase = (id: string, atMs: number): Statement => ({
+  text: "SELECT memcell.erase($1, $2)",
+  values: [id, atMs],
+});
+
+export const forgetErased = (tenant: StoreId, id: string): Statement => ({
+  text: "DELETE FROM memcell.erased WHERE tenant = $1 AND id = $2",
+  values: [tenant, id],
+});
+
+export const isErased = (tenant: StoreId, id: string): Statement => ({
+  text: "SELECT FROM memcell.erased WHERE tenant = $1 AND id = $2",
+  values: [tenant, id],
+});
+
+/** The grants to a principal that acts, and whether it leaves the stores out. */
+export const listHints = (principal: StoreId): Statement => ({
+  text: `SELECT g.tenant AS store, g.granted_ms::float8 AS granted_ms, g.expires_ms::float8 AS expires_ms,
+      EXISTS (SELECT FROM memcell.left_stores l WHERE l.tenant = $1 AND l.store = g.tenant) AS is_left
+    FROM memcell.grants g WHERE g.grantee = $1`,
+  values: [principal],
+});
+
+export const leaveStore = (principal: StoreId, store: StoreId): Statement => ({
+  text: `INSERT INTO memcell.left_stores (tenant, store)
+    SELECT $1, $2 WHERE EXISTS (SELECT FROM memcell.grants g WHERE g.tenant = $2 AND g.grantee = $1)
+    ON CONFLICT DO NOTHING RETURNING store`,
+  values: [principal, store],
+});
+
+export const comeBack = (principal: StoreId, store: StoreId): Statement => ({
+  text: "DELETE FROM memcell.left_stores WHERE tenant = $1 AND store = $2 RETURNING store",
+  values: [principal, store],
+});
+
+export const countGrants = (grantee: StoreId, butFor: StoreId, nowMs: number): Statement => ({
+  text: "SELECT memcell.count_grants($1, $2, $3)::float8 AS grants",
+  values: [grantee, butFor, Math.trunc(nowMs)],
+});
+
+export const setGrants = (store: StoreId, { granted, revoked = [] }: NewGrants): Statement => ({
+  text: "SELECT memcell.set_grants($1, $2, $3, $4, $5, $6)",
+  values: [
+    store,
+    granted.map(({ grantee }) => grantee),
+    granted.map(({ level }) => level),
+    granted.map(({ grantedMs }) => Math.trunc(grantedMs)),
+    granted.map(({ expiresMs }) => expiresMs && Math.trunc(expiresMs)),
+    revoked,
+  ],
+});
+
+export const forgetGrants = (tenant: StoreId, untilMs: number): Statement => ({
+  text: "SELECT memcell.forget_grants($1, $2)",
+  values: [tenant, Math.trunc(untilMs)],
+});

@@ -1,0 +1,54 @@
+import pg from "pg";
+
+import { migrate } from "../../../host/store/postgres/migrate.ts";
+import { startPostgres } from "./postgres-server.ts";
+import type { PostgresServer } from "./postgres-server.ts";
+
+/** The role that hosts of tests log in as: no more than a member of the application's role. */
+const hostRole = "memcell_host";
+const template = "memcell_template";
+
+let started: Promise<PostgresServer> | null = null;
+let count = 0;
+
+/** The address of a new database with the tables of memcell. All databases of a process are on one server. */
+export async function freshDatabase(): Promise<string> {
+  const server = await sharedServer();
+  const name = `memcell_${++count}`;
+  const admin = await server.connect();
+  try {
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+  } finally {
+    await admin.end();
+  }
+  return server.url(hostRole, name);
+}
+
+/** Ends with the process. */
+export function sharedServer(): Promise<PostgresServer> {
+  started ??= startMigrated();
+  return started;
+}
+
+async function startMigrated(): Promise<PostgresServer> {
+  const server = await startPostgres({ maxConnections: 300 });
+  await server.createDatabase(template);
+  await prepareDatabase(server, template);
+  return server;
+}
+
+/** Gives a database the tables of memcell, and the server a role for hosts. */
+export async function prepareDatabase(server: PostgresServer, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url("postgres", name) });
+  await client.connect();
+  try {
+    await migrate(client);
+    await client.query(`DO $$ BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${hostRole}') THEN
+        CREATE ROLE ${hostRole} LOGIN IN ROLE memcell_app;
+      END IF;
+    END $$`);
+  } finally {
+    await client.end();
+  }
+}
