@@ -11,6 +11,9 @@ const nextTurn = (): Promise<void> =>
   });
 
 describe.each(storeKinds)("%s", (kind) => {
+  /** A database shows each reader one moment, so it never has to read again. */
+  const isOfOneMoment = kind === "postgresStore";
+
   async function stageWithStores(): Promise<StoreStage> {
     const stage = await StoreStage.open(kind);
     await stage.commitStores([writeIn(storeA, "a.md", ""), writeIn(storeB, "a.md", "")]);
@@ -35,10 +38,14 @@ describe.each(storeKinds)("%s", (kind) => {
       },
       { writes: false },
     );
-    expect(found).toEqual([
-      ["", "new"],
-      ["new", "new"],
-    ]);
+    expect(found).toEqual(
+      isOfOneMoment
+        ? [["", ""]]
+        : [
+            ["", "new"],
+            ["new", "new"],
+          ],
+    );
   });
 
   test("a reader that is overtaken twice keeps the writers waiting the third time", async () => {
@@ -65,7 +72,9 @@ describe.each(storeKinds)("%s", (kind) => {
       },
       { writes: false },
     );
-    expect({ runs, codes, found }).toEqual({ runs: 3, codes: ["ok", "ok", "BUSY"], found: "2" });
+    expect({ runs, codes, found }).toEqual(
+      isOfOneMoment ? { runs: 1, codes: ["ok"], found: "" } : { runs: 3, codes: ["ok", "ok", "BUSY"], found: "2" },
+    );
   });
 
   test("a failure of work that has seen two versions is not reported, and a lasting one is", async () => {
@@ -79,8 +88,10 @@ describe.each(storeKinds)("%s", (kind) => {
       }
       return await textOf(held, storeB, "a.md");
     };
-    expect(await stage.holdStores([storeA, storeB], work, { writes: false })).toBe("new");
-    expect(runs).toBe(2);
+    const reading = stage.holdStores([storeA, storeB], work, { writes: false });
+    if (isOfOneMoment) await expect(reading).rejects.toThrow("two versions");
+    else expect(await reading).toBe("new");
+    expect(runs).toBe(isOfOneMoment ? 1 : 2);
     let failures = 0;
     const failing = stage.holdStores([storeA], () => Promise.reject(new Error(`failure ${++failures}`)), {
       writes: false,
@@ -99,7 +110,7 @@ describe.each(storeKinds)("%s", (kind) => {
       },
       { writes: false },
     );
-    expect(seen).toEqual([false, true]);
+    expect(seen).toEqual(isOfOneMoment ? [false] : [false, true]);
   });
 
   test("a reader waits for a writer that has begun, and sees all of its change", async () => {

@@ -65,7 +65,15 @@ export class StoreStage implements AsyncDisposable {
 
   /** What a guest of a new call would read; from the shared stores if there is no user. */
   async ask(userId: string | null, ...questions: readonly Question[]): Promise<Answer[]> {
-    const thread = this.#threads[0] ?? this.startThread();
+    return await this.#ask(this.#threads[0] ?? this.startThread(), userId, questions);
+  }
+
+  /** As `ask`, in a thread of its own. */
+  async askAnother(userId: string, ...questions: readonly Question[]): Promise<Answer[]> {
+    return await this.#ask(this.startThread(), userId, questions);
+  }
+
+  async #ask(thread: Worker, userId: string | null, questions: readonly Question[]): Promise<Answer[]> {
     if (this.definition.location.kind !== "postgres") return await askThread(thread, { userId, questions });
     // The database is asked for a hold, as every call has one.
     const asked = ({ handed }: Pick<HeldUser, "handed">): Promise<Answer[]> =>

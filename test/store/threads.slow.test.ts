@@ -25,9 +25,7 @@ describe.each(storeKinds)("%s", (kind) => {
       await once(thread, "message");
       await stage.commit("alice", [write("a.md", `round ${round}`)]);
       await thread.terminate();
-      expect(
-        await askThread(stage.startThread(), { userId: "alice", questions: [["read", "memory", "a.md"]] }),
-      ).toEqual([{ value: `round ${round}` }]);
+      expect(await stage.askAnother("alice", ["read", "memory", "a.md"])).toEqual([{ value: `round ${round}` }]);
     }
   });
 
@@ -36,10 +34,7 @@ describe.each(storeKinds)("%s", (kind) => {
     const users = ["alice", "bob", "carol", "dave"];
     await Promise.all(users.map((userId) => stage.commit(userId, [write("a.md", `of ${userId}`)])));
     const answers = users.map((userId) =>
-      askThread(stage.startThread(), {
-        userId,
-        questions: Array.from({ length: 200 }, () => ["read", "memory", "a.md"] as const),
-      }),
+      stage.askAnother(userId, ...Array.from({ length: 200 }, () => ["read", "memory", "a.md"] as const)),
     );
     for (const [at, answer] of (await Promise.all(answers)).entries()) {
       expect(new Set(answer.map((each) => JSON.stringify(each)))).toEqual(new Set([`{"value":"of ${users[at]}"}`]));

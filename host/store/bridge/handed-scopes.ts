@@ -37,7 +37,9 @@ export class HandedScopes {
   }
 
   sizeOf(scope: string, path: string): number | undefined {
-    return this.#scopes.get(scope)?.get(path)?.bytes;
+    const file = this.#scopes.get(scope)?.get(path);
+    if (file !== undefined) checkBytes(path, file.bytes);
+    return file?.bytes;
   }
 
   /** Whether there is surely no file, and none in its way. A place without files near it is what most new entries get. */

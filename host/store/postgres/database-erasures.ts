@@ -40,9 +40,11 @@ export class DatabaseErasures implements ErasedUsers {
   ): Promise<Result> {
     const tenant = ownStoreOf(userId);
     const user = new HeldHome(transaction, { tenant, kind: "user" }, null);
-    const store = new HeldHome(transaction, { tenant, kind: "store" }, [entriesScope]);
+    const store = new HeldHome(transaction, { tenant, kind: "store" }, null);
     const reader = new HeldReads(() => user);
-    user.take(await transaction.ask(...user.first));
+    const rows = await transaction.ask(...user.first, ...store.first);
+    user.take(rows.slice(0, 2));
+    store.take(rows.slice(2));
     const holding = { ...options, writes: false };
     return await shared
       .run(transaction, [tenant], holding, (stores) =>
@@ -102,7 +104,7 @@ async function commitErasure(transaction: Transaction, { store, id, erasedMs }: 
 
 async function contentsOf(home: HeldHome, nameOf: (scope: string) => string | null): Promise<ErasableContent[]> {
   const contents: ErasableContent[] = [];
-  for (const scope of await home.scopes()) {
+  for (const scope of home.scopes()) {
     const { live, trash } = await home.scopeSize(scope);
     const { files, bytes } = sumOf(live, trash);
     contents.push({ scope: nameOf(scope), files, bytes, closed: [] });

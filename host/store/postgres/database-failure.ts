@@ -1,6 +1,6 @@
 /** Turns errors of the database and of its client into `ToolError`s. Their own words never reach a caller. */
 import type { ErrorCode } from "../../../shared/errors.ts";
-import { asToolError, ToolError } from "../../values/tool-error.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
 
 type Reason = readonly [ErrorCode, string];
@@ -29,13 +29,13 @@ const known: Readonly<Record<string, Reason>> = {
 const stale = new Set(["MC001", "40001", "40P01"]);
 const lockNotAvailable = "55P03";
 
-/** `tooLong`: the error of a wait for others. */
-export function failureOfDatabase(error: unknown, action: string, tooLong: () => ToolError): ToolError {
+/** Returns errors that are not the database's as they are. `tooLong`: the error of a wait for others. */
+export function failureOfDatabase(error: unknown, action: string, tooLong: () => ToolError): unknown {
   if (error instanceof ToolError) return error;
   const state = sqlStateOf(error);
   if (state === lockNotAvailable) return tooLong();
   if (state !== null && stale.has(state)) return new StaleCall();
-  if (state === null && !isOfConnection(error)) return asToolError(error, action);
+  if (state === null && !isOfConnection(error)) return error;
   const [code, reason] = known[state ?? "08"] ?? known[state?.slice(0, 2) ?? ""] ?? refused;
   return new ToolError(code, `Cannot ${action}: ${reason}`, { cause: error });
 }

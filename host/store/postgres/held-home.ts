@@ -1,5 +1,4 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { storeLimits } from "../../../shared/limits.ts";
 import type { HandedFile } from "../handed.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
@@ -13,12 +12,16 @@ import type { VersionHead } from "../versions/version.ts";
 import type { HomePlace } from "./home-place.ts";
 import { fileOf, isKnownFile, placeOf } from "./known-file.ts";
 import type { FreePlace, KnownFile } from "./known-file.ts";
-import { findFiles, firstFiles, homeFacts, listFiles, listScopes, measureScope } from "./statements.ts";
+import { findFiles, firstFiles, homeFacts, listFiles, measureScope } from "./statements.ts";
 import type { Row, Statement } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** What the database has of a home beside its files. */
 export interface HomeFacts {
+  /** Those that have ever had a file. */
+  readonly scopes: readonly string[];
+  /** Another one after each commit, also if the home was erased in between; empty if there is none. */
+  readonly version: string;
   readonly commits: number;
   readonly head: VersionHead;
   readonly agedMs: number;
@@ -108,9 +111,8 @@ export class HeldHome implements DirectFiles {
     return this.#known.get(placeKey(place));
   }
 
-  async scopes(): Promise<string[]> {
-    const [rows = []] = await this.transaction.ask(listScopes(this.place));
-    return rows.map(({ scope }) => String(scope)).toSorted();
+  scopes(): string[] {
+    return this.#facts.scopes.toSorted();
   }
 
   beside(): [] {
@@ -130,8 +132,8 @@ export class HeldHome implements DirectFiles {
   }
 
   async scopeSize(scope: string): Promise<ScopeSize> {
-    if (this.#has(scope)) return sizeOfFiles(this.#all(scope));
-    const [rows = []] = await this.transaction.ask(measureScope(this.place, checkedScope(scope)));
+    if (this.#has(checkedScope(scope))) return sizeOfFiles(this.#all(scope));
+    const [rows = []] = await this.transaction.ask(measureScope(this.place, scope));
     const sum = (isTrash: boolean): FileSum => {
       const row = rows.find(({ is_trash: found }) => found === isTrash);
       return row === undefined ? noFiles : { files: Number(row["files"]), bytes: Number(row["bytes"]) };
@@ -200,11 +202,21 @@ export function checkFree({ path, obstacle }: FreePlace): null {
   return null;
 }
 
-const noFacts: HomeFacts = { commits: 0, head: noVersion, agedMs: 0, hasStated: false, isBroken: false };
+const noFacts: HomeFacts = {
+  scopes: [],
+  version: "",
+  commits: 0,
+  head: noVersion,
+  agedMs: 0,
+  hasStated: false,
+  isBroken: false,
+};
 
 function factsOf(row: Row | undefined): HomeFacts {
   if (row === undefined) return noFacts;
   return {
+    scopes: row["scopes"] as string[],
+    version: String(row["version"]),
     commits: Number(row["commits"]),
     head: { seq: Number(row["seq"]), hash: String(row["hash"]) },
     agedMs: Number(row["aged_ms"]),
@@ -212,6 +224,3 @@ function factsOf(row: Row | undefined): HomeFacts {
     isBroken: row["has_last"] !== true,
   };
 }
-
-/** Larger files are there, but no call reads them. */
-export const contentBytesMax = storeLimits.fileBytesMax;

@@ -33,6 +33,11 @@ export interface WantedCommit extends Pick<CommitFacts, "facts" | "kind" | "deri
   readonly recorded?: string;
 }
 
+interface Place {
+  readonly scope: string;
+  readonly path: string;
+}
+
 export interface PlannedCommit {
   readonly planned: readonly PlannedFile[];
   /** `null` if there is nothing to do. */
@@ -69,7 +74,7 @@ export async function planCommit(
   const statement = commitChange(home.place, {
     id,
     userId: wanted.userId,
-    seen: [...wanted.seen, ...planned.map(({ scope, path, before }) => ({ scope, path, digest: before }))],
+    seen: planned.map(({ scope, path, before }) => ({ scope, path, digest: before })),
     gone: changed.filter(({ after }) => after === null),
     put: [
       ...changed.flatMap((file) => putFile(file, origins)),
@@ -82,6 +87,10 @@ export async function planCommit(
     keptBytesMax: settings.history.bytesMax,
   });
   const after: HomeFacts = {
+    scopes: [
+      ...new Set([...home.facts.scopes, ...changed.filter((file) => file.after !== null).map(({ scope }) => scope)]),
+    ],
+    version: "committed",
     commits: home.facts.commits + 1,
     head: head ?? home.facts.head,
     agedMs: isAging ? nowMs : home.facts.agedMs,
@@ -105,14 +114,20 @@ async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promi
     moved.filter((change) => !written.has(placeKey(change))),
     true,
   );
-  for (const { scope, path, digest } of seen) {
-    const present = home.at({ scope, path });
-    if (present !== undefined && digest !== (isKnownFile(present) ? present.sha256 : null)) throw new StaleCall();
-  }
+  refuseStale(home, [...changes, ...targets], seen);
   const stamps = found.flatMap((file): Seen[] =>
     isKnownFile(file) ? [{ scope: file.scope, path: file.path, digest: file.sha256, stamp: file.sha256 }] : [],
   );
   return planChanges(new PresentHome(home), changes, [...seen, ...stamps]);
+}
+
+/** Without the stamps of the medium, a plan would read again what the call has seen. */
+function refuseStale(home: HeldHome, touched: readonly Place[], seen: readonly Seen[]): void {
+  const keys = new Set(touched.map(placeKey));
+  for (const file of seen.filter((each) => keys.has(placeKey(each)))) {
+    const present = home.at(file);
+    if (present !== undefined && file.digest !== (isKnownFile(present) ? present.sha256 : null)) throw new StaleCall();
+  }
 }
 
 interface PlannedHistory {
@@ -164,13 +179,13 @@ function putFile({ scope, path, after, sha256, from }: PlannedFile, origins: Pre
 }
 
 /** A file that the change set does not write, but that a version names because somebody has edited it. */
-function editedFile(home: HeldHome, place: { scope: string; path: string }, origins: PresentOrigins): PutFile[] {
+function editedFile(home: HeldHome, place: Place, origins: PresentOrigins): PutFile[] {
   const file = home.at(place);
   if (file === undefined || !isKnownFile(file)) return [];
   return [{ ...file, content: null, origin: origins.of(place.scope, place.path) }];
 }
 
-const isPlanned = (planned: readonly PlannedFile[], file: { scope: string; path: string }): boolean =>
+const isPlanned = (planned: readonly PlannedFile[], file: Place): boolean =>
   planned.some(({ scope, path }) => scope === file.scope && path === file.path);
 
 async function purgedContents(

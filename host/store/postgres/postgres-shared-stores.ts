@@ -14,7 +14,7 @@ import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import { lockOf } from "./home-place.ts";
 import type { PostgresStoreParts } from "./postgres-store.ts";
-import { comeBack, countCommits, forgetGrants, leaveStore, listHints, listHomes } from "./statements.ts";
+import { comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
 import type { Statement, Row } from "./statements.ts";
 import { commitStores } from "./store-commit.ts";
 import type { Acting, Transaction } from "./transaction.ts";
@@ -67,7 +67,7 @@ export class PostgresSharedStores implements SharedStores {
         scope: entriesScope,
       });
     });
-    const onlyRead = new Map((options.onlyRead ?? []).map((id) => [id, homeOf(id).facts.commits]));
+    const onlyRead = new Map((options.onlyRead ?? []).map((id) => [id, homeOf(id).facts.version]));
     using held = new HeldStoreSet(ids, options, {
       open: homeOf,
       history: (id) => new HeldDatabaseHistory(homeOf(id)),
@@ -108,7 +108,7 @@ export class PostgresSharedStores implements SharedStores {
   }
 
   async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
-    await this.#change(principal, forgetGrants(principal, untilMs));
+    await this.#change(principal, forgetGrants(untilMs));
   }
 
   #list(): Promise<Row[]> {
@@ -155,12 +155,12 @@ function asHost([first, ...others]: readonly StoreId[]): ActingPrincipal {
   return { principal: first ?? nobody, vouched: others.map((id) => ({ id, level: "readwrite" })) };
 }
 
-async function areStill(transaction: Transaction, onlyRead: ReadonlyMap<StoreId, number>): Promise<boolean> {
+async function areStill(transaction: Transaction, onlyRead: ReadonlyMap<StoreId, string>): Promise<boolean> {
   if (onlyRead.size === 0 || transaction.isReadOnly) return true;
-  const counts = await transaction.ask(
-    ...Array.from(onlyRead.keys(), (tenant) => countCommits({ tenant, kind: "store" })),
+  const found = await transaction.ask(
+    ...Array.from(onlyRead.keys(), (tenant) => homeVersion({ tenant, kind: "store" })),
   );
-  return Array.from(onlyRead.values()).every((before, at) => Number(counts[at]?.[0]?.["commits"] ?? 0) === before);
+  return Array.from(onlyRead.values()).every((before, at) => String(found[at]?.[0]?.["version"] ?? "") === before);
 }
 
 function handedOf(homes: ReadonlyMap<StoreId, HeldHome>): ReturnType<HeldHome["handed"]> {

@@ -35,7 +35,7 @@ const fileColumns = `scope, path, encode(sha256, 'hex') AS sha256, bytes, change
   origin_ms::float8 AS origin_ms, origin_kind`;
 
 export const homeFacts = ({ tenant, kind }: HomePlace): Statement => ({
-  text: `SELECT commits::float8 AS commits, seq::float8 AS seq, hash, aged_ms::float8 AS aged_ms,
+  text: `SELECT scopes, born || ':' || commits AS version, commits::float8 AS commits, seq::float8 AS seq, hash, aged_ms::float8 AS aged_ms,
       EXISTS (SELECT FROM memcell.files f WHERE f.tenant = $1 AND f.kind = $2 AND f.is_stated) AS has_stated,
       EXISTS (
         SELECT FROM memcell.changes c WHERE c.tenant = $1 AND c.kind = $2 AND c.commit_no = h.commits
@@ -60,11 +60,6 @@ export const firstFiles = (
 export const findFiles = ({ tenant, kind }: HomePlace, places: readonly Place[], withContents: boolean): Statement => ({
   text: "SELECT * FROM memcell.find_files($1, $2, $3, $4, $5)",
   values: [tenant, kind, places.map(({ scope }) => scope), places.map(({ path }) => path), withContents],
-});
-
-export const listScopes = ({ tenant, kind }: HomePlace): Statement => ({
-  text: "SELECT DISTINCT scope FROM memcell.files WHERE tenant = $1 AND kind = $2",
-  values: [tenant, kind],
 });
 
 /** With those in the trash. */
@@ -102,15 +97,15 @@ export const findChange = ({ tenant, kind }: HomePlace, id: string, after: numbe
   values: [tenant, kind, after, id],
 });
 
-export const countCommits = ({ tenant, kind }: HomePlace): Statement => ({
-  text: "SELECT commits::float8 AS commits FROM memcell.homes WHERE tenant = $1 AND kind = $2",
+export const homeVersion = ({ tenant, kind }: HomePlace): Statement => ({
+  text: "SELECT born || ':' || commits AS version FROM memcell.homes WHERE tenant = $1 AND kind = $2",
   values: [tenant, kind],
 });
 
-/** Throws `MC001` if one of the stores has had another number of change sets. */
-export const refuseChanged = (commits: ReadonlyMap<StoreId, number>): Statement => ({
+/** Throws `MC001` if one of the stores has another version. */
+export const refuseChanged = (versions: ReadonlyMap<StoreId, string>): Statement => ({
   text: "SELECT memcell.refuse_changed($1, $2)",
-  values: [[...commits.keys()], [...commits.values()]],
+  values: [[...versions.keys()], [...versions.values()]],
 });
 
 export const nameRecords = (tenant: StoreId, kind: string): Statement => ({
@@ -209,7 +204,8 @@ export const setGrants = (store: StoreId, { granted, revoked = [] }: NewGrants):
   ],
 });
 
-export const forgetGrants = (tenant: StoreId, untilMs: number): Statement => ({
-  text: "SELECT memcell.forget_grants($1, $2)",
-  values: [tenant, Math.trunc(untilMs)],
+/** Of the principal that acts. */
+export const forgetGrants = (untilMs: number): Statement => ({
+  text: "SELECT memcell.forget_grants($1)",
+  values: [Math.trunc(untilMs)],
 });

@@ -18,8 +18,8 @@ interface StoreCommit {
   readonly changes: StoreChanges;
   readonly byStore: readonly ChangesOfStore[];
   readonly homeOf: (id: StoreId) => HeldHome;
-  /** How many change sets each store has had that is only read. */
-  readonly onlyRead: ReadonlyMap<StoreId, number>;
+  /** The versions of the stores that are only read. */
+  readonly onlyRead: ReadonlyMap<StoreId, string>;
   readonly settings: StoreSettings;
 }
 

@@ -5,8 +5,12 @@ CREATE DOMAIN memcell.home_kind AS text CHECK (VALUE IN ('user', 'store'));
 CREATE TABLE memcell.homes (
   tenant uuid NOT NULL,
   kind memcell.home_kind NOT NULL,
+  -- Another one for each home, also for one that is made anew after an erasure.
+  born uuid NOT NULL DEFAULT gen_random_uuid(),
   -- The user's id. NULL if nobody has told whose store it is.
   user_id text COLLATE "C",
+  -- Those that have ever had a file.
+  scopes text[] NOT NULL DEFAULT '{}',
   -- How many change sets it has had.
   commits bigint NOT NULL DEFAULT 0,
   -- When its last file was changed: no two change sets have the same time.

@@ -44,7 +44,7 @@ BEGIN
       || ') WITH CHECK (' || replace(reached, '%L', '%2$L') || ')', name, true);
     EXECUTE format('CREATE POLICY removes ON memcell.%I FOR DELETE USING (' || reached || ')', name, true);
   END LOOP;
-  FOREACH name IN ARRAY '{records,left_stores,erased}'::text[] LOOP
+  FOREACH name IN ARRAY '{records,erased}'::text[] LOOP
     EXECUTE format('CREATE POLICY own ON memcell.%I USING (' || own || ') WITH CHECK (' || own || ')', name);
   END LOOP;
 END
@@ -54,6 +54,13 @@ $$;
 CREATE POLICY own ON memcell.grants
   USING (tenant = (SELECT memcell.principal())) WITH CHECK (tenant = (SELECT memcell.principal()));
 CREATE POLICY granted ON memcell.grants FOR SELECT USING (grantee = (SELECT memcell.principal()));
+CREATE POLICY renounced ON memcell.grants FOR DELETE USING (grantee = (SELECT memcell.principal()));
+
+-- A principal leaves stores out. Whose store it is can forget that.
+CREATE POLICY own ON memcell.left_stores
+  USING (tenant = (SELECT memcell.principal())) WITH CHECK (tenant = (SELECT memcell.principal()));
+CREATE POLICY left_out ON memcell.left_stores FOR SELECT USING (store = (SELECT memcell.principal()));
+CREATE POLICY forgotten ON memcell.left_stores FOR DELETE USING (store = (SELECT memcell.principal()));
 
 -- The functions that list, or that count for others, run as the owner of the tables. It sees who has a memory, and no
 -- memory.

@@ -141,6 +141,7 @@ BEGIN
     PERFORM memcell.drop_contents(of_tenant, of_kind, seen_hashes);
   END IF;
   UPDATE memcell.homes SET
+    scopes = CASE WHEN scopes @> put_scopes THEN scopes ELSE array(SELECT DISTINCT unnest(scopes || put_scopes)) END,
     changed_us = home.changed_us, seq = coalesce(head_seq, seq), hash = coalesce(head_hash, hash),
     kept_bytes = kept_bytes + added, aged_ms = coalesce(aged_at_ms, aged_ms)
   WHERE tenant = of_tenant AND kind = of_kind;
@@ -172,14 +173,15 @@ BEGIN
 END
 $$;
 
--- Refuses if a store that is only read has had another number of change sets since.
-CREATE FUNCTION memcell.refuse_changed(tenants uuid[], commit_counts bigint[]) RETURNS void LANGUAGE plpgsql
+-- Refuses if a store that is only read has changed since. The version of a home is when it was born, and how many change
+-- sets it has had.
+CREATE FUNCTION memcell.refuse_changed(tenants uuid[], versions text[]) RETURNS void LANGUAGE plpgsql
 AS $$
 BEGIN
   IF EXISTS (
-    SELECT FROM unnest(tenants, commit_counts) AS t (tenant, commits)
+    SELECT FROM unnest(tenants, versions) AS t (tenant, version)
     LEFT JOIN memcell.homes h ON h.tenant = t.tenant AND h.kind = 'store'
-    WHERE coalesce(h.commits, 0) <> t.commits
+    WHERE coalesce(h.born || ':' || h.commits, '') <> t.version
   ) THEN
     RAISE EXCEPTION 'a store has changed since it was read' USING ERRCODE = 'MC001';
   END IF;

@@ -44,13 +44,13 @@ AS $$
     f.origin_seq::float8, encode(f.origin_sha256, 'hex'), f.origin_class, f.origin_trust, f.origin_ms::float8, f.origin_kind,
     c.content
   FROM (
-    SELECT *, sum(bytes) OVER (ORDER BY changed_us DESC, scope, path) AS bytes_before
+    SELECT *, sum(bytes) OVER (ORDER BY changed_us DESC, scope, path) AS bytes_so_far
     FROM (
       SELECT * FROM memcell.files
       WHERE tenant = of_tenant AND kind = of_kind AND (of_scopes IS NULL OR scope = ANY (of_scopes))
       LIMIT files_max + 1
-    ) AS some
+    ) AS found
   ) AS f
   LEFT JOIN memcell.contents c
-    ON f.bytes_before <= bytes_max AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
+    ON f.bytes_so_far <= bytes_max AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
 $$;

@@ -16,20 +16,14 @@ AS $$
     AND NOT EXISTS (SELECT FROM left_stores l WHERE l.tenant = of_grantee AND l.store = g.tenant)
 $$;
 
--- Forgets the grants of and to an erased tenant, up to a time.
-CREATE FUNCTION memcell.forget_grants(of_tenant uuid, until_ms bigint) RETURNS void LANGUAGE sql
-SECURITY DEFINER SET search_path = memcell, pg_temp
-AS $$
-  DELETE FROM grants g
-  WHERE (g.tenant = of_tenant OR g.grantee = of_tenant) AND g.granted_ms <= until_ms
-    AND EXISTS (SELECT FROM erased e WHERE e.tenant = of_tenant);
-  DELETE FROM left_stores l
-  WHERE l.tenant = of_tenant AND l.store NOT IN (SELECT g.tenant FROM grants g WHERE g.grantee = of_tenant);
-$$;
-
--- left_stores and grants are changed and counted for others only here.
 CREATE POLICY counted ON memcell.left_stores FOR SELECT TO memcell_owner USING (true);
-CREATE POLICY forgotten ON memcell.grants FOR DELETE TO memcell_owner
-  USING (EXISTS (SELECT FROM memcell.erased e WHERE e.tenant IN (grants.tenant, grantee)));
-CREATE POLICY forgotten ON memcell.left_stores FOR DELETE TO memcell_owner
-  USING (EXISTS (SELECT FROM memcell.erased e WHERE e.tenant = left_stores.tenant));
+
+-- Forgets what was granted to and by the acting tenant up to a time, and what was left out of it.
+CREATE FUNCTION memcell.forget_grants(until_ms bigint) RETURNS void LANGUAGE sql
+AS $$
+  DELETE FROM memcell.left_stores l
+  WHERE NOT EXISTS (
+    SELECT FROM memcell.grants g WHERE g.tenant = l.store AND g.grantee = l.tenant AND g.granted_ms > until_ms
+  );
+  DELETE FROM memcell.grants WHERE granted_ms <= until_ms;
+$$;
