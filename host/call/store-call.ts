@@ -73,12 +73,12 @@ async function runOnce(call: StoreCall): Promise<Ended> {
   for (;;) {
     await questions.askProgram();
     if (hold.writes && questions.held.length > 1) {
-      await shared.hold(questions.held, { ...hold, writes: false }, (held) => questions.survey(held));
+      await shared.hold(questions.held, { ...hold, as: questions.as, writes: false }, (held) => questions.survey(held));
     }
     const { onlyRead } = questions;
     const ended = questions.isLacking
       ? null
-      : await shared.hold(questions.held, { ...hold, onlyRead }, (held) => attempt(call, held));
+      : await shared.hold(questions.held, { ...hold, as: questions.as, onlyRead }, (held) => attempt(call, held));
     if (ended !== null) return ended;
   }
 }

@@ -2,7 +2,7 @@
 import { sharingLimits } from "../../shared/limits.ts";
 import { accessSources } from "../../shared/shared-scope.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
+import type { ActingPrincipal, HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { DecidedStore, DecidedStores } from "../values/decided-stores.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -42,6 +42,12 @@ export class StoresInQuestion {
   /** The stores to hold while the guest runs. */
   get held(): readonly StoreId[] {
     return [...this.#held];
+  }
+
+  /** For whom they are held. */
+  get as(): ActingPrincipal {
+    const { principal, vouching } = this.#deciding;
+    return { principal, vouched: vouching.known.filter(({ id }) => this.#held.has(id)) };
   }
 
   /** Those of them that need no lock, as `survey` has found. */

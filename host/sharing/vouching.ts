@@ -67,6 +67,14 @@ export class Vouching {
     return Array.from(this.#named.keys(), (id) => id as StoreId);
   }
 
+  /** What is vouched for, as far as that is known. */
+  get known(): { readonly id: StoreId; readonly level: AccessLevel }[] {
+    const all: ReadonlyMap<string, Access | null> = this.#ask === null ? this.#named : this.#answers;
+    return Array.from(all).flatMap(([id, access]) =>
+      access === null ? [] : [{ id: id as StoreId, level: access.level }],
+    );
+  }
+
   /** Whether `of` had no answer about a store. */
   get isLacking(): boolean {
     return this.#lacking.size > 0;

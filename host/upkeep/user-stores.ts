@@ -28,7 +28,7 @@ export async function listStores(
     const questions = new StoresInQuestion(deciding);
     await questions.add({ stores: [], isAll: true });
     const decide = (): Promise<DecidedStores> =>
-      shared.hold(questions.held, { writes: false, until, signal }, (held) => questions.decide(held));
+      shared.hold(questions.held, { as: questions.as, writes: false, until, signal }, (held) => questions.decide(held));
     const first = await decide();
     if (!questions.isLacking) return first;
     await questions.askProgram();

@@ -1,6 +1,7 @@
 /** A store that one runtime keeps for many vectors. It wraps a new store for each of them. */
 import type { StoreDefinition } from "memcell";
 
+import type { StoreSettings } from "../../host/store/store-settings.ts";
 import type { NoteOfUser, ReadBridge, Store } from "../../host/store/store.ts";
 
 /** Opens a definition's store while it is in use. A closed store's memory can still be read through its definition. */
@@ -9,6 +10,7 @@ export class RenewedStore {
   #present: StoreDefinition;
   #store: Store | null = null;
   #note: NoteOfUser = () => {};
+  #settings: StoreSettings | undefined;
   #isEnded = false;
   /** Uses after `end()`: a call went on after its answer. */
   lateUses = 0;
@@ -34,15 +36,16 @@ export class RenewedStore {
 
   get definition(): StoreDefinition {
     const opened = (): Store => {
-      if (!this.#isEnded) return (this.#store ??= this.#present.open(this.#note));
+      if (!this.#isEnded) return (this.#store ??= this.#present.open(this.#note, this.#settings));
       this.lateUses += 1;
       throw new Error("A call uses the store after its answer");
     };
     return {
       ...this.#present,
       answerReads: this.#present.answerReads && ((bridge) => this.#connect(bridge)),
-      open: (note) => {
+      open: (note, settings) => {
         this.#note = note;
+        this.#settings = settings;
         return {
           hold: (userId, options, work) => opened().hold(userId, options, work),
           holdRecords: (userId, options, work) => opened().holdRecords(userId, options, work),

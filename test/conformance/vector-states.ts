@@ -2,8 +2,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { StoreDefinition } from "memcell";
-
 import type { SharedStores } from "../../host/store/shared-stores.ts";
 import { grantsPath, grantsScope, entriesScope } from "../../host/store/shared-stores.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
@@ -50,8 +48,7 @@ export function foundStates(dataDir: string): VectorStates {
 }
 
 /** Commits stores to an engine that has no files. */
-export async function commitStates(definition: StoreDefinition, states: VectorStates = {}): Promise<void> {
-  const { shared } = definition.open(() => {});
+export async function commitStates(shared: SharedStores, states: VectorStates = {}): Promise<void> {
   for (const [name, { files = {}, grants }] of Object.entries(states)) {
     const id = name as StoreId;
     const changes = Object.entries(files).map(([path, file]) => ({
@@ -73,8 +70,7 @@ export async function commitStates(definition: StoreDefinition, states: VectorSt
 }
 
 /** The stores of an engine that has no files. */
-export async function keptStates(definition: StoreDefinition): Promise<VectorStates> {
-  const { shared } = definition.open(() => {});
+export async function keptStates(shared: SharedStores): Promise<VectorStates> {
   const ids = await shared.ids();
   return withoutEmpty(await Promise.all(ids.map(async (id) => [id, await keptState(shared, id)] as const)));
 }

@@ -1,14 +1,15 @@
 /** The Node host's stores for replaying vectors: each takes a vector's files before, and returns those after. */
 import { rmSync } from "node:fs";
 
-import { fileStore, memoryStore } from "memcell";
+import { fileStore, memoryStore, postgresStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
 import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { HoldOptions } from "../../host/store/store.ts";
+import type { HoldOptions, Store } from "../../host/store/store.ts";
 import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
+import { emptiedDatabase } from "../support/postgres/fresh-database.ts";
 import { diskLacks } from "./disk-abilities.ts";
 import { bytesOf, contentOf, foundFiles, writeBefore } from "./vector-files.ts";
 import type { FilesByFolder } from "./vector-files.ts";
@@ -45,22 +46,51 @@ export const vectorStores = {
       };
     },
   },
-  memoryStore: {
+  memoryStore: withoutFiles(() => memoryStore()),
+  postgresStore: withoutFiles(async () => postgresStore({ url: await emptiedDatabase("vectors") })),
+} satisfies Record<string, VectorStoreKind>;
+
+/** An engine that has no files: what a vector has before is committed to it. */
+function withoutFiles(define: () => StoreDefinition | Promise<StoreDefinition>): VectorStoreKind {
+  return {
     lacks: whyFiles,
     open: async (vector) => {
-      const definition = memoryStore();
-      for (const [userId, files] of Object.entries(vector.before)) {
-        const changes = Object.entries(files).map(([at, file]): ChangeSet[number] => {
-          const [scope, path] = partsOf(at);
-          return { kind: "write", scope, path, content: bytesOf(file) };
-        });
-        await definition.open(() => {}).hold(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
-      }
-      await commitStates(definition, vector.storesBefore);
-      return { definition, found: () => keptIn(definition, vector), foundStates: () => keptStates(definition) };
+      const definition = await define();
+      const opened = <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => whileOpen(definition, work);
+      await opened(async (store) => {
+        await commitFiles(store, vector);
+        await commitStates(store.shared, vector.storesBefore);
+      });
+      return {
+        definition,
+        found: () => opened((store) => keptIn(store, vector)),
+        foundStates: () => opened((store) => keptStates(store.shared)),
+      };
     },
-  },
-} satisfies Record<string, VectorStoreKind>;
+  };
+}
+
+async function whileOpen<Result>(
+  definition: StoreDefinition,
+  work: (store: Store) => Promise<Result>,
+): Promise<Result> {
+  const store = definition.open(() => {});
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function commitFiles(store: Store, vector: Vector): Promise<void> {
+  for (const [userId, files] of Object.entries(vector.before)) {
+    const changes = Object.entries(files).map(([at, file]): ChangeSet[number] => {
+      const [scope, path] = partsOf(at);
+      return { kind: "write", scope, path, content: bytesOf(file) };
+    });
+    await store.hold(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
+  }
+}
 
 /** Why a vector needs the file store, or `null`: it has things that only a folder can hold. */
 export function whyFiles(vector: Vector): string | null {
@@ -84,8 +114,7 @@ function partsOf(at: string): [scope: string, path: string] {
 
 const holdOptions = (): HoldOptions => ({ writes: true, until: performance.now() + 10_000 });
 
-async function keptIn(definition: StoreDefinition, vector: Vector): Promise<FilesByFolder> {
-  const store = definition.open(() => {});
+async function keptIn(store: Store, vector: Vector): Promise<FilesByFolder> {
   const kept: FilesByFolder = {};
   for (const userId of await store.users()) {
     const files: FilesByFolder[string] = {};

@@ -108,12 +108,8 @@ async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promi
   });
   const places = [...changes, ...targets, ...seen].map(({ scope, path }) => ({ scope: checkedScope(scope), path }));
   for (const { path } of places) segmentsOf(path);
-  const written = new Set(changes.filter(({ kind }) => kind === "write").map(placeKey));
   const found = await home.find(places, false);
-  await home.find(
-    moved.filter((change) => !written.has(placeKey(change))),
-    true,
-  );
+  await home.find(moved, true);
   refuseStale(home, [...changes, ...targets], seen);
   const stamps = found.flatMap((file): Seen[] =>
     isKnownFile(file) ? [{ scope: file.scope, path: file.path, digest: file.sha256, stamp: file.sha256 }] : [],

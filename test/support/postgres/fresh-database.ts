@@ -24,6 +24,26 @@ export async function freshDatabase(): Promise<string> {
   return server.url(hostRole, name);
 }
 
+/** The address of a database of this name that has nothing but the tables. Emptied anew each time. */
+export async function emptiedDatabase(name: string): Promise<string> {
+  const server = await sharedServer();
+  let admin = emptied.get(name);
+  if (admin === undefined) {
+    const creator = await server.connect();
+    await creator.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
+    await creator.end();
+    admin = await server.connect("postgres", name);
+    emptied.set(name, admin);
+  }
+  await admin.query(`TRUNCATE ${tables.map((table) => `memcell.${table}`).join(", ")}`);
+  return server.url(hostRole, name);
+}
+
+const emptied = new Map<string, pg.Client>();
+
+/** Those that have something of users. */
+const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
+
 /** Ends with the process. */
 export function sharedServer(): Promise<PostgresServer> {
   started ??= startMigrated();
