@@ -57,6 +57,7 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
   const note = (userId: string, text: string): void =>
     writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text });
+  await definition.checkMedium?.();
   const opened = definition.open(note, { history: policy.history, clock });
   const store = withOwnStores(readOnly ? readOnlyStore(opened) : opened);
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);

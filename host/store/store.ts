@@ -208,6 +208,9 @@ export type NoteOfUser = (owner: string, text: string) => void;
 export interface StoreDefinition {
   readonly location: StoreLocation;
 
+  /** Throws a `ToolError` if the medium is not fit for a host, before the store is opened. Default: it is. */
+  readonly checkMedium?: () => Promise<void>;
+
   /** Opens the store in the main thread. Throws if the medium cannot be used. Default: `defaultSettings`. */
   open(note: NoteOfUser, settings?: StoreSettings): Store;
 

@@ -1,5 +1,5 @@
 /** The only importer of the client, `pg`, and the only way to its connections. */
-import type { Pool, PoolConfig } from "pg";
+import type { Client, Pool, PoolConfig } from "pg";
 
 import { Slots } from "../../values/slots.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -67,6 +67,28 @@ export class Database {
     return this.#pool;
   }
 }
+
+/** Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`. */
+export async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+  const { default: pg } = await loadClient();
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    application_name: "memcell",
+  });
+  // A connection that ends while nobody waits for an answer fails the next statement.
+  client.on("error", () => {});
+  try {
+    await client.connect();
+    return await work(client);
+  } catch (error) {
+    throw failureOfDatabase(error, "use the database", inUse);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the database: it is in use");
 
 async function openPool({ url, connectionsMax, note }: DatabaseSetup): Promise<Pool> {
   const { default: pg } = await loadClient();

@@ -1,7 +1,8 @@
 import { answerReads } from "../bridge/answer-reads.ts";
 import { defaultSettings } from "../store-settings.ts";
 import type { StoreDefinition } from "../store.ts";
-import { Database } from "./database.ts";
+import { refuseUnfit } from "./check-database.ts";
+import { Database, withClient } from "./database.ts";
 import { Holds } from "./holds.ts";
 import { PostgresStore } from "./postgres-store.ts";
 
@@ -33,6 +34,7 @@ export function postgresStore(options: PostgresStoreOptions): StoreDefinition {
   return {
     location: { kind: "postgres" },
     answerReads: (bridge) => answerReads((question) => holds.answer(question), bridge),
+    checkMedium: () => withClient(url, refuseUnfit),
     open: (note, settings = defaultSettings) => {
       const setup = { url, connectionsMax, isRelaxed: durability === "relaxed", clock: settings.clock };
       return new PostgresStore({
