@@ -1,6 +1,6 @@
 /**
- * Disk failures in the scenarios that `fault-sweep.test.ts` leaves. Of those with several stores and of erasures, which
- * take longest, by default only some; `TEST_LONG=1` takes all.
+ * Disk failures in the scenarios that `fault-sweep.test.ts` leaves, by default every fifth of them. Of the scenarios with
+ * several stores and of erasures, which take longest, by default only some. `TEST_LONG=1` takes all of both.
  */
 import type { Scenario } from "../kill/scenario.ts";
 import { isFaultSample, scenarios } from "../kill/scenarios.ts";
@@ -21,4 +21,5 @@ testFaults(
   scenarios.filter(
     (scenario) => !isFaultSample(scenario) && (isLong || !sampledAreas.has(scenario.area) || sample.has(scenario.name)),
   ),
+  { every: 5 },
 );

@@ -1,6 +1,8 @@
 /**
  * A process whose disk fails: it rehearses a scenario, then repeats it, each time in a fresh folder and with another
  * system call failing. strace is attached to it during one step. Prints the faults as JSON.
+ *
+ * usage: node fault-workload.js FOLDER SCENARIO EVERY, where EVERY takes each so many-th of the failures
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +21,9 @@ import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
 export interface FaultReport {
+  /** The number of possible failures. */
   readonly injections: number;
+  readonly tried: number;
   /** How often the step succeeded despite the failure. */
   readonly acknowledged: number;
   /** How often it failed, by code. */
@@ -27,7 +31,7 @@ export interface FaultReport {
   readonly problems: readonly { readonly at: string; readonly faults: readonly string[] }[];
 }
 
-const [folder = "", name = ""] = process.argv.slice(2);
+const [folder = "", name = "", every = "1"] = process.argv.slice(2);
 const scenario = scenarios.find((each) => each.name === name) as Scenario;
 const area = areas[scenario.area ?? "user"];
 const template = join(folder, "template");
@@ -42,8 +46,9 @@ async function sweep(): Promise<FaultReport> {
   const problems: FaultReport["problems"][number][] = [];
   const dataDir = join(folder, "data");
   const injections = injectionsFor(calls);
+  const tried = injections.filter((_, at) => at % Number(every) === 0);
   let acknowledged = 0;
-  for (const injection of injections) {
+  for (const injection of tried) {
     rmSync(dataDir, { recursive: true, force: true });
     copyTemplate(dataDir);
     const { code, faults } = await suffer(injection, dataDir, after);
@@ -51,7 +56,7 @@ async function sweep(): Promise<FaultReport> {
     else failed[code] = (failed[code] ?? 0) + 1;
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
-  return { injections: injections.length, acknowledged, failed, problems };
+  return { injections: injections.length, tried: tried.length, acknowledged, failed, problems };
 }
 
 async function suffer(

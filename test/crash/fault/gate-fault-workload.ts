@@ -27,11 +27,9 @@ import type { GateScenario } from "./gate-scenarios.ts";
 import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
-const everyOfSample = 5;
-const every = process.env["TEST_LONG"] === "1" ? 1 : everyOfSample;
 const boot = "first start";
 
-const [folder = "", name = ""] = process.argv.slice(2);
+const [folder = "", name = "", every = "1"] = process.argv.slice(2);
 const { before, operation } = gateScenarios.find((each) => each.name === name) as GateScenario;
 const template = join(folder, "template");
 const dataDir = join(folder, "data");
@@ -50,17 +48,18 @@ async function prepare(): Promise<void> {
 }
 
 async function sweep(): Promise<FaultReport> {
-  const injections = (await injectionsOf()).filter((_, at) => at % every === 0);
+  const injections = await injectionsOf();
+  const tried = injections.filter((_, at) => at % Number(every) === 0);
   const failed: Record<string, number> = {};
   const problems: FaultReport["problems"][number][] = [];
   let acknowledged = 0;
-  for (const [at, injection] of injections.entries()) {
+  for (const [at, injection] of tried.entries()) {
     const { code, faults } = await suffer(injection, at);
     if (code === null) acknowledged++;
     else failed[code] = (failed[code] ?? 0) + 1;
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
-  return { injections: injections.length, acknowledged, failed, problems };
+  return { injections: injections.length, tried: tried.length, acknowledged, failed, problems };
 }
 
 async function injectionsOf(): Promise<Injection[]> {
