@@ -2,30 +2,32 @@
  * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else: if
  * then anything fails that worked before, the doctor names a problem. What it says it can mend works again afterwards.
  */
-import { cpSync, mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
 import type { Runtime } from "memcell";
-import { beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { isProblem } from "../../host/upkeep/finding.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 
-const ctx = { userId: "alice" };
 const clock = (): number => Date.UTC(2026, 0, 2);
 const open = (dataDir: string): Promise<Runtime> =>
   createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, clock });
 
-type Use = (runtime: Runtime) => Promise<unknown>;
+interface User {
+  readonly userId: string;
+}
+type Use = (runtime: Runtime, user: User) => Promise<unknown>;
 
 /** Throws the failure of a call. */
 const done =
   (tool: string, input: object): Use =>
-  async (runtime) => {
+  async (runtime, user) => {
     const isHosts = tool === "AppendRunEvents" || tool === "LoadRun";
-    const result = await (isHosts ? runtime.callAsHost(tool, input, ctx) : runtime.call(tool, input, ctx));
+    const result = await (isHosts ? runtime.callAsHost(tool, input, user) : runtime.call(tool, input, user));
     if (!result.ok) throw result.error;
   };
 
@@ -37,8 +39,8 @@ const append = (appendId: string): Use => {
   const event = { type: "user_message", timestamp: "2026-01-01T00:00:00.000Z", data: '{"message":"hi"}' };
   return done("AppendRunEvents", { agentId: "p", runId: "r", appendId, events: [event] });
 };
-const setInternal: Use = (runtime) => runtime.stores(ctx).setInternal(null, "k", { a: 1 }, { namespace: "app" });
-const grant: Use = (runtime) => runtime.stores(ctx).grant("bob", { level: "read" });
+const setInternal: Use = (runtime, user) => runtime.stores(user).setInternal(null, "k", { a: 1 }, { namespace: "app" });
+const grant: Use = (runtime, user) => runtime.stores(user).grant(`bob-of-${user.userId}`, { level: "read" });
 
 const first: readonly Use[] = [
   upsert("a"),
@@ -54,14 +56,14 @@ const first: readonly Use[] = [
 /** What the tools of all families do with it. An entry that is missing is no failure. */
 const uses: readonly Use[] = [
   done("ReadUserMemory", { name: "a" }),
-  (runtime) => runtime.memoryIndex(ctx),
+  (runtime, user) => runtime.memoryIndex(user),
   done("memory_read", { key: "k" }),
   done("memory_search", { query: "c" }),
   done("memory", { command: "view", path: "/memories" }),
   done("memory", { command: "view", path: "/memories/note" }),
   done("memory", { command: "search", query: "x" }),
   done("LoadRun", { agentId: "p", runId: "r" }),
-  (runtime) => runtime.stores(ctx).getInternal(null, "k", { namespace: "app" }),
+  (runtime, user) => runtime.stores(user).getInternal(null, "k", { namespace: "app" }),
   upsert("b"),
   upsert("a"),
   remove("a"),
@@ -73,11 +75,11 @@ const uses: readonly Use[] = [
   grant,
 ];
 
-async function failuresIn(runtime: Runtime): Promise<string[]> {
+async function failuresIn(runtime: Runtime, user: User): Promise<string[]> {
   const failures: string[] = [];
   for (const use of uses) {
     try {
-      await use(runtime);
+      await use(runtime, user);
     } catch (error) {
       const { code = "", message } = error as Error & { code?: string };
       if (!code.endsWith("NOT_FOUND")) failures.push(`${code} ${message}`);
@@ -103,70 +105,107 @@ const folderDamages = {
   nothing: () => {},
 };
 
-const homes = ["users/alice", `stores/${storeIdOf("alice")}`];
+const homesOf = ({ userId }: User): [string, string] => [`users/${userId}`, `stores/${storeIdOf(userId)}`];
 /** One home shows it for all. */
 const isInEachHome = /^\.memcell\/(?:lock|turnstile|journal|owner)$/;
-const template = temporaryFolder();
-let places: string[] = [];
+const folder = temporaryFolder();
+const dataDir = join(folder.path, "data");
+afterAll(() => folder[Symbol.dispose]());
 
-beforeAll(async () => {
-  const dataDir = join(template.path, "data");
-  {
-    await using runtime = await open(dataDir);
-    for (const use of first) await use(runtime);
+/** A place of a user's, below one of the homes. */
+interface Place {
+  readonly home: 0 | 1;
+  readonly path: string;
+}
+
+interface Damage {
+  readonly what: string;
+  readonly place: Place;
+  readonly make: (at: string) => void;
+}
+
+async function damages(): Promise<Damage[]> {
+  const model = { userId: "model" };
+  await haveMemories([model]);
+  return homesOf(model).flatMap((folderOfHome, at) => {
+    const home = at === 0 ? 0 : 1;
+    const paths = readdirSync(join(dataDir, folderOfHome), { recursive: true, encoding: "utf8" });
+    const places = paths.filter((path) => !path.includes("trash/") && !(home !== 0 && isInEachHome.test(path)));
+    return places.flatMap((path) => {
+      const isFolder = statSync(join(dataDir, folderOfHome, path)).isDirectory();
+      return Object.entries(isFolder ? folderDamages : fileDamages).map(([name, make]) => {
+        return { what: `${home === 0 ? "users" : "stores"}/${path}: ${name}`, place: { home, path }, make };
+      });
+    });
+  });
+}
+
+/** Each user makes the same memory. Nothing is open afterwards. */
+async function haveMemories(users: readonly User[]): Promise<void> {
+  await using runtime = await open(dataDir);
+  for (const user of users) {
+    for (const use of first) await use(runtime, user);
   }
-  places = homes.flatMap((home) =>
-    readdirSync(join(dataDir, home), { recursive: true, encoding: "utf8" })
-      .filter((path) => !path.includes("trash/") && !(home !== homes[0] && isInEachHome.test(path)))
-      .map((path) => join(home, path)),
-  );
-  return () => template[Symbol.dispose]();
-});
+}
+
+/** A user for each damage, with a memory that has it. */
+async function damaged(made: readonly Damage[], prefix: string): Promise<(Damage & { readonly user: User })[]> {
+  const all = made.map((damage, at) => ({ ...damage, user: { userId: `${prefix}-${at}` } }));
+  await haveMemories(all.map(({ user }) => user));
+  for (const { user, place, make } of all) {
+    const at = join(dataDir, homesOf(user)[place.home], place.path);
+    rmSync(at, { recursive: true });
+    make(at);
+  }
+  return all;
+}
 
 test(
   "whatever takes the place of a file or folder, the doctor finds it if a tool fails",
   { timeout: 300_000 },
   async () => {
     const silent: string[] = [];
-    const unmended: string[] = [];
-    let [tried, failing] = [0, 0];
-    for (const place of places) {
-      const isFolder = statSync(join(template.path, "data", place)).isDirectory();
-      for (const [name, damage] of Object.entries(isFolder ? folderDamages : fileDamages)) {
-        using folder = temporaryFolder();
-        const [data, copy] = [join(folder.path, "data"), join(folder.path, "copy")];
-        cpSync(join(template.path, "data"), data, { recursive: true });
-        rmSync(join(data, place), { recursive: true });
-        damage(join(data, place));
-        cpSync(data, copy, { recursive: true, verbatimSymlinks: true });
-        tried++;
-        const { problems, failures } = await using(copy, lookAndUse);
-        if (failures.length > 0) failing++;
-        const what = `${place}: ${name}`;
-        if (failures.length > 0 && problems.length === 0) silent.push(`${what}: ${failures.join("; ")}`);
-        if (problems.length === 0 || !problems.every(({ remedy }) => remedy !== null)) continue;
-        await using(data, (runtime) => runtime.upkeep.mend(ctx));
-        // By another runtime: what is mended stays so.
-        const mended = await using(data, lookAndUse);
-        // What could not be read as a write-ahead log is kept for a person.
-        const left = [...mended.problems.filter(({ problem }) => problem !== "wal-damaged"), ...mended.failures];
-        if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
-      }
+    const mendable: Damage[] = [];
+    const all = await damages();
+    const used = await damaged(all, "used");
+    let failing = 0;
+    await using runtime = await open(dataDir);
+    for (const { user, ...damage } of used) {
+      const { problems, failures } = await lookAndUse(runtime, user);
+      if (failures.length > 0) failing++;
+      if (failures.length > 0 && problems.length === 0) silent.push(`${damage.what}: ${failures.join("; ")}`);
+      if (problems.length > 0 && problems.every(({ remedy }) => remedy !== null)) mendable.push(damage);
     }
-    console.log(`${tried} damages, of which ${failing} make a tool fail`);
+    const unmended = await whatStaysBroken(mendable);
+    console.log(`${all.length} damages, of which ${failing} make a tool fail, ${mendable.length} are mended`);
     expect(silent).toEqual([]);
     expect(unmended).toEqual([]);
     expect(failing).toBeGreaterThan(20);
+    expect(mendable.length).toBeGreaterThan(10);
   },
 );
 
-/** Looks first: what is used is repaired. */
-const lookAndUse = async (runtime: Runtime) => ({
-  problems: (await runtime.upkeep.inspect(ctx)).filter(isProblem),
-  failures: await failuresIn(runtime),
-});
-
-async function using<Result>(dataDir: string, work: (runtime: Runtime) => Promise<Result>): Promise<Result> {
+/** Mends memories that nobody has used since the damage. */
+async function whatStaysBroken(mendable: readonly Damage[]): Promise<string[]> {
+  const all = await damaged(mendable, "mended");
+  {
+    await using mending = await open(dataDir);
+    for (const { user } of all) await mending.upkeep.mend(user);
+  }
+  // By another runtime: what is mended stays so.
   await using runtime = await open(dataDir);
-  return await work(runtime);
+  const unmended: string[] = [];
+  for (const { user, what } of all) {
+    const { problems, failures } = await lookAndUse(runtime, user);
+    // What could not be read as a write-ahead log is kept for a person.
+    const left = [...problems.filter(({ problem }) => problem !== "wal-damaged"), ...failures];
+    if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
+  }
+  return unmended;
 }
+
+/** Looks first: what is used is repaired. */
+const lookAndUse = async (runtime: Runtime, user: User) => ({
+  problems: (await runtime.upkeep.inspect(user)).filter(isProblem),
+  failures: await failuresIn(runtime, user),
+});
