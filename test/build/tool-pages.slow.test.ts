@@ -8,7 +8,10 @@ import { afterAll, expect, test } from "vitest";
 
 import { buildPlugin } from "../../build/build-plugin.ts";
 import { readFamilies } from "../../build/family.ts";
+import { makeManifest, sealPlugin } from "../../build/seal.ts";
 import { firstDifference, withTables } from "../../build/tool-page.ts";
+import { fuelSection } from "../../shared/fuel-section.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -80,13 +83,20 @@ test.for([
   await expect(readFamilies(familyWith(page, name))).rejects.toThrow("Cannot write the tables of Greet.md");
 });
 
+/** A module as the build seals it last, without the engine, which takes seconds to link. */
+const linked = assembleGuest(
+  `(module (memory (export "memory") 1 2) (global (export "${fuelSection}") (mut i32) (i32.const 0))
+    (func (export "greet") (result i32) (i32.const 0)) (func (export "silent") (result i32) (i32.const 0)))`,
+  [],
+);
+
 test.for([
   { name: "hidden text", text: "now\u202egpj.exe", message: 'its tool "Greet" has the character U+202E in its doc' },
   { name: "text that is too long", text: "é".repeat(8_192), message: "bytes, at most 16384 allowed" },
 ])("a page with $name is not sealed", async ({ name, text, message }) => {
   const [source] = await readFamilies(familyWith(`# Greet\n${text}\n${marks}`, name), { writePages: true });
   if (!source) throw new Error("The family was not found");
-  await expect(buildPlugin(source, { optimise: false })).rejects.toThrow(message);
+  await expect(sealPlugin(linked, makeManifest(source.family, { min: 1, max: 2 }))).rejects.toThrow(message);
 });
 
 test("tables show types, limits and conditions, without line breaks or bars that would end a cell", () => {
