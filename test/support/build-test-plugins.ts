@@ -1,4 +1,7 @@
-/** Runs once before all tests. Builds the plugins that only tests load, with the project's compiled build. */
+/**
+ * Runs once before all tests. Builds the plugins that only tests load, with the project's compiled build. `TEST_BUILT=1`
+ * says that a run of the other tier has just built them.
+ */
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -6,6 +9,7 @@ import { fileURLToPath } from "node:url";
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 
 export default function buildTestPlugins(): void {
+  if (process.env["TEST_BUILT"] === "1") return;
   if (!existsSync(`${projectFolder}/dist/build/main.js`)) throw new Error('Run "npm run build" before the tests');
   execFileSync("npm", ["run", "--silent", "build:test-plugins"], { cwd: projectFolder, stdio: "inherit" });
 }
