@@ -2,6 +2,8 @@ import { fileURLToPath } from "node:url";
 
 import { defineConfig } from "vitest/config";
 
+import LongestFirst from "./longest-first.ts";
+
 const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, hookTimeout: 60_000, retry: 0 };
 /** Most slow suites keep one core busy. */
@@ -16,7 +18,7 @@ const filling = [
   "test/crash/backup/*.slow.test.ts",
   "test/crash/kill/kill-under-load.slow.test.ts",
   "test/escape/live-swap.slow.test.ts",
-  "test/hammer/*.slow.test.ts",
+  "test/hammer/{many-users,processes,shared-stores}.slow.test.ts",
 ];
 /** They measure the memory of their process, so no other suite may have run in it. */
 const alone = "test/escape/guest-floods.test.ts";
@@ -30,6 +32,7 @@ export default defineConfig({
     root,
     globalSetup: ["test/support/build-test-plugins.ts"],
     reporters: ["default", "./test/plain-reporter.ts"],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         root,

@@ -1,6 +1,6 @@
 /** A compiled clone. The first suite of a run that needs one makes it, and each suite changes its own copy. */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { copyClone } from "./copied-clone.ts";
@@ -24,10 +24,15 @@ export const foreignEnvironment = (home: string): Record<string, string | undefi
 export function copyBuiltClone(to: string, runFolder: string): void {
   const built = join(runFolder, "clone");
   if (!existsSync(built)) {
-    // The clone gets its name only when it is whole. Suites of the slow tier run one after another.
+    // The clone gets its name only when it is whole. Two suites can make it at the same time: the first to end is used.
     const making = mkdtempSync(join(runFolder, "making-"));
     buildClone(making);
-    renameSync(making, built);
+    try {
+      renameSync(making, built);
+    } catch (error) {
+      if (!existsSync(built)) throw error;
+      rmSync(making, { recursive: true });
+    }
   }
   cpSync(join(built, oddFolder), to, { recursive: true, verbatimSymlinks: true });
 }
