@@ -8,13 +8,12 @@ import { afterAll, expect, test } from "vitest";
 
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { narrowPlugin } from "../../host/plugins/policy/narrow-plugin.ts";
-import type { Right } from "../../shared/abi.ts";
-import type { Manifest } from "../../shared/manifest.ts";
-import { anyStore } from "../../shared/shared-scope.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { manifestOf, resealPlugin, withTool } from "../support/reseal-plugin.ts";
+import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
+import { lackings, withoutParts } from "./lacking-plugins.ts";
+import type { Lacking, ToolPart } from "./lacking-plugins.ts";
 import { policyData } from "./policy-data.ts";
 import { storeUses } from "./store-uses.ts";
 import type { Use } from "./store-uses.ts";
@@ -26,17 +25,10 @@ const file = new URL(import.meta.resolve("memcell/default-policy.json"));
 const { lockFile, ...unlocked } = JSON.parse(readFileSync(file, "utf8")) as PolicyFile;
 const alice = { userId: "alice" };
 
-interface Granted {
-  readonly plugin: string;
-  readonly tool: string;
-  readonly kind: "rights" | "scopes";
-  readonly part: string;
-}
-
 /** Each right and scope that the policy grants. */
 const grants = Object.entries(unlocked.plugins).flatMap(([plugin, { tools }]) =>
   Object.entries(tools).flatMap(([tool, { rights, scopes }]) => {
-    const ofRights = rights.map((part): Granted => ({ plugin, tool, kind: "rights", part }));
+    const ofRights = rights.map((part): ToolPart => ({ plugin, tool, kind: "rights", part }));
     return ofRights.concat(scopes.map((part) => ({ plugin, tool, kind: "scopes", part })));
   }),
 );
@@ -81,7 +73,7 @@ test.for(grants)("without $part in the $kind of $tool, it is not available, and 
   }
 });
 
-function policyWithout({ plugin, tool, kind, part }: Granted): PolicyFile {
+function policyWithout({ plugin, tool, kind, part }: ToolPart): PolicyFile {
   const policy = structuredClone(unlocked) as unknown as ChangeablePolicy;
   const granted = policy.plugins[plugin]?.tools[tool];
   if (!granted) throw new Error("The policy does not name the tool");
@@ -100,41 +92,26 @@ test("control: with the whole policy the shipped plugins load, and each tool's r
   for (const steps of Object.values(storeUses)) expect(await denialsOf(runtime, steps)).toEqual([]);
 });
 
-interface Needed extends Granted {
-  /** The right is one command's. */
-  readonly command?: string;
-  readonly title: string;
+/** The runtime of the plugin that the tests of its parts share, one after the other. */
+let opened: { readonly lacking: Lacking; readonly runtime: Runtime } | null = null;
+afterAll(() => opened?.runtime.close());
+
+async function runtimeWithout(lacking: Lacking): Promise<Runtime> {
+  if (opened?.lacking === lacking) return opened.runtime;
+  await opened?.runtime.close();
+  const id = lackings.indexOf(lacking);
+  const shipped = readFileSync(shippedPlugin(lacking[0]?.plugin ?? ""));
+  const plugins = [join(folder.path, `${id}.wasm`)];
+  writeFileSync(plugins[0] ?? "", resealPlugin(shipped, withoutParts(manifestOf(shipped), lacking)));
+  const dataDir = policyData(join(folder.path, `data-${id}`));
+  const runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
+  opened = { lacking, runtime };
+  return runtime;
 }
 
-/**
- * Each right of each command, and of each tool without commands, and each scope. Without the scope of all stores, the
- * rights of stores are refused at load, so no request shows that it is used.
- */
-const needs = shippedNames().flatMap((plugin) =>
-  manifestOf(readFileSync(shippedPlugin(plugin))).tools.flatMap((tool) => needsOf(plugin, tool)),
-);
-
-function needsOf(plugin: string, { name: tool, scopes, rights, commands }: Manifest["tools"][number]): Needed[] {
-  const need = (kind: Needed["kind"], part: string, command?: string): Needed => {
-    const title = [tool, command].filter(Boolean).join(" ");
-    return { plugin, tool, kind, part, title, ...(command !== undefined && { command }) };
-  };
-  const ofCommands = commands?.flatMap((command) => command.rights.map((right) => need("rights", right, command.name)));
-  return [
-    ...scopes.filter((part) => part !== anyStore).map((part) => need("scopes", part)),
-    ...(ofCommands ?? rights.map((right) => need("rights", right))),
-  ];
-}
-
-test.for(needs)("$title really uses $part of its $kind", async (need, { task }) => {
-  const { plugin: name, tool, kind, part, title } = need;
-  const plugin = join(folder.path, `${task.id}.wasm`);
-  const shipped = readFileSync(shippedPlugin(name));
-  const narrowed = withoutPart(manifestOf(shipped), need);
-  writeFileSync(plugin, resealPlugin(shipped, kind === "rights" ? stillAsked(narrowed, tool, part) : narrowed));
-  const plugins = [plugin];
-  const dataDir = policyData(join(folder.path, `data-${task.id}`));
-  await using runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 });
+const needs = lackings.flatMap((lacking) => lacking.map((need) => ({ ...need, lacking })));
+test.for(needs)("$title really uses $part of its $kind", async ({ tool, part, title, lacking }) => {
+  const runtime = await runtimeWithout(lacking);
   const denials = [
     ...(await denialsIn(uses[tool]?.(runtime) ?? [])),
     ...(await denialsOf(runtime, storeUses[title] ?? [])),
@@ -142,27 +119,6 @@ test.for(needs)("$title really uses $part of its $kind", async (need, { task }) 
   const denied = part === "search" ? 'scope "store:' : `not granted "${part}"|scope "${part}"`;
   expect(denials).toContainEqual(expect.stringMatching(new RegExp(denied)));
 });
-
-function withoutPart(manifest: Manifest, { tool, kind, part, command }: Needed): Manifest {
-  const { scopes = [], rights = [], commands } = manifest.tools.find(({ name }) => name === tool) ?? {};
-  // A role without its scope or right is refused at load. Here the capability must refuse, so the role is removed.
-  const withoutRole = { role: undefined, entryFile: undefined, derivedFiles: undefined };
-  const without = <Part extends string>(parts: readonly Part[]): Part[] => parts.filter((each) => each !== part);
-  if (kind === "scopes") return withTool(manifest, tool, { scopes: without(scopes), ...withoutRole });
-  if (command === undefined) return withTool(manifest, tool, { rights: without(rights), ...withoutRole });
-  const narrowed = commands?.map((each) =>
-    each.name === command ? Object.assign(structuredClone(each), { rights: without(each.rights) }) : each,
-  );
-  const left = rights.filter((right) => narrowed?.some((each) => each.rights.includes(right)));
-  return withTool(manifest, tool, { commands: narrowed, rights: left });
-}
-
-/** A right that no tool asks for is refused at load as well: then another tool asks for it. */
-function stillAsked(manifest: Manifest, tool: string, right: string): Manifest {
-  const other = manifest.tools.find(({ name }) => name !== tool);
-  if (!other || manifest.tools.some(({ rights }) => rights.some((each) => each === right))) return manifest;
-  return withTool(manifest, other.name, { rights: [...other.rights, right as Right] });
-}
 
 interface ChangeablePolicy {
   plugins: Record<string, { tools: Record<string, { rights: string[]; scopes: string[] }> }>;
