@@ -24,6 +24,8 @@ export interface Exploration {
   readonly seed: number;
   /** The number of random states to try after each effect, besides the plain ones. Below 1: the probability of one. */
   readonly density: number;
+  /** The probability of a kill after each effect of what is crashed. Default 0.7. */
+  readonly kills?: number;
   readonly problemsMax?: number;
 }
 
@@ -129,7 +131,8 @@ class Explorer {
       await this.#cutPower(life, next, disk);
       // Assumes that no process is killed between a failed flush and the mark that notes it.
       const isNoting = effect?.kind === "flush" && !effect.isOk;
-      if (this.#isKilling && !isNoting && this.#random() < 0.7) await this.#kill(life, next, disk);
+      if (this.#isKilling && !isNoting && this.#random() < (this.#exploration.kills ?? 0.7))
+        await this.#kill(life, next, disk);
     }
   }
 
