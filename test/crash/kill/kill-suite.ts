@@ -4,7 +4,8 @@
  *
  * By default the suite kills at every call with an effect: one that creates, writes, moves, removes or flushes a file,
  * takes or releases a lock, or prints the acknowledgement. Other calls (opening a folder, reading a file) do not change
- * the disk; `TEST_LONG=1` kills there as well. The slow sweep takes every fifth of them.
+ * the disk; `TEST_LONG=1` kills there as well. Where a sweep takes only every third or fifth of them, it says so, and
+ * `TEST_LONG=1` takes all.
  */
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";

@@ -1,6 +1,7 @@
 /**
- * Two processes with four writers each append batches to one run. One process is killed 50 times and started again.
- * A writer that got no acknowledgement repeats its append with the same id.
+ * Two processes with four writers each append batches to one run. One process is killed 20 times and started again, 50
+ * times with each of five seeds with `TEST_LONG=1`. A writer that got no acknowledgement repeats its append with the same
+ * id.
  */
 import { expect, test } from "vitest";
 
@@ -14,11 +15,11 @@ import { eventsOf, inTime, linesOf, loadPages, neighbours, readStoredRun, shared
 import type { StoredEvent, StoredRun } from "./stored-run.ts";
 
 const isLong = process.env["TEST_LONG"] === "1";
-const killsCount = 50;
+const killsCount = isLong ? 50 : 20;
 const appendsCount = 8 * appendsOfWriter;
 
 test.for(isLong ? [1, 2, 3, 4, 5] : [1])(
-  "every acknowledged append is there once and whole after 50 kills, seed %i",
+  `every acknowledged append is there once and whole after ${killsCount} kills, seed %i`,
   { timeout: 600_000 },
   async (seed) => {
     using folder = temporaryFolder();
