@@ -23,7 +23,8 @@ import type { Policy } from "../plugins/policy/policy.ts";
 import { readOnlyText } from "../plugins/read-only-tools.ts";
 import { withOwnStores } from "../sharing/own-store.ts";
 import { readOnlyStore } from "../store/read-only-store.ts";
-import type { Store } from "../store/store.ts";
+import type { StoreSettings } from "../store/store-settings.ts";
+import type { NoteOfUser, Store, StoreDefinition } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
@@ -57,9 +58,7 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   // Before any thread starts, so that a store that cannot be opened leaves no thread behind.
   const note = (userId: string, text: string): void =>
     writeLog(onLog, { level: "warn", tool: "store", userId, callId: "", text });
-  await definition.checkMedium?.();
-  const opened = definition.open(note, { history: policy.history, clock });
-  const store = withOwnStores(readOnly ? readOnlyStore(opened) : opened);
+  const store = await openStore(definition, { note, readOnly, settings: { history: policy.history, clock } });
   const errors = catalog.plugins.map(({ manifest }) => manifest.errors ?? []);
   const modules = Promise.all(catalog.plugins.map(({ guest }) => guest));
   // The pool starts before the modules are compiled: a thread takes longer to start than a module to compile.
@@ -111,6 +110,19 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
     isAmongUsers: definition.holdsFile,
   });
   return readOnly ? runtime.asReadOnly() : runtime;
+}
+
+async function openStore(
+  definition: StoreDefinition,
+  {
+    note,
+    settings,
+    readOnly,
+  }: { readonly note: NoteOfUser; readonly settings: StoreSettings; readonly readOnly: boolean },
+): Promise<Store> {
+  await definition.checkMedium?.();
+  const opened = definition.open(note, settings);
+  return withOwnStores(readOnly ? readOnlyStore(opened) : opened);
 }
 
 const gateParts = ({ onWrite, clock }: CheckedOptions, store: Store): Pick<GatedCallParts, "gate" | "runTrust"> => ({

@@ -39,6 +39,10 @@ async function missingMigrations(client: Client): Promise<string[]> {
   return migrations.filter((name) => !applied.includes(name));
 }
 
+/** The sentences that say what is not as it must be. */
+const stated = (all: readonly (readonly [isAsItMustBe: boolean, finding: DatabaseFinding])[]): DatabaseFinding[] =>
+  all.flatMap(([isAsItMustBe, finding]) => (isAsItMustBe ? [] : [finding]));
+
 /** What would pass the policies by. */
 async function checkRole(client: Client): Promise<DatabaseFinding[]> {
   const { rows } = await client.query<{
@@ -55,12 +59,14 @@ async function checkRole(client: Client): Promise<DatabaseFinding[]> {
       has_schema_privilege(session_user, 'memcell', 'CREATE') AS makes,
       pg_has_role(session_user, 'memcell_app', 'MEMBER') AS is_app`,
   );
-  return rows.flatMap(({ login, reaches, owns, makes, is_app: isApp }) => [
-    ...(reaches === null ? [] : [`role ${login} is or can become ${reaches}, which passes row-level security by`]),
-    ...(owns ? [`role ${login} can become memcell_owner, allowed: a member of memcell_app alone`] : []),
-    ...(makes && !owns ? [`role ${login} can create in the schema memcell`] : []),
-    ...(isApp ? [] : [`role ${login} is no member of memcell_app`]),
-  ]);
+  return rows.flatMap(({ login, reaches, owns, makes, is_app: isApp }) =>
+    stated([
+      [reaches === null, `role ${login} is or can become ${reaches}, which passes row-level security by`],
+      [!owns, `role ${login} can become memcell_owner, allowed: a member of memcell_app alone`],
+      [!makes || owns, `role ${login} can create in the schema memcell`],
+      [isApp, `role ${login} is no member of memcell_app`],
+    ]),
+  );
 }
 
 async function checkOwner(client: Client): Promise<DatabaseFinding[]> {
@@ -80,11 +86,13 @@ async function checkTables(client: Client): Promise<DatabaseFinding[]> {
       NOT has_table_privilege('memcell_app', c.oid, 'UPDATE, DELETE, TRUNCATE') AS adds_only
       FROM pg_class c WHERE c.relnamespace = 'memcell'::regnamespace AND c.relkind IN ('r', 'p')`,
   );
-  return rows.flatMap(({ name, is_on: isOn, owner, adds_only: addsOnly }) => [
-    ...(isOn ? [] : [`table ${name} has no forced row-level security`]),
-    ...(owner === "memcell_owner" ? [] : [`table ${name} is ${owner}'s, allowed: memcell_owner's`]),
-    ...(name === "changes" && !addsOnly ? ["role memcell_app can change the history"] : []),
-  ]);
+  return rows.flatMap(({ name, is_on: isOn, owner, adds_only: addsOnly }) =>
+    stated([
+      [isOn, `table ${name} has no forced row-level security`],
+      [owner === "memcell_owner", `table ${name} is ${owner}'s, allowed: memcell_owner's`],
+      [name !== "changes" || addsOnly, "role memcell_app can change the history"],
+    ]),
+  );
 }
 
 async function checkViews(client: Client): Promise<DatabaseFinding[]> {
@@ -101,8 +109,10 @@ async function checkFunctions(client: Client): Promise<DatabaseFinding[]> {
       NOT prosecdef OR coalesce(proconfig @> '{"search_path=memcell, pg_temp"}', false) AS is_safe
       FROM pg_proc WHERE pronamespace = 'memcell'::regnamespace`,
   );
-  return rows.flatMap(({ name, owner, is_safe: isSafe }) => [
-    ...(owner === "memcell_owner" ? [] : [`function ${name} is ${owner}'s, allowed: memcell_owner's`]),
-    ...(isSafe ? [] : [`function ${name} runs as its owner with the caller's search path`]),
-  ]);
+  return rows.flatMap(({ name, owner, is_safe: isSafe }) =>
+    stated([
+      [owner === "memcell_owner", `function ${name} is ${owner}'s, allowed: memcell_owner's`],
+      [isSafe, `function ${name} runs as its owner with the caller's search path`],
+    ]),
+  );
 }

@@ -36,14 +36,14 @@ export interface DatabaseChange {
 export function commitChange({ tenant, kind }: HomePlace, change: DatabaseChange): Statement {
   const { seen, gone, put } = change;
   const values = [
-    ...[tenant, kind, change.userId, change.id, nowUs()],
-    ...[column(seen, "scope"), column(seen, "path"), seen.map(({ digest }) => bytesOf(digest))],
-    ...[column(gone, "scope"), column(gone, "path")],
-    ...[column(put, "scope"), column(put, "path"), put.map(({ sha256 }) => bytesOf(sha256)), column(put, "bytes")],
-    ...[ofOrigins(put, "seq"), ofOrigins(put, "class"), ofOrigins(put, "trust"), ofOrigins(put, "atMs")],
-    ...[ofOrigins(put, "kind"), column(put, "content"), change.forgotten.map(bytesOf)],
-    ...[change.lines, change.head?.seq ?? null, change.head?.hash ?? null, change.agedMs, change.keptBytesMax],
-  ];
+    [tenant, kind, change.userId, change.id, nowUs()],
+    [column(seen, "scope"), column(seen, "path"), seen.map(({ digest }) => bytesOf(digest))],
+    [column(gone, "scope"), column(gone, "path")],
+    [column(put, "scope"), column(put, "path"), put.map(({ sha256 }) => bytesOf(sha256)), column(put, "bytes")],
+    [ofOrigins(put, "seq"), ofOrigins(put, "class"), ofOrigins(put, "trust"), ofOrigins(put, "atMs")],
+    [ofOrigins(put, "kind"), column(put, "content"), change.forgotten.map(bytesOf)],
+    [change.lines, change.head?.seq ?? null, change.head?.hash ?? null, change.agedMs, change.keptBytesMax],
+  ].flat();
   return { text: `SELECT memcell.commit_change(${values.map((_, at) => `$${at + 1}`).join(", ")})`, values };
 }
 

@@ -1,4 +1,5 @@
 /** The only importer of the client, `pg`, and the only way to its connections. */
+import type * as Pg from "pg";
 import type { Client, Pool, PoolConfig } from "pg";
 
 import { Slots } from "../../values/slots.ts";
@@ -106,7 +107,7 @@ async function openPool({ url, connectionsMax, note }: DatabaseSetup): Promise<P
   return pool;
 }
 
-async function loadClient(): Promise<typeof import("pg")> {
+async function loadClient(): Promise<typeof Pg> {
   try {
     return await import("pg");
   } catch (error) {

@@ -53,6 +53,6 @@ export class HeldDatabaseHistory implements HeldHistory {
 
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {
     const [rows = []] = await this.#home.transaction.ask(keptContents(this.#home.place, [...hashes]));
-    return new Map(rows.map(({ sha256, content }) => [String(sha256), content as Buffer]));
+    return new Map(rows.map(({ sha256, content }) => [String(sha256), content as unknown as Buffer]));
   }
 }

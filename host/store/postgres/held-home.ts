@@ -215,7 +215,7 @@ const noFacts: HomeFacts = {
 function factsOf(row: Row | undefined): HomeFacts {
   if (row === undefined) return noFacts;
   return {
-    scopes: row["scopes"] as string[],
+    scopes: row["scopes"] as unknown as string[],
     version: String(row["version"]),
     commits: Number(row["commits"]),
     head: { seq: Number(row["seq"]), hash: String(row["hash"]) },

@@ -26,7 +26,7 @@ export async function commitHomes(
   try {
     await transaction.commit(...more, ...wanted);
   } catch (error) {
-    const [first] = commits.filter(({ commit }) => commit.statement !== null);
+    const first = commits.find(({ commit }) => commit.statement !== null);
     if (!(error instanceof UnknownOutcome) || first === undefined) throw error;
     const { home, commit } = first;
     const found = findChange(home.place, commit.id, home.facts.commits);

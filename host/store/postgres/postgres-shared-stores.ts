@@ -167,12 +167,13 @@ function handedOf(homes: ReadonlyMap<StoreId, HeldHome>): ReturnType<HeldHome["h
   const handed = Array.from(homes, ([id, home]) =>
     home.handed((scope) => (scope === entriesScope ? scopeOfStore(id) : grantsScope)),
   );
-  const isEntry = (scope: string): boolean => scope !== grantsScope;
   return {
     files: handed.flatMap(({ files }) => files.filter(({ scope }) => isEntry(scope))),
     complete: handed.flatMap(({ complete }) => complete.filter(isEntry)),
   };
 }
+
+const isEntry = (scope: string): boolean => scope !== grantsScope;
 
 function noStore(scope: string): never {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${scope}": it is not held`);

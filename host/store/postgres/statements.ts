@@ -9,7 +9,8 @@ export interface Statement {
   readonly values: readonly unknown[];
 }
 
-export type Row = Readonly<Record<string, unknown>>;
+/** Bytes and lists are cast where they are read. */
+export type Row = Readonly<Record<string, string | number | boolean | null>>;
 
 interface Place {
   readonly scope: string;

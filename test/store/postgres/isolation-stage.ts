@@ -182,10 +182,11 @@ function showsOthers(name: string, shown: statements.Row[][] | string): boolean 
   if (name === "refuseChanged") return shown === "BUSY";
   if (typeof shown === "string" || ofEverybody.has(name)) return JSON.stringify(shown).includes(secret);
   const values = shown.flat().flatMap((row) => Object.entries(row));
-  const isAsked = ([key, value]: [string, unknown]): boolean =>
-    value === null || value === "" || key === "scope" || key === "path";
   return values.some((each) => !isAsked(each)) || (values.length === 0 && shown.flat().length > 0);
 }
+
+const isAsked = ([key, value]: readonly [string, unknown]): boolean =>
+  value === null || value === "" || key === "scope" || key === "path";
 
 const codeOf = (error: unknown): string => (error instanceof ToolError ? error.code : String(error));
 
