@@ -1,9 +1,9 @@
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
-import { mountsFor } from "../config/mount-settings.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
+import { storeFor } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { CredentialDetector } from "../detect/credentials.ts";
 import type { LogEntry } from "../log/log-entry.ts";
@@ -11,6 +11,7 @@ import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
+import { memoryStore } from "../store/memory/define-memory.ts";
 import { visibleLines } from "../values/visible-text.ts";
 
 interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
@@ -28,25 +29,22 @@ export async function openRuntime(
   { besides = [], ...options }: Opening = {},
 ): Promise<Runtime> {
   const settings = await readSettings(flags);
-  const mounts = mountsFor(settings, userId);
-  const all = { ...runtimeOptions(settings.values), ...options, mounts, threadsMax: 1 };
+  const all = { ...runtimeOptions(settings.values), ...options, ...storeFor(settings, userId), threadsMax: 1 };
   return await createRuntimeWith(all, besides);
 }
 
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
 export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
   const { values } = await readSettings(flags);
-  return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), threadsMax: 1 });
+  return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), store: memoryStore(), threadsMax: 1 });
 }
 
 /** Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log. */
 export function runtimeOptions(values: SettingValues): RuntimeOptions {
-  const { data, policy, readOnly, detectCredentials, auditLog, plugins, durability, waitMs } = values;
+  const { policy, readOnly, detectCredentials, auditLog, plugins, waitMs } = values;
   const { deadlineMs, threadsMax } = values;
   return {
-    dataDir: data,
     plugins,
-    durability,
     waitMs,
     readOnly,
     onLog: printLog,

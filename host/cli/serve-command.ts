@@ -1,9 +1,9 @@
-import { mountsFor } from "../config/mount-settings.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { Settings } from "../config/read-settings.ts";
 import { serveSettings } from "../config/serve-settings.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
 import { settingPaths } from "../config/settings.ts";
+import { storeFor } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime } from "../runtime/runtime.ts";
@@ -43,7 +43,7 @@ Prometheus on an address of their own.`,
     const serve = serveSettings(settings);
     const { values } = settings;
     const memory = { sharingByModels: values["serve.sharingByModels"] };
-    const options = { ...runtimeOptions(values), memory, mounts: mountsOf(settings, serve) };
+    const options = { ...runtimeOptions(values), memory, ...storeOf(settings, serve) };
     try {
       return serve.kind === "http"
         ? await serveOverHttp(options, serve)
@@ -57,10 +57,10 @@ Prometheus on an address of their own.`,
   },
 });
 
-function mountsOf(settings: Settings, serve: ServeSettings): RuntimeOptions["mounts"] & object {
-  if (serve.kind === "stdio") return mountsFor(settings, serve.userId);
+function storeOf(settings: Settings, serve: ServeSettings): ReturnType<typeof storeFor> {
+  if (serve.kind === "stdio") return storeFor(settings, serve.userId);
   const { access } = serve.options;
-  return mountsFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");
+  return storeFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");
 }
 
 const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);

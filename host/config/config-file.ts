@@ -108,7 +108,8 @@ function mistakeIn({ text, said, name }: ReadFile, issue: Issue = { path: [], me
   const indexes = path.filter((each) => typeof each === "number").map((each) => `[${each}]`);
   const place =
     names === "" ? `cannot use ${quoted(name)}: it` : `${names}${indexes.join("")} (file ${name} "${names}")`;
-  return `${place} is ${presentValue(valueAt(said, path))}, allowed: ${message} ${found}`;
+  const isHidden = settingPaths.some((each) => each === names && settingAt(each).isHidden === true);
+  return `${place} is ${isHidden ? "another value" : presentValue(valueAt(said, path))}, allowed: ${message} ${found}`;
 }
 
 function unknownName(path: string, key: string, name: string): string {

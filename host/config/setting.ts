@@ -28,6 +28,8 @@ export interface Setting<Value = string | number | boolean | readonly string[] |
   readonly unset?: string;
   /** One line. */
   readonly meaning: string;
+  /** Whether a value that is not allowed is not shown: it can have a password in it. */
+  readonly isHidden?: boolean;
 }
 
 /** @param preset the default */

@@ -7,12 +7,16 @@ import { clientOrigin, originClass } from "./origin-setting.ts";
 import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
 import { plainText, readMount, setting, someOf, textLike, textThat, timeMs, whole } from "./setting.ts";
 import type { Setting } from "./setting.ts";
-import { isAddress, isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
+import { isAddress, isDatabaseUrl, isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 
 const mount = textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "notes=../notes"');
 const user = textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`);
 const host = textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port");
 const hostHeader = textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port");
+const databaseUrl = textThat(
+  isDatabaseUrl,
+  "postgres://ROLE@HOST/DATABASE without a password: that comes from PGPASSWORD, or from the file that PGPASSFILE names",
+);
 const path = textLike(
   /^\/$|^(?:\/[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,63}){1,8}$/,
   'a path of a URL, as in "/mcp", without a "/" at its end',
@@ -35,6 +39,11 @@ const algorithm = oneOf(tokenAlgorithms, `one of ${tokenAlgorithms.join(", ")}`)
 /** The settings of every command that opens a runtime. */
 const runtimeTable = {
   data: setting(folderName, "the data folder", "data"),
+  store: {
+    ...optionalSetting(databaseUrl, "a PostgreSQL database that keeps users' memory", "the data folder keeps it"),
+    isHidden: true,
+  },
+  connectionsMax: setting(whole(1, 1_000), "how many connections to the database there may be at a time", 10),
   mounts: setting(listOf("mounts", mount, "SCOPE=DIR"), "folders to use as scopes of the one user", []),
   policy: optionalSetting(
     fileName,

@@ -29,7 +29,6 @@ export function checkValue(path: SettingPath, value: unknown, source: Source): G
   const [issue] = parsed.error.issues;
   const at = issue?.path ?? [];
   const place = `${path}${at.map((index) => `[${String(index)}]`).join("")}`;
-  throw new UsageError(
-    `${place} (${sourceText(source)}) is ${presentValue(valueAt(value, at))}, allowed: ${issue?.message ?? "another"}`,
-  );
+  const present = settingAt(path).isHidden === true ? "another value" : presentValue(valueAt(value, at));
+  throw new UsageError(`${place} (${sourceText(source)}) is ${present}, allowed: ${issue?.message ?? "another"}`);
 }

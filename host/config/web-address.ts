@@ -26,3 +26,11 @@ export function isAddress(text: string): boolean {
 function parse(text: string): URL | null {
   return text.length <= 2_048 && isUrl(text) && URL.canParse(text) ? new URL(text) : null;
 }
+
+/** An address of a database without a password. A host can be missing, as for a socket in a folder. */
+export function isDatabaseUrl(text: string): boolean {
+  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/.exec(text);
+  if (parts === null || text.length > 1_024 || /[\p{Cc}\p{Cs}\s]/u.test(text)) return false;
+  const [, role = "", , , query = ""] = parts;
+  return !role.includes(":") && !new URLSearchParams(query).has("password");
+}

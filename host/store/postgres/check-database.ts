@@ -20,10 +20,11 @@ export async function refuseUnfit(client: Client): Promise<void> {
 export async function checkDatabase(client: Client): Promise<DatabaseFinding[]> {
   const missing = await missingMigrations(client);
   if (missing.length > 0) return [`${missing.join(", ")} is not applied, run memcell db migrate`];
-  const findings = await Promise.all(
-    [checkRole, checkOwner, checkTables, checkViews, checkFunctions].map((check) => check(client)),
-  );
-  return findings.flat();
+  const findings: DatabaseFinding[] = [];
+  for (const check of [checkRole, checkOwner, checkTables, checkViews, checkFunctions]) {
+    findings.push(...(await check(client)));
+  }
+  return findings;
 }
 
 async function missingMigrations(client: Client): Promise<string[]> {

@@ -1,0 +1,50 @@
+import { readSettings } from "../config/read-settings.ts";
+import { UsageError } from "../config/usage-error.ts";
+import { checkDatabase } from "../store/postgres/check-database.ts";
+import { withClient } from "../store/postgres/database.ts";
+import { migrate } from "../store/postgres/migrate.ts";
+import { visibleText } from "../values/visible-text.ts";
+import { defineCommand } from "./command.ts";
+
+export const dbCommand = defineCommand({
+  name: "db",
+  description: `Works on the PostgreSQL database of the setting store.
+
+"migrate" brings it to the present version, in one transaction: all or nothing. It changes nothing if there is nothing
+to do, and refuses a database that is newer. It needs a role that can become memcell_owner; the first time, a role that
+can create roles. It makes the roles memcell_owner, memcell_migrator and memcell_app, which cannot log in: give
+memcell_app to the role that hosts log in as.
+
+"check" prints what in the database and in its own role is not as hosts need it. Hosts that find anything do not start.`,
+  operands: { "<migrate|check>": "what to do" },
+  settings: ["store"],
+  examples: [
+    "memcell db migrate --store postgres://postgres@localhost/memory",
+    "memcell db check --store postgres://host@localhost/memory",
+  ],
+  exitCodes: ["0 done, or nothing to find", "1 failed, with the error as JSON on standard output; or found something"],
+
+  async run({ operands: [action], settings }) {
+    const { store } = (await readSettings(settings)).values;
+    if (store === null) throw new UsageError("the setting store is missing, allowed: postgres://ROLE@HOST/DATABASE");
+    if (action === "migrate") return await migrateAt(store);
+    if (action === "check") return await checkAt(store);
+    throw new UsageError(`no action "${action}", allowed: migrate, check`);
+  },
+});
+
+async function migrateAt(url: string): Promise<number> {
+  const applied = await withClient(url, migrate);
+  for (const name of applied) print(`applied ${name}`);
+  if (applied.length === 0) print("nothing to do");
+  return 0;
+}
+
+async function checkAt(url: string): Promise<number> {
+  const findings = await withClient(url, checkDatabase);
+  for (const finding of findings) print(visibleText(finding));
+  if (findings.length === 0) print("as it must be");
+  return findings.length === 0 ? 0 : 1;
+}
+
+const print = (line: string): void => void process.stdout.write(`${line}\n`);

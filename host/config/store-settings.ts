@@ -1,0 +1,27 @@
+import type { RuntimeOptions } from "../runtime/options.ts";
+import { postgresStore } from "../store/postgres/define-postgres.ts";
+import { mountsFor } from "./mount-settings.ts";
+import type { Settings } from "./read-settings.ts";
+import { sourceText } from "./source.ts";
+import { UsageError } from "./usage-error.ts";
+
+/** Those of a folder: they say nothing of a database. */
+const ofFiles = ["data", "mounts"] as const;
+
+/**
+ * Where users' memory is kept: the data folder with the mounts of `userId`, or a database. Throws `UsageError`; `why`
+ * explains in its message why `userId` is `undefined`.
+ */
+export function storeFor(
+  settings: Settings,
+  userId: string | undefined,
+  why?: string,
+): Pick<RuntimeOptions, "store" | "dataDir" | "mounts" | "durability"> {
+  const { values, sources } = settings;
+  const { store: url, data, durability, connectionsMax } = values;
+  if (url === null) return { dataDir: data, durability, mounts: mountsFor(settings, userId, why) };
+  const both = ofFiles.find((path) => sources[path].kind !== "default");
+  if (both === undefined) return { store: postgresStore({ url, durability, connectionsMax }) };
+  const [told, asked] = [`${both} (${sourceText(sources[both])})`, `store (${sourceText(sources.store)})`];
+  throw new UsageError(`${told} and ${asked} do not go together, allowed: a folder, or a database`);
+}
