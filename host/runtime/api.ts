@@ -185,6 +185,17 @@ export interface Runtime {
   onChange(listener: (change: MemoryChange) => void): () => void;
 
   /**
+   * Calls the listener when another host has changed the user's memory or own store, until the returned function is
+   * called. Only a database tells: for a data folder, the listener is never called. It is not told what has changed, and
+   * it can be called for nothing. Throws a `ToolError` with `USER_INVALID` for a user id that no user can have.
+   *
+   * @example
+   * const stop = runtime.onChangeElsewhere("alice", () => console.log("read the index again"));
+   * stop();
+   */
+  onChangeElsewhere(userId: string, listener: () => void): () => void;
+
+  /**
    * Records in the audit log that a request was refused before any tool was called, for example because of an invalid
    * token, and tells `onLog`. The program that admits users calls it. A flood of refusals is counted instead of told one
    * by one: see `auditLimits` in the documentation of the log. Never throws; if the refusal cannot be recorded, `onLog`

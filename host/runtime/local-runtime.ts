@@ -10,12 +10,14 @@ import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts"
 import { readOnlyTools } from "../plugins/read-only-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
+import { watchStore } from "../store/watch-store.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import { checkUserId } from "../values/user-id.ts";
 import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { LocalUserStores } from "./local-user-stores.ts";
@@ -141,6 +143,10 @@ export class LocalRuntime implements Runtime {
 
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText> {
     return this.#memory.read(entry, ctx);
+  }
+
+  onChangeElsewhere(userId: string, listener: () => void): () => void {
+    return watchStore(this.#parts.store, checkUserId(userId, "listen", "the user id"), listener);
   }
 
   onChange(listener: ChangeListener): () => void {

@@ -1,5 +1,6 @@
 import { ToolError } from "../values/tool-error.ts";
 import type { HoldOptions, Store } from "./store.ts";
+import { watchStore } from "./watch-store.ts";
 
 /** A store that writes nothing, whatever it is asked for. What would write is `READ_ONLY`. */
 export function readOnlyStore(store: Store): Store {
@@ -24,6 +25,7 @@ export function readOnlyStore(store: Store): Store {
     retireLeftOver: async () => {
       // It is left to a runtime that may write.
     },
+    watch: (userId, changed) => watchStore(store, userId, changed),
     close: () => store.close(),
   };
 }

@@ -114,7 +114,7 @@ test("changes of watched resources within one turn of the event loop are reporte
     { ...family, name: "listed", indexScopes: ["journal"] },
     { ...family, name: "elsewhere", indexScopes: ["journal"], entryScopes: ["journal"] },
   ];
-  const feed = new ChangeFeed({ onChange, families }, "alice");
+  const feed = new ChangeFeed({ onChange, onChangeElsewhere: () => () => {}, families }, "alice");
   const names = families().map(({ name }) => name);
   feed.watch([...names.flatMap((name) => [`memory://${name}/index`, `memory://${name}/entry/a`]), "memory://index"]);
   feed.watch(["memory://one/entry/c%20d", "memory://one/entry/%61", "memory://one/entry/trash", "nothing"]);
@@ -150,7 +150,7 @@ test("an entry's name can have slashes; entries that nothing can read are no res
     { ...family, name: "read", canRead: true, entryScopes: ["read"] },
     { ...family, name: "listed", canRead: false, entryScopes: ["listed"] },
   ];
-  const feed = new ChangeFeed({ onChange, families }, "alice");
+  const feed = new ChangeFeed({ onChange, onChangeElsewhere: () => () => {}, families }, "alice");
   feed.watch(families().map(({ name }) => `memory://${name}/entry/agent%2Frun`));
   const told: string[] = [];
   feed.bus.subscribe((event) => told.push(event.kind === "resource_updated" ? event.uri : event.kind));

@@ -19,25 +19,26 @@ import type { ServerEventBus } from "./sdk.ts";
  */
 export class ChangeFeed {
   readonly bus: ServerEventBus = new InMemoryServerEventBus();
-  readonly #stop: () => void;
+  readonly #stops: readonly (() => void)[];
   readonly #families: readonly MemoryFamily[];
   /** URIs, or the template for all entries of a family if a changed file's path does not say which entries it holds. */
   readonly #changed = new Set<string>();
   readonly #watched = new Set<readonly WatchedUri[]>();
 
-  constructor(runtime: Pick<Runtime, "onChange" | "families">, userId: string) {
+  constructor(runtime: Pick<Runtime, "onChange" | "onChangeElsewhere" | "families">, userId: string) {
     this.#families = runtime.families();
     const own = scopeOfStore(storeIdOf(userId));
-    this.#stop = runtime.onChange(({ userId: by, files }) => {
+    const stop = runtime.onChange(({ userId: by, files }) => {
       // Others can change the user's own store.
       const seen = files.filter(({ scope }) => scope === own || (by === userId && !scope.startsWith(storePrefix)));
       this.#note(seen.map(({ scope, path }) => ({ scope: scope === own ? anyStore : scope, path })));
     });
+    this.#stops = [stop, runtime.onChangeElsewhere(userId, () => this.#tellOfAll())];
   }
 
   /** Ends the feed. Earlier changes are still published. */
   close(): void {
-    this.#stop();
+    for (const stop of this.#stops) stop();
   }
 
   /**
@@ -64,6 +65,12 @@ export class ChangeFeed {
       .filter(({ changesWith }) => changesWith.some((uri) => this.#changed.has(uri)));
     this.#changed.clear();
     for (const uri of new Set(all.map((each) => each.uri))) this.bus.publish({ kind: "resource_updated", uri });
+    this.bus.publish({ kind: "resources_list_changed" });
+  }
+
+  /** Nobody has said what has changed, so it can be everything. */
+  #tellOfAll(): void {
+    for (const { uri } of [...this.#watched].flat()) this.bus.publish({ kind: "resource_updated", uri });
     this.bus.publish({ kind: "resources_list_changed" });
   }
 

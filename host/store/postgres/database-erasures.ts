@@ -2,20 +2,20 @@ import { randomUUID } from "node:crypto";
 
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
-import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ErasableContent, ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import { StaleCall } from "../plan-changes.ts";
 import { sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
+import { nobody } from "./acting.ts";
+import type { ChangeNews } from "./change-news.ts";
 import type { Database } from "./database.ts";
 import { findOutcome } from "./find-outcome.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import type { PostgresSharedStores } from "./postgres-shared-stores.ts";
 import { erase, forgetErased, isErased, listErased } from "./statements.ts";
-import type { Statement, Row } from "./statements.ts";
 import { UnknownOutcome } from "./transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -23,6 +23,7 @@ interface Erasing {
   readonly userId: UserId;
   readonly options: HoldToEraseOptions;
   readonly shared: PostgresSharedStores;
+  readonly news: ChangeNews;
 }
 
 /** The erasure of users. The rows go at once; what is left to do is what others have of the user. */
@@ -35,7 +36,7 @@ export class DatabaseErasures implements ErasedUsers {
 
   async hold<Result>(
     transaction: Transaction,
-    { userId, options, shared }: Erasing,
+    { userId, options, shared, news }: Erasing,
     work: (held: HeldToErase) => Promise<Result>,
   ): Promise<Result> {
     const tenant = ownStoreOf(userId);
@@ -60,6 +61,7 @@ export class DatabaseErasures implements ErasedUsers {
             if (options.to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
             const erased = { store: tenant, erasedMs, id: randomUUID() };
             await commitErasure(transaction, erased);
+            news.tell(tenant);
             return erased;
           },
         }),
@@ -68,7 +70,7 @@ export class DatabaseErasures implements ErasedUsers {
   }
 
   async list(): Promise<ErasedUser[]> {
-    const rows = await this.#ask(nobody, true, listErased());
+    const rows = await this.#database.ask(nobody, listErased(), { commits: false });
     return rows.map(({ tenant, erased_ms: erasedMs, id }) => ({
       store: tenant as StoreId,
       erasedMs: Number(erasedMs),
@@ -81,15 +83,7 @@ export class DatabaseErasures implements ErasedUsers {
   }
 
   async forget({ store, id }: ErasedUser): Promise<void> {
-    await this.#ask(store, false, forgetErased(store, id));
-  }
-
-  async #ask(who: StoreId, isSnapshot: boolean, statement: Statement): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot, until: performance.now() + 30_000 };
-    const [rows = []] = await this.#database.act(acting, naming, (transaction) =>
-      isSnapshot ? transaction.ask(statement) : transaction.commit(statement),
-    );
-    return rows;
+    await this.#database.ask(store, forgetErased(store, id), { commits: true });
   }
 }
 
@@ -111,11 +105,3 @@ async function contentsOf(home: HeldHome, nameOf: (scope: string) => string | nu
   }
   return contents;
 }
-
-const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
-
-const naming = {
-  action: "erase the user",
-  tooLong: (waitedMs: number): ToolError =>
-    new ToolError("BUSY", `Cannot erase the user: the memory has been in use for ${waitedMs} ms`),
-};

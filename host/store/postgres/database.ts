@@ -3,8 +3,10 @@ import type * as Pg from "pg";
 import type { Client, Pool, PoolConfig } from "pg";
 
 import { Slots } from "../../values/slots.ts";
+import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOfDatabase } from "./database-failure.ts";
+import type { Row, Statement } from "./statements.ts";
 import { Transaction } from "./transaction.ts";
 import type { Acting, TransactionParts } from "./transaction.ts";
 
@@ -15,8 +17,12 @@ export interface DatabaseSetup extends Pick<TransactionParts, "isRelaxed" | "clo
   readonly note: (text: string) => void;
 }
 
-/** How long it may take to connect. */
-const connectMs = 10_000;
+/** How long it may take to connect, and to wait for a single statement. */
+const [connectMs, askMs] = [10_000, 30_000] as const;
+
+export interface ListeningClient {
+  end(): Promise<void>;
+}
 
 export class Database {
   readonly #setup: DatabaseSetup;
@@ -57,6 +63,33 @@ export class Database {
     }
   }
 
+  /** One statement, for whoever `who` is. */
+  async ask(who: StoreId, statement: Statement, { commits }: { readonly commits: boolean }): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot: !commits, until: performance.now() + askMs };
+    const [rows = []] = await this.act(acting, { action: "use the database", tooLong: inUse }, (transaction) =>
+      commits ? transaction.commit(statement) : transaction.ask(statement),
+    );
+    return rows;
+  }
+
+  /** Hears what is told on a channel, over a connection of its own. `ended`: it was lost. */
+  async listen(
+    channel: string,
+    { heard, ended }: { readonly heard: (text: string) => void; readonly ended: () => void },
+  ): Promise<ListeningClient> {
+    const client = await newClient(this.#setup.url);
+    client.on("notification", ({ payload = "" }) => heard(payload));
+    await client.connect();
+    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+    client.once("end", ended);
+    return {
+      end: async () => {
+        client.off("end", ended);
+        await client.end();
+      },
+    };
+  }
+
   async close(): Promise<void> {
     const pool = this.#pool;
     this.#pool = null;
@@ -71,14 +104,7 @@ export class Database {
 
 /** Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`. */
 export async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const { default: pg } = await loadClient();
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: connectMs,
-    application_name: "memcell",
-  });
-  // A connection that ends while nobody waits for an answer fails the next statement.
-  client.on("error", () => {});
+  const client = await newClient(url);
   try {
     await client.connect();
     return await work(client);
@@ -87,6 +113,19 @@ export async function withClient<Result>(url: string, work: (client: Client) => 
   } finally {
     await client.end().catch(() => {});
   }
+}
+
+async function newClient(url: string): Promise<Client> {
+  const { default: pg } = await loadClient();
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectMs,
+    application_name: "memcell",
+    keepAlive: true,
+  });
+  // A connection that ends while nobody waits for an answer fails the next statement.
+  client.on("error", () => {});
+  return client;
 }
 
 const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the database: it is in use");

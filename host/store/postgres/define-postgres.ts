@@ -1,6 +1,7 @@
 import { answerReads } from "../bridge/answer-reads.ts";
 import { defaultSettings } from "../store-settings.ts";
 import type { StoreDefinition } from "../store.ts";
+import { ChangeNews } from "./change-news.ts";
 import { refuseUnfit } from "./check-database.ts";
 import { Database, withClient } from "./database.ts";
 import { Holds } from "./holds.ts";
@@ -37,11 +38,8 @@ export function postgresStore(options: PostgresStoreOptions): StoreDefinition {
     checkMedium: () => withClient(url, refuseUnfit),
     open: (note, settings = defaultSettings) => {
       const setup = { url, connectionsMax, isRelaxed: durability === "relaxed", clock: settings.clock };
-      return new PostgresStore({
-        database: new Database({ ...setup, note: (text) => note("database", text) }),
-        holds,
-        settings,
-      });
+      const database = new Database({ ...setup, note: (text) => note("database", text) });
+      return new PostgresStore({ database, news: new ChangeNews(database), holds, settings });
     },
     checkTools: () => {},
     checkLogFile: () => {},

@@ -9,13 +9,14 @@ import { HeldStoreSet } from "../held-stores.ts";
 import { untilFresh } from "../plan-changes.ts";
 import { entriesScope, grantsScope } from "../shared-stores.ts";
 import type { ActingPrincipal, HeldStores, SharedStores, StoreHoldOptions } from "../shared-stores.ts";
+import { nobody } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import { lockOf } from "./home-place.ts";
 import type { PostgresStoreParts } from "./postgres-store.ts";
 import { comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
-import type { Statement, Row } from "./statements.ts";
+import type { Row } from "./statements.ts";
 import { commitStores } from "./store-commit.ts";
 import type { Acting, Transaction } from "./transaction.ts";
 
@@ -55,7 +56,7 @@ export class PostgresSharedStores implements SharedStores {
     options: StoreHoldOptions,
     work: Work<Result>,
   ): Promise<Result> {
-    const { holds, settings } = this.#parts;
+    const { holds, settings, news } = this.#parts;
     const homes = new Map(ids.map((tenant) => [tenant, homeIn(transaction, tenant)]));
     const rows = await transaction.ask(...Array.from(homes.values()).flatMap((home) => home.first));
     for (const [at, home] of Array.from(homes.values()).entries()) home.take(rows.slice(2 * at, 2 * at + 2));
@@ -76,7 +77,7 @@ export class PostgresSharedStores implements SharedStores {
       knownSizes: {},
       handed: { hold: asked.hold, ...handedOf(homes) },
       areReadStill: () => areStill(transaction, onlyRead),
-      commit: (changes, byStore) => commitStores(transaction, { changes, byStore, homeOf, onlyRead, settings }),
+      commit: (changes, byStore) => commitStores(transaction, { changes, byStore, homeOf, onlyRead, settings, news }),
     });
     return await held.run(work);
   }
@@ -94,7 +95,7 @@ export class PostgresSharedStores implements SharedStores {
   }
 
   async hintsOf(principal: StoreId): Promise<GrantHint[]> {
-    const rows = await this.#ask(principal, listHints(principal));
+    const rows = await this.#parts.database.ask(principal, listHints(principal), { commits: false });
     const hints = rows.map((row): GrantHint => {
       const { store, granted_ms: grantedMs, expires_ms: expiresMs, is_left: isLeft } = row as unknown as HintRow;
       return { store, grantedMs, expiresMs, isLeft };
@@ -104,27 +105,15 @@ export class PostgresSharedStores implements SharedStores {
 
   async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
     const statement = isLeft ? leaveStore(principal, store) : comeBack(principal, store);
-    return (await this.#change(principal, statement)).length > 0;
+    return (await this.#parts.database.ask(principal, statement, { commits: true })).length > 0;
   }
 
   async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
-    await this.#change(principal, forgetGrants(untilMs));
+    await this.#parts.database.ask(principal, forgetGrants(untilMs), { commits: true });
   }
 
   #list(): Promise<Row[]> {
-    return this.#ask(nobody, listHomes("store"));
-  }
-
-  async #ask(who: StoreId, statement: Statement): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot: true, until: performance.now() + listingMs };
-    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) => transaction.ask(statement));
-    return rows;
-  }
-
-  async #change(who: StoreId, statement: Statement): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot: false, until: performance.now() + listingMs };
-    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) => transaction.commit(statement));
-    return rows;
+    return this.#parts.database.ask(nobody, listHomes("store"), { commits: false });
   }
 
   /** Waits for the turn in one store after another, in the order of their ids. */
@@ -178,9 +167,6 @@ const isEntry = (scope: string): boolean => scope !== grantsScope;
 function noStore(scope: string): never {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${scope}": it is not held`);
 }
-
-const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
-const listingMs = 30_000;
 
 const naming = {
   action: "use the store",

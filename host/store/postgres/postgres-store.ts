@@ -1,6 +1,4 @@
 /** Keeps users' memory in a PostgreSQL database that several hosts can share. */
-import { randomUUID } from "node:crypto";
-
 import { UserQueue } from "../../values/slots.ts";
 import { ownStoreOf } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -11,7 +9,9 @@ import type { HeldRecords } from "../held-records.ts";
 import { checkCommits, refuseBytes, untilFresh } from "../plan-changes.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
+import { nobody } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
+import type { ChangeNews } from "./change-news.ts";
 import { DatabaseErasures } from "./database-erasures.ts";
 import type { Database } from "./database.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
@@ -30,6 +30,7 @@ import type { Acting, Transaction } from "./transaction.ts";
 export interface PostgresStoreParts {
   readonly database: Database;
   readonly holds: Holds;
+  readonly news: ChangeNews;
   readonly settings: StoreSettings;
 }
 
@@ -77,16 +78,13 @@ export class PostgresStore implements Store {
     const acting = { ...actingFor(userId, options), locks, isSnapshot: options.to === "look" };
     return await untilFresh({ ...options, writes: true }, () =>
       this.#parts.database.act(acting, naming, (transaction) =>
-        this.erased.hold(transaction, { userId, options, shared: this.shared }, work),
+        this.erased.hold(transaction, { userId, options, shared: this.shared, news: this.#parts.news }, work),
       ),
     );
   }
 
   async users(): Promise<UserId[]> {
-    const acting = { who: nobody, locks: [], isSnapshot: true, until: performance.now() + listingMs };
-    const [rows = []] = await this.#parts.database.act(acting, naming, (transaction) =>
-      transaction.ask(listHomes("user")),
-    );
+    const rows = await this.#parts.database.ask(nobody, listHomes("user"), { commits: false });
     return rows.flatMap(({ user_id: userId }) => (userId === null ? [] : [userId as UserId]));
   }
 
@@ -106,7 +104,12 @@ export class PostgresStore implements Store {
     // A host that ends leaves nothing: the database takes back what it has not committed.
   }
 
+  watch(userId: UserId, changed: () => void): () => void {
+    return this.#parts.news.watch(userId, changed);
+  }
+
   async close(): Promise<void> {
+    await this.#parts.news.close();
     await this.#parts.database.close();
   }
 
@@ -127,7 +130,7 @@ export class PostgresStore implements Store {
     { userId, options }: { readonly userId: UserId; readonly options: HoldOptions },
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
-    const { holds, settings } = this.#parts;
+    const { holds, settings, news } = this.#parts;
     const home = new HeldHome(transaction, placeOf(userId), options.scopes ?? null);
     home.take(await transaction.ask(...home.first));
     const history = new HeldDatabaseHistory(home);
@@ -146,6 +149,7 @@ export class PostgresStore implements Store {
           const commit = await planCommit(home, history, settings, { changes, seen, userId, facts, kind, derived });
           refuseBytes(commit.planned);
           await commitHomes(transaction, [{ home, commit }]);
+          news.tell(home.place.tenant);
         },
       });
     } finally {
@@ -165,11 +169,7 @@ const actingFor = (
   signal,
 });
 
-export const byNumber = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : 1);
-
-/** Whoever lists acts for no tenant. */
-export const nobody = randomUUID() as Acting["who"];
-export const listingMs = 30_000;
+const byNumber = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : 1);
 
 const naming = {
   action: "use the user's memory",

@@ -210,3 +210,15 @@ export const forgetGrants = (untilMs: number): Statement => ({
   text: "SELECT memcell.forget_grants($1)",
   values: [Math.trunc(untilMs)],
 });
+
+/** The versions of tenants' homes together. */
+export const homeVersions = (tenants: readonly StoreId[]): Statement => ({
+  text: "SELECT tenant, version FROM memcell.home_versions($1)",
+  values: [tenants],
+});
+
+/** Tells all who listen. It is lost if the server stops at once, and nobody waits for the disk. */
+export const tellChanged = (channel: string, texts: readonly string[]): Statement => ({
+  text: `SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, t.text) FROM unnest($2::text[]) AS t (text)`,
+  values: [channel, texts],
+});

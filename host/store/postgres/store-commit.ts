@@ -6,6 +6,7 @@ import { refuseBytes } from "../plan-changes.ts";
 import { entriesScope } from "../shared-stores.ts";
 import type { StoreChanges } from "../shared-stores.ts";
 import type { StoreSettings } from "../store-settings.ts";
+import type { ChangeNews } from "./change-news.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import type { HeldHome } from "./held-home.ts";
 import { commitHomes } from "./home-commit.ts";
@@ -21,11 +22,12 @@ interface StoreCommit {
   /** The versions of the stores that are only read. */
   readonly onlyRead: ReadonlyMap<StoreId, string>;
   readonly settings: StoreSettings;
+  readonly news: ChangeNews;
 }
 
 /** Makes the changes of some stores in one transaction. */
 export async function commitStores(transaction: Transaction, wanted: StoreCommit): Promise<void> {
-  const { changes: all, byStore, homeOf, onlyRead, settings } = wanted;
+  const { changes: all, byStore, homeOf, onlyRead, settings, news } = wanted;
   const { by, facts, kind, derived = [], grants = new Map() } = all;
   const commits: HomeCommit[] = [];
   for (const { id, changes, seen } of byStore) {
@@ -42,6 +44,7 @@ export async function commitStores(transaction: Transaction, wanted: StoreCommit
     ...Array.from(grants, ([id, granted]) => setGrants(id, granted)),
   ];
   await commitHomes(transaction, commits, more);
+  for (const { id } of byStore) news.tell(id);
 }
 
 async function refuseFullGrantees(

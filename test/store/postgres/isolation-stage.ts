@@ -57,6 +57,8 @@ const askingFor: Record<Asked, (place: HomePlace) => Statement> = {
       nowMs: 1,
     }),
   forgetGrants: () => statements.forgetGrants(10),
+  homeVersions: ({ tenant }) => statements.homeVersions([tenant]),
+  tellChanged: () => statements.tellChanged("memcell_changes", ["x"]),
   commitChange: (place) => changeOf(place, "taken over"),
 };
 
@@ -175,8 +177,14 @@ export class IsolationStage implements AsyncDisposable {
 
 const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
 
-/** Who has a memory, and how many grants a grantee has, a host may know. An empty row says nothing of anybody. */
-const ofEverybody: ReadonlySet<string> = new Set(["listHomes", "listErased", "countGrants"]);
+/** Who has a memory, how often it was changed, and how many grants a grantee has, a host may know. An empty row says nothing of anybody. */
+const ofEverybody: ReadonlySet<string> = new Set([
+  "listHomes",
+  "listErased",
+  "countGrants",
+  "homeVersions",
+  "tellChanged",
+]);
 
 function showsOthers(name: string, shown: statements.Row[][] | string): boolean {
   if (name === "refuseChanged") return shown === "BUSY";

@@ -7,6 +7,14 @@ CREATE FUNCTION memcell.list_erased() RETURNS TABLE (tenant uuid, id uuid, erase
 SECURITY DEFINER SET search_path = memcell, pg_temp
 AS $$ SELECT e.tenant, e.id, e.erased_ms FROM erased e $$;
 
+-- How often the homes of some tenants were changed, in words that say nothing else.
+CREATE FUNCTION memcell.home_versions(tenants uuid[]) RETURNS TABLE (tenant uuid, version text) LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+  SELECT h.tenant, string_agg(h.born || ':' || h.commits, ' ' ORDER BY h.kind)
+  FROM homes h WHERE h.tenant = ANY (tenants) GROUP BY h.tenant
+$$;
+
 -- How many stores, other than one, have granted something to a principal that it does not leave out.
 CREATE FUNCTION memcell.count_grants(of_grantee uuid, but_for uuid, at_ms bigint) RETURNS bigint LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = memcell, pg_temp
