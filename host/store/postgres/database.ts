@@ -1,37 +1,32 @@
-/** The only importer of the client, `pg`, and the only way to its connections. */
-import type * as Pg from "pg";
-import type { Client, Pool, PoolConfig } from "pg";
-
 import { Slots } from "../../values/slots.ts";
 import type { StoreId } from "../../values/store-id.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import type { ToolError } from "../../values/tool-error.ts";
+import { Connections, inUse } from "./connections.ts";
+import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
 import { Transaction } from "./transaction.ts";
 import type { Acting, TransactionParts } from "./transaction.ts";
 
-export interface DatabaseSetup extends Pick<TransactionParts, "isRelaxed" | "clock"> {
-  readonly url: string;
-  readonly connectionsMax: number;
-  /** For what happens to connections that nobody uses. */
-  readonly note: (text: string) => void;
-}
+export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {}
 
-/** How long it may take to connect, and to wait for a single statement. */
-const [connectMs, askMs] = [10_000, 30_000] as const;
+/** How long a single statement may wait. */
+const askMs = 30_000;
 
 export interface ListeningClient {
   end(): Promise<void>;
 }
 
+/** The only way to the database for whatever is a user's. */
 export class Database {
   readonly #setup: DatabaseSetup;
   readonly #slots: Slots;
-  #pool: Promise<Pool> | null = null;
+  readonly #connections: Connections;
 
   constructor(setup: DatabaseSetup) {
     this.#setup = setup;
     this.#slots = new Slots(setup.connectionsMax);
+    this.#connections = new Connections(setup);
   }
 
   /**
@@ -47,10 +42,7 @@ export class Database {
     const beganMs = performance.now();
     await this.#slots.take({ until, signal, tooLong });
     const { isRelaxed, clock } = this.#setup;
-    const transaction = new Transaction(
-      { isRelaxed, clock, connect: async () => (await this.#open()).connect() },
-      acting,
-    );
+    const transaction = new Transaction({ isRelaxed, clock, connect: () => this.#connections.take() }, acting);
     try {
       const result = await work(transaction);
       await transaction.end();
@@ -77,9 +69,8 @@ export class Database {
     channel: string,
     { heard, ended }: { readonly heard: (text: string) => void; readonly ended: () => void },
   ): Promise<ListeningClient> {
-    const client = await newClient(this.#setup.url);
+    const client = await this.#connections.open();
     client.on("notification", ({ payload = "" }) => heard(payload));
-    await client.connect();
     await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
     client.once("end", ended);
     return {
@@ -91,65 +82,6 @@ export class Database {
   }
 
   async close(): Promise<void> {
-    const pool = this.#pool;
-    this.#pool = null;
-    await (await pool)?.end();
-  }
-
-  #open(): Promise<Pool> {
-    this.#pool ??= openPool(this.#setup);
-    return this.#pool;
-  }
-}
-
-/** Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`. */
-export async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
-  const client = await newClient(url);
-  try {
-    await client.connect();
-    return await work(client);
-  } catch (error) {
-    throw failureOfDatabase(error, "use the database", inUse);
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function newClient(url: string): Promise<Client> {
-  const { default: pg } = await loadClient();
-  const client = new pg.Client({
-    connectionString: url,
-    connectionTimeoutMillis: connectMs,
-    application_name: "memcell",
-    keepAlive: true,
-  });
-  // A connection that ends while nobody waits for an answer fails the next statement.
-  client.on("error", () => {});
-  return client;
-}
-
-const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the database: it is in use");
-
-async function openPool({ url, connectionsMax, note }: DatabaseSetup): Promise<Pool> {
-  const { default: pg } = await loadClient();
-  const config: PoolConfig & { readonly pipeline: boolean } = {
-    connectionString: url,
-    max: connectionsMax,
-    connectionTimeoutMillis: connectMs,
-    application_name: "memcell",
-    keepAlive: true,
-    pipeline: true,
-  };
-  const pool = new pg.Pool(config);
-  // A connection that nobody uses has ended. The next call opens another one.
-  pool.on("error", (error) => note(`a connection to the database has ended (${error.message})`));
-  return pool;
-}
-
-async function loadClient(): Promise<typeof Pg> {
-  try {
-    return await import("pg");
-  } catch (error) {
-    throw new ToolError("STORAGE_FAILED", 'Cannot use PostgreSQL: the package "pg" is not installed', { cause: error });
+    await this.#connections.close();
   }
 }

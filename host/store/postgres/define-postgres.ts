@@ -3,7 +3,8 @@ import { defaultSettings } from "../store-settings.ts";
 import type { StoreDefinition } from "../store.ts";
 import { ChangeNews } from "./change-news.ts";
 import { refuseUnfit } from "./check-database.ts";
-import { Database, withClient } from "./database.ts";
+import { withClient } from "./connections.ts";
+import { Database } from "./database.ts";
 import { Holds } from "./holds.ts";
 import { PostgresStore } from "./postgres-store.ts";
 

@@ -1,5 +1,5 @@
 /** Real PostgreSQL servers for tests. */
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import pg from "pg";
@@ -71,6 +71,12 @@ export class PostgresServer implements AsyncDisposable {
   async start(): Promise<void> {
     if (this.#process?.isRunning) throw new Error("The server is running already");
     this.#process = await runServer(this.#command, this.#folder.path, this.#log);
+  }
+
+  /** Starts it as the standby of a server that is away: it only reads. */
+  async startAsStandby(): Promise<void> {
+    writeFileSync(join(this.#folder.path, "data", "standby.signal"), "");
+    await this.start();
   }
 
   /** `fast` writes everything to the disk first, `immediate` leaves that to the next start, like a crash. */

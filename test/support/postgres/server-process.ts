@@ -59,7 +59,7 @@ export async function runServer(command: readonly string[], folder: string, log:
     await server.spawned();
     const ready = new Promise<void>((resolve) => {
       const look = (): void => {
-        if (logged().includes("database system is ready to accept connections")) resolve();
+        if (/system is ready to accept (?:read-only )?connections/.test(logged())) resolve();
       };
       watcher.on("change", look);
       look();
