@@ -4,6 +4,7 @@ import { serveSettings } from "../config/serve-settings.ts";
 import type { ServeSettings } from "../config/serve-settings.ts";
 import { settingPaths } from "../config/settings.ts";
 import { storeFor } from "../config/store-settings.ts";
+import type { PlaceOfMemory } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime } from "../runtime/runtime.ts";
@@ -57,7 +58,7 @@ Prometheus on an address of their own.`,
   },
 });
 
-function storeOf(settings: Settings, serve: ServeSettings): ReturnType<typeof storeFor> {
+function storeOf(settings: Settings, serve: ServeSettings): PlaceOfMemory {
   if (serve.kind === "stdio") return storeFor(settings, serve.userId);
   const { access } = serve.options;
   return storeFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");

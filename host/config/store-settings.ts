@@ -1,9 +1,19 @@
-import type { RuntimeOptions } from "../runtime/options.ts";
 import { postgresStore } from "../store/postgres/define-postgres.ts";
+import type { MountLocation, StoreDefinition } from "../store/store.ts";
 import { mountsFor } from "./mount-settings.ts";
 import type { Settings } from "./read-settings.ts";
+import type { SettingValues } from "./settings.ts";
 import { sourceText } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
+
+/** As options of `createRuntime`. */
+export type PlaceOfMemory =
+  | { readonly store: StoreDefinition }
+  | {
+      readonly dataDir: string;
+      readonly mounts: readonly MountLocation[];
+      readonly durability: SettingValues["durability"];
+    };
 
 /** Those of a folder: they say nothing of a database. */
 const ofFiles = ["data", "mounts"] as const;
@@ -12,11 +22,7 @@ const ofFiles = ["data", "mounts"] as const;
  * Where users' memory is kept: the data folder with the mounts of `userId`, or a database. Throws `UsageError`; `why`
  * explains in its message why `userId` is `undefined`.
  */
-export function storeFor(
-  settings: Settings,
-  userId: string | undefined,
-  why?: string,
-): Pick<RuntimeOptions, "store" | "dataDir" | "mounts" | "durability"> {
+export function storeFor(settings: Settings, userId: string | undefined, why?: string): PlaceOfMemory {
   const { values, sources } = settings;
   const { store: url, data, durability, connectionsMax } = values;
   if (url === null) return { dataDir: data, durability, mounts: mountsFor(settings, userId, why) };

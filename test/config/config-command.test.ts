@@ -33,6 +33,8 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
   expect(lines.slice(0, 14).join("\n")).toMatchInlineSnapshot(`
     "setting                     value                                 from
     data                        "data"                                default
+    store                       (the data folder keeps it)            default
+    connectionsMax              10                                    default
     mounts                      (none)                                default
     policy                      (what the tools of the package need)  default
     readOnly                    false                                 default
@@ -42,9 +44,7 @@ test("prints every setting in columns, and escapes what could harm a terminal", 
     durability                  "full"                                default
     waitMs                      5000                                  environment MEMCELL_WAIT_MS
     deadlineMs                  (what plugin and policy say)          default
-    threadsMax                  (one for each core)                   default
-    serve.user                  "alice"                               file memcell.config.json "serve.user"
-    serve.sharingByModels       false                                 default"
+    threadsMax                  (one for each core)                   default"
   `);
 });
 

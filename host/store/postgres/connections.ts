@@ -6,6 +6,8 @@ import { ToolError } from "../../values/tool-error.ts";
 import { addressesOf } from "./addresses.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 
+export type { Client, PoolClient };
+
 export interface ConnectionsSetup {
   /** Can name several servers: see `addressesOf`. */
   readonly url: string;

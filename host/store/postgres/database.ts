@@ -1,12 +1,13 @@
 import { Slots } from "../../values/slots.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { ToolError } from "../../values/tool-error.ts";
+import type { Acting } from "./acting.ts";
 import { Connections, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
 import { Transaction } from "./transaction.ts";
-import type { Acting, TransactionParts } from "./transaction.ts";
+import type { TransactionParts } from "./transaction.ts";
 
 export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {}
 

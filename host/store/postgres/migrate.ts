@@ -1,10 +1,9 @@
 /** Brings a database to the present version: plain SQL files in order, each in the transaction that notes it. */
-import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
-import type { Client } from "pg";
-
+import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { Client } from "./connections.ts";
 
 /** In the order in which they are applied. A file that was released is never changed. */
 export const migrations = [
@@ -32,7 +31,7 @@ export async function migrate(client: Client): Promise<string[]> {
     refuseNewer(applied);
     const missing = migrations.filter((name) => !applied.includes(name));
     for (const name of missing) {
-      await client.query(sqlOf(name));
+      await client.query(await sqlOf(name));
       if (name === "0001-roles") await beginAsOwner(client);
       await client.query("INSERT INTO memcell.migrations (name) VALUES ($1)", [name]);
     }
@@ -66,5 +65,10 @@ async function beginAsOwner(client: Client): Promise<void> {
   )`);
 }
 
-const sqlOf = (name: (typeof migrations)[number]): string =>
-  readFileSync(fileURLToPath(import.meta.resolve(`#migrations/${name}.sql`)), "utf8");
+async function sqlOf(name: (typeof migrations)[number]): Promise<string> {
+  const file = await readBoundedFile(fileURLToPath(import.meta.resolve(`#migrations/${name}.sql`)), sqlBytesMax);
+  if (file.kind === "unfit") throw new RangeError(`Cannot use ${name}.sql: ${file.reason}`);
+  return Buffer.from(file.bytes).toString("utf8");
+}
+
+const sqlBytesMax = 1024 * 1024;

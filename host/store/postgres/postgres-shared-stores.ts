@@ -10,23 +10,24 @@ import { untilFresh } from "../plan-changes.ts";
 import { entriesScope, grantsScope } from "../shared-stores.ts";
 import type { ActingPrincipal, HeldStores, SharedStores, StoreHoldOptions } from "../shared-stores.ts";
 import { nobody } from "./acting.ts";
+import type { Acting } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import { lockOf } from "./home-place.ts";
-import type { PostgresStoreParts } from "./postgres-store.ts";
+import type { PostgresParts } from "./postgres-parts.ts";
 import { comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
 import type { Row } from "./statements.ts";
 import { commitStores } from "./store-commit.ts";
-import type { Acting, Transaction } from "./transaction.ts";
+import type { Transaction } from "./transaction.ts";
 
 type Work<Result> = (held: HeldStores) => Promise<Result>;
 
 export class PostgresSharedStores implements SharedStores {
-  readonly #parts: PostgresStoreParts;
+  readonly #parts: PostgresParts;
   readonly #queue = new UserQueue();
 
-  constructor(parts: PostgresStoreParts) {
+  constructor(parts: PostgresParts) {
     this.#parts = parts;
   }
 

@@ -7,41 +7,32 @@ import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import type { HeldRecords } from "../held-records.ts";
 import { checkCommits, refuseBytes, untilFresh } from "../plan-changes.ts";
-import type { StoreSettings } from "../store-settings.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
 import { nobody } from "./acting.ts";
+import type { Acting } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
-import type { ChangeNews } from "./change-news.ts";
 import { DatabaseErasures } from "./database-erasures.ts";
-import type { Database } from "./database.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldDatabaseRecords } from "./held-database-records.ts";
 import { HeldHome } from "./held-home.ts";
-import type { Holds } from "./holds.ts";
 import { commitHomes } from "./home-commit.ts";
 import { lockOf } from "./home-place.ts";
 import type { HomePlace } from "./home-place.ts";
 import { planCommit } from "./planned-commit.ts";
+import type { PostgresParts } from "./postgres-parts.ts";
 import { PostgresSharedStores } from "./postgres-shared-stores.ts";
 import { commitRecords } from "./record-commit.ts";
 import { listHomes } from "./statements.ts";
-import type { Acting, Transaction } from "./transaction.ts";
-
-export interface PostgresStoreParts {
-  readonly database: Database;
-  readonly holds: Holds;
-  readonly news: ChangeNews;
-  readonly settings: StoreSettings;
-}
+import type { Transaction } from "./transaction.ts";
 
 export class PostgresStore implements Store {
   readonly shared: PostgresSharedStores;
   readonly erased: DatabaseErasures;
-  readonly #parts: PostgresStoreParts;
+  readonly #parts: PostgresParts;
   /** So that of this host, only one call of a user waits in the database. */
   readonly #queue = new UserQueue();
 
-  constructor(parts: PostgresStoreParts) {
+  constructor(parts: PostgresParts) {
     this.#parts = parts;
     this.shared = new PostgresSharedStores(parts);
     this.erased = new DatabaseErasures(parts.database);

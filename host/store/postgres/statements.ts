@@ -1,8 +1,8 @@
 /** Every statement that the store can issue. Each names its tenant, and the policies of the database check it. */
 import type { StoreId } from "../../values/store-id.ts";
 import type { NewGrants } from "../shared-stores.ts";
+import type { Acting } from "./acting.ts";
 import type { HomePlace } from "./home-place.ts";
-import type { Acting } from "./transaction.ts";
 
 export interface Statement {
   readonly text: string;
@@ -36,12 +36,7 @@ const fileColumns = `scope, path, encode(sha256, 'hex') AS sha256, bytes, change
   origin_ms::float8 AS origin_ms, origin_kind`;
 
 export const homeFacts = ({ tenant, kind }: HomePlace): Statement => ({
-  text: `SELECT scopes, born || ':' || commits AS version, commits::float8 AS commits, seq::float8 AS seq, hash, aged_ms::float8 AS aged_ms,
-      EXISTS (SELECT FROM memcell.files f WHERE f.tenant = $1 AND f.kind = $2 AND f.is_stated) AS has_stated,
-      EXISTS (
-        SELECT FROM memcell.changes c WHERE c.tenant = $1 AND c.kind = $2 AND c.commit_no = h.commits
-      ) AS has_last
-    FROM memcell.homes h WHERE h.tenant = $1 AND h.kind = $2`,
+  text: "SELECT * FROM memcell.home_facts($1, $2)",
   values: [tenant, kind],
 });
 

@@ -1,24 +1,8 @@
-import type { PoolClient } from "pg";
-
-import type { EndSignal } from "../../values/call-ending.ts";
-import type { StoreId } from "../../values/store-id.ts";
-import type { ActingPrincipal } from "../shared-stores.ts";
+import type { Acting } from "./acting.ts";
+import type { PoolClient } from "./connections.ts";
 import { isConnectionLost } from "./database-failure.ts";
 import { enter } from "./statements.ts";
 import type { Row, Statement } from "./statements.ts";
-
-/** For whom the database works, and what it locks meanwhile. */
-export interface Acting {
-  readonly who: StoreId;
-  readonly vouched?: ActingPrincipal["vouched"];
-  /** Keys of locks, in the order in which they are taken. */
-  readonly locks: readonly string[];
-  /** Whether all reads see the same moment, and nothing is written. */
-  readonly isSnapshot: boolean;
-  /** When to give up waiting for locks, on the clock of `performance.now()`. */
-  readonly until: number;
-  readonly signal?: EndSignal | undefined;
-}
 
 export interface TransactionParts {
   readonly connect: () => Promise<PoolClient>;

@@ -10,7 +10,8 @@ BEGIN
   PERFORM set_config('memcell.principal', who::text, true),
     set_config('memcell.now_ms', at_ms::text, true),
     set_config('memcell.vouched_read', vouched_read::text, true),
-    set_config('memcell.vouched_write', vouched_write::text, true);
+    set_config('memcell.vouched_write', vouched_write::text, true),
+    set_config('plan_cache_mode', 'force_generic_plan', true);
   IF is_relaxed THEN
     PERFORM set_config('synchronous_commit', 'off', true);
   ELSIF current_setting('synchronous_commit') = 'off' THEN

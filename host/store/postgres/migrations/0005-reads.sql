@@ -1,3 +1,23 @@
+-- Reads that every call needs are functions in PL/pgSQL: a session plans each of their statements once, also behind a
+-- pooler. To plan a statement under these policies takes ten times as long as to run it.
+
+-- What there is of a home beside its files; no row if there is no home.
+CREATE FUNCTION memcell.home_facts(of_tenant uuid, of_kind text) RETURNS TABLE (
+  scopes text[], version text, commits float8, seq float8, hash text, aged_ms float8, has_stated boolean, has_last boolean
+) LANGUAGE plpgsql STABLE
+AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
+  SELECT h.scopes, h.born || ':' || h.commits, h.commits::float8, h.seq::float8, h.hash, h.aged_ms::float8,
+    EXISTS (SELECT FROM memcell.files f WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.is_stated),
+    EXISTS (
+      SELECT FROM memcell.changes c WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.commit_no = h.commits
+    )
+  FROM memcell.homes h WHERE h.tenant = of_tenant AND h.kind = of_kind;
+END
+$$;
+
 -- Files at some places, in their order. `obstacle` says why a place can have no file: `folder` if files are below it,
 -- `file` if a file is in the place of one of its folders.
 CREATE FUNCTION memcell.find_files(
@@ -6,8 +26,11 @@ CREATE FUNCTION memcell.find_files(
   scope text, path text, sha256 text, bytes integer, changed_us float8,
   origin_seq float8, origin_sha256 text, origin_class text, origin_trust text, origin_ms float8, origin_kind text,
   content bytea, obstacle text
-) LANGUAGE sql STABLE
+) LANGUAGE plpgsql STABLE
 AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
   SELECT p.scope, p.path, encode(f.sha256, 'hex'), f.bytes, f.changed_us::float8,
     f.origin_seq::float8, encode(f.origin_sha256, 'hex'), f.origin_class, f.origin_trust, f.origin_ms::float8, f.origin_kind,
     CASE WHEN with_contents THEN c.content END,
@@ -28,7 +51,8 @@ AS $$
   FROM unnest(scopes, paths) WITH ORDINALITY AS p (scope, path, at)
   LEFT JOIN memcell.files f ON f.tenant = of_tenant AND f.kind = of_kind AND f.scope = p.scope AND f.path = p.path
   LEFT JOIN memcell.contents c ON with_contents AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
-  ORDER BY p.at
+  ORDER BY p.at;
+END
 $$;
 
 -- What a call will surely read of a home: its files, the last changed first, with contents as long as these are small
@@ -38,8 +62,11 @@ RETURNS TABLE (
   scope text, path text, sha256 text, bytes integer, changed_us float8,
   origin_seq float8, origin_sha256 text, origin_class text, origin_trust text, origin_ms float8, origin_kind text,
   content bytea
-) LANGUAGE sql STABLE
+) LANGUAGE plpgsql STABLE
 AS $$
+#variable_conflict use_column
+BEGIN
+  RETURN QUERY
   SELECT f.scope, f.path, encode(f.sha256, 'hex'), f.bytes, f.changed_us::float8,
     f.origin_seq::float8, encode(f.origin_sha256, 'hex'), f.origin_class, f.origin_trust, f.origin_ms::float8, f.origin_kind,
     c.content
@@ -52,5 +79,6 @@ AS $$
     ) AS found
   ) AS f
   LEFT JOIN memcell.contents c
-    ON f.bytes_so_far <= bytes_max AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256
+    ON f.bytes_so_far <= bytes_max AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = f.sha256;
+END
 $$;
