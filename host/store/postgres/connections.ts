@@ -25,6 +25,7 @@ export class Connections {
   readonly #setup: ConnectionsSetup;
   readonly #addresses: readonly string[];
   readonly #pools = new Map<string, Pool>();
+  readonly #writable = new WeakSet<PoolClient>();
   /** The index of the address that was good last. */
   #at = 0;
 
@@ -35,7 +36,11 @@ export class Connections {
 
   /** A connection of the pool, which the caller must release. */
   async take(): Promise<PoolClient> {
-    return await this.#first(async (url) => (await this.#poolOf(url)).connect());
+    return await this.#first(async (url) => {
+      const client = await (await this.#poolOf(url)).connect();
+      if (this.#addresses.length > 1) await this.#refuseStandby(client);
+      return client;
+    });
   }
 
   /** A connection of its own, which the caller must end. */
@@ -65,19 +70,29 @@ export class Connections {
     throw failures[0];
   }
 
+  /** Of several servers, one can be the standby of another. Each connection is asked once. */
+  async #refuseStandby(client: PoolClient): Promise<void> {
+    if (this.#writable.has(client)) return;
+    try {
+      const { rows } = await client.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
+      if (rows[0]?.is_standby === true) throw new Error("The connection is to a standby");
+      this.#writable.add(client);
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+  }
+
   async #poolOf(url: string): Promise<Pool> {
     const { default: pg } = await loadClient();
     const { connectionsMax, note } = this.#setup;
     const known = this.#pools.get(url);
     if (known !== undefined) return known;
-    const config: PoolConfig & PoolExtras = {
+    const config: PoolConfig & Pipelined = {
       ...common,
       connectionString: url,
       max: connectionsMax,
       pipeline: true,
-      ...(this.#addresses.length > 1 && {
-        verify: (client, done) => void refuseStandby(client).then(() => done(), done),
-      }),
     };
     const pool = new pg.Pool(config);
     // A connection that nobody uses has ended. The next call opens another one.
@@ -87,11 +102,9 @@ export class Connections {
   }
 }
 
-interface PoolExtras {
+interface Pipelined {
   /** Statements are sent without waiting for the answers to those before. */
   readonly pipeline: boolean;
-  /** Is called with each new connection. */
-  readonly verify?: (client: Client, done: (error?: unknown) => void) => void;
 }
 
 /** Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`. */
@@ -116,12 +129,6 @@ async function connectTo(url: string): Promise<Client> {
   client.on("error", () => {});
   await client.connect();
   return client;
-}
-
-/** Of several servers, one can have become the standby of another. */
-async function refuseStandby(client: Client): Promise<void> {
-  const { rows } = await client.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
-  if (rows[0]?.is_standby === true) throw Object.assign(new Error("the server is a standby"), { code: "standby" });
 }
 
 async function loadClient(): Promise<typeof Pg> {

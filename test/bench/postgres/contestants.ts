@@ -33,15 +33,16 @@ function checkOk(result: ToolResult): void {
   if (!result.ok) throw new Error(result.error.message);
 }
 
+const put = (table: string, column: string): string =>
+  `INSERT INTO ${table} (tenant, name, ${column}) VALUES ($1, $2, $3)
+    ON CONFLICT (tenant, name) DO UPDATE SET ${column} = excluded.${column}`;
+
 /** A row for the entry and one for its line in the index, in a transaction, with nothing else. */
 export async function naively(url: string): Promise<Contestant> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query("CREATE TABLE entries (tenant text, name text, body text, PRIMARY KEY (tenant, name))");
   await client.query("CREATE TABLE index_lines (tenant text, name text, line text, PRIMARY KEY (tenant, name))");
-  const put = (table: string, column: string): string =>
-    `INSERT INTO ${table} (tenant, name, ${column}) VALUES ($1, $2, $3)
-      ON CONFLICT (tenant, name) DO UPDATE SET ${column} = excluded.${column}`;
   const [putEntry, putLine] = [put("entries", "body"), put("index_lines", "line")];
   return {
     name: "naive",

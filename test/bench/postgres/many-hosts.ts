@@ -19,6 +19,6 @@ export async function throughputOf(hosts: number, url: string): Promise<number> 
   for (const { lines } of running) await lines.next();
   for (const { child } of running) child.stdin.write("go\n");
   const made = await Promise.all(running.map(async ({ lines }) => Number((await lines.next()).value)));
-  await Promise.all(running.map(({ child }) => (child.exitCode === null ? once(child, "exit") : null)));
+  await Promise.all(running.filter(({ child }) => child.exitCode === null).map(({ child }) => once(child, "exit")));
   return made.reduce((sum, each) => sum + each, 0) / seconds;
 }
