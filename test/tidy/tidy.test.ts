@@ -52,7 +52,7 @@ const soleImporters: Record<string, string> = {
   "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
-  pg: "host/store/postgres/connections.ts",
+  pg: "host/store/postgres/client.ts",
   piscina: "host/thread/pool.ts",
   "string-width": "host/cli/columns.ts",
   "wrap-ansi": "host/report/text-report.ts",

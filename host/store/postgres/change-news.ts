@@ -70,7 +70,7 @@ export class ChangeNews {
     const told = [...this.#toTell].map((tenant) => `${this.#self} ${opaque(tenant)}`);
     this.#toTell.clear();
     // If it is not told, others find out by asking.
-    await this.#database.ask(nobody, tellChanged(channel, told), { commits: true }).catch(() => {});
+    await this.#database.change(nobody, tellChanged(channel, told)).catch(() => {});
   }
 
   #listen(): void {
@@ -106,7 +106,7 @@ export class ChangeNews {
   async #poll(watches: readonly Watch[], tells: boolean): Promise<void> {
     if (watches.length === 0) return;
     const tenants = [...new Set(watches.map(({ tenant }) => tenant))];
-    const rows = await this.#database.ask(nobody, homeVersions(tenants), { commits: false }).catch(() => null);
+    const rows = await this.#database.ask(nobody, homeVersions(tenants)).catch(() => null);
     if (rows === null) return;
     const versions = new Map(rows.map(({ tenant, version }) => [String(tenant), String(version)]));
     for (const watch of watches) {

@@ -1,7 +1,7 @@
 /** Whether a database is as the migrations have left it: version, roles, flags, ownership and rights. */
 import { counted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { Client } from "./connections.ts";
+import type { Client } from "./client.ts";
 import { migrations, refuseNewer } from "./migrate.ts";
 
 /** One thing that is not as it must be, as a sentence without its end. */

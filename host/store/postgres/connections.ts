@@ -1,12 +1,9 @@
-/** The only importer of the client, `pg`. */
-import type * as Pg from "pg";
-import type { Client, Pool, PoolClient, PoolConfig } from "pg";
-
 import { ToolError } from "../../values/tool-error.ts";
 import { addressesOf } from "./addresses.ts";
-import { failureOfDatabase } from "./database-failure.ts";
-
-export type { Client, PoolClient };
+import { loadClient } from "./client.ts";
+import type { Client, Pool, PoolClient, PoolConfig } from "./client.ts";
+import { Connection } from "./connection.ts";
+import { DatabaseError, failureOfDatabase } from "./database-failure.ts";
 
 export interface ConnectionsSetup {
   /** Can name several servers: see `addressesOf`. */
@@ -25,7 +22,7 @@ export class Connections {
   readonly #setup: ConnectionsSetup;
   readonly #addresses: readonly string[];
   readonly #pools = new Map<string, Pool>();
-  readonly #writable = new WeakSet<PoolClient>();
+  readonly #used = new WeakSet<PoolClient>();
   /** The index of the address that was good last. */
   #at = 0;
 
@@ -34,12 +31,15 @@ export class Connections {
     this.#addresses = addressesOf(setup.url);
   }
 
-  /** A connection of the pool, which the caller must release. */
-  async take(): Promise<PoolClient> {
+  /** A connection of the pool, which the caller must give back or close. */
+  async take(): Promise<Connection> {
     return await this.#first(async (url) => {
       const client = await (await this.#poolOf(url)).connect();
-      if (this.#addresses.length > 1) await this.#refuseStandby(client);
-      return client;
+      const wasUsed = this.#used.has(client);
+      this.#used.add(client);
+      const connection = new Connection(client, wasUsed);
+      if (this.#addresses.length > 1 && !wasUsed) await refuseStandby(connection);
+      return connection;
     });
   }
 
@@ -67,20 +67,7 @@ export class Connections {
         failures.push(error);
       }
     }
-    throw failures[0];
-  }
-
-  /** Of several servers, one can be the standby of another. Each connection is asked once. */
-  async #refuseStandby(client: PoolClient): Promise<void> {
-    if (this.#writable.has(client)) return;
-    try {
-      const { rows } = await client.query<{ is_standby: boolean }>("SELECT pg_is_in_recovery() AS is_standby");
-      if (rows[0]?.is_standby === true) throw new Error("The connection is to a standby");
-      this.#writable.add(client);
-    } catch (error) {
-      client.release(true);
-      throw error;
-    }
+    throw failures[0] instanceof ToolError ? failures[0] : new DatabaseError(failures[0]);
   }
 
   async #poolOf(url: string): Promise<Pool> {
@@ -114,13 +101,25 @@ export async function withClient<Result>(url: string, work: (client: Client) => 
     client = await new Connections({ url, connectionsMax: 1, note: () => {} }).open();
     return await work(client);
   } catch (error) {
-    throw failureOfDatabase(error, "use the database", inUse);
+    const failure = error instanceof ToolError ? error : new DatabaseError(error);
+    throw failureOfDatabase(failure, "use the database", inUse);
   } finally {
     await client?.end().catch(() => {});
   }
 }
 
 export const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the database: it is in use");
+
+/** Of several servers, one can be the standby of another. */
+async function refuseStandby(connection: Connection): Promise<void> {
+  try {
+    const [[row] = []] = await connection.send([{ text: "SELECT pg_is_in_recovery() AS is_standby", values: [] }]);
+    if (row?.["is_standby"] === true) throw new Error("The connection is to a standby");
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+}
 
 async function connectTo(url: string): Promise<Client> {
   const { default: pg } = await loadClient();
@@ -129,12 +128,4 @@ async function connectTo(url: string): Promise<Client> {
   client.on("error", () => {});
   await client.connect();
   return client;
-}
-
-async function loadClient(): Promise<typeof Pg> {
-  try {
-    return await import("pg");
-  } catch (error) {
-    throw new ToolError("STORAGE_FAILED", 'Cannot use PostgreSQL: the package "pg" is not installed', { cause: error });
-  }
 }

@@ -70,7 +70,7 @@ export class DatabaseErasures implements ErasedUsers {
   }
 
   async list(): Promise<ErasedUser[]> {
-    const rows = await this.#database.ask(nobody, listErased(), { commits: false });
+    const rows = await this.#database.ask(nobody, listErased());
     return rows.map(({ tenant, erased_ms: erasedMs, id }) => ({
       store: tenant as StoreId,
       erasedMs: Number(erasedMs),
@@ -83,7 +83,7 @@ export class DatabaseErasures implements ErasedUsers {
   }
 
   async forget({ store, id }: ErasedUser): Promise<void> {
-    await this.#database.ask(store, forgetErased(store, id), { commits: true });
+    await this.#database.change(store, forgetErased(store, id));
   }
 }
 

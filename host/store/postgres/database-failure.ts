@@ -29,32 +29,48 @@ const known: Readonly<Record<string, Reason>> = {
 const stale = new Set(["MC001", "40001", "40P01"]);
 const lockNotAvailable = "55P03";
 
+/** What the database, its client or the way to it has answered. */
+export class DatabaseError extends Error {
+  /** Of the statements that were sent together, the one that failed; -1 if none was sent. */
+  readonly at: number;
+  /** The SQLSTATE; `null` if the server has sent none. */
+  readonly state: string | null;
+
+  constructor(cause: unknown, at = -1) {
+    super("The database has failed", { cause });
+    this.at = at;
+    this.state = sqlStateOf(cause);
+  }
+
+  /** Whether it is not known what became of the statements: the connection is gone. */
+  get isLost(): boolean {
+    return this.state === null ? isOfConnection(this.cause) : /^(?:08|57P0|25P0[34])/.test(this.state);
+  }
+}
+
 /** Returns errors that are not the database's as they are. `tooLong`: the error of a wait for others. */
 export function failureOfDatabase(error: unknown, action: string, tooLong: () => ToolError): unknown {
-  if (error instanceof ToolError) return error;
-  const state = sqlStateOf(error);
+  if (!(error instanceof DatabaseError)) return error;
+  const { state, cause } = error;
   if (state === lockNotAvailable) return tooLong();
-  if (state !== null && stale.has(state)) return new StaleCall();
-  if (state === null && !isOfConnection(error)) return error;
-  const [code, reason] = known[state ?? "08"] ?? known[state?.slice(0, 2) ?? ""] ?? refused;
-  return new ToolError(code, `Cannot ${action}: ${reason}`, { cause: error });
+  if (state !== null && stale.has(state)) return new StaleCall({ cause });
+  const [code, reason] = reasonOf(error);
+  return new ToolError(code, `Cannot ${action}: ${reason}`, { cause });
+}
+
+function reasonOf({ state, isLost }: DatabaseError): Reason {
+  if (state === null) return isLost ? unreachable : refused;
+  return known[state] ?? known[state.slice(0, 2)] ?? refused;
 }
 
 const refused: Reason = ["STORAGE_FAILED", "the database refused"];
 
-/** Whether it is not known what became of the last statement: the connection is gone. */
-export function isConnectionLost(error: unknown): boolean {
-  const state = sqlStateOf(error);
-  return state === null ? isOfConnection(error) : /^(?:08|57P0)/.test(state);
-}
-
-/** `null` for an error that the server has not sent. */
 function sqlStateOf(error: unknown): string | null {
   const { code, severity } = error as { readonly code?: unknown; readonly severity?: unknown };
   return typeof code === "string" && severity !== undefined ? code : null;
 }
 
-/** Of the client or of the system, as opposed to an error of ours. */
+/** Of the client or of the system, as opposed to a mistake. */
 function isOfConnection(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return false;
   return "errno" in error || "code" in error || /connection|timeout|terminat|queryable/i.test(error.message);

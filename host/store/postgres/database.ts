@@ -1,12 +1,13 @@
 import { Slots } from "../../values/slots.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { ToolError } from "../../values/tool-error.ts";
+import { StaleCall, untilFresh } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
 import { Connections, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
-import { Transaction } from "./transaction.ts";
+import { Transaction, UnknownOutcome } from "./transaction.ts";
 import type { TransactionParts } from "./transaction.ts";
 
 export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {}
@@ -56,13 +57,25 @@ export class Database {
     }
   }
 
-  /** One statement, for whoever `who` is. */
-  async ask(who: StoreId, statement: Statement, { commits }: { readonly commits: boolean }): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot: !commits, until: performance.now() + askMs };
-    const [rows = []] = await this.act(acting, { action: "use the database", tooLong: inUse }, (transaction) =>
-      commits ? transaction.commit(statement) : transaction.ask(statement),
-    );
+  /** Reads with one statement. */
+  async ask(who: StoreId, statement: Statement): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot: true, until: performance.now() + askMs };
+    const [rows = []] = await this.act(acting, asking, (transaction) => transaction.ask(statement));
     return rows;
+  }
+
+  /** Makes a change that can as well be made twice, so nobody has to find out what became of the first. */
+  async change(who: StoreId, statement: Statement): Promise<Row[]> {
+    const acting = { who, locks: [], isSnapshot: false, until: performance.now() + askMs };
+    const commit = async (transaction: Transaction): Promise<Row[]> => {
+      try {
+        const [rows = []] = await transaction.commit(statement);
+        return rows;
+      } catch (error) {
+        throw error instanceof UnknownOutcome ? new StaleCall({ cause: error }) : error;
+      }
+    };
+    return await untilFresh({ ...acting, writes: true }, () => this.act(acting, asking, commit));
   }
 
   /** Hears what is told on a channel, over a connection of its own. `ended`: it was lost. */
@@ -86,3 +99,5 @@ export class Database {
     await this.#connections.close();
   }
 }
+
+const asking = { action: "use the database", tooLong: inUse };

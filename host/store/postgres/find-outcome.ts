@@ -1,7 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
-import { isConnectionLost } from "./database-failure.ts";
 import type { Statement } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -9,8 +8,8 @@ import type { Transaction } from "./transaction.ts";
 const [findMs, pauseMs] = [30_000, 100] as const;
 
 /**
- * Whether a transaction whose connection was lost at the commit was made. Waits for the locks that it had, so it has
- * ended by then. `found` has rows if it was made. Throws `STORAGE_FAILED` if the database stays away.
+ * Whether a transaction was made of which nobody knows. Waits for the locks that it had, so it has ended by then. `found`
+ * has rows if it was made. Throws `STORAGE_FAILED` if the database does not say so for long.
  */
 export async function findOutcome(lost: Transaction, found: Statement): Promise<boolean> {
   const until = performance.now() + findMs;
@@ -22,7 +21,7 @@ export async function findOutcome(lost: Transaction, found: Statement): Promise<
       return rows.length > 0;
     } catch (error) {
       transaction.drop();
-      if (!isConnectionLost(error) || performance.now() >= until) throw unknown(error);
+      if (performance.now() >= until) throw unknown(error);
     }
     await wait(pauseMs);
   }

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { Client } from "./connections.ts";
+import type { Client } from "./client.ts";
 
 /** In the order in which they are applied. A file that was released is never changed. */
 export const migrations = [

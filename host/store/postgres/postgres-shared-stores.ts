@@ -96,7 +96,7 @@ export class PostgresSharedStores implements SharedStores {
   }
 
   async hintsOf(principal: StoreId): Promise<GrantHint[]> {
-    const rows = await this.#parts.database.ask(principal, listHints(principal), { commits: false });
+    const rows = await this.#parts.database.ask(principal, listHints(principal));
     const hints = rows.map((row): GrantHint => {
       const { store, granted_ms: grantedMs, expires_ms: expiresMs, is_left: isLeft } = row as unknown as HintRow;
       return { store, grantedMs, expiresMs, isLeft };
@@ -106,15 +106,15 @@ export class PostgresSharedStores implements SharedStores {
 
   async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
     const statement = isLeft ? leaveStore(principal, store) : comeBack(principal, store);
-    return (await this.#parts.database.ask(principal, statement, { commits: true })).length > 0;
+    return (await this.#parts.database.change(principal, statement)).length > 0;
   }
 
   async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
-    await this.#parts.database.ask(principal, forgetGrants(untilMs), { commits: true });
+    await this.#parts.database.change(principal, forgetGrants(untilMs));
   }
 
   #list(): Promise<Row[]> {
-    return this.#parts.database.ask(nobody, listHomes("store"), { commits: false });
+    return this.#parts.database.ask(nobody, listHomes("store"));
   }
 
   /** Waits for the turn in one store after another, in the order of their ids. */

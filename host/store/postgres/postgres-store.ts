@@ -75,7 +75,7 @@ export class PostgresStore implements Store {
   }
 
   async users(): Promise<UserId[]> {
-    const rows = await this.#parts.database.ask(nobody, listHomes("user"), { commits: false });
+    const rows = await this.#parts.database.ask(nobody, listHomes("user"));
     return rows.flatMap(({ user_id: userId }) => (userId === null ? [] : [userId as UserId]));
   }
 

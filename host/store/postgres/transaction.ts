@@ -1,27 +1,29 @@
 import type { Acting } from "./acting.ts";
-import type { PoolClient } from "./connections.ts";
-import { isConnectionLost } from "./database-failure.ts";
+import type { Connection } from "./connection.ts";
+import { DatabaseError } from "./database-failure.ts";
 import { enter } from "./statements.ts";
 import type { Row, Statement } from "./statements.ts";
 
 export interface TransactionParts {
-  readonly connect: () => Promise<PoolClient>;
+  readonly connect: () => Promise<Connection>;
   readonly isRelaxed: boolean;
   readonly clock: () => number;
 }
 
-/** The connection was lost at the commit: nobody knows yet whether the database has made it. */
+/** Nobody knows yet whether the database has made the commit: the connection was lost, or the commit itself failed. */
 export class UnknownOutcome extends Error {}
 
 /**
  * One transaction after another for the same principal, on one connection. Each begins by saying who acts, and takes the
- * locks. The next one begins with the first statement after a commit.
+ * locks. The next one begins with the first statement after a commit. After a failure nothing more is sent.
  */
 export class Transaction {
   readonly #parts: TransactionParts;
   readonly #acting: Acting;
-  #client: PoolClient | null = null;
+  #connection: Promise<Connection> | null = null;
   #isBegun = false;
+  #isOver = false;
+  #failed: { readonly error: unknown } | null = null;
 
   constructor(parts: TransactionParts, acting: Acting) {
     this.#parts = parts;
@@ -39,43 +41,60 @@ export class Transaction {
 
   /** Sends statements together. Returns the rows of each. */
   async ask(...statements: readonly Statement[]): Promise<Row[][]> {
-    if (this.#isBegun) return await this.#send(statements);
+    this.#refuseOver();
+    const isFirst = !this.#isBegun;
     this.#isBegun = true;
-    const [, , ...rows] = await this.#send([this.#begin(), this.#enter(), ...statements]);
-    return rows;
+    try {
+      return await this.#untilEnded(() => (isFirst ? this.#sendFirst(statements) : this.#send(statements)));
+    } catch (error) {
+      this.#failed ??= { error };
+      throw error;
+    }
   }
 
   /**
    * Sends the last statements with the commit. If one fails, the database takes everything back. Throws `UnknownOutcome`
-   * if the connection is lost.
+   * if nobody knows whether the commit was made.
    */
   async commit(...statements: readonly Statement[]): Promise<Row[][]> {
+    this.#refuseOver();
     const begin = this.#isBegun ? [] : [this.#begin(), this.#enter()];
+    const all = [...begin, ...statements, { text: "COMMIT", values: [] }];
     this.#isBegun = true;
+    const connection = await this.#connected();
     try {
-      const rows = await this.#send([...begin, ...statements, { text: "COMMIT", values: [] }]);
+      const rows = await connection.send(all);
       this.#isBegun = false;
       return rows.slice(begin.length, -1);
     } catch (error) {
-      if (!isConnectionLost(error)) throw error;
-      this.drop();
-      throw new UnknownOutcome("The connection was lost at the commit", { cause: error });
+      // A failure before the commit makes it take everything back, if the database has said so itself.
+      if (error instanceof DatabaseError && (error.isLost || error.at === all.length - 1)) {
+        this.#close();
+        throw new UnknownOutcome("The connection was lost at the commit", { cause: error });
+      }
+      this.#failed ??= { error };
+      throw error;
     }
   }
 
-  /** Ends what was not committed, and gives the connection back. */
+  /** Ends what was not committed, and gives the connection back. All that was asked for is known, so it cannot fail. */
   async end(): Promise<void> {
-    if (this.#isBegun) await this.#send([{ text: this.isReadOnly ? "COMMIT" : "ROLLBACK", values: [] }]);
-    this.#isBegun = false;
-    this.#client?.release();
-    this.#client = null;
+    const isBegun = this.#isBegun && this.#failed === null;
+    this.#isOver = true;
+    try {
+      if (isBegun) await this.#send([{ text: this.isReadOnly ? "COMMIT" : "ROLLBACK", values: [] }]);
+    } catch {
+      this.#close();
+    }
+    if (this.#failed !== null) this.#close();
+    (await this.#connection)?.giveBack();
+    this.#connection = null;
   }
 
   /** Closes the connection, so that nothing of it is left for anybody else. */
   drop(): void {
-    this.#isBegun = false;
-    this.#client?.release(true);
-    this.#client = null;
+    this.#isOver = true;
+    this.#close();
   }
 
   #begin(): Statement {
@@ -87,24 +106,62 @@ export class Transaction {
     return enter(this.#acting, { isRelaxed, nowMs: clock() });
   }
 
-  async #send(statements: readonly Statement[]): Promise<Row[][]> {
-    const { signal } = this.#acting;
-    this.#client ??= await this.#parts.connect();
-    const client = this.#client;
-    // A server that waits for a lock answers nothing: whoever gives up closes the connection.
-    const cancel = (): void => this.drop();
-    signal?.addEventListener("abort", cancel);
-    try {
-      const results = await Promise.allSettled(statements.map((statement) => client.query<Row>(queryOf(statement))));
-      if (signal?.aborted && this.#client === null) throw signal.reason;
-      return results.map((result) => {
-        if (result.status === "rejected") throw result.reason;
-        return result.value.rows;
-      });
-    } finally {
-      signal?.removeEventListener("abort", cancel);
+  /**
+   * Begins a transaction. A connection that others have used can be dead: then nothing was done, and another one is
+   * tried, until one is new.
+   */
+  async #sendFirst(statements: readonly Statement[]): Promise<Row[][]> {
+    for (;;) {
+      const connection = await this.#connected();
+      try {
+        const [, , ...rows] = await connection.send([this.#begin(), this.#enter(), ...statements]);
+        return rows;
+      } catch (error) {
+        const isOld = connection.wasUsed && error instanceof DatabaseError && error.isLost;
+        if (!isOld || this.#isOver || this.#acting.signal?.aborted) throw error;
+        this.#close();
+        this.#isBegun = true;
+      }
     }
   }
-}
 
-const queryOf = ({ text, values }: Statement): { text: string; values: unknown[] } => ({ text, values: [...values] });
+  async #send(statements: readonly Statement[]): Promise<Row[][]> {
+    return await (await this.#connected()).send(statements);
+  }
+
+  #connected(): Promise<Connection> {
+    return (this.#connection ??= this.#parts.connect());
+  }
+
+  /** A server that waits for a lock answers nothing: whoever gives up closes the connection. */
+  #untilEnded(work: () => Promise<Row[][]>): Promise<Row[][]> {
+    const { signal } = this.#acting;
+    if (signal === undefined) return work();
+    signal.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const end = (): void => {
+        this.#close();
+        reject(signal.reason);
+      };
+      signal.addEventListener("abort", end);
+      void work()
+        .then(resolve, reject)
+        .finally(() => signal.removeEventListener("abort", end));
+    });
+  }
+
+  #refuseOver(): void {
+    if (this.#isOver) throw new RangeError("Cannot use the database: the work has ended");
+    if (this.#failed !== null) throw this.#failed.error;
+  }
+
+  #close(): void {
+    const connection = this.#connection;
+    this.#connection = null;
+    this.#isBegun = false;
+    connection?.then(
+      (opened) => opened.close(),
+      () => {},
+    );
+  }
+}

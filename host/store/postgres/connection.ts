@@ -1,0 +1,48 @@
+import type { Client, PoolClient } from "./client.ts";
+import { DatabaseError } from "./database-failure.ts";
+import type { Row, Statement } from "./statements.ts";
+
+/** A connection of the pool, in use. */
+export class Connection {
+  readonly #client: PoolClient;
+  /** Whether others have used it before. It can have ended since, without a word. */
+  readonly wasUsed: boolean;
+  #underWay = 0;
+
+  constructor(client: PoolClient, wasUsed: boolean) {
+    this.#client = client;
+    this.wasUsed = wasUsed;
+    // A connection that ends while nobody waits for an answer fails the next statement.
+    client.on("error", ignore);
+  }
+
+  /** Sends statements together. Returns the rows of each. Throws the first failure. */
+  async send(statements: readonly Statement[]): Promise<Row[][]> {
+    this.#underWay++;
+    try {
+      const results = await Promise.allSettled(statements.map((each) => this.#client.query<Row>(queryOf(each))));
+      return results.map((result, at) => {
+        if (result.status === "rejected") throw new DatabaseError(result.reason, at);
+        return result.value.rows;
+      });
+    } finally {
+      this.#underWay--;
+    }
+  }
+
+  /** For others to use. */
+  giveBack(): void {
+    this.#client.off("error", ignore);
+    this.#client.release();
+  }
+
+  /** Whoever waits for an answer gets an error at once. The client would wait for all answers first. */
+  close(): void {
+    this.#client.release(true);
+    if (this.#underWay > 0) (this.#client as unknown as Client).connection.stream.destroy();
+  }
+}
+
+const ignore = (): void => {};
+
+const queryOf = ({ text, values }: Statement): { text: string; values: unknown[] } => ({ text, values: [...values] });
