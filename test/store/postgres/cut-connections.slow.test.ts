@@ -5,8 +5,9 @@
 import { expect, test } from "vitest";
 
 import type { Side } from "../../support/postgres/cutting-proxy.ts";
-import { cutChanges, CutStage, unfit } from "./cut-stage.ts";
+import { cutChanges, CutStage } from "./cut-stage.ts";
 import type { CutOutcome } from "./cut-stage.ts";
+import { unfit } from "./inner-words.ts";
 
 const kinds = Object.keys(cutChanges) as (keyof typeof cutChanges)[];
 

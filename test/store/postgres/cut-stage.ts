@@ -1,5 +1,5 @@
 /** A store whose connections can be cut, and another one on the same database that sees what has become of a change. */
-import { postgresStore, ToolError } from "memcell";
+import { postgresStore } from "memcell";
 
 import type { Store } from "../../../host/store/store.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
@@ -155,17 +155,4 @@ export class CutStage implements AsyncDisposable {
     await this.#direct.close();
     await this.proxy[Symbol.asyncDispose]();
   }
-}
-
-/** Words that a caller must never read: of the database, of the client, of a place. */
-const inner =
-  /select|insert|update |rollback|begin;|sqlstate|relation|memcell\.|memcell_|pg_|socket|\/tmp|ECONN|ENOENT|EPIPE|queryable|terminat|port|postgres|[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\./i;
-
-/** What is wrong with an error that a caller gets; `null` if nothing. */
-export function unfit(error: unknown): string | null {
-  if (!(error instanceof ToolError)) return `no ToolError: ${String(error)}`;
-  if (!["STORAGE_BUSY", "BUSY", "STORAGE_FAILED", "STORAGE_FULL"].includes(error.code)) return `code ${error.code}`;
-  const isRetryable = error.code.endsWith("BUSY");
-  if (error.retryable !== isRetryable) return `retryable of ${error.code}: ${error.retryable}`;
-  return inner.test(`${error.message} ${error.hint ?? ""}`) ? `its message: ${error.message}` : null;
 }
