@@ -8,12 +8,22 @@ export class Connection {
   /** Whether others have used it before. It can have ended since, without a word. */
   readonly wasUsed: boolean;
   #underWay = 0;
+  #hasEnded = false;
+  readonly #onError = (): void => {
+    this.#hasEnded = true;
+  };
 
   constructor(client: PoolClient, wasUsed: boolean) {
     this.#client = client;
     this.wasUsed = wasUsed;
-    // A connection that ends while nobody waits for an answer fails the next statement.
-    client.on("error", ignore);
+    client.on("error", this.#onError);
+    // Sent together with the first statements. Servers that do not know it, or cannot, go without.
+    if (!wasUsed) void client.query(endsWithHost).catch(() => {});
+  }
+
+  /** Whether nothing can be sent any more. */
+  get hasEnded(): boolean {
+    return this.#hasEnded;
   }
 
   /** Sends statements together. Returns the rows of each. Throws the first failure. */
@@ -32,7 +42,7 @@ export class Connection {
 
   /** For others to use. */
   giveBack(): void {
-    this.#client.off("error", ignore);
+    this.#client.off("error", this.#onError);
     this.#client.release();
   }
 
@@ -43,6 +53,7 @@ export class Connection {
   }
 }
 
-const ignore = (): void => {};
+/** A session that waits for a lock ends soon after its host, or after the host has given up. */
+const endsWithHost = "SET client_connection_check_interval = '2s'";
 
 const queryOf = ({ text, values }: Statement): { text: string; values: unknown[] } => ({ text, values: [...values] });

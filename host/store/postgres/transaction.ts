@@ -1,3 +1,4 @@
+import { StaleCall } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
 import type { Connection } from "./connection.ts";
 import { DatabaseError } from "./database-failure.ts";
@@ -54,7 +55,7 @@ export class Transaction {
 
   /**
    * Sends the last statements with the commit. If one fails, the database takes everything back. Throws `UnknownOutcome`
-   * if nobody knows whether the commit was made.
+   * if nobody knows whether the commit was made, and `StaleCall` if it could not be sent.
    */
   async commit(...statements: readonly Statement[]): Promise<Row[][]> {
     this.#refuseOver();
@@ -62,6 +63,8 @@ export class Transaction {
     const all = [...begin, ...statements, { text: "COMMIT", values: [] }];
     this.#isBegun = true;
     const connection = await this.#connected();
+    // Of a connection that ended before, the database has taken everything back.
+    if (connection.hasEnded) throw new StaleCall();
     try {
       const rows = await connection.send(all);
       this.#isBegun = false;

@@ -22,8 +22,9 @@ BEGIN
     FOREACH lock IN ARRAY locks LOOP
       PERFORM pg_advisory_xact_lock(lock);
     END LOOP;
-    PERFORM set_config('lock_timeout', '0', true);
   END IF;
+  -- Other hosts keep rows and tables only for an instant, but an administrator can keep them for long.
+  PERFORM set_config('lock_timeout', greatest(lock_ms, 1000)::text, true);
 END
 $$;
 
