@@ -3,17 +3,14 @@ import { postgresStore } from "memcell";
 
 import type { Store } from "../../../host/store/store.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
-import { ownStoreOf } from "../../../host/values/store-id.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
 import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
 import type { Side } from "../../support/postgres/cutting-proxy.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { granting, storeA, storeB, textOf, grantsOf, to, writeIn } from "../store-files.ts";
 import { write } from "../store-stage.ts";
+import { alice, soon } from "./fault-server.ts";
 
-export const alice = "alice" as UserId;
-export const own = ownStoreOf(alice);
-export const grantee = "99999999-9999-4999-8999-999999999999" as StoreId;
+const grantee = "99999999-9999-4999-8999-999999999999" as StoreId;
 
 /** What a change writes: a text of its own, everywhere that it writes. */
 export interface CutChange {
@@ -25,8 +22,6 @@ export interface CutChange {
   /** What `shown` shows after a change that has been made on what was shown `before`. */
   readonly after: (before: readonly unknown[], text: string) => readonly unknown[];
 }
-
-export const soon = (): { writes: true; until: number } => ({ writes: true, until: performance.now() + 30_000 });
 
 const files: CutChange = {
   prepare: async () => {},
@@ -98,7 +93,20 @@ const erasure: CutChange = {
   after: (_before, text) => [0, 0, null, null, null, null, null, Number(text)],
 };
 
-export const cutChanges = { files, stores, records, erasure };
+const hints: CutChange = {
+  prepare: async (store) => {
+    const granted = granting(storeA, "", { granted: [to(grantee)] });
+    await store.shared.hold([storeA], soon(), (held) =>
+      held.commit({ by: alice, changes: [], seen: [], grants: granted }),
+    );
+    await store.shared.leave(grantee, storeA, false);
+  },
+  make: (store) => store.shared.leave(grantee, storeA, true),
+  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ isLeft }) => isLeft),
+  after: () => [true],
+};
+
+export const cutChanges = { files, stores, records, erasure, hints };
 
 /** What became of one change whose connection was cut. */
 export interface CutOutcome {

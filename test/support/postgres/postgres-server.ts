@@ -18,6 +18,8 @@ export interface PostgresOptions {
   readonly maxConnections?: number;
   /** By their names in `postgresql.conf`. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The folder in which the server's own is made. Default: that of temporary files. */
+  readonly above?: string;
 }
 
 /**
@@ -27,7 +29,7 @@ export interface PostgresOptions {
  * @throws if no server can be started
  */
 export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = serverFolder();
+  const folder = serverFolder(options.above);
   try {
     const data = join(folder.path, "data");
     const programs = await freshData(options.version ?? "embedded", data, folder.path);

@@ -9,8 +9,8 @@ const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
 /** A fresh folder of the server's user. */
-export function serverFolder(): ReturnType<typeof temporaryFolder> {
-  const folder = temporaryFolder();
+export function serverFolder(above?: string): ReturnType<typeof temporaryFolder> {
+  const folder = temporaryFolder(above);
   if (isRoot) chownSync(folder.path, nobody, nobody);
   return folder;
 }
