@@ -101,8 +101,8 @@ export async function withClient<Result>(url: string, work: (client: Client) => 
     client = await new Connections({ url, connectionsMax: 1, note: () => {} }).open();
     return await work(client);
   } catch (error) {
-    const failure = error instanceof ToolError ? error : new DatabaseError(error);
-    throw failureOfDatabase(failure, "use the database", inUse);
+    const isOurs = error instanceof ToolError || error instanceof DatabaseError;
+    throw failureOfDatabase(isOurs ? error : new DatabaseError(error), "use the database", inUse);
   } finally {
     await client?.end().catch(() => {});
   }

@@ -1,6 +1,11 @@
 /** A store whose connections can be cut, and another one on the same database that sees what has become of a change. */
 import { postgresStore } from "memcell";
 
+import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
+import { Database } from "../../../host/store/postgres/database.ts";
+import { Holds } from "../../../host/store/postgres/holds.ts";
+import { PostgresStore } from "../../../host/store/postgres/postgres-store.ts";
+import { defaultSettings } from "../../../host/store/store-settings.ts";
 import type { Store } from "../../../host/store/store.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
 import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
@@ -133,7 +138,11 @@ export class CutStage implements AsyncDisposable {
 
   private constructor(url: string, proxy: CuttingProxy) {
     this.proxy = proxy;
-    this.store = postgresStore({ url: proxy.urlOf(url), connectionsMax: 2 }).open(() => {});
+    const setup = { isRelaxed: false, clock: Date.now, connectionsMax: 2, note: () => {} };
+    const database = new Database({ ...setup, url: proxy.urlOf(url) });
+    // What is told to other hosts takes another way, so that only the messages of the change are counted.
+    const news = new ChangeNews(new Database({ ...setup, url }));
+    this.store = new PostgresStore({ database, news, holds: new Holds(), settings: defaultSettings });
     this.#direct = postgresStore({ url }).open(() => {});
   }
 

@@ -1,4 +1,4 @@
-import { ToolError } from "memcell";
+import type { ToolError } from "memcell";
 
 /** Words that a caller must never read: of the database, of its client, of the way to it. */
 const inner = [
@@ -17,9 +17,10 @@ const codes = new Map([
 ]);
 
 /** What is wrong with an error that a caller gets; `null` if nothing. */
-export function unfit(error: unknown): string | null {
-  if (!(error instanceof ToolError)) return `no ToolError: ${String(error)}`;
-  const isRetryable = codes.get(error.code);
-  if (error.retryable !== isRetryable) return `code ${error.code}, retryable: ${error.retryable}`;
-  return isInner(`${error.message} ${error.hint ?? ""}`) ? `its message: ${error.message}` : null;
+export function unfit(thrown: unknown): string | null {
+  // The tests use the host's sources and the package side by side, and each has a class of its own.
+  if (!(thrown instanceof Error) || thrown.name !== "ToolError") return `no ToolError: ${String(thrown)}`;
+  const { code, retryable, message, hint = "" } = thrown as ToolError;
+  if (retryable !== codes.get(code)) return `code ${code}, retryable: ${retryable}`;
+  return isInner(`${message} ${hint}`) ? `its message: ${message}` : null;
 }
