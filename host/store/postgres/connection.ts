@@ -17,8 +17,8 @@ export class Connection {
     this.#client = client;
     this.wasUsed = wasUsed;
     client.on("error", this.#onError);
-    // Sent together with the first statements. Servers that do not know it, or cannot, go without.
-    if (!wasUsed) void client.query(endsWithHost).catch(() => {});
+    // Sent together with the first statements. A server that cannot do one of them goes without.
+    if (!wasUsed) for (const each of endWithHost) void client.query(each).catch(() => {});
   }
 
   /** Whether nothing can be sent any more. */
@@ -26,9 +26,13 @@ export class Connection {
     return this.#hasEnded;
   }
 
-  /** Sends statements together. Returns the rows of each. Throws the first failure. */
-  async send(statements: readonly Statement[]): Promise<Row[][]> {
+  /**
+   * Sends statements together. Returns the rows of each. Throws the first failure. After `silentMs` without an answer to
+   * all, the connection is lost.
+   */
+  async send(statements: readonly Statement[], silentMs: number): Promise<Row[][]> {
     this.#underWay++;
+    const timer = setTimeout(() => this.#cut(), Math.min(silentMs, 2 ** 31 - 1));
     try {
       const results = await Promise.allSettled(statements.map((each) => this.#client.query<Row>(queryOf(each))));
       return results.map((result, at) => {
@@ -36,6 +40,7 @@ export class Connection {
         return result.value.rows;
       });
     } finally {
+      clearTimeout(timer);
       this.#underWay--;
     }
   }
@@ -49,11 +54,21 @@ export class Connection {
   /** Whoever waits for an answer gets an error at once. The client would wait for all answers first. */
   close(): void {
     this.#client.release(true);
-    if (this.#underWay > 0) (this.#client as unknown as Client).connection.stream.destroy();
+    if (this.#underWay > 0) this.#cut();
+  }
+
+  #cut(): void {
+    (this.#client as unknown as Client).connection.stream.destroy();
   }
 }
 
-/** A session that waits for a lock ends soon after its host, or after the host has given up. */
-const endsWithHost = "SET client_connection_check_interval = '2s'";
+/**
+ * A session ends soon after its host, or after the host has given up: also while it waits for a lock, and if the network
+ * says nothing of it.
+ */
+const endWithHost = [
+  "SET client_connection_check_interval = '2s'",
+  "SET tcp_keepalives_idle = 30; SET tcp_keepalives_interval = 10; SET tcp_keepalives_count = 3",
+];
 
 const queryOf = ({ text, values }: Statement): { text: string; values: unknown[] } => ({ text, values: [...values] });

@@ -3,6 +3,7 @@ import type { StoreId } from "../../values/store-id.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import { StaleCall, untilFresh } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
+import type { Connection } from "./connection.ts";
 import { Connections, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
@@ -10,7 +11,10 @@ import type { Row, Statement } from "./statements.ts";
 import { Transaction, UnknownOutcome } from "./transaction.ts";
 import type { TransactionParts } from "./transaction.ts";
 
-export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {}
+export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {
+  /** How long the database may say nothing. Default: a minute. */
+  readonly answerMs?: number;
+}
 
 /** How long a single statement may wait. */
 const askMs = 30_000;
@@ -43,8 +47,9 @@ export class Database {
     const { until, signal } = acting;
     const beganMs = performance.now();
     await this.#slots.take({ until, signal, tooLong });
-    const { isRelaxed, clock } = this.#setup;
-    const transaction = new Transaction({ isRelaxed, clock, connect: () => this.#connections.take() }, acting);
+    const { isRelaxed, clock, answerMs = 60_000 } = this.#setup;
+    const connect = (): Promise<Connection> => this.#connections.take();
+    const transaction = new Transaction({ isRelaxed, clock, answerMs, connect }, acting);
     try {
       const result = await work(transaction);
       await transaction.end();

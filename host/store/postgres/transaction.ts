@@ -9,6 +9,8 @@ export interface TransactionParts {
   readonly connect: () => Promise<Connection>;
   readonly isRelaxed: boolean;
   readonly clock: () => number;
+  /** How long the database may take for statements, beside what it waits for locks. */
+  readonly answerMs: number;
 }
 
 /** Nobody knows yet whether the database has made the commit: the connection was lost, or the commit itself failed. */
@@ -66,7 +68,7 @@ export class Transaction {
     // Of a connection that ended before, the database has taken everything back.
     if (connection.hasEnded) throw new StaleCall();
     try {
-      const rows = await connection.send(all);
+      const rows = await connection.send(all, this.#silentMs);
       this.#isBegun = false;
       return rows.slice(begin.length, -1);
     } catch (error) {
@@ -117,7 +119,7 @@ export class Transaction {
     for (;;) {
       const connection = await this.#connected();
       try {
-        const [, , ...rows] = await connection.send([this.#begin(), this.#enter(), ...statements]);
+        const [, , ...rows] = await connection.send([this.#begin(), this.#enter(), ...statements], this.#silentMs);
         return rows;
       } catch (error) {
         const isOld = connection.wasUsed && error instanceof DatabaseError && error.isLost;
@@ -129,7 +131,11 @@ export class Transaction {
   }
 
   async #send(statements: readonly Statement[]): Promise<Row[][]> {
-    return await (await this.#connected()).send(statements);
+    return await (await this.#connected()).send(statements, this.#silentMs);
+  }
+
+  get #silentMs(): number {
+    return this.#parts.answerMs + Math.max(0, this.#acting.until - performance.now());
   }
 
   #connected(): Promise<Connection> {
