@@ -113,7 +113,10 @@ export const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the data
 /** Of several servers, one can be the standby of another. */
 async function refuseStandby(connection: Connection): Promise<void> {
   try {
-    const [[row] = []] = await connection.send([{ text: "SELECT pg_is_in_recovery() AS is_standby", values: [] }]);
+    const [[row] = []] = await connection.send(
+      [{ text: "SELECT pg_is_in_recovery() AS is_standby", values: [] }],
+      connectMs,
+    );
     if (row?.["is_standby"] === true) throw new Error("The connection is to a standby");
   } catch (error) {
     connection.close();

@@ -9,13 +9,17 @@ import { cutChanges, CutStage } from "./cut-stage.ts";
 import type { CutOutcome } from "./cut-stage.ts";
 import { unfit } from "./inner-words.ts";
 
+const sides = ["host", "server"] as const;
 const kinds = Object.keys(cutChanges) as (keyof typeof cutChanges)[];
 
-test.for(kinds.flatMap((kind) => (["host", "server"] as const).map((side) => [kind, side] as const)))(
-  "%s, before each message of the %s",
-  async ([kind, side]) => {
+const used = kinds.flatMap((kind) => sides.map((side) => [kind, side, "used"] as const));
+
+test.for([...used, ...sides.map((side) => ["files", side, "new"] as const)])(
+  "%s, before each message of the %s, on a %s connection",
+  { timeout: 120_000 },
+  async ([kind, side, age]) => {
     await using stage = await CutStage.open();
-    const outcomes = await cutEach(stage, kind, side);
+    const outcomes = await cutEach(stage, kind, side, age === "new");
     expect(outcomes.flatMap(({ wrong }) => wrong ?? [])).toEqual([]);
     const failed = outcomes.filter(({ error }) => error !== null);
     expect(failed.flatMap(({ error }) => unfit(error) ?? [])).toEqual([]);
@@ -23,16 +27,21 @@ test.for(kinds.flatMap((kind) => (["host", "server"] as const).map((side) => [ki
     const committed = outcomes.filter(({ hasCommit }) => hasCommit);
     expect(committed.filter(({ error }) => error !== null)).toEqual([]);
     expect(committed.length).toBeGreaterThan(0);
-    console.log(`${kind}, ${side}: ${outcomes.length} cuts, ${failed.length} calls refused`);
+    console.log(`${kind}, ${side}, ${age}: ${outcomes.length} cuts, ${failed.length} calls refused`);
     expect(await stage.cut(cutChanges[kind], side, Infinity)).toMatchObject({ isCut: false, error: null });
   },
 );
 
 /** Cuts one message later each time, until a change is made before it is cut. */
-async function cutEach(stage: CutStage, kind: keyof typeof cutChanges, side: Side): Promise<CutOutcome[]> {
+async function cutEach(
+  stage: CutStage,
+  kind: keyof typeof cutChanges,
+  side: Side,
+  isNew: boolean,
+): Promise<CutOutcome[]> {
   const outcomes: CutOutcome[] = [];
   for (let at = 1; ; at++) {
-    const outcome = await stage.cut(cutChanges[kind], side, at);
+    const outcome = await stage.cut(cutChanges[kind], side, at, isNew);
     if (!outcome.isCut) return outcomes;
     outcomes.push(outcome);
   }

@@ -126,9 +126,9 @@ export interface CutOutcome {
 
 export class CutStage implements AsyncDisposable {
   readonly proxy: CuttingProxy;
-  /** By way of the proxy. */
-  readonly store: Store;
+  readonly #open: () => Store;
   readonly #direct: Store;
+  #store: Store;
   #texts = 0;
 
   static async open(): Promise<CutStage> {
@@ -139,23 +139,33 @@ export class CutStage implements AsyncDisposable {
   private constructor(url: string, proxy: CuttingProxy) {
     this.proxy = proxy;
     const setup = { isRelaxed: false, clock: Date.now, connectionsMax: 2, note: () => {} };
-    const database = new Database({ ...setup, url: proxy.urlOf(url) });
-    // What is told to other hosts takes another way, so that only the messages of the change are counted.
-    const news = new ChangeNews(new Database({ ...setup, url }));
-    this.store = new PostgresStore({ database, news, holds: new Holds(), settings: defaultSettings });
+    this.#open = () => {
+      const database = new Database({ ...setup, url: proxy.urlOf(url) });
+      // What is told to other hosts takes another way, so that only the messages of the change are counted.
+      const news = new ChangeNews(new Database({ ...setup, url }));
+      return new PostgresStore({ database, news, holds: new Holds(), settings: defaultSettings });
+    };
+    this.#store = this.#open();
     this.#direct = postgresStore({ url }).open(() => {});
   }
 
-  /** Makes a change, and cuts its connection before the side's message number `at`. */
-  async cut(change: CutChange, side: Side, at: number): Promise<CutOutcome> {
+  /**
+   * Makes a change, and cuts its connection before the side's message number `at`. `isNew`: the connection begins with the
+   * change; if not, others have used it.
+   */
+  async cut(change: CutChange, side: Side, at: number, isNew = false): Promise<CutOutcome> {
     const text = `${++this.#texts}`;
     await change.prepare(this.#direct);
-    // So that the pool has a connection, as it has under load.
-    await this.store.holdRecords(alice, { ...soon(), writes: false }, (held) => held.names("pending"));
+    if (isNew) {
+      await this.#store.close();
+      this.#store = this.#open();
+    } else {
+      await this.#store.holdRecords(alice, { ...soon(), writes: false }, (held) => held.names("pending"));
+    }
     const before = await change.shown(this.#direct);
     const { cuts } = this.proxy;
     this.proxy.arm(side, at);
-    const error = await change.make(this.store, text).then(
+    const error = await change.make(this.#store, text).then(
       () => null,
       (thrown: unknown) => thrown,
     );
@@ -168,7 +178,7 @@ export class CutStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
+    await this.#store.close();
     await this.#direct.close();
     await this.proxy[Symbol.asyncDispose]();
   }
