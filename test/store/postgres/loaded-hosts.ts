@@ -41,8 +41,6 @@ export class LoadedHosts implements Disposable {
   async killServer(): Promise<void> {
     await this.#instant();
     await this.#server.stop("immediate");
-    const failures = this.failed.size;
-    await this.#until(() => this.failed.size > failures);
     await this.#server.start();
     this.serverKills++;
     const done = this.#running.map((host) => host.done.length);
