@@ -26,8 +26,10 @@ export async function commitHomes(
   try {
     await transaction.commit(...more, ...wanted);
   } catch (error) {
+    if (!(error instanceof UnknownOutcome)) throw error;
     const first = commits.find(({ commit }) => commit.statement !== null);
-    if (!(error instanceof UnknownOutcome) || first === undefined) throw error;
+    // Without a change set, all of it can as well be made twice.
+    if (first === undefined) throw new StaleCall({ cause: error });
     const { home, commit } = first;
     const found = findChange(home.place, commit.id, home.facts.commits);
     if (!(await findOutcome(transaction, found))) throw new StaleCall({ cause: error });
