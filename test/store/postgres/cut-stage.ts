@@ -111,7 +111,19 @@ const hints: CutChange = {
   after: () => [true],
 };
 
-export const cutChanges = { files, stores, records, erasure, hints };
+/** Their text stays the same, so that no home has a change set. */
+const grants: CutChange = {
+  prepare: async () => {},
+  make: (store, text) =>
+    store.shared.hold([storeA], soon(), (held) => {
+      const granted = granting(storeA, "the same", { granted: [to(grantee, Number(text))] });
+      return held.commit({ by: alice, changes: [], seen: held.seen, grants: granted });
+    }),
+  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ grantedMs }) => grantedMs),
+  after: (_before, text) => [Number(text)],
+};
+
+export const cutChanges = { files, stores, records, erasure, hints, grants };
 
 /** What became of one change whose connection was cut. */
 export interface CutOutcome {
