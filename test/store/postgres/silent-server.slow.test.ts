@@ -1,6 +1,7 @@
 /** The network swallows everything without a word: no call waits for it without end, and each learns what became of it. */
 import { expect, test } from "vitest";
 
+import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
 import { Database } from "../../../host/store/postgres/database.ts";
 import { Holds } from "../../../host/store/postgres/holds.ts";
 import { PostgresStore } from "../../../host/store/postgres/postgres-store.ts";
@@ -11,7 +12,8 @@ import { alice, commit, shown, soon } from "./fault-server.ts";
 
 function open(url: string): PostgresStore {
   const setup = { url, connectionsMax: 1, isRelaxed: false, clock: () => 1, note: () => {}, answerMs: 500 };
-  return new PostgresStore({ database: new Database(setup), holds: new Holds(), settings: defaultSettings });
+  const database = new Database(setup);
+  return new PostgresStore({ database, news: new ChangeNews(database), holds: new Holds(), settings: defaultSettings });
 }
 
 test("a call on a connection that has fallen silent is made on another one", async () => {
