@@ -27,6 +27,7 @@ const summaries = {
   audit: "reports what a plugin file can do and whether the policy grants it",
   "audit verify": "finds removed or altered records in an audit log",
   config: "prints every setting with its value and its source",
+  copy: "copies everything between a data folder and a database",
   db: "brings a PostgreSQL database to the present version, or checks it",
 };
 
@@ -52,6 +53,7 @@ const commands: Readonly<Record<CommandName, () => Promise<Command>>> = {
   serve: async () => (await import("./serve-command.ts")).serveCommand,
   audit: async () => (await import("./audit-command.ts")).auditCommand,
   "audit verify": async () => (await import("./verify-command.ts")).verifyCommand,
+  copy: async () => (await import("./copy-command.ts")).copyCommand,
   db: async () => (await import("./db-command.ts")).dbCommand,
   config: async () => (await import("./config-command.ts")).configCommand,
 };

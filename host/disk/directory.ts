@@ -57,6 +57,9 @@ export interface Directory extends Disposable {
    */
   create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
 
+  /** Sets when the content of a file was last written, to the microsecond. Follows no link. */
+  setWritten(name: string, writtenUs: number): void;
+
   /** The permissions of the file with this name; `null` if there is none. Follows no link. */
   permissionsOf(name: string): Permissions | null;
 

@@ -12,6 +12,7 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
+  lutimesSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -170,6 +171,12 @@ export class PinnedDirectory implements Directory {
         closeSync(descriptor);
       }
     });
+  }
+
+  setWritten(name: string, writtenUs: number): void {
+    // Node cuts seconds off after the microsecond, and a number of them is not exact.
+    const seconds = (writtenUs + 0.5) / 1_000_000;
+    this.#try("write the time of a file", () => lutimesSync(this.#at(name), seconds, seconds));
   }
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {

@@ -3,6 +3,7 @@ import type { HeldHistory } from "../versions/held-history.ts";
 import { isStatedClass, placeKey } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version-line.ts";
+import { lostTrust } from "../versions/version.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
 import type { HeldHome } from "./held-home.ts";
 import { isKnownFile, originOf } from "./known-file.ts";
@@ -26,7 +27,7 @@ export class HeldDatabaseHistory implements HeldHistory {
 
   /** What an operator has put into the database with SQL is no user's edit. */
   get unknown(): OriginClass {
-    return "unstated";
+    return this.#home.facts.hasLost ? lostTrust : "unstated";
   }
 
   get hasStated(): boolean {

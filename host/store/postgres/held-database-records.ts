@@ -1,13 +1,14 @@
-import type { StoreId } from "../../values/store-id.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
 import type { HeldRecords, RecordKind } from "../held-records.ts";
-import { nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
+import { nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */
 export class HeldDatabaseRecords implements HeldRecords {
   readonly #transaction: Transaction;
-  readonly #tenant: StoreId;
+  readonly #userId: UserId;
   readonly #checkWrites: () => void;
   /** What was written, by kind and name; `null` for what was removed. */
   readonly changed = new Map<
@@ -16,10 +17,14 @@ export class HeldDatabaseRecords implements HeldRecords {
   >();
 
   /** `checkWrites` throws if the user is held for reading only. */
-  constructor(transaction: Transaction, tenant: StoreId, checkWrites: () => void) {
+  constructor(transaction: Transaction, userId: UserId, checkWrites: () => void) {
     this.#transaction = transaction;
-    this.#tenant = tenant;
+    this.#userId = userId;
     this.#checkWrites = checkWrites;
+  }
+
+  get #tenant(): ReturnType<typeof ownStoreOf> {
+    return ownStoreOf(this.#userId);
   }
 
   async names(kind: RecordKind): Promise<string[]> {
@@ -36,7 +41,8 @@ export class HeldDatabaseRecords implements HeldRecords {
   async write(kind: RecordKind, name: string, text: string): Promise<void> {
     checkRecordName(name);
     this.#checkWrites();
-    await this.#transaction.ask(writeRecord(this.#tenant, kind, name, text));
+    const home = nameHome({ tenant: this.#tenant, kind: "user" }, this.#userId);
+    await this.#transaction.ask(home, writeRecord(this.#tenant, kind, name, text));
     this.changed.set(`${kind}/${name}`, { kind, name, text });
   }
 

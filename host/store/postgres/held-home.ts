@@ -7,7 +7,7 @@ import { noFiles, sizeOfFiles } from "../scope-size.ts";
 import type { FileSum, ScopeSize } from "../scope-size.ts";
 import type { ScopeSurvey } from "../store.ts";
 import { placeKey } from "../versions/present-origins.ts";
-import { noVersion } from "../versions/version.ts";
+import { lostTrust, noVersion } from "../versions/version.ts";
 import type { VersionHead } from "../versions/version.ts";
 import type { HomePlace } from "./home-place.ts";
 import { fileOf, isKnownFile, placeOf } from "./known-file.ts";
@@ -26,8 +26,10 @@ export interface HomeFacts {
   readonly head: VersionHead;
   readonly agedMs: number;
   readonly hasStated: boolean;
-  /** The last change set is missing. */
+  /** The last change set is missing, or versions were when the home was copied from elsewhere. */
   readonly isBroken: boolean;
+  /** Versions were missing when the home was copied from elsewhere. */
+  readonly hasLost: boolean;
 }
 
 interface Place {
@@ -210,10 +212,12 @@ const noFacts: HomeFacts = {
   agedMs: 0,
   hasStated: false,
   isBroken: false,
+  hasLost: false,
 };
 
 function factsOf(row: Row | undefined): HomeFacts {
   if (row === undefined) return noFacts;
+  const hasLost = row["unknown"] === lostTrust;
   return {
     scopes: row["scopes"] as unknown as string[],
     version: String(row["version"]),
@@ -221,6 +225,7 @@ function factsOf(row: Row | undefined): HomeFacts {
     head: { seq: Number(row["seq"]), hash: String(row["hash"]) },
     agedMs: Number(row["aged_ms"]),
     hasStated: row["has_stated"] === true,
-    isBroken: row["has_last"] !== true,
+    isBroken: row["has_last"] !== true || hasLost,
+    hasLost,
   };
 }

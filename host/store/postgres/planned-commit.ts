@@ -96,6 +96,7 @@ export async function planCommit(
     agedMs: isAging ? nowMs : home.facts.agedMs,
     hasStated: home.facts.hasStated || origins.hasStated,
     isBroken: home.facts.isBroken,
+    hasLost: home.facts.hasLost,
   };
   return { planned, statement, id, facts: after };
 }

@@ -51,7 +51,7 @@ export class PostgresStore implements Store {
   ): Promise<Result> {
     return await untilFresh(options, () =>
       this.#act(userId, options, async (transaction) => {
-        const records = new HeldDatabaseRecords(transaction, ownStoreOf(userId), () => checkCommits(options));
+        const records = new HeldDatabaseRecords(transaction, userId, () => checkCommits(options));
         const result = await work(records);
         await commitRecords(transaction, ownStoreOf(userId), records);
         return result;

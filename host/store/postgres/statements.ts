@@ -1,5 +1,6 @@
 /** Every statement that the store can issue. Each names its tenant, and the policies of the database check it. */
 import type { StoreId } from "../../values/store-id.ts";
+import type { UserId } from "../../values/user-id.ts";
 import type { NewGrants } from "../shared-stores.ts";
 import type { Acting } from "./acting.ts";
 import type { HomePlace } from "./home-place.ts";
@@ -118,6 +119,12 @@ export const writeRecord = (tenant: StoreId, kind: string, name: string, body: s
   text: `INSERT INTO memcell.records (tenant, record_kind, name, body) VALUES ($1, $2, $3, $4)
     ON CONFLICT (tenant, record_kind, name) DO UPDATE SET body = excluded.body`,
   values: [tenant, kind, name, body],
+});
+
+/** A user who has only records has a home, too. */
+export const nameHome = ({ tenant, kind }: HomePlace, userId: UserId): Statement => ({
+  text: "INSERT INTO memcell.homes (tenant, kind, user_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
+  values: [tenant, kind, userId],
 });
 
 export const removeRecord = (tenant: StoreId, kind: string, name: string): Statement => ({

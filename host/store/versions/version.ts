@@ -46,6 +46,9 @@ export interface VersionHead {
 
 export const noVersion: VersionHead = { seq: 0, hash: "0".repeat(64) };
 
+/** Of what is lost, nobody can say where it came from. */
+export const lostTrust = "untrusted_document" satisfies OriginClass;
+
 /** What one version did to one file. */
 export interface VersionedFile {
   readonly scope: string;

@@ -37,6 +37,7 @@ const askingFor: Record<Asked, (place: HomePlace) => Statement> = {
   nameRecords: ({ tenant }) => statements.nameRecords(tenant, "pending"),
   readRecord: ({ tenant }) => statements.readRecord(tenant, "pending", "w"),
   writeRecord: ({ tenant }) => statements.writeRecord(tenant, "pending", "w", "taken over"),
+  nameHome: (place) => statements.nameHome(place, bob),
   removeRecord: ({ tenant }) => statements.removeRecord(tenant, "pending", "w"),
   areRecords: ({ tenant }) => statements.areRecords(tenant, [{ kind: "pending", name: "w", text: secret }]),
   // Who has a memory is no secret to a host, and listed without a word of what is in it.

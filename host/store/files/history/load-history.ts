@@ -1,4 +1,5 @@
 import { PresentOrigins } from "../../versions/present-origins.ts";
+import { lostTrust } from "../../versions/version.ts";
 import type { Wal } from "../commit/wal.ts";
 import type { HistoryFolder } from "./history-folder.ts";
 import type { KnownHistory } from "./known-history.ts";
@@ -19,9 +20,6 @@ export interface HistoryPlace {
   /** Those of the WAL, of which some can be in the history already. */
   readonly queued: readonly QueuedVersions[];
 }
-
-/** Of what is lost, nobody can say where it came from. */
-export const lostTrust = "untrusted_document";
 
 type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment" | "end">;
 

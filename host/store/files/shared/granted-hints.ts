@@ -12,7 +12,7 @@ import type { StoreId } from "../../../values/store-id.ts";
 import { checkRoom, isLive } from "../../grant-hints.ts";
 import type { GrantHint } from "../../grant-hints.ts";
 import { HintFolder } from "./hint-folder.ts";
-import { endedNames, hintName, leftName, readHintName, readHintNames, storeIn } from "./hint-names.ts";
+import { endedNames, hintName, leftIn, leftName, readHintName, readHintNames, storeIn } from "./hint-names.ts";
 
 /** Folders that are looked at before other work gets a turn. */
 const foldersAtOnce = 64;
@@ -65,6 +65,23 @@ export class GrantedHints {
     if (this.list(principal).every((each) => each.store !== store || each.isLeft)) return false;
     await this.#inFolder(principal, (own) => createIfMissing(own, name));
     return true;
+  }
+
+  /** What each principal leaves out, whether anything is granted or not. */
+  leftOfAll(): Map<StoreId, StoreId[]> {
+    const all = HintFolder.principals(this.#root).map((principal): [StoreId, StoreId[]] => {
+      using folder = HintFolder.open(this.#root, principal);
+      return [principal, folder === null ? [] : leftIn(namesIn(folder.own))];
+    });
+    return new Map(all.filter(([, stores]) => stores.length > 0));
+  }
+
+  /** Notes what a principal leaves out, also without a grant. */
+  async leaveAll(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
+    if (stores.length === 0) return;
+    await this.#inFolder(principal, (own) => {
+      for (const store of stores) createIfMissing(own, leftName(store));
+    });
   }
 
   /** Removes what hints a principal to others' stores, or others to the principal's, of grants up to a time. Durable. */

@@ -26,6 +26,13 @@ export function storeIn(name: string): StoreId | null {
   return name === leftName(store) || readHintName(name) !== null ? store : null;
 }
 
+/** The stores that are left out. */
+export const leftIn = (names: readonly string[]): StoreId[] =>
+  names.flatMap((name) => {
+    const store = storeIn(name);
+    return store !== null && name === leftName(store) ? [store] : [];
+  });
+
 /** The names that are about grants up to a time, and those of stores that are left out and have granted nothing since. */
 export function endedNames(names: readonly string[], untilMs: number): string[] {
   const hints = names.flatMap((name) => readHintName(name) ?? []);

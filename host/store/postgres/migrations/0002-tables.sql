@@ -21,6 +21,8 @@ CREATE TABLE memcell.homes (
   -- The bytes of the contents that the history keeps, and when old ones were last looked for.
   kept_bytes bigint NOT NULL DEFAULT 0,
   aged_ms bigint NOT NULL DEFAULT 0,
+  -- Of a home that was copied: where files come from that no version knows. NULL of others.
+  unknown text,
   PRIMARY KEY (tenant, kind)
 );
 
@@ -46,6 +48,8 @@ CREATE TABLE memcell.files (
   sha256 bytea NOT NULL,
   bytes integer NOT NULL,
   changed_us bigint NOT NULL,
+  -- When the content was written, if that was before: of a file that was copied, until it changes. NULL of others.
+  written_us bigint,
   -- Where the content comes from. All NULL of a file that no version has written.
   origin_seq bigint,
   origin_sha256 bytea,

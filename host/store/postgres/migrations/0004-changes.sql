@@ -133,7 +133,7 @@ BEGIN
     origin_seqs, origin_classes, origin_trusts, origin_times, origin_kinds
   ) AS p (scope, path, sha256, bytes, seq, class, trust, ms, origin_kind)
   ON CONFLICT (tenant, kind, scope, path) DO UPDATE SET
-    sha256 = excluded.sha256, bytes = excluded.bytes, changed_us = excluded.changed_us,
+    sha256 = excluded.sha256, bytes = excluded.bytes, changed_us = excluded.changed_us, written_us = NULL,
     origin_seq = excluded.origin_seq, origin_sha256 = excluded.origin_sha256, origin_class = excluded.origin_class,
     origin_trust = excluded.origin_trust, origin_ms = excluded.origin_ms, origin_kind = excluded.origin_kind;
   IF EXISTS (

@@ -3,15 +3,15 @@
 
 -- What there is of a home beside its files; no row if there is no home.
 CREATE FUNCTION memcell.home_facts(of_tenant uuid, of_kind text) RETURNS TABLE (
-  scopes text[], version text, commits float8, seq float8, hash text, aged_ms float8, has_stated boolean, has_last boolean
+  scopes text[], version text, commits float8, seq float8, hash text, aged_ms float8, unknown text, has_stated boolean, has_last boolean
 ) LANGUAGE plpgsql STABLE
 AS $$
 #variable_conflict use_column
 BEGIN
   RETURN QUERY
-  SELECT h.scopes, h.born || ':' || h.commits, h.commits::float8, h.seq::float8, h.hash, h.aged_ms::float8,
+  SELECT h.scopes, h.born || ':' || h.commits, h.commits::float8, h.seq::float8, h.hash, h.aged_ms::float8, h.unknown,
     EXISTS (SELECT FROM memcell.files f WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.is_stated),
-    EXISTS (
+    h.commits = 0 OR EXISTS (
       SELECT FROM memcell.changes c WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.commit_no = h.commits
     )
   FROM memcell.homes h WHERE h.tenant = of_tenant AND h.kind = of_kind;

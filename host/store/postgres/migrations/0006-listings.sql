@@ -3,6 +3,10 @@ CREATE FUNCTION memcell.list_homes(of_kind text) RETURNS TABLE (tenant uuid, use
 SECURITY DEFINER SET search_path = memcell, pg_temp
 AS $$ SELECT h.tenant, h.user_id FROM homes h WHERE h.kind = of_kind $$;
 
+CREATE FUNCTION memcell.list_leaving() RETURNS TABLE (tenant uuid) LANGUAGE sql STABLE
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$ SELECT DISTINCT l.tenant FROM left_stores l $$;
+
 CREATE FUNCTION memcell.list_erased() RETURNS TABLE (tenant uuid, id uuid, erased_ms bigint) LANGUAGE sql STABLE
 SECURITY DEFINER SET search_path = memcell, pg_temp
 AS $$ SELECT e.tenant, e.id, e.erased_ms FROM erased e $$;

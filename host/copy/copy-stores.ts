@@ -1,0 +1,124 @@
+/** Copies everything from one store to another, home by home. A run that was interrupted is completed by another one. */
+import { counted } from "../../shared/text.ts";
+import { readGrants } from "../sharing/grants-file.ts";
+import type { HomeContent, HomeName } from "../store/copying.ts";
+import { grantsPath, grantsScope } from "../store/shared-stores.ts";
+import type { StoreGrant } from "../values/store-grant.ts";
+import { ToolError } from "../values/tool-error.ts";
+import type { CopyWay, ToldHome } from "./copy-way.ts";
+import { digestOfHome } from "./home-digest.ts";
+import { leaveStores } from "./left-stores.ts";
+
+export interface CopyReport {
+  readonly copied: number;
+  /** Homes that were at the target already. */
+  readonly same: number;
+  readonly bytes: number;
+  readonly told: readonly ToldHome[];
+}
+
+export async function copyStores(way: CopyWay): Promise<CopyReport> {
+  const { from, onProgress } = way;
+  const told: ToldHome[] = (await from.strays()).map(({ path, message }) => ({
+    home: path,
+    told: `left out: ${message}`,
+  }));
+  const homes = sortedHomes(await from.homes());
+  const digests = new Map<string, string>();
+  let [copied, same, bytes] = [0, 0, 0];
+  for (const [at, home] of homes.entries()) {
+    onProgress(`${at} of ${homes.length} copied`);
+    const outcome = await copyHome(way, home);
+    told.push(...outcome.told.map((text) => ({ home: shownHome(home), told: text })));
+    if (outcome.digest !== null) digests.set(shownHome(home), outcome.digest);
+    copied += Number(outcome.kind === "copied");
+    same += Number(outcome.kind === "same");
+    bytes += outcome.bytes;
+  }
+  told.push(...(await leaveStores(way)));
+  told.push(...(await changedMeanwhile(way, homes, digests)));
+  return { copied, same, bytes, told };
+}
+
+interface HomeOutcome {
+  readonly kind: "copied" | "same" | "not copied" | "gone";
+  /** What was found at the source; `null` if it is not at the target. */
+  readonly digest: string | null;
+  readonly bytes: number;
+  readonly told: readonly string[];
+}
+
+async function copyHome(way: CopyWay, home: HomeName): Promise<HomeOutcome> {
+  try {
+    return await way.from.hold(home, (content) =>
+      content === null ? Promise.resolve(outcome("gone")) : copyContent(way, home, content),
+    );
+  } catch (error) {
+    // What ails one home does not keep back the others. What ails the disk does.
+    if (!(error instanceof ToolError) || ofAll.has(error.code)) throw error;
+    return outcome("not copied", { told: [`not copied: ${error.message}`] });
+  }
+}
+
+const ofAll: ReadonlySet<string> = new Set(["STORAGE_FULL", "STORAGE_BUSY", "INTERNAL"]);
+
+const outcome = (kind: HomeOutcome["kind"], more: Partial<HomeOutcome> = {}): HomeOutcome => ({
+  kind,
+  digest: null,
+  bytes: 0,
+  told: [],
+  ...more,
+});
+
+async function copyContent({ to }: CopyWay, home: HomeName, content: HomeContent): Promise<HomeOutcome> {
+  const digest = digestOfHome(content);
+  const told = content.leftOut.map(({ path, reason }) => `left out: ${path}: ${reason}`);
+  const digestThere = (): Promise<string | null> => to.hold(home, async (there) => there && digestOfHome(there));
+  const present = await digestThere();
+  if (present === digest) return outcome("same", { digest, told });
+  const isWritten = present === null && (await to.write(home, { ...content, grants: await grantsIn(content) }));
+  if (!isWritten) return outcome("not copied", { told: [...told, "not copied: the target has another one"] });
+  if ((await digestThere()) === digest) return outcome("copied", { digest, bytes: bytesOf(content), told });
+  return outcome("not copied", { told: [...told, "not copied as it is: the target's differs from it"] });
+}
+
+/** None of a file that no host has written: it grants nobody anything where it is, either. */
+async function grantsIn({ files, contentsOf }: HomeContent): Promise<readonly StoreGrant[]> {
+  const file = files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
+  if (file === undefined) return [];
+  try {
+    return readGrants((await contentsOf([file.sha256])).get(file.sha256) ?? null);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return [];
+    throw error;
+  }
+}
+
+/** A content that several files or versions have counts once for each. */
+const bytesOf = ({ files, kept }: HomeContent): number =>
+  [...files, ...kept].reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Reads all homes again: an edit by hand leaves no other mark. */
+async function changedMeanwhile(
+  { from, onProgress }: CopyWay,
+  homes: readonly HomeName[],
+  digests: ReadonlyMap<string, string>,
+): Promise<ToldHome[]> {
+  const told: ToldHome[] = [];
+  for (const [at, home] of homes.entries()) {
+    const before = digests.get(shownHome(home));
+    if (before === undefined) continue;
+    onProgress(`${at} of ${counted(homes.length, "home")} compared`);
+    const now = await from.hold(home, async (content) => content && digestOfHome(content));
+    if (now !== before) told.push({ home: shownHome(home), told: "edited meanwhile" });
+  }
+  const known = new Set(homes.map(shownHome));
+  const added = sortedHomes(await from.homes()).filter((home) => !known.has(shownHome(home)));
+  return [...told, ...added.map((home) => ({ home: shownHome(home), told: "made meanwhile, not copied" }))];
+}
+
+const sortedHomes = (homes: readonly HomeName[]): HomeName[] =>
+  homes.toSorted((a, b) => (shownHome(a) < shownHome(b) ? -1 : 1));
+
+/** No user's id has a slash. */
+const shownHome = ({ kind, id }: HomeName): string => (kind === "user" ? id : `stores/${id}`);

@@ -1,0 +1,136 @@
+/** Reads a whole home. Whoever holds it has finished it and emptied its WAL. */
+import type { Directory } from "../../../disk/directory.ts";
+import { ToolError } from "../../../values/tool-error.ts";
+import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
+import { recordKinds } from "../../held-records.ts";
+import type { UnfitFile } from "../../holding.ts";
+import { digestOf } from "../../reading.ts";
+import { grantsPath, grantsScope } from "../../shared-stores.ts";
+import { parseLine } from "../../versions/version-line.ts";
+import { Wal } from "../commit/wal.ts";
+import { FileReader } from "../file-reader.ts";
+import { heldFileRecords } from "../held-file-records.ts";
+import { HistoryFolder } from "../history/history-folder.ts";
+import { loadHistory } from "../history/load-history.ts";
+import { HomeFolder } from "../home-folder.ts";
+import { checkOwner, readCreator } from "../home-owner.ts";
+import type { Home } from "../home.ts";
+import { ScopeFolders } from "../scope-folders.ts";
+import { KeptContents } from "./kept-contents.ts";
+
+/** `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
+export async function readHome(home: Home): Promise<HomeContent | null> {
+  using folder = HomeFolder.open(home);
+  if (folder === null) return null;
+  const own = folder.openOwn();
+  checkOwner(own, home);
+  const { files, scopes, leftOut } = readFiles(home, folder.home);
+  const kept = new KeptContents(own);
+  const history = readHistory(home, own);
+  return {
+    files,
+    scopes,
+    leftOut,
+    ...history,
+    // Of no version, they are of no use.
+    kept: history.lines.length === 0 ? [] : kept.list,
+    records: await readRecords(home),
+    creator: own && home.kind === "store" ? readCreator(own) : null,
+    contentsOf: async (hashes) => readContents(home, { files, kept }, hashes),
+  };
+}
+
+type ReadFiles = Pick<HomeContent, "files" | "scopes" | "leftOut">;
+
+function readFiles(home: Home, folder: Directory): ReadFiles {
+  const files: CopiedFile[] = [];
+  const leftOut: UnfitFile[] = [];
+  using reader = new FileReader(home);
+  using folders = new ScopeFolders(folder, { kind: home.kind, folds: new Map() });
+  const scopes = reader.scopes();
+  leftOut.push(...reader.beside());
+  for (const scope of scopes) {
+    const { files: fit, unfit } = reader.survey(scope);
+    leftOut.push(...unfit.map(({ path, reason }) => ({ path: `${scope}/${path}`, reason })));
+    for (const { path } of fit) files.push(...readFile(folders, scope, path));
+  }
+  if (home.kind === "store") files.push(...readFile(folders, grantsScope, grantsPath));
+  return { files: files.toSorted(byPlace), scopes: home.kind === "store" ? [] : scopes, leftOut };
+}
+
+/** Nothing for a file that has gone meanwhile. */
+function readFile(folders: ScopeFolders, scope: string, path: string): CopiedFile[] {
+  const found = folders.look(scope, path, ({ folder, name }) => {
+    const measured = folder.measure(name);
+    const content = folder.read(name, path);
+    return measured && content && { measured, content };
+  });
+  if (found === null) return [];
+  const { measured, content } = found;
+  const { changedUs, writtenUs } = measured;
+  return [{ scope, path, sha256: digestOf(content) ?? "", bytes: content.length, changedUs, writtenUs }];
+}
+
+const byPlace = (a: CopiedFile, b: CopiedFile): number =>
+  a.scope === b.scope ? (a.path < b.path ? -1 : 1) : a.scope < b.scope ? -1 : 1;
+
+function readHistory(
+  home: Home,
+  own: Directory | null,
+): Pick<HomeContent, "lines" | "origins" | "unknown" | "isBroken" | "agedMs"> {
+  using history = own && HistoryFolder.open(own);
+  using wal = own && Wal.open(own, home, { isRead: true });
+  const { origins, unknown, isBroken } = loadHistory({ history, wal, queued: [] });
+  const segments = history?.segments("versions") ?? [];
+  return {
+    lines: segments.flatMap((first) => history?.lines("versions", first) ?? []).filter(isVersion),
+    origins: new Map(origins.entries()),
+    unknown,
+    isBroken,
+    agedMs: history?.agedMs ?? 0,
+  };
+}
+
+/** What is no version's line does not count, and breaks the chain. */
+const isVersion = (line: string): boolean => parseLine(line) !== null;
+
+async function readRecords(home: Home): Promise<CopiedRecord[]> {
+  if (home.kind !== "user") return [];
+  const toWrite = (): never => {
+    throw new RangeError("Records are only read here");
+  };
+  const held = heldFileRecords({ home, session: () => null, toWrite: async () => toWrite() });
+  const records: CopiedRecord[] = [];
+  for (const kind of recordKinds) {
+    for (const name of await held.names(kind)) {
+      const text = await held.read(kind, name);
+      if (text !== null) records.push({ kind, name, text });
+    }
+  }
+  return records;
+}
+
+function readContents(
+  home: Home,
+  { files, kept }: Pick<HomeContent, "files"> & { readonly kept: KeptContents },
+  hashes: readonly string[],
+): Map<string, Uint8Array> {
+  using folder = HomeFolder.open(home);
+  if (folder === null) throw edited();
+  using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: new Map() });
+  const wanted = new Set(hashes);
+  const found = new Map<string, Uint8Array>();
+  for (const { scope, path, sha256 } of files) {
+    if (!wanted.has(sha256) || found.has(sha256)) continue;
+    const content = folders.look(scope, path, (file) => file.folder.read(file.name, path));
+    if (content === null || digestOf(content) !== sha256) throw edited();
+    found.set(sha256, content);
+  }
+  const own = folder.openOwn();
+  const left = hashes.filter((sha256) => !found.has(sha256));
+  const ofHistory = own === null || left.length === 0 ? [] : kept.read(own, left);
+  for (const [sha256, content] of ofHistory) found.set(sha256, content);
+  return found;
+}
+
+const edited = (): ToolError => new ToolError("BUSY", "Cannot copy the files: somebody is editing them");

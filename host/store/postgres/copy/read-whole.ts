@@ -1,0 +1,91 @@
+import type { OriginClass } from "../../../../shared/origin.ts";
+import { ownStoreOf } from "../../../values/store-id.ts";
+import type { UserId } from "../../../values/user-id.ts";
+import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
+import type { RecordKind } from "../../held-records.ts";
+import { placeKey } from "../../versions/present-origins.ts";
+import type { FileOrigin } from "../../versions/present-origins.ts";
+import { parseLine } from "../../versions/version-line.ts";
+import { lostTrust } from "../../versions/version.ts";
+import type { HomePlace } from "../home-place.ts";
+import { originOf } from "../known-file.ts";
+import { listVersions } from "../statements.ts";
+import type { Row } from "../statements.ts";
+import type { Transaction } from "../transaction.ts";
+import { someContents, wholeFiles, wholeHistory, wholeHome, wholeRecords } from "./copy-statements.ts";
+
+/** Reads a whole home, in a transaction that sees one moment; `null` if there is none. */
+export async function readWhole(transaction: Transaction, place: HomePlace): Promise<HomeContent | null> {
+  const [homes = [], files = [], lines = [], kept = [], records = []] = await transaction.ask(
+    wholeHome(place),
+    wholeFiles(place),
+    listVersions(place),
+    wholeHistory(place),
+    wholeRecords(place.tenant),
+  );
+  const [home] = homes;
+  const isUser = place.kind === "user";
+  if (home === undefined && (!isUser || records.length === 0)) return null;
+  const origins = originsIn(files);
+  return {
+    files: files.map(fileOf),
+    scopes: isUser ? ((home?.["scopes"] ?? []) as unknown as string[]) : [],
+    lines: lines.map(({ line }) => String(line)).filter((line) => parseLine(line) !== null),
+    origins,
+    ...trustOfUnknown(home, files),
+    kept: kept.map(({ sha256, bytes }) => ({ sha256: String(sha256), bytes: Number(bytes) })),
+    agedMs: Number(home?.["aged_ms"] ?? 0),
+    records: isUser ? records.map(recordOf) : [],
+    creator: isUser ? null : creatorOf(place, home),
+    leftOut: [],
+    contentsOf: async (hashes) => {
+      const [found = []] = await transaction.ask(someContents(place, hashes));
+      return new Map(found.map(({ sha256, content }) => [String(sha256), content as unknown as Buffer]));
+    },
+  };
+}
+
+function fileOf(row: Row): CopiedFile {
+  return {
+    scope: String(row["scope"]),
+    path: String(row["path"]),
+    sha256: String(row["sha256"]),
+    bytes: Number(row["bytes"]),
+    changedUs: Number(row["changed_us"]),
+    writtenUs: Number(row["written_us"]),
+  };
+}
+
+const recordOf = (row: Row): CopiedRecord => ({
+  kind: row["record_kind"] as RecordKind,
+  name: String(row["name"]),
+  text: String(row["body"]),
+});
+
+function originsIn(files: readonly Row[]): Map<string, FileOrigin> {
+  return new Map(
+    files.flatMap((row): [string, FileOrigin][] => {
+      const origin = originOf(row);
+      return origin === null ? [] : [[placeKey({ scope: String(row["scope"]), path: String(row["path"]) }), origin]];
+    }),
+  );
+}
+
+/**
+ * If the home came from elsewhere, as it was there. Else: if every file is as a version says, whatever comes later by hand
+ * is an edit of the owner's.
+ */
+function trustOfUnknown(home: Row | undefined, files: readonly Row[]): Pick<HomeContent, "unknown" | "isBroken"> {
+  const unknown = (home?.["unknown"] ?? null) as OriginClass | null;
+  if (unknown === lostTrust || home?.["has_last"] === false) return { unknown: lostTrust, isBroken: true };
+  const areKnown = files
+    .filter(({ path }) => path !== "grants.json")
+    .every(({ sha256, origin_sha256: known }) => sha256 === known);
+  return { unknown: unknown ?? (areKnown ? "owner_edit" : "unstated"), isBroken: false };
+}
+
+/** As a folder records it: nobody's id but the owner's, whatever the database says. */
+function creatorOf({ tenant }: HomePlace, home: Row | undefined): UserId | null {
+  const userId = (home?.["user_id"] ?? null) as UserId | null;
+  return userId !== null && ownStoreOf(userId) === tenant ? userId : null;
+}
