@@ -3,7 +3,6 @@ import type { HeldHistory } from "../versions/held-history.ts";
 import { isStatedClass, placeKey } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version-line.ts";
-import { lostTrust } from "../versions/version.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
 import type { HeldHome } from "./held-home.ts";
 import { isKnownFile, originOf } from "./known-file.ts";
@@ -25,9 +24,12 @@ export class HeldDatabaseHistory implements HeldHistory {
     return this.#home.facts.isBroken;
   }
 
-  /** What an operator has put into the database with SQL is no user's edit. */
+  /**
+   * What an operator has put into the database with SQL is no user's edit. But what somebody has edited in a folder, from
+   * which the home was copied, is.
+   */
   get unknown(): OriginClass {
-    return this.#home.facts.hasLost ? lostTrust : "unstated";
+    return this.#home.facts.unknown;
   }
 
   get hasStated(): boolean {

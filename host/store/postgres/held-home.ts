@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../../shared/abi.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 import type { HandedFile } from "../handed.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
@@ -28,8 +29,8 @@ export interface HomeFacts {
   readonly hasStated: boolean;
   /** The last change set is missing, or versions were when the home was copied from elsewhere. */
   readonly isBroken: boolean;
-  /** Versions were missing when the home was copied from elsewhere. */
-  readonly hasLost: boolean;
+  /** Where files come from that no version knows: of a home that was copied, as it was where it came from. */
+  readonly unknown: OriginClass;
 }
 
 interface Place {
@@ -212,12 +213,12 @@ const noFacts: HomeFacts = {
   agedMs: 0,
   hasStated: false,
   isBroken: false,
-  hasLost: false,
+  unknown: "unstated",
 };
 
 function factsOf(row: Row | undefined): HomeFacts {
   if (row === undefined) return noFacts;
-  const hasLost = row["unknown"] === lostTrust;
+  const unknown = (row["unknown"] ?? noFacts.unknown) as OriginClass;
   return {
     scopes: row["scopes"] as unknown as string[],
     version: String(row["version"]),
@@ -225,7 +226,7 @@ function factsOf(row: Row | undefined): HomeFacts {
     head: { seq: Number(row["seq"]), hash: String(row["hash"]) },
     agedMs: Number(row["aged_ms"]),
     hasStated: row["has_stated"] === true,
-    isBroken: row["has_last"] !== true || hasLost,
-    hasLost,
+    isBroken: row["has_last"] !== true || unknown === lostTrust,
+    unknown,
   };
 }

@@ -96,7 +96,7 @@ export async function planCommit(
     agedMs: isAging ? nowMs : home.facts.agedMs,
     hasStated: home.facts.hasStated || origins.hasStated,
     isBroken: home.facts.isBroken,
-    hasLost: home.facts.hasLost,
+    unknown: home.facts.unknown,
   };
   return { planned, statement, id, facts: after };
 }

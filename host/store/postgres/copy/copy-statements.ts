@@ -61,7 +61,8 @@ export const addHome = ({ tenant, kind }: HomePlace, home: NewHome): Statement =
   text: `INSERT INTO memcell.homes (
       tenant, kind, user_id, scopes, commits, changed_us, seq, hash, kept_bytes, aged_ms, unknown
     )
-    SELECT $1, $2, $3, $4::text[], $5, $6, $7, $8, $9, $10, $11
+    SELECT $1::uuid, $2::text, $3::text, $4::text[], $5::bigint, $6::bigint, $7::bigint, $8::text, $9::bigint,
+      $10::bigint, $11::text
     WHERE $2 = 'store' OR NOT EXISTS (SELECT FROM memcell.records WHERE tenant = $1)
     ON CONFLICT DO NOTHING RETURNING tenant`,
   values: [
@@ -88,7 +89,7 @@ export interface NewContent {
 
 export const addContents = ({ tenant, kind }: HomePlace, contents: readonly NewContent[]): Statement => ({
   text: `INSERT INTO memcell.contents (tenant, kind, sha256, content, commit_no, is_kept)
-    SELECT $1, $2, * FROM unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::boolean[])`,
+    SELECT $1::uuid, $2::text, * FROM unnest($3::bytea[], $4::bytea[], $5::bigint[], $6::boolean[])`,
   values: [
     tenant,
     kind,
@@ -106,7 +107,7 @@ export const addFiles = ({ tenant, kind }: HomePlace, files: readonly NewFile[])
       tenant, kind, scope, path, sha256, bytes, changed_us, written_us,
       origin_seq, origin_sha256, origin_class, origin_trust, origin_ms, origin_kind
     )
-    SELECT $1, $2, * FROM unnest(
+    SELECT $1::uuid, $2::text, * FROM unnest(
       $3::text[], $4::text[], $5::bytea[], $6::integer[], $7::bigint[], $8::bigint[],
       $9::bigint[], $10::bytea[], $11::text[], $12::text[], $13::bigint[], $14::text[]
     )`,
@@ -131,7 +132,7 @@ export const addFiles = ({ tenant, kind }: HomePlace, files: readonly NewFile[])
 /** A change set for each version, from a number on: nobody knows any more which were made together. */
 export const addVersions = ({ tenant, kind }: HomePlace, lines: readonly string[], first: number): Statement => ({
   text: `INSERT INTO memcell.changes (tenant, kind, commit_no, id, lines)
-    SELECT $1, $2, $4::bigint + at - 1, gen_random_uuid(), ARRAY[line]
+    SELECT $1::uuid, $2::text, $4::bigint + at - 1, gen_random_uuid(), ARRAY[line]
     FROM unnest($3::text[]) WITH ORDINALITY AS l (line, at)`,
   values: [tenant, kind, lines, first],
 });
@@ -145,7 +146,7 @@ export const addFirstChange = ({ tenant, kind }: HomePlace): Statement => ({
 
 export const addRecords = (tenant: StoreId, records: readonly CopiedRecord[]): Statement => ({
   text: `INSERT INTO memcell.records (tenant, record_kind, name, body)
-    SELECT $1, * FROM unnest($2::text[], $3::text[], $4::text[])`,
+    SELECT $1::uuid, * FROM unnest($2::text[], $3::text[], $4::text[])`,
   values: [tenant, records.map(({ kind }) => kind), records.map(({ name }) => name), records.map(({ text }) => text)],
 });
 
@@ -157,7 +158,7 @@ export const listLeft = (tenant: StoreId): Statement => ({
 });
 
 export const addLeft = (tenant: StoreId, stores: readonly StoreId[]): Statement => ({
-  text: "INSERT INTO memcell.left_stores (tenant, store) SELECT $1, unnest($2::uuid[]) ON CONFLICT DO NOTHING",
+  text: "INSERT INTO memcell.left_stores (tenant, store) SELECT $1::uuid, unnest($2::uuid[]) ON CONFLICT DO NOTHING",
   values: [tenant, stores],
 });
 

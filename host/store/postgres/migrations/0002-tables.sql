@@ -21,7 +21,7 @@ CREATE TABLE memcell.homes (
   -- The bytes of the contents that the history keeps, and when old ones were last looked for.
   kept_bytes bigint NOT NULL DEFAULT 0,
   aged_ms bigint NOT NULL DEFAULT 0,
-  -- Of a home that was copied: where files come from that no version knows. NULL of others.
+  -- Of a home that was copied: where files come from that no version knows, as it was there. NULL of others.
   unknown text,
   PRIMARY KEY (tenant, kind)
 );
