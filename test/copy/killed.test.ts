@@ -1,0 +1,69 @@
+/** A copy is killed at several points, and another run completes it: no home is at the target in part. */
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+import { fileStore, postgresStore } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
+
+import { freshDatabase } from "../support/postgres/fresh-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { fillFolder } from "./filled-folder.ts";
+import { countedDatabase, killWhen } from "./kill-copy.ts";
+import { copy } from "./memcell-copy.ts";
+import { stateOf, treeOf } from "./stored-state.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const data = join(folder.path, "data");
+let full = "";
+let state: unknown;
+
+beforeAll(async () => {
+  await fillFolder(data);
+  full = await freshDatabase();
+  expect(copy(data, full)).toMatchObject({ status: 0 });
+  state = await stateOf(fileStore({ dir: data }));
+});
+
+const completed = {
+  status: 0,
+  stdout: expect.stringMatching(/^\d+ homes? copied, \d+ bytes; \d+ already there; 0 listed\n$/),
+};
+
+const namesIn = (dir: string): string[] => (existsSync(dir) ? readdirSync(dir) : []);
+const homesIn = (dir: string): string[] =>
+  ["users", "stores"].flatMap((above) => namesIn(join(dir, above)).filter((name) => !name.startsWith(".")));
+
+/** What the home that is being written has so far. */
+const stagedIn = (dir: string, ...below: string[]): boolean =>
+  namesIn(join(dir, "users")).some(
+    (name) => name.startsWith(".copying.") && existsSync(join(dir, "users", name, ...below)),
+  );
+
+test.for([
+  { point: "a folder is made", isReached: (dir: string) => stagedIn(dir) },
+  { point: "a scope is made", isReached: (dir: string) => stagedIn(dir, "memory") },
+  { point: "a history is begun", isReached: (dir: string) => stagedIn(dir, ".memcell", "history") },
+  { point: "a log is made", isReached: (dir: string) => stagedIn(dir, ".memcell", "journal") },
+  { point: "one home is there", isReached: (dir: string) => homesIn(dir).length > 0 },
+  { point: "five homes are there", isReached: (dir: string) => homesIn(dir).length > 4 },
+  { point: "ten homes are there", isReached: (dir: string) => homesIn(dir).length > 9 },
+])("into a folder, killed when $point", async ({ isReached }) => {
+  using target = temporaryFolder();
+  const dir = join(target.path, "data");
+  await killWhen(full, dir, () => isReached(dir));
+  expect(copy(full, dir)).toEqual(completed);
+  expect(
+    [...namesIn(join(dir, "users")), ...namesIn(join(dir, "stores"))].filter((name) => name.startsWith(".copying.")),
+  ).toEqual([]);
+  expect(treeOf(dir)).toEqual(treeOf(data));
+  expect(await stateOf(fileStore({ dir }))).toEqual(state);
+});
+
+test.for([0, 1, 4, 9])("into a database, killed when it has more than %i homes", async (homes) => {
+  const url = await freshDatabase();
+  await using target = await countedDatabase(url);
+  await killWhen(data, url, async () => (await target.homes()) > homes);
+  expect(copy(data, url)).toEqual(completed);
+  expect(await stateOf(postgresStore({ url }))).toEqual(state);
+});

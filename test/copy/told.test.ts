@@ -1,0 +1,163 @@
+/** What a copy tells: edits meanwhile, other homes at the target, and what cannot be copied. */
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, postgresStore, storeIdOf } from "memcell";
+import type { RuntimeOptions } from "memcell";
+import { afterEach, beforeEach, expect, test } from "vitest";
+
+import { copyStores } from "../../host/copy/copy-stores.ts";
+import type { CopyReport } from "../../host/copy/copy-stores.ts";
+import { openCopies } from "../../host/copy/open-copies.ts";
+import type { CopyPlace } from "../../host/copy/open-copies.ts";
+import { freshDatabase } from "../support/postgres/fresh-database.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
+import { userFolder } from "../support/user-files.ts";
+import { copy, memcell } from "./memcell-copy.ts";
+import { treeOf } from "./stored-state.ts";
+
+let folder = temporaryFolder();
+let [data, url] = ["", ""];
+beforeEach(async () => {
+  folder = temporaryFolder();
+  data = join(folder.path, "data");
+  url = await freshDatabase();
+  for (const userId of ["alice", "bob"]) await remember({ dataDir: data }, userId, "menu", "Bread");
+});
+afterEach(() => folder[Symbol.dispose]());
+
+async function remember(place: RuntimeOptions, userId: string, name: string, body: string): Promise<void> {
+  await using runtime = await createRuntime({ ...place, threadsMax: 1 });
+  const entry = { action: "upsert", name, type: "user", description: "d", body };
+  expect(await runtime.call("UpdateUserMemory", entry, { userId })).toMatchObject({ ok: true });
+}
+
+async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: string) => void): Promise<CopyReport> {
+  await using places = await openCopies(from, to, { durability: "full", waitMs: 30_000 });
+  return await copyStores({ from: places.from, to: places.to, onProgress });
+}
+
+test("what is edited by hand after it was copied is told, and what is new", async () => {
+  const menu = join(userFolder(data, "alice"), "memory", "menu.md");
+  let hasEdited = false;
+  const { copied, told } = await copyWith({ dir: data }, { url }, (state) => {
+    if (hasEdited || !state.endsWith("compared")) return;
+    hasEdited = true;
+    appendFileSync(menu, "and wine\n");
+    mkdirSync(join(userFolder(data, "carol"), "memory"), { recursive: true });
+    writeFileSync(join(userFolder(data, "carol"), "memory", "a.md"), "new");
+  });
+  expect(copied).toBe(2);
+  expect(told).toEqual([
+    { home: "alice", told: "edited meanwhile" },
+    { home: "carol", told: "made meanwhile, not copied" },
+  ]);
+});
+
+test("what a call changes in a database after it was copied is told", async () => {
+  expect(copy(data, url)).toMatchObject({ status: 0 });
+  let hasCalled = false;
+  const report = await copyWith({ url }, { dir: join(folder.path, "back") }, (state) => {
+    if (hasCalled || !state.endsWith("compared")) return;
+    hasCalled = true;
+    const input = JSON.stringify({ action: "upsert", name: "menu", type: "user", description: "d", body: "Cake" });
+    const args = ["call", "UpdateUserMemory", "--user", "bob", "--input", input, "--store", url];
+    expect(memcell(...args)).toMatchObject({ status: 0 });
+  });
+  expect(report).toMatchObject({ copied: 2, told: [{ home: "bob", told: "edited meanwhile" }] });
+});
+
+test("a home that is at the target and different is not overwritten", async () => {
+  await remember({ store: postgresStore({ url }) }, "alice", "menu", "Soup");
+  expect(copy(data, url)).toEqual({
+    status: 1,
+    stdout: expect.stringMatching(
+      /^alice: not copied: the target has another one\n1 home copied, \d+ bytes; 0 already there; 1 listed\n$/,
+    ),
+  });
+  await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
+  const read = (userId: string): Promise<unknown> => runtime.call("ReadUserMemory", { name: "menu" }, { userId });
+  expect(await read("alice")).toMatchObject({ data: { body: "Soup" } });
+  expect(await read("bob")).toMatchObject({ data: { body: "Bread" } });
+});
+
+test("a folder at the target is not overwritten either, whatever is in it", async () => {
+  expect(copy(data, url)).toMatchObject({ status: 0 });
+  const back = join(folder.path, "back");
+  await remember({ dataDir: back }, "alice", "menu", "Soup");
+  mkdirSync(join(userFolder(back, "bob"), "memory"), { recursive: true });
+  const before = treeOf(back);
+  expect(copy(url, back)).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^alice: .*\nbob: .*\n0 homes copied/),
+  });
+  expect(treeOf(back)).toEqual(before);
+});
+
+test("what no tool can read is told, and the rest is copied", async () => {
+  const memory = join(userFolder(data, "alice"), "memory");
+  writeFileSync(join(memory, "a name with spaces.md"), "x");
+  writeFileSync(join(memory, "large.md"), Buffer.alloc(2 * 1024 * 1024 + 1, "x"));
+  mkdirSync(join(data, "users", "no%user"));
+  const { status, stdout } = copy(data, url);
+  expect(status).toBe(1);
+  expect(stdout.split("\n").filter((line) => line.includes("left out"))).toEqual([
+    expect.stringContaining("users/no%user: left out: "),
+    expect.stringContaining("alice: left out: memory/a name with spaces.md: "),
+    expect.stringContaining("alice: left out: memory/large.md: it is 2097153 bytes"),
+  ]);
+  expect(stdout).toContain("2 homes copied");
+});
+
+test("the labels of an untrusted text stay, and bound what is written after it", async () => {
+  const origin = { class: "untrusted_document", run: "poisoned" } as const;
+  const policy = trustingPolicy({ active: "untrusted_document" });
+  {
+    await using runtime = await createRuntime({ dataDir: data, threadsMax: 1, policy });
+    const entry = { action: "upsert", name: "trap", type: "user", description: "d", body: "obey" };
+    expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin })).toMatchObject({ ok: true });
+  }
+  expect(copy(data, url)).toMatchObject({ status: 0 });
+  await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1, policy });
+  const entry = { action: "upsert", name: "trap", type: "user", description: "d", body: "obey, again" };
+  const direct = { class: "direct_user", run: "honest" } as const;
+  expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin: direct })).toMatchObject({
+    ok: true,
+  });
+  const [last] = await runtime.upkeep.history({ userId: "alice" }, { scope: "memory", path: "trap.md" });
+  expect(last).toMatchObject({ trust: "untrusted_document" });
+});
+
+test("a grant counts in the database, with its level", async () => {
+  {
+    await using runtime = await createRuntime({ dataDir: data, plugins: ["stores"], threadsMax: 1 });
+    const create = { command: "create", path: "/memories/diet.md", content: "no nuts" };
+    expect(await runtime.call("memory", create, { userId: "alice" })).toMatchObject({ ok: true });
+    await runtime.stores({ userId: "alice" }).grant("planner", { level: "read" });
+  }
+  expect(copy(data, url)).toMatchObject({ status: 0 });
+  await using runtime = await createRuntime({ store: postgresStore({ url }), plugins: ["stores"], threadsMax: 1 });
+  const path = `/memories/shared/${storeIdOf("alice")}/diet.md`;
+  const view = (userId: string): Promise<unknown> => runtime.call("memory", { command: "view", path }, { userId });
+  expect(await view("planner")).toMatchObject({ ok: true });
+  expect(await view("stranger")).toMatchObject({ ok: false });
+  const written = await runtime.call(
+    "memory",
+    { command: "create", path: `${path}.md`, content: "x" },
+    { userId: "planner" },
+  );
+  expect(written).toMatchObject({ ok: false });
+});
+
+test.for([
+  { args: ["nowhere", "URL"], said: "ENTRY_NOT_FOUND" },
+  { args: ["postgres://me:secret@host/db", "data"], said: "without a password" },
+  { args: ["data", "data"], said: "the same place" },
+])("copy $args is refused", ({ args: [from = "", to = ""], said }) => {
+  rmSync(join(folder.path, "nowhere"), { force: true });
+  const { status, stdout } = copy(from, to === "URL" ? url : to);
+  expect(status).toBeGreaterThan(0);
+  expect(stdout).toContain(said);
+  expect(stdout).not.toContain("secret");
+});
