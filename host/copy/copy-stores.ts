@@ -48,15 +48,19 @@ interface HomeOutcome {
   readonly told: readonly string[];
 }
 
-async function copyHome(way: CopyWay, home: HomeName): Promise<HomeOutcome> {
+function copyHome(way: CopyWay, home: HomeName): Promise<HomeOutcome> {
+  const work = (): Promise<HomeOutcome> =>
+    way.from.hold(home, async (content) => (content === null ? outcome("gone") : copyContent(way, home, content)));
+  return orElse(work, (message) => outcome("not copied", { told: [`not copied: ${message}`] }));
+}
+
+/** What ails one home does not keep back the others. What ails the disk or the database does. */
+async function orElse<Result>(work: () => Promise<Result>, failed: (message: string) => Result): Promise<Result> {
   try {
-    return await way.from.hold(home, (content) =>
-      content === null ? Promise.resolve(outcome("gone")) : copyContent(way, home, content),
-    );
+    return await work();
   } catch (error) {
-    // What ails one home does not keep back the others. What ails the disk does.
     if (!(error instanceof ToolError) || ofAll.has(error.code)) throw error;
-    return outcome("not copied", { told: [`not copied: ${error.message}`] });
+    return failed(error.message);
   }
 }
 
@@ -109,8 +113,12 @@ async function changedMeanwhile(
     const before = digests.get(shownHome(home));
     if (before === undefined) continue;
     onProgress(`${at} of ${counted(homes.length, "home")} compared`);
-    const now = await from.hold(home, async (content) => content && digestOfHome(content));
-    if (now !== before) told.push({ home: shownHome(home), told: "edited meanwhile" });
+    const look = async (): Promise<string | null> =>
+      (await from.hold(home, async (content) => content && digestOfHome(content))) === before
+        ? null
+        : "edited meanwhile";
+    const found = await orElse(look, (message) => `not compared again: ${message}`);
+    if (found !== null) told.push({ home: shownHome(home), told: found });
   }
   const known = new Set(homes.map(shownHome));
   const added = sortedHomes(await from.homes()).filter((home) => !known.has(shownHome(home)));

@@ -1,5 +1,5 @@
 /** Many users there and back, killed in the middle. `TEST_LONG=1` takes 1,000 users. */
-import { readdirSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { fileStore } from "memcell";
@@ -22,6 +22,9 @@ test(`${usersCount} users go into a database and back, killed on the way`, { tim
   using folder = temporaryFolder();
   const [data, back] = [join(folder.path, "data"), join(folder.path, "back")];
   await timed("made", () => fill(data));
+  const files = Object.keys(treeOf(data));
+  const bytes = files.reduce((sum, name) => sum + lstatSync(join(data, name)).size, 0);
+  console.log(`${homesCount} homes, ${files.length} files, ${bytes} bytes`);
   const url = await freshDatabase();
   await using target = await countedDatabase(url);
 

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { setImmediate } from "node:timers/promises";
 
+import { expect } from "vitest";
+
 import { sharedServer } from "../support/postgres/fresh-database.ts";
 import { startCopy } from "./memcell-copy.ts";
 

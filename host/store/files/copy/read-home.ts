@@ -1,6 +1,8 @@
 /** Reads a whole home. Whoever holds it has finished it and emptied its WAL. */
 import type { Directory } from "../../../disk/directory.ts";
+import { ownStoreOf } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import type { UserId } from "../../../values/user-id.ts";
 import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
 import { recordKinds } from "../../held-records.ts";
 import type { UnfitFile } from "../../holding.ts";
@@ -35,7 +37,7 @@ export async function readHome(home: Home): Promise<HomeContent | null> {
     // Of no version, they are of no use.
     kept: history.lines.length === 0 ? [] : kept.list,
     records: await readRecords(home),
-    creator: own && home.kind === "store" ? readCreator(own) : null,
+    creator: own && home.kind === "store" ? ownerIn(home, own) : null,
     contentsOf: async (hashes) => readContents(home, { files, kept }, hashes),
   };
 }
@@ -93,6 +95,12 @@ function readHistory(
 
 /** What is no version's line does not count, and breaks the chain. */
 const isVersion = (line: string): boolean => parseLine(line) !== null;
+
+/** Nobody else's id: see `claimCreator`. */
+function ownerIn({ names: [, store] }: Home, own: Directory): UserId | null {
+  const creator = readCreator(own);
+  return creator !== null && ownStoreOf(creator) === store ? creator : null;
+}
 
 async function readRecords(home: Home): Promise<CopiedRecord[]> {
   if (home.kind !== "user") return [];
