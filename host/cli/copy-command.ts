@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-
 import { counted } from "../../shared/text.ts";
 import { readSettings } from "../config/read-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
@@ -53,7 +51,8 @@ address. On a disk, files show the time of the copying as that of their last cha
 });
 
 function placeOf(name: string, text: string): CopyPlace {
-  if (!isUrl(text)) return { dir: resolve(text) };
+  if (text === "") throw new UsageError(`--${name} is empty, allowed: a data folder, or postgres://ROLE@HOST/DATABASE`);
+  if (!isUrl(text)) return { dir: text };
   if (isDatabaseUrl(text)) return { url: text };
   throw new UsageError(
     `--${name} is no address of a database, allowed: postgres://ROLE@HOST/DATABASE, without a password`,

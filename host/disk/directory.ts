@@ -57,9 +57,6 @@ export interface Directory extends Disposable {
    */
   create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
 
-  /** Sets when the content of a file was last written, to the microsecond. Follows no link. */
-  setWritten(name: string, writtenUs: number): void;
-
   /** The permissions of the file with this name; `null` if there is none. Follows no link. */
   permissionsOf(name: string): Permissions | null;
 
@@ -151,6 +148,8 @@ export interface DiskFile extends Disposable {
   read(at: number, length: number): Buffer;
   write(at: number, bytes: Uint8Array): void;
   truncate(bytes: number): void;
+  /** Sets when the content was last written, to the microsecond. */
+  setWritten(writtenUs: number): void;
   /** Makes the content durable, and what is needed to find it. `isWaitedFor`: a call waits for this flush. */
   flush(isWaitedFor?: boolean): Promise<void>;
   /** The same, at the end of the process. */

@@ -12,7 +12,6 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  lutimesSync,
   mkdirSync,
   readdirSync,
   renameSync,
@@ -171,12 +170,6 @@ export class PinnedDirectory implements Directory {
         closeSync(descriptor);
       }
     });
-  }
-
-  setWritten(name: string, writtenUs: number): void {
-    // Node cuts seconds off after the microsecond, and a number of them is not exact.
-    const seconds = (writtenUs + 0.5) / 1_000_000;
-    this.#try("write the time of a file", () => lutimesSync(this.#at(name), seconds, seconds));
   }
 
   openFile(name: string, shown: string, use: FileUse): DiskFile | null {

@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, readSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, futimesSync, readSync, writeSync } from "node:fs";
 import { promisify } from "node:util";
 
 import { storeLimits } from "../../shared/limits.ts";
@@ -47,6 +47,12 @@ export class PinnedFile implements DiskFile {
   truncate(bytes: number): void {
     this.#try("write", () => ftruncateSync(this.descriptor, bytes));
     this.#bytes = bytes;
+  }
+
+  setWritten(writtenUs: number): void {
+    // Node cuts off what is less than a microsecond, and its number of seconds is not exact.
+    const seconds = (writtenUs + 0.5) / 1_000_000;
+    this.#try("write", () => futimesSync(this.descriptor, seconds, seconds));
   }
 
   async flush(isWaitedFor = false): Promise<void> {

@@ -104,10 +104,6 @@ export class RecordingDirectory implements Directory {
     this.#log.add({ kind: "write", file: node.id, at: 0, bytes: Buffer.from(content) });
   }
 
-  setWritten(): void {
-    throw new Error("No model copies a home");
-  }
-
   openFile(name: string, shown: string, mode: Parameters<Directory["openFile"]>[2]): DiskFile | null {
     const real = this.#real.openFile(name, shown, mode);
     if (real === null) return null;

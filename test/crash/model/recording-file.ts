@@ -36,6 +36,10 @@ export class RecordingFile implements DiskFile {
     this.#log.add({ kind: "write", file: this.#id, at, bytes: Buffer.from(bytes) });
   }
 
+  setWritten(): void {
+    throw new Error("No model copies a home");
+  }
+
   truncate(bytes: number): void {
     this.#real.truncate(bytes);
     this.#log.add({ kind: "truncate", file: this.#id, bytes });

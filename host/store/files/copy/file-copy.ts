@@ -1,5 +1,3 @@
-import { resolve } from "node:path";
-
 import { readBootId } from "../../../disk/boot-id.ts";
 import { DiskRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
@@ -22,7 +20,7 @@ import { writeHome } from "./write-home.ts";
 
 /** Throws `ENTRY_NOT_FOUND` if there is no folder to read. */
 export async function openFileCopy(dir: string, settings: CopySettings, isSource: boolean): Promise<StoreCopy> {
-  const root = new DiskRoot(resolve(dir));
+  const root = new DiskRoot(dir);
   if (isSource) {
     using folder = root.open();
     if (folder === null) throw new ToolError("ENTRY_NOT_FOUND", "Cannot copy: there is no such data folder");

@@ -59,24 +59,23 @@ async function writeFiles(
   for (const part of inParts(inOrder, bounds)) {
     const contents = await content.contentsOf(part.map(({ sha256 }) => sha256));
     using folders = new ScopeFolders(folder.home, { kind, folds: new Map() });
-    const places = part.map((file) => writeFile(folders, file, contents.get(file.sha256)));
-    if (!isFlushed) continue;
-    await settleAll(places.map(({ folder: within, name }) => flushFile(within, name)));
-    await folders.flush();
+    await settleAll(part.map((file) => writeFile(folders, file, { content: contents.get(file.sha256), isFlushed })));
+    if (isFlushed) await folders.flush();
   }
 }
 
-function writeFile(
+async function writeFile(
   folders: ScopeFolders,
   { scope, path, writtenUs }: CopiedFile,
-  content: Uint8Array | undefined,
-): ReturnType<ScopeFolders["make"]> {
+  { content, isFlushed }: { readonly content: Uint8Array | undefined; readonly isFlushed: boolean },
+): Promise<void> {
   if (content === undefined) throw new ToolError("STORAGE_FAILED", `Cannot copy "${path}": its content is missing`);
   folders.refuseTwin(scope, path);
-  const place = folders.make(scope, path);
-  place.folder.create(place.name, content, path);
-  place.folder.setWritten(place.name, writtenUs);
-  return place;
+  const { folder, name } = folders.make(scope, path);
+  folder.create(name, content, path);
+  using file = folder.openFile(name, path, "flush");
+  file?.setWritten(writtenUs);
+  if (isFlushed) await file?.flush();
 }
 
 async function writeRecords({ own }: StagedHome, { records }: HomeContent, isFlushed: boolean): Promise<void> {
