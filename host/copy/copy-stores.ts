@@ -87,11 +87,11 @@ async function copyContent({ to }: CopyWay, home: HomeName, content: HomeContent
 }
 
 /** None of a file that no host has written: it grants nobody anything where it is, either. */
-async function grantsIn({ files, contentsOf }: HomeContent): Promise<readonly StoreGrant[]> {
-  const file = files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
+async function grantsIn(content: HomeContent): Promise<readonly StoreGrant[]> {
+  const file = content.files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
   if (file === undefined) return [];
   try {
-    return readGrants((await contentsOf([file.sha256])).get(file.sha256) ?? null);
+    return readGrants((await content.contentsOf([file.sha256])).get(file.sha256) ?? null);
   } catch (error) {
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return [];
     throw error;

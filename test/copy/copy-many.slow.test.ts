@@ -54,7 +54,6 @@ async function timed(what: string, work: () => Promise<void>): Promise<void> {
 /** Ten files for each user in three change sets, of which one changes what another has written. */
 async function fill(dir: string): Promise<void> {
   const store = fileStore({ dir, durability: "relaxed" }).open(() => {});
-  const options = () => ({ writes: true, until: performance.now() + 30_000 });
   for (let at = 0; at < usersCount; at++) {
     const userId = `user-${at}` as UserId;
     await store.hold(userId, options(), async (held) => {
@@ -68,6 +67,8 @@ async function fill(dir: string): Promise<void> {
   }
   await store.close();
 }
+
+const options = () => ({ writes: true, until: performance.now() + 30_000 });
 
 const changesIn = (scope: string, userId: string, round: number): ChangeSet =>
   Array.from({ length: 5 }, (_, at) => ({

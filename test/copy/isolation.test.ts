@@ -12,7 +12,7 @@ import { freshDatabase } from "../support/postgres/fresh-database.ts";
 
 const content = Buffer.from("taken over");
 const sha256 = digestOf(content) ?? "";
-const file = { scope: "memory", path: "new.md", sha256, bytes: 1, changedUs: 1, writtenUs: 1, origin: null };
+const file = { scope: "memory", path: "new.md", sha256, bytes: 1, changedUs: 1, writtenUs: 1 };
 
 /** How each asks for what is another tenant's. A new statement must be added here. */
 const askingFor: Record<keyof typeof copying, (place: HomePlace) => Statement> = {
@@ -33,7 +33,7 @@ const askingFor: Record<keyof typeof copying, (place: HomePlace) => Statement> =
       unknown: "owner_edit",
     }),
   addContents: (place) => copying.addContents(place, [{ sha256, content, commitNo: 1, isKept: true }]),
-  addFiles: (place) => copying.addFiles(place, [file]),
+  addFiles: (place) => copying.addFiles(place, [{ file, origin: null }]),
   addVersions: (place) => copying.addVersions(place, ["{}"], 9),
   addFirstChange: (place) => copying.addFirstChange(place),
   addRecords: ({ tenant }) => copying.addRecords(tenant, [{ kind: "runs", name: "r", text: "taken over" }]),

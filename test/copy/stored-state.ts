@@ -73,8 +73,8 @@ async function historyOf(history: HeldHistory): Promise<State> {
     isBroken: history.isBroken,
     hasStated: history.hasStated,
     versions,
-    contents: Array.from(contents, ([sha256, content]) => [sha256, textOf(content)]).toSorted(),
-    origins: Array.from(await history.origins()).toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    contents: Array.from(contents, ([sha256, content]) => [sha256, textOf(content)]).toSorted(byKey),
+    origins: Array.from(await history.origins()).toSorted(byKey),
   };
 }
 
@@ -90,6 +90,8 @@ async function hintsIn({ shared }: Store): Promise<State> {
   const hints = await Promise.all(principals.map((userId) => shared.hintsOf(ownStoreOf(userId as never))));
   return Object.fromEntries(principals.map((userId, at) => [userId, hints[at]]));
 }
+
+const byKey = ([a]: readonly unknown[], [b]: readonly unknown[]): number => (String(a) < String(b) ? -1 : 1);
 
 const isText = (text: string | null): text is string => text !== null;
 const textOf = (bytes: Uint8Array | null): string | null => bytes && Buffer.from(bytes).toString("latin1");

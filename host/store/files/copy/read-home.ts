@@ -96,6 +96,10 @@ function readHistory(
 /** What is no version's line does not count, and breaks the chain. */
 const isVersion = (line: string): boolean => parseLine(line) !== null;
 
+async function refuseToWrite(): Promise<never> {
+  throw new RangeError("Records are only read here");
+}
+
 /** Nobody else's id: see `claimCreator`. */
 function ownerIn({ names: [, store] }: Home, own: Directory): UserId | null {
   const creator = readCreator(own);
@@ -104,10 +108,7 @@ function ownerIn({ names: [, store] }: Home, own: Directory): UserId | null {
 
 async function readRecords(home: Home): Promise<CopiedRecord[]> {
   if (home.kind !== "user") return [];
-  const toWrite = (): never => {
-    throw new RangeError("Records are only read here");
-  };
-  const held = heldFileRecords({ home, session: () => null, toWrite: async () => toWrite() });
+  const held = heldFileRecords({ home, session: () => null, toWrite: refuseToWrite });
   const records: CopiedRecord[] = [];
   for (const kind of recordKinds) {
     for (const name of await held.names(kind)) {

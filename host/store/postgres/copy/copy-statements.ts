@@ -100,7 +100,10 @@ export const addContents = ({ tenant, kind }: HomePlace, contents: readonly NewC
   ],
 });
 
-export type NewFile = CopiedFile & { readonly origin: FileOrigin | null };
+export interface NewFile {
+  readonly file: CopiedFile;
+  readonly origin: FileOrigin | null;
+}
 
 export const addFiles = ({ tenant, kind }: HomePlace, files: readonly NewFile[]): Statement => ({
   text: `INSERT INTO memcell.files (
@@ -114,12 +117,12 @@ export const addFiles = ({ tenant, kind }: HomePlace, files: readonly NewFile[])
   values: [
     tenant,
     kind,
-    files.map(({ scope }) => scope),
-    files.map(({ path }) => path),
-    files.map(({ sha256 }) => bytesOf(sha256)),
-    files.map(({ bytes }) => bytes),
-    files.map(({ changedUs }) => changedUs),
-    files.map(({ writtenUs }) => writtenUs),
+    files.map(({ file }) => file.scope),
+    files.map(({ file }) => file.path),
+    files.map(({ file }) => bytesOf(file.sha256)),
+    files.map(({ file }) => file.bytes),
+    files.map(({ file }) => file.changedUs),
+    files.map(({ file }) => file.writtenUs),
     files.map(({ origin }) => origin?.seq ?? null),
     files.map(({ origin }) => origin && bytesOf(origin.sha256)),
     files.map(({ origin }) => origin?.class ?? null),

@@ -38,14 +38,7 @@ export async function writeWhole(
   if (added.length === 0) return false;
   await writeContents(transaction, place, content);
   const rows = files.map((file) => ({ file, origin: origins.get(placeKey(file)) ?? null, bytes: rowBytes }));
-  for (const part of inParts(rows, bounds)) {
-    await transaction.ask(
-      addFiles(
-        place,
-        part.map(({ file, origin }) => ({ ...file, origin })),
-      ),
-    );
-  }
+  for (const part of inParts(rows, bounds)) await transaction.ask(addFiles(place, part));
   await writeLines(transaction, place, lines);
   if (records.length > 0) await transaction.ask(addRecords(place.tenant, records));
   const granted = { content: "", granted: grants, nowMs: 0 };
