@@ -96,14 +96,17 @@ BEGIN
   RETURNING h.* INTO home;
   IF EXISTS (
     SELECT FROM unnest(seen_scopes, seen_paths, seen_hashes) AS s (scope, path, sha256)
-    LEFT JOIN memcell.files f
-      ON f.tenant = of_tenant AND f.kind = of_kind AND f.scope = s.scope AND f.path = s.path
-    WHERE f.sha256 IS DISTINCT FROM s.sha256
+    WHERE s.sha256 IS DISTINCT FROM (
+      SELECT f.sha256 FROM memcell.files f
+      WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.scope = s.scope AND f.path = s.path
+    )
   ) THEN
     RAISE EXCEPTION 'a file has changed since it was read' USING ERRCODE = 'MC001';
   END IF;
-  DELETE FROM memcell.files f USING unnest(gone_scopes, gone_paths) AS g (scope, path)
-  WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.scope = g.scope AND f.path = g.path;
+  FOR at IN 1 .. cardinality(gone_paths) LOOP
+    DELETE FROM memcell.files f
+    WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.scope = gone_scopes[at] AND f.path = gone_paths[at];
+  END LOOP;
   IF cardinality(forgotten) > 0 THEN
     PERFORM memcell.forget_contents(of_tenant, of_kind, forgotten);
   END IF;
@@ -116,8 +119,9 @@ BEGIN
     RETURNING octet_length(c.content) AS bytes
   ), again AS (
     UPDATE memcell.contents c SET is_kept = true, commit_no = home.commits
-    FROM unnest(put_hashes, contents) AS n (sha256, content)
-    WHERE n.content IS NULL AND c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = n.sha256 AND NOT c.is_kept
+    WHERE c.tenant = of_tenant AND c.kind = of_kind AND NOT c.is_kept AND c.sha256 = ANY (array(
+      SELECT n.sha256 FROM unnest(put_hashes, contents) AS n (sha256, content) WHERE n.content IS NULL
+    ))
     RETURNING octet_length(c.content) AS bytes
   )
   SELECT coalesce(sum(bytes), 0) INTO added FROM (SELECT bytes FROM new UNION ALL SELECT bytes FROM again) AS kept;
