@@ -66,11 +66,14 @@ test("no session stays in a transaction", async () => {
     await commit(store, `${call}`);
   }
   const admin = await (await sharedServer()).connect();
-  const { rows } = await admin.query(
-    "SELECT state FROM pg_stat_activity WHERE datname = $1 AND usename = 'memcell_host' AND state <> 'idle'",
-    [store.database],
-  );
+  // A notice to other hosts can be under way. A session that stays in a transaction keeps the test from ending.
+  for (;;) {
+    const { rows } = await admin.query(
+      "SELECT state FROM pg_stat_activity WHERE datname = $1 AND usename = 'memcell_host' AND state <> 'idle'",
+      [store.database],
+    );
+    if (rows.length === 0) break;
+  }
   await admin.end();
-  expect(rows).toEqual([]);
   expect(await shown(store)).toEqual({ versions: 20, a: "19", b: "19" });
 });
