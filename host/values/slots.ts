@@ -78,4 +78,14 @@ export class UserQueue {
       if (!turn.give()) this.#turns.delete(userId);
     }
   }
+
+  /** Waits for one turn after another, in the order given, and then does the work. */
+  async runAll<Result>(
+    [first, ...others]: readonly string[],
+    patience: Patience,
+    work: () => Promise<Result>,
+  ): Promise<Result> {
+    if (first === undefined) return await work();
+    return await this.run(first, patience, () => this.runAll(others, patience, work));
+  }
 }

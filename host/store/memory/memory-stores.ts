@@ -1,5 +1,6 @@
 import { isPurge } from "../../values/change-set.ts";
 import { UserQueue } from "../../values/slots.ts";
+import type { Patience } from "../../values/slots.ts";
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -46,10 +47,12 @@ export class MemoryStores implements SharedStores {
       if (options.writes || options.isLookingOnly) {
         const areReadStill = this.#noted(onlyRead);
         const toLock = sorted.filter((id) => !onlyRead.includes(id));
-        return await this.#inTurn(toLock, options, () => this.#run(toLock, options, work, areReadStill));
+        return await this.#queue.runAll(toLock, patienceOf(options), () =>
+          this.#run(toLock, options, work, areReadStill),
+        );
       }
       const run = (): Promise<Result> => this.#run(sorted, options, work, () => true);
-      const locked = (): Promise<Result> => this.#inTurn(sorted, options, run);
+      const locked = (): Promise<Result> => this.#queue.runAll(sorted, patienceOf(options), run);
       return await onSnapshot(options, { note: async () => this.#noted(sorted), work: run, locked });
     });
   }
@@ -74,7 +77,7 @@ export class MemoryStores implements SharedStores {
   ): Promise<Result> {
     const holding = { ...options, writes: false };
     const run = (held: HeldStores): Promise<Result> => work(held, this.#stores.get(id)?.files ?? null);
-    return await this.#inTurn([id], holding, () => this.#run([id], holding, run, () => true));
+    return await this.#queue.runAll([id], patienceOf(holding), () => this.#run([id], holding, run, () => true));
   }
 
   erase(id: StoreId): void {
@@ -102,17 +105,6 @@ export class MemoryStores implements SharedStores {
     const versions = (): string => ids.map((id) => this.#stores.get(id)?.version ?? 0).join();
     const noted = versions();
     return () => versions() === noted;
-  }
-
-  /** Waits for the turn in one store after another, in the order of their ids. */
-  async #inTurn<Result>(
-    [first, ...others]: readonly StoreId[],
-    options: StoreHoldOptions,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    if (first === undefined) return await work();
-    const { until, signal } = options;
-    return await this.#queue.run(first, { until, signal, tooLong }, () => this.#inTurn(others, options, work));
   }
 
   async #run<Result>(
@@ -165,6 +157,13 @@ const newStore = (history: MemoryHistory): MemoryStore => ({
   history,
   owner: null,
   version: 0,
+});
+
+/** In the order of the stores' ids. */
+const patienceOf = ({ until, signal }: Pick<StoreHoldOptions, "until" | "signal">): Patience => ({
+  until,
+  signal,
+  tooLong,
 });
 
 const tooLong = (waitedMs: number): ToolError =>

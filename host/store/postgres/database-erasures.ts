@@ -5,18 +5,16 @@ import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ErasableContent, ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
-import { StaleCall } from "../plan-changes.ts";
 import { sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
 import { nobody } from "./acting.ts";
 import type { ChangeNews } from "./change-news.ts";
+import { commitSurely } from "./commit-surely.ts";
 import type { Database } from "./database.ts";
-import { findOutcome } from "./find-outcome.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import type { PostgresSharedStores } from "./postgres-shared-stores.ts";
 import { erase, forgetErased, isErased, listErased } from "./statements.ts";
-import { UnknownOutcome } from "./transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 interface Erasing {
@@ -60,7 +58,7 @@ export class DatabaseErasures implements ErasedUsers {
           erase: async (erasedMs) => {
             if (options.to === "look") throw new RangeError("Cannot erase: the user is held for looking only");
             const erased = { store: tenant, erasedMs, id: randomUUID() };
-            await commitErasure(transaction, erased);
+            await commitSurely(transaction, [erase(erased.id, erasedMs)], isErased(tenant, erased.id));
             news.tell(tenant);
             return erased;
           },
@@ -84,15 +82,6 @@ export class DatabaseErasures implements ErasedUsers {
 
   async forget({ store, id }: ErasedUser): Promise<void> {
     await this.#database.change(store, forgetErased(store, id));
-  }
-}
-
-async function commitErasure(transaction: Transaction, { store, id, erasedMs }: ErasedUser): Promise<void> {
-  try {
-    await transaction.commit(erase(id, erasedMs));
-  } catch (error) {
-    if (!(error instanceof UnknownOutcome)) throw error;
-    if (!(await findOutcome(transaction, isErased(store, id)))) throw new StaleCall({ cause: error });
   }
 }
 

@@ -1,14 +1,15 @@
 import { Slots } from "../../values/slots.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { ToolError } from "../../values/tool-error.ts";
-import { StaleCall, untilFresh } from "../plan-changes.ts";
+import { untilFresh } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
+import { commitSurely } from "./commit-surely.ts";
 import type { Connection } from "./connection.ts";
 import { Connections, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
-import { Transaction, UnknownOutcome } from "./transaction.ts";
+import { Transaction } from "./transaction.ts";
 import type { TransactionParts } from "./transaction.ts";
 
 export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, "isRelaxed" | "clock"> {
@@ -72,15 +73,9 @@ export class Database {
   /** Makes a change that can as well be made twice, so nobody has to find out what became of the first. */
   async change(who: StoreId, statement: Statement): Promise<Row[]> {
     const acting = { who, locks: [], isSnapshot: false, until: performance.now() + askMs };
-    const commit = async (transaction: Transaction): Promise<Row[]> => {
-      try {
-        const [rows = []] = await transaction.commit(statement);
-        return rows;
-      } catch (error) {
-        throw error instanceof UnknownOutcome ? new StaleCall({ cause: error }) : error;
-      }
-    };
-    return await untilFresh({ ...acting, writes: true }, () => this.act(acting, asking, commit));
+    return await untilFresh({ ...acting, writes: true }, () =>
+      this.act(acting, asking, async (transaction) => (await commitSurely(transaction, [statement], null))[0] ?? []),
+    );
   }
 
   /** Hears what is told on a channel, over a connection of its own. `ended`: it was lost. */

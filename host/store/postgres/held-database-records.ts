@@ -1,8 +1,10 @@
 import { ownStoreOf } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
 import type { HeldRecords, RecordKind } from "../held-records.ts";
-import { nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
+import { commitSurely } from "./commit-surely.ts";
+import { areRecords, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */
@@ -11,7 +13,7 @@ export class HeldDatabaseRecords implements HeldRecords {
   readonly #userId: UserId;
   readonly #checkWrites: () => void;
   /** What was written, by kind and name; `null` for what was removed. */
-  readonly changed = new Map<
+  readonly #changed = new Map<
     string,
     { readonly kind: RecordKind; readonly name: string; readonly text: string | null }
   >();
@@ -23,8 +25,14 @@ export class HeldDatabaseRecords implements HeldRecords {
     this.#checkWrites = checkWrites;
   }
 
-  get #tenant(): ReturnType<typeof ownStoreOf> {
+  get #tenant(): StoreId {
     return ownStoreOf(this.#userId);
+  }
+
+  /** Makes the changes durable. */
+  async commit(): Promise<void> {
+    if (this.#changed.size === 0) return;
+    await commitSurely(this.#transaction, [], areRecords(this.#tenant, [...this.#changed.values()]));
   }
 
   async names(kind: RecordKind): Promise<string[]> {
@@ -43,13 +51,13 @@ export class HeldDatabaseRecords implements HeldRecords {
     this.#checkWrites();
     const home = nameHome({ tenant: this.#tenant, kind: "user" }, this.#userId);
     await this.#transaction.ask(home, writeRecord(this.#tenant, kind, name, text));
-    this.changed.set(`${kind}/${name}`, { kind, name, text });
+    this.#changed.set(`${kind}/${name}`, { kind, name, text });
   }
 
   async remove(kind: RecordKind, name: string): Promise<void> {
     checkRecordName(name);
     this.#checkWrites();
     await this.#transaction.ask(removeRecord(this.#tenant, kind, name));
-    this.changed.set(`${kind}/${name}`, { kind, name, text: null });
+    this.#changed.set(`${kind}/${name}`, { kind, name, text: null });
   }
 }

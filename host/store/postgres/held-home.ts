@@ -74,22 +74,16 @@ export class HeldHome implements DirectFiles {
     return this.#facts;
   }
 
-  /** What was found so far, for a thread. `nameOf`: the name that the thread has for a scope. */
-  handed(nameOf: (scope: string) => string): { readonly files: HandedFile[]; readonly complete: string[] } {
-    const files = Array.from(this.#known.values()).flatMap((file) =>
-      isKnownFile(file)
-        ? [
-            {
-              scope: nameOf(file.scope),
-              path: file.path,
-              bytes: file.bytes,
-              changedUs: file.changedUs,
-              content: file.content,
-            },
-          ]
-        : [],
-    );
-    return { files, complete: this.#isComplete && this.#scopes !== null ? this.#scopes.map(nameOf) : [] };
+  /** What was found so far, for a thread. `nameOf`: the name that the thread has for a scope; `null` if it gets none. */
+  handed(nameOf: (scope: string) => string | null): { readonly files: HandedFile[]; readonly complete: string[] } {
+    const files = Array.from(this.#known.values()).flatMap((file): HandedFile[] => {
+      const scope = nameOf(file.scope);
+      if (scope === null || !isKnownFile(file)) return [];
+      const { path, bytes, changedUs, content } = file;
+      return [{ scope, path, bytes, changedUs, content }];
+    });
+    const complete = this.#isComplete ? (this.#scopes ?? []) : [];
+    return { files, complete: complete.flatMap((scope) => nameOf(scope) ?? []) };
   }
 
   /** A change set was committed, which others can follow. */

@@ -69,7 +69,8 @@ export async function planCommit(
     ...(isLast ? await purgedContents(history, recorded, wanted.derived) : []),
     ...(isAging && home.facts.commits > 0 ? await contentsToAge(history, settings, nowMs) : []),
   ];
-  const edited = versions.flatMap(({ version }) => version.files).filter((file) => !isPlanned(changed, file));
+  const written = new Set(changed.map(placeKey));
+  const edited = versions.flatMap(({ version }) => version.files).filter((file) => !written.has(placeKey(file)));
   const head = versions.at(-1)?.head ?? null;
   const statement = commitChange(home.place, {
     id,
@@ -102,11 +103,8 @@ export async function planCommit(
 }
 
 async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promise<PlannedFile[]> {
-  const moved = changes.filter((change) => change.kind !== "write" && movedTo(change) !== null);
-  const targets = moved.flatMap((change) => {
-    const path = change.kind === "write" ? null : movedTo(change);
-    return path === null ? [] : [{ scope: change.scope, path }];
-  });
+  const moved = changes.filter((change) => movedTo(change) !== null);
+  const targets = moved.map((change) => ({ scope: change.scope, path: movedTo(change) ?? change.path }));
   const places = [...changes, ...targets, ...seen].map(({ scope, path }) => ({ scope: checkedScope(scope), path }));
   for (const { path } of places) segmentsOf(path);
   const found = await home.find(places, false);
@@ -181,9 +179,6 @@ function editedFile(home: HeldHome, place: Place, origins: PresentOrigins): PutF
   if (file === undefined || !isKnownFile(file)) return [];
   return [{ ...file, content: null, origin: origins.of(place.scope, place.path) }];
 }
-
-const isPlanned = (planned: readonly PlannedFile[], file: Place): boolean =>
-  planned.some(({ scope, path }) => scope === file.scope && path === file.path);
 
 async function purgedContents(
   history: HeldDatabaseHistory,

@@ -47,7 +47,8 @@ export class PostgresSharedStores implements SharedStores {
     };
     const run = (): Promise<Result> =>
       this.#parts.database.act(acting, naming, (transaction) => this.run(transaction, sorted, options, work));
-    return await untilFresh(options, () => this.#inTurn(locked, options, run));
+    const patience = { until, signal, tooLong: naming.tooLong };
+    return await untilFresh(options, () => this.#queue.runAll(locked, patience, run));
   }
 
   /** Works on stores in a transaction that has begun for whoever holds them. */
@@ -116,18 +117,6 @@ export class PostgresSharedStores implements SharedStores {
   #list(): Promise<Row[]> {
     return this.#parts.database.ask(nobody, listHomes("store"));
   }
-
-  /** Waits for the turn in one store after another, in the order of their ids. */
-  async #inTurn<Result>(
-    [first, ...others]: readonly StoreId[],
-    options: StoreHoldOptions,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    if (first === undefined) return await work();
-    const { until, signal } = options;
-    const { tooLong } = naming;
-    return await this.#queue.run(first, { until, signal, tooLong }, () => this.#inTurn(others, options, work));
-  }
 }
 
 interface HintRow {
@@ -153,17 +142,16 @@ async function areStill(transaction: Transaction, onlyRead: ReadonlyMap<StoreId,
   return Array.from(onlyRead.values()).every((before, at) => String(found[at]?.[0]?.["version"] ?? "") === before);
 }
 
+/** A thread gets entries, and no grants. */
 function handedOf(homes: ReadonlyMap<StoreId, HeldHome>): ReturnType<HeldHome["handed"]> {
   const handed = Array.from(homes, ([id, home]) =>
-    home.handed((scope) => (scope === entriesScope ? scopeOfStore(id) : grantsScope)),
+    home.handed((scope) => (scope === entriesScope ? scopeOfStore(id) : null)),
   );
   return {
-    files: handed.flatMap(({ files }) => files.filter(({ scope }) => isEntry(scope))),
-    complete: handed.flatMap(({ complete }) => complete.filter(isEntry)),
+    files: handed.flatMap(({ files }) => files),
+    complete: handed.flatMap(({ complete }) => complete),
   };
 }
-
-const isEntry = (scope: string): boolean => scope !== grantsScope;
 
 function noStore(scope: string): never {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${scope}": it is not held`);

@@ -16,12 +16,10 @@ import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldDatabaseRecords } from "./held-database-records.ts";
 import { HeldHome } from "./held-home.ts";
 import { commitHomes } from "./home-commit.ts";
-import { lockOf } from "./home-place.ts";
-import type { HomePlace } from "./home-place.ts";
+import { lockOf, placeOfUser } from "./home-place.ts";
 import { planCommit } from "./planned-commit.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
 import { PostgresSharedStores } from "./postgres-shared-stores.ts";
-import { commitRecords } from "./record-commit.ts";
 import { listHomes } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
@@ -53,7 +51,7 @@ export class PostgresStore implements Store {
       this.#act(userId, options, async (transaction) => {
         const records = new HeldDatabaseRecords(transaction, userId, () => checkCommits(options));
         const result = await work(records);
-        await commitRecords(transaction, ownStoreOf(userId), records);
+        await records.commit();
         return result;
       }),
     );
@@ -64,8 +62,8 @@ export class PostgresStore implements Store {
     options: HoldToEraseOptions,
     work: (held: HeldToErase) => Promise<Result>,
   ): Promise<Result> {
-    const place = placeOf(userId);
-    const locks = options.to === "look" ? [] : [lockOf(place), lockOf({ ...place, kind: "store" })].toSorted(byNumber);
+    const place = placeOfUser(userId);
+    const locks = options.to === "look" ? [] : [lockOf(place), lockOf({ ...place, kind: "store" })];
     const acting = { ...actingFor(userId, options), locks, isSnapshot: options.to === "look" };
     return await untilFresh({ ...options, writes: true }, () =>
       this.#parts.database.act(acting, naming, (transaction) =>
@@ -111,7 +109,11 @@ export class PostgresStore implements Store {
   ): Promise<Result> {
     const { isReadOnly = false, isLookingOnly = false, writes, until, signal } = options;
     const locks = writes && !isReadOnly && !isLookingOnly;
-    const acting = { ...actingFor(userId, options), locks: locks ? [lockOf(placeOf(userId))] : [], isSnapshot: !locks };
+    const acting = {
+      ...actingFor(userId, options),
+      locks: locks ? [lockOf(placeOfUser(userId))] : [],
+      isSnapshot: !locks,
+    };
     const act = (): Promise<Result> => this.#parts.database.act(acting, naming, work);
     return locks ? await this.#queue.run(userId, { until, signal, tooLong: naming.tooLong }, act) : await act();
   }
@@ -122,7 +124,7 @@ export class PostgresStore implements Store {
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
     const { holds, settings, news } = this.#parts;
-    const home = new HeldHome(transaction, placeOf(userId), options.scopes ?? null);
+    const home = new HeldHome(transaction, placeOfUser(userId), options.scopes ?? null);
     home.take(await transaction.ask(...home.first));
     const history = new HeldDatabaseHistory(home);
     const reader = new HeldReads(() => home);
@@ -149,8 +151,6 @@ export class PostgresStore implements Store {
   }
 }
 
-const placeOf = (userId: UserId): HomePlace => ({ tenant: ownStoreOf(userId), kind: "user" });
-
 const actingFor = (
   userId: UserId,
   { until, signal }: Pick<HoldOptions, "until" | "signal">,
@@ -159,8 +159,6 @@ const actingFor = (
   until,
   signal,
 });
-
-const byNumber = (a: string, b: string): number => (BigInt(a) < BigInt(b) ? -1 : 1);
 
 const naming = {
   action: "use the user's memory",

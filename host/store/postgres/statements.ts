@@ -32,10 +32,6 @@ export function enter(
 
 const idsOf = (stores: readonly { readonly id: StoreId }[]): StoreId[] => stores.map(({ id }) => id);
 
-const fileColumns = `scope, path, encode(sha256, 'hex') AS sha256, bytes, changed_us::float8 AS changed_us,
-  origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256, origin_class, origin_trust,
-  origin_ms::float8 AS origin_ms, origin_kind`;
-
 export const homeFacts = ({ tenant, kind }: HomePlace): Statement => ({
   text: "SELECT * FROM memcell.home_facts($1, $2)",
   values: [tenant, kind],
@@ -73,7 +69,9 @@ export const measureScope = ({ tenant, kind }: HomePlace, scope: string): Statem
 });
 
 export const listOrigins = ({ tenant, kind }: HomePlace): Statement => ({
-  text: `SELECT ${fileColumns} FROM memcell.files WHERE tenant = $1 AND kind = $2 AND origin_seq IS NOT NULL`,
+  text: `SELECT scope, path, origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256,
+      origin_class, origin_trust, origin_ms::float8 AS origin_ms, origin_kind
+    FROM memcell.files WHERE tenant = $1 AND kind = $2 AND origin_seq IS NOT NULL`,
   values: [tenant, kind],
 });
 

@@ -1,13 +1,13 @@
-import { ownStoreOf } from "../../../values/store-id.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { CopySettings, HomeContent, HomeName, StoreCopy, WrittenHome } from "../../copying.ts";
+import { nobody } from "../acting.ts";
 import type { Acting } from "../acting.ts";
 import { refuseUnfit } from "../check-database.ts";
 import { withClient } from "../connections.ts";
 import { Database } from "../database.ts";
-import { lockOf } from "../home-place.ts";
+import { lockOf, placeOfUser } from "../home-place.ts";
 import type { HomePlace } from "../home-place.ts";
 import { listHomes } from "../statements.ts";
 import type { Row } from "../statements.ts";
@@ -95,16 +95,13 @@ class DatabaseCopy implements StoreCopy {
 }
 
 function placeOf(home: HomeName): HomePlace {
-  return home.kind === "user" ? { tenant: ownStoreOf(home.id), kind: "user" } : { tenant: home.id, kind: "store" };
+  return home.kind === "user" ? placeOfUser(home.id) : { tenant: home.id, kind: "store" };
 }
 
 const userIn = ({ user_id: userId }: Row): HomeName[] =>
   userId === null ? [] : [{ kind: "user", id: String(userId) as UserId }];
 
 const idOf = (value: Row[string] | undefined): StoreId => String(value) as StoreId;
-
-/** Whoever lists acts for no tenant. */
-const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
 
 const naming = {
   action: "copy",

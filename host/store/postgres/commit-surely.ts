@@ -1,17 +1,38 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
-import type { Statement } from "./statements.ts";
+import { StaleCall } from "../plan-changes.ts";
+import type { Row, Statement } from "./statements.ts";
+import { UnknownOutcome } from "./transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How long it is tried, and how long between two tries. */
 const [findMs, pauseMs] = [30_000, 100] as const;
 
 /**
+ * Commits the last statements of a transaction. If the connection is lost meanwhile, first finds out what became of it:
+ * `found` has rows if it was made. If nothing, throws `StaleCall`, so that the call runs again. Without `found`, the
+ * change can as well be made twice.
+ */
+export async function commitSurely(
+  transaction: Transaction,
+  statements: readonly Statement[],
+  found: Statement | null,
+): Promise<Row[][]> {
+  try {
+    return await transaction.commit(...statements);
+  } catch (error) {
+    if (!(error instanceof UnknownOutcome)) throw error;
+    if (found !== null && (await findOutcome(transaction, found))) return [];
+    throw new StaleCall({ cause: error });
+  }
+}
+
+/**
  * Whether a transaction was made of which nobody knows. Waits for the locks that it had, so it has ended by then. `found`
  * has rows if it was made. Throws `STORAGE_FAILED` if the database does not say so for long.
  */
-export async function findOutcome(lost: Transaction, found: Statement): Promise<boolean> {
+async function findOutcome(lost: Transaction, found: Statement): Promise<boolean> {
   const until = performance.now() + findMs;
   for (;;) {
     const transaction = lost.again(until);
