@@ -11,6 +11,7 @@ import { ownStoreOf } from "../../../host/values/store-id.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
 import { ToolError } from "../../../host/values/tool-error.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
+import { tables } from "../../support/postgres/fresh-database.ts";
 
 export const [alice, bob] = ["alice", "bob"] as [UserId, UserId];
 export const [own, others] = [ownStoreOf(alice), ownStoreOf(bob)];
@@ -175,8 +176,6 @@ export class IsolationStage implements AsyncDisposable {
     await this.as(others, false, asked).catch(codeOf);
   }
 }
-
-const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
 
 /** Who has a memory, how often it was changed, and how many grants a grantee has, a host may know. An empty row says nothing of anybody. */
 const ofEverybody: ReadonlySet<string> = new Set([

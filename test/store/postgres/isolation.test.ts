@@ -4,7 +4,7 @@ import pg from "pg";
 import { describe, expect, test } from "vitest";
 
 import { checkDatabase } from "../../../host/store/postgres/check-database.ts";
-import { freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { databaseOf, freshDatabase, sharedServer, tables } from "../../support/postgres/fresh-database.ts";
 import { IsolationStage, others } from "./isolation-stage.ts";
 
 /** The stage, and an administrator's address of its database. */
@@ -13,10 +13,8 @@ async function filled(): Promise<{ stage: IsolationStage; adminUrl: string }> {
   const server = await sharedServer();
   const stage = new IsolationStage(url);
   await stage.fill();
-  return { stage, adminUrl: server.url("postgres", nameOf(url)) };
+  return { stage, adminUrl: server.url("postgres", databaseOf(url)) };
 }
-
-const nameOf = (url: string): string => /@[^/]*\/([^?]+)/.exec(url)?.[1] ?? "";
 
 async function asAdmin(adminUrl: string, sql: string): Promise<void> {
   const admin = new pg.Client({ connectionString: adminUrl });
@@ -64,7 +62,6 @@ test("whoever does not say who acts sees nothing, also after another has said so
   const client = new pg.Client({ connectionString: stage.url });
   await client.connect();
   const counts = async (): Promise<unknown[]> => {
-    const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
     const all = tables.map((table) => client.query<{ count: string }>(`SELECT count(*) FROM memcell.${table}`));
     return [...new Set((await Promise.all(all)).map(({ rows }) => rows[0]?.count))];
   };
@@ -94,7 +91,7 @@ describe("a runtime refuses to start", () => {
     const server = await sharedServer();
     const role = /ROLE (r\d)/.exec(sql)?.[1] ?? sql;
     if (role !== sql) await asAdmin(server.url(), sql);
-    const starting = createRuntime({ store: postgresStore({ url: server.url(role, nameOf(url)) }) });
+    const starting = createRuntime({ store: postgresStore({ url: server.url(role, databaseOf(url)) }) });
     await expect(starting).rejects.toMatchObject({ code: "STORAGE_FAILED", message: expect.stringMatching(says) });
   });
 
@@ -111,7 +108,7 @@ describe("a runtime refuses to start", () => {
   test.each(changes)("after %s", async (sql, says) => {
     const url = await freshDatabase();
     const server = await sharedServer();
-    await asAdmin(server.url("postgres", nameOf(url)), sql);
+    await asAdmin(server.url("postgres", databaseOf(url)), sql);
     const starting = createRuntime({ store: postgresStore({ url }) });
     await expect(starting).rejects.toMatchObject({ code: "STORAGE_FAILED", message: expect.stringContaining(says) });
   });

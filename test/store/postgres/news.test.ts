@@ -6,7 +6,7 @@ import type { Runtime } from "memcell";
 import pg from "pg";
 import { expect, test } from "vitest";
 
-import { freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
 
 const open = (url: string): Promise<Runtime> => createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
 
@@ -40,8 +40,6 @@ async function untilListening(url: string, count: number): Promise<void> {
   }
   await admin.end();
 }
-
-const databaseOf = (url: string): string => /@[^/]*\/([^?]+)/.exec(url)?.[1] ?? "";
 
 test("another host's change is heard by those who listen for the user, and by nobody else", async () => {
   const url = await freshDatabase();

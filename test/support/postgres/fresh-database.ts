@@ -42,7 +42,10 @@ export async function emptiedDatabase(name: string): Promise<string> {
 const emptied = new Map<string, pg.Client>();
 
 /** Those that have something of users. */
-const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
+export const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
+
+/** The database that an address names. */
+export const databaseOf = (url: string): string => /@[^/]*\/([^?]+)/.exec(url)?.[1] ?? "";
 
 /** Ends with the process. */
 export function sharedServer(): Promise<PostgresServer> {
