@@ -6,7 +6,7 @@ import type { Runtime } from "memcell";
 import pg from "pg";
 import { expect, test } from "vitest";
 
-import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { databaseOf, freshDatabase, sharedServer, untilListening } from "../../support/postgres/fresh-database.ts";
 
 const open = (url: string): Promise<Runtime> => createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
 
@@ -26,20 +26,6 @@ function listener(): { readonly heard: () => void; readonly next: () => Promise<
 
 const upsert = (runtime: Runtime, userId: string, body: string): Promise<unknown> =>
   runtime.call("UpdateUserMemory", { action: "upsert", type: "user", name: "a", description: "d", body }, { userId });
-
-/** Waits until the host's connection listens. */
-async function untilListening(url: string, count: number): Promise<void> {
-  const server = await sharedServer();
-  const admin = new pg.Client({ connectionString: server.url("postgres", databaseOf(url)) });
-  await admin.connect();
-  for (;;) {
-    const { rows } = await admin.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-    );
-    if (rows.length >= count) break;
-  }
-  await admin.end();
-}
 
 test("another host's change is heard by those who listen for the user, and by nobody else", async () => {
   const url = await freshDatabase();

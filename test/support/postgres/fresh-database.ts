@@ -47,6 +47,19 @@ export const tables = ["homes", "contents", "files", "changes", "records", "gran
 /** The database that an address names. */
 export const databaseOf = (url: string): string => /@[^/]*\/([^?]+)/.exec(url)?.[1] ?? "";
 
+/** Waits until so many hosts listen for changes in the database. */
+export async function untilListening(url: string, hosts: number): Promise<void> {
+  const server = await sharedServer();
+  const admin = await server.connect("postgres", databaseOf(url));
+  for (;;) {
+    const { rows } = await admin.query(
+      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
+    );
+    if (rows.length >= hosts) break;
+  }
+  await admin.end();
+}
+
 /** Ends with the process. */
 export function sharedServer(): Promise<PostgresServer> {
   started ??= startMigrated();

@@ -1,0 +1,117 @@
+/** Two `memcell serve --http` on one database: what a client of one sees of the other, and how they are restarted. */
+import { once } from "node:events";
+
+import { expect, test } from "vitest";
+
+import { HttpProcess } from "../../serve/http-process.ts";
+import { legacyRequest, openSession } from "../../serve/http-requests.ts";
+import { connectClient } from "../../serve/http-stage.ts";
+import { audience, issuer, TokenIssuer } from "../../serve/token-issuer.ts";
+import { freshDatabase, untilListening } from "../../support/postgres/fresh-database.ts";
+import { temporaryFolder } from "../../support/temporary-folder.ts";
+
+type Client = Awaited<ReturnType<typeof connectClient>>;
+
+interface Stage extends AsyncDisposable {
+  readonly database: string;
+  token(userId: string): Promise<string>;
+  /** A server on the database that all servers of the stage share. */
+  serve(): HttpProcess;
+  connect(server: HttpProcess, userId: string, mode?: "2026-07-28" | "legacy"): Promise<Client>;
+}
+
+async function openStage(): Promise<Stage> {
+  const folder = temporaryFolder();
+  const issuing = await TokenIssuer.start();
+  const database = await freshDatabase();
+  const token = (userId: string): Promise<string> => issuing.token(userId);
+  const args = ["--store", database, "--issuer", issuer, "--audience", audience, "--jwks", issuing.jwksUrl];
+  const [servers, clients]: [HttpProcess[], Client[]] = [[], []];
+  return {
+    database,
+    token,
+    serve() {
+      const server = new HttpProcess(args, { cwd: folder.path });
+      servers.push(server);
+      return server;
+    },
+    async connect(server, userId, mode = "legacy") {
+      const client = await connectClient(await server.url(), await token(userId), mode);
+      clients.push(client);
+      return client;
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all(clients.map((client) => client.close()));
+      await Promise.all(servers.map((server) => server.end()));
+      await issuing[Symbol.asyncDispose]();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+async function remember(client: Client, name: string): Promise<void> {
+  const entry = { action: "upsert", name, type: "user", description: "d", body: `of ${name}` };
+  const { isError } = await client.callTool({ name: "UpdateUserMemory", arguments: entry });
+  expect(isError ?? false).toBe(false);
+}
+
+async function entries(client: Client): Promise<string[]> {
+  const { contents } = await client.readResource({ uri: "memory://index" });
+  const names = JSON.stringify(contents).matchAll(/\bn\d+\b/g);
+  return [...new Set([...names].map(([name]) => name))].toSorted();
+}
+
+test("a client is told of what the user's client of another server has changed, and of nothing of others", async () => {
+  await using stage = await openStage();
+  const [one, other] = [stage.serve(), stage.serve()];
+  const uri = "memory://user-memory/entry/n1";
+  const watching = await stage.connect(other, "alice", "2026-07-28");
+  const told = new EventTarget();
+  const uris: string[] = [];
+  watching.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+    uris.push(params.uri);
+    told.dispatchEvent(new Event("updated"));
+  });
+  await watching.listen({ resourceSubscriptions: [uri] });
+  await untilListening(stage.database, 1);
+  const updated = once(told, "updated");
+  await remember(await stage.connect(one, "bob"), "n1");
+  await remember(await stage.connect(one, "alice"), "n1");
+  await updated;
+  expect(uris).toEqual([uri]);
+  const { contents } = await watching.readResource({ uri });
+  expect(JSON.stringify(contents)).toContain("of n1");
+});
+
+test("a session stays with its server: another one answers as for a session that never was", async () => {
+  await using stage = await openStage();
+  const [one, other] = [stage.serve(), stage.serve()];
+  const token = await stage.token("alice");
+  const session = await openSession(one, token);
+  const ping = legacyRequest(token, { id: 1, method: "ping" }, { session });
+  expect((await one.ask(ping)).status).toBe(200);
+  expect((await other.ask(ping)).status).toBe(404);
+  expect(await openSession(other, token)).not.toBe(session);
+});
+
+test("servers are restarted one after the other: calls go on at the other, and nothing acknowledged is missing", async () => {
+  await using stage = await openStage();
+  let servers = [stage.serve(), stage.serve()];
+  const written: string[] = [];
+  for (const round of [1, 2]) {
+    const [leaving, staying] = servers as [HttpProcess, HttpProcess];
+    const [last, busy] = [await stage.connect(leaving, "alice"), await stage.connect(staying, "alice")];
+    const ended: string[] = [];
+    await remember(last, `n${round}00`);
+    const ending = leaving.end().finally(() => ended.push("leaving"));
+    let at = 1;
+    for (; ended.length === 0; at++) {
+      await remember(busy, `n${round * 100 + at}`);
+    }
+    expect(await ending).toMatchObject({ code: 0 });
+    written.push(...Array.from({ length: at }, (_, i) => `n${round * 100 + i}`));
+    const fresh = stage.serve();
+    expect(await entries(await stage.connect(fresh, "alice"))).toEqual(written.toSorted());
+    servers = [staying, fresh];
+  }
+});
