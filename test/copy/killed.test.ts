@@ -1,8 +1,9 @@
 /** A copy is killed at several points, and another run completes it: no home is at the target in part. */
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 
-import { fileStore, postgresStore } from "memcell";
+import { createRuntime, fileStore, postgresStore } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
@@ -66,4 +67,28 @@ test.for([0, 1, 4, 9])("into a database, killed when it has more than %i homes",
   await killWhen(data, url, async () => (await target.homes()) > homes);
   expect(copy(data, url)).toEqual(completed);
   expect(await stateOf(postgresStore({ url }))).toEqual(state);
+});
+
+test.for([
+  {
+    when: "a host has started",
+    work: async (dir: string) => {
+      await using _runtime = await createRuntime({ dataDir: dir });
+      while (stagedIn(dir)) await setImmediate();
+    },
+  },
+  {
+    when: "a user is erased",
+    work: async (dir: string) => {
+      await using runtime = await createRuntime({ dataDir: dir, retiresLeftOver: false });
+      await expect(runtime.upkeep.erase({ userId: "nobody" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    },
+  },
+])("what a killed copy has left is removed when $when", async ({ work }) => {
+  using target = temporaryFolder();
+  const dir = join(target.path, "data");
+  await killWhen(full, dir, () => stagedIn(dir, "memory"));
+  expect(stagedIn(dir)).toBe(true);
+  await work(dir);
+  expect(stagedIn(dir)).toBe(false);
 });

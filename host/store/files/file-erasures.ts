@@ -16,6 +16,7 @@ import type {
 import { HeldReads } from "../held-reads.ts";
 import type { StoreFinding } from "../holding.ts";
 import { entriesScope } from "../shared-stores.ts";
+import { removeStagedHomes } from "./copy/staged-home.ts";
 import { ErasableHome } from "./erasable-home.ts";
 import { eraseHomes } from "./erase-homes.ts";
 import { erasedName, followedName, newErasedUser, readErasedName } from "./erased-names.ts";
@@ -46,6 +47,8 @@ export class FileErasures implements ErasedUsers {
     work: (held: HeldToErase) => Promise<Result>,
   ): Promise<Result> {
     options.signal?.throwIfAborted();
+    // One of them can be the user's.
+    if (options.to !== "look") await removeStagedHomes(this.#root);
     const home = this.#homes.homeOf(userId);
     const store = ownStoreOf(userId);
     using user = options.to === "look" ? ErasableHome.look(home) : await this.#lock(userId, options);

@@ -24,6 +24,7 @@ import type {
   UserReader,
 } from "../store.ts";
 import { unstatedFacts } from "../versions/version.ts";
+import { removeStagedHomes } from "./copy/staged-home.ts";
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
 import { FileReader } from "./file-reader.ts";
@@ -156,7 +157,10 @@ export class FileStore implements Store {
     };
     const { signal } = this.#closing;
     await retireLeftOver(ofUsers, signal);
-    if (this.#mount === undefined) await this.#stores.retireLeftOver(signal);
+    if (this.#mount !== undefined) return;
+    await this.#stores.retireLeftOver(signal);
+    // What cannot be removed now is, at the next start.
+    if (!signal.aborted) await removeStagedHomes(this.#root).catch(() => {});
   }
 
   async #hold<Result>(
