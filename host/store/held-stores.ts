@@ -18,7 +18,7 @@ export interface StoreWork {
   readonly open: (id: StoreId) => DirectFiles;
   readonly history: (id: StoreId) => HeldHistory;
   readonly has: (id: StoreId) => boolean;
-  readonly findings: (id: StoreId) => StoreFinding[];
+  readonly findings: (id: StoreId) => Promise<StoreFinding[]>;
   readonly knownSizes: KnownSizes;
   readonly handed?: Handed;
   /** Whether nobody has changed the stores that are only read. */
@@ -99,7 +99,7 @@ export class HeldStoreSet implements HeldStores, Disposable {
   }
 
   async findings(id: StoreId): Promise<StoreFinding[]> {
-    return this.#work.findings(this.#held(id));
+    return await this.#work.findings(this.#held(id));
   }
 
   [Symbol.dispose](): void {

@@ -117,7 +117,7 @@ export class MemoryStores implements SharedStores {
       open: (id) => this.filesOf(id),
       history: (id) => (this.#stores.get(id)?.history ?? this.#newHistory()).held,
       has: (id) => this.#stores.has(id),
-      findings: () => [],
+      findings: async () => [],
       knownSizes: {},
       areReadStill,
       commit: async (changes, byStore) => this.#commit(changes, byStore),

@@ -1,4 +1,5 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import { digestOf } from "../reading.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import { isStatedClass, placeKey } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
@@ -56,6 +57,7 @@ export class HeldDatabaseHistory implements HeldHistory {
 
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {
     const [rows = []] = await this.#home.transaction.ask(keptContents(this.#home.place, [...hashes]));
-    return new Map(rows.map(({ sha256, content }) => [String(sha256), content as unknown as Buffer]));
+    const found = rows.map(({ sha256, content }): [string, Buffer] => [String(sha256), content as unknown as Buffer]);
+    return new Map(found.filter(([sha256, content]) => digestOf(content) === sha256));
   }
 }

@@ -11,7 +11,7 @@ import { placeKey } from "../versions/present-origins.ts";
 import { lostTrust, noVersion } from "../versions/version.ts";
 import type { VersionHead } from "../versions/version.ts";
 import type { HomePlace } from "./home-place.ts";
-import { fileOf, isKnownFile, placeOf } from "./known-file.ts";
+import { fileOf, isKnownFile, notAsRecorded, placeOf } from "./known-file.ts";
 import type { FreePlace, KnownFile } from "./known-file.ts";
 import { findFiles, firstFiles, homeFacts, listFiles, measureScope } from "./statements.ts";
 import type { Row, Statement } from "./statements.ts";
@@ -154,6 +154,7 @@ export class HeldHome implements DirectFiles {
     if (found === undefined) return null;
     if (!isKnownFile(found)) return checkFree(found);
     checkBytes(found.path, found.bytes);
+    if (withContents && found.content === null) throw unsafe(found.path, notAsRecorded);
     return found;
   }
 

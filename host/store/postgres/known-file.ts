@@ -1,4 +1,5 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import { digestOf } from "../reading.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import type { VersionKind } from "../versions/version.ts";
 import type { Row } from "./statements.ts";
@@ -12,7 +13,7 @@ export interface KnownFile {
   readonly changedUs: number;
   /** `null` if no version has written it. */
   readonly origin: FileOrigin | null;
-  /** `null` if it was not asked for. */
+  /** `null` if it was not asked for, or is not what the hash says. */
   readonly content: Buffer | null;
 }
 
@@ -24,11 +25,15 @@ export interface FreePlace {
   readonly obstacle: "folder" | "file" | null;
 }
 
+/** Why a file cannot be used whose content was changed beside the host. */
+export const notAsRecorded = "its content has another hash than the database records";
+
 export const isKnownFile = (found: KnownFile | FreePlace): found is KnownFile => "sha256" in found;
 
 export function fileOf(row: Row): KnownFile {
   const { scope, path, sha256, bytes, changed_us: changedUs, content = null } = row as unknown as FileRow;
-  return { scope, path, sha256, bytes, changedUs, origin: originOf(row), content };
+  const isWhole = content !== null && digestOf(content) === sha256;
+  return { scope, path, sha256, bytes, changedUs, origin: originOf(row), content: isWhole ? content : null };
 }
 
 /** Of a row of `find_files`. */

@@ -14,6 +14,7 @@ import type { Acting } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
+import { homeFindings } from "./home-findings.ts";
 import { lockOf } from "./home-place.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
 import { comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
@@ -75,7 +76,7 @@ export class PostgresSharedStores implements SharedStores {
       open: homeOf,
       history: (id) => new HeldDatabaseHistory(homeOf(id)),
       has: (id) => homeOf(id).facts.commits > 0,
-      findings: () => [],
+      findings: (id) => homeFindings(homeOf(id)),
       knownSizes: {},
       handed: { hold: asked.hold, ...handedOf(homes) },
       areReadStill: () => areStill(transaction, onlyRead),

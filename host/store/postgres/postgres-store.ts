@@ -16,6 +16,7 @@ import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldDatabaseRecords } from "./held-database-records.ts";
 import { HeldHome } from "./held-home.ts";
 import { commitHomes } from "./home-commit.ts";
+import { homeFindings } from "./home-findings.ts";
 import { lockOf, placeOfUser } from "./home-place.ts";
 import { planCommit } from "./planned-commit.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
@@ -135,7 +136,7 @@ export class PostgresStore implements Store {
         knownSizes: {},
         handed: { hold: asked.hold, ...home.handed((scope) => scope) },
         history,
-        findings: async () => [],
+        findings: () => homeFindings(home),
         commit: async (changes, seen, { facts, kind, derived } = {}) => {
           if (changes.length === 0) return;
           checkCommits(options);

@@ -1,8 +1,8 @@
-import { checkBytes } from "../listed-files.ts";
+import { checkBytes, unsafe } from "../listed-files.ts";
 import type { PresentFiles } from "../plan-changes.ts";
 import { checkFree } from "./held-home.ts";
 import type { HeldHome } from "./held-home.ts";
-import { isKnownFile } from "./known-file.ts";
+import { isKnownFile, notAsRecorded } from "./known-file.ts";
 import type { KnownFile } from "./known-file.ts";
 
 type Stamp = NonNullable<ReturnType<PresentFiles["stampOf"]>>;
@@ -18,7 +18,7 @@ export class PresentHome implements PresentFiles {
   readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: Stamp } | null {
     const file = this.#at(scope, path);
     if (file === null) return null;
-    if (file.content === null) throw new RangeError("A plan needs a content that was not asked for");
+    if (file.content === null) throw unsafe(file.path, notAsRecorded);
     return { content: file.content, stamp: stampOf(file) };
   }
 

@@ -87,6 +87,13 @@ export const keptContents = ({ tenant, kind }: HomePlace, hashes: readonly strin
   values: [tenant, kind, hashes.map((each) => Buffer.from(each, "hex"))],
 });
 
+/** Contents that are not what their hashes say, and the files that have them. */
+export const listDamaged = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT f.scope, f.path FROM memcell.contents c LEFT JOIN memcell.files f USING (tenant, kind, sha256)
+    WHERE c.tenant = $1 AND c.kind = $2 AND pg_catalog.sha256(c.content) <> c.sha256 ORDER BY f.scope, f.path`,
+  values: [tenant, kind],
+});
+
 export const findChange = ({ tenant, kind }: HomePlace, id: string, after: number): Statement => ({
   text: "SELECT FROM memcell.changes WHERE tenant = $1 AND kind = $2 AND commit_no > $3 AND id = $4",
   values: [tenant, kind, after, id],

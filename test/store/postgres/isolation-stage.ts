@@ -31,6 +31,7 @@ const askingFor: Record<Asked, (place: HomePlace) => Statement> = {
   listOrigins: (place) => statements.listOrigins(place),
   listVersions: (place) => statements.listVersions(place),
   keptContents: (place) => statements.keptContents(place, [secretHash]),
+  listDamaged: (place) => statements.listDamaged(place),
   findChange: (place) => statements.findChange(place, changeId, 0),
   homeVersion: (place) => statements.homeVersion(place),
   // It fails if what it sees is different: here, if it sees anything.

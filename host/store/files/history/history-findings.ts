@@ -1,9 +1,7 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { StoreFinding } from "../../holding.ts";
-import { headAfter, parseLine } from "../../versions/version-line.ts";
-import { noVersion } from "../../versions/version.ts";
-import type { VersionHead } from "../../versions/version.ts";
+import { VersionChain } from "../../versions/version-chain.ts";
 import { WalDamaged } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
@@ -35,15 +33,11 @@ function faultIn(history: HistoryFolder): string | null {
   const [oldest = 1] = history.segments("versions");
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
   if (oldest > 1 && readPresent(history) === null) return `the versions before ${oldest} are missing`;
-  let last: VersionHead | null = oldest === 1 ? noVersion : null;
+  const chain = new VersionChain(oldest);
   for (const first of history.segments("versions")) {
     for (const line of history.lines("versions", first)) {
-      const next = (last?.seq ?? first - 1) + 1;
-      const version = parseLine(line);
-      if (version === null) return `version ${next} is no version`;
-      if (version.seq !== next) return `version ${next} is missing`;
-      if (last !== null && version.prev !== last.hash) return `version ${next - 1} or ${next} was changed`;
-      last = headAfter(version, line);
+      const fault = chain.faultIn(line);
+      if (fault !== null) return fault;
     }
   }
   return null;

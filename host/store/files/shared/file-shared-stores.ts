@@ -233,7 +233,7 @@ export class FileSharedStores implements SharedStores {
       open: (id) => new FileReader(this.#homes.homeOf(id)),
       history: (id) => this.#homes.heldHistory(id, () => locked?.of(id) ?? null, noted.get(id)?.wal ?? null),
       has: (id) => hasStore(this.#root, id),
-      findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
+      findings: async (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),
       commit: async (changes, byStore) => {
