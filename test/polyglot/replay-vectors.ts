@@ -1,5 +1,5 @@
 /** Runs vectors on one host program: calls in order, and one process for all vectors of a plugin. */
-import { readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 
@@ -33,8 +33,7 @@ export class VectorReplay implements AsyncDisposable {
   /** Runs one vector and compares every answer and every byte of the users' files. */
   async run(vector: Vector): Promise<Difference[]> {
     const { host, dataDir } = await this.#hostFor(vector);
-    // Keeps the folder itself, because a host can have it open.
-    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+    this.#clear(dataDir);
     writeBefore(dataDir, vector);
     const differences: Difference[] = [];
     for (const [at, call] of vector.calls.entries()) {
@@ -46,6 +45,14 @@ export class VectorReplay implements AsyncDisposable {
     const [expected, found] = [expectedFiles(vector), foundFiles(dataDir)];
     if (!isDeepStrictEqual(found, expected)) differences.push({ at: "files", expected, found });
     return differences;
+  }
+
+  /** Keeps the folder itself, and moves what is in it: a host can still be at work there. */
+  #clear(dataDir: string): void {
+    const names = readdirSync(dataDir);
+    if (names.length === 0) return;
+    const past = mkdtempSync(join(this.#folder, "past-"));
+    for (const name of names) renameSync(join(dataDir, name), join(past, name));
   }
 
   #asked({ result: _result, ...call }: VectorCall, isFirst: boolean): HostedCall {
