@@ -6,6 +6,7 @@ import { writeLog } from "../log/write-log.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryChange } from "../values/memory-change.ts";
+import type { UserId } from "../values/user-id.ts";
 
 export type ChangeListener = (change: MemoryChange) => void;
 
@@ -34,12 +35,18 @@ export class ChangeListeners {
     if (this.isEmpty) return;
     const change = frozenChange(of.userId, changes);
     const keys = Array.from(this.#listeners.keys());
-    for (const key of keys) this.#tellOne(this.#listeners.get(key), change, of);
+    for (const key of keys) this.#tellOne(() => this.#listeners.get(key)?.(change), of);
   }
 
-  #tellOne(listener: ChangeListener | undefined, change: MemoryChange, of: LogSource): void {
+  /** A listener for changes of one user that are made elsewhere. */
+  guarded(listener: () => void, userId: UserId): () => void {
+    if (typeof listener !== "function") throw new TypeError("onChangeElsewhere() needs a function");
+    return () => this.#tellOne(listener, { tool: "store", userId, callId: "" });
+  }
+
+  #tellOne(listener: () => unknown, of: LogSource): void {
     try {
-      const returned: unknown = listener?.(change);
+      const returned = listener();
       // Nothing awaits an `async` listener, and an unhandled rejection would end the process.
       if (returned instanceof Promise) returned.catch((error: unknown) => this.#note(error, of));
     } catch (error) {

@@ -29,7 +29,7 @@ function parse(text: string): URL | null {
 
 /** An address of a database without a password. A host can be missing, as for a socket in a folder. */
 export function isDatabaseUrl(text: string): boolean {
-  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/.exec(text);
+  const parts = /^postgres(?:ql)?:\/\/(?:([^@/?#]*)@)?([^@/?#]*)\/([^/?#]+)(?:\?([^#]*))?$/.exec(text);
   if (parts === null || text.length > 1_024 || /[\p{Cc}\p{Cs}\s]/u.test(text)) return false;
   const [, role = "", , , query = ""] = parts;
   return !role.includes(":") && !new URLSearchParams(query).has("password");

@@ -17,8 +17,11 @@ export interface CopyReport {
   readonly told: readonly ToldHome[];
 }
 
+/** Throws `BUSY` if an erasure is not finished on either side. */
 export async function copyStores(way: CopyWay): Promise<CopyReport> {
-  const { from, onProgress } = way;
+  const { from, to, onProgress } = way;
+  await refuseErasures(from, "from");
+  await refuseErasures(to, "to");
   const told: ToldHome[] = (await from.strays()).map(({ path, message }) => ({
     home: path,
     told: `left out: ${message}`,
@@ -38,6 +41,15 @@ export async function copyStores(way: CopyWay): Promise<CopyReport> {
   told.push(...(await leaveStores(way)));
   told.push(...(await changedMeanwhile(way, homes, digests)));
   return { copied, same, bytes, told };
+}
+
+/** A copy would take what others have granted an erased user for grants of today. */
+async function refuseErasures(place: CopyWay["from"], option: string): Promise<void> {
+  if (!(await place.hasErasures())) return;
+  throw new ToolError(
+    "BUSY",
+    `Cannot copy: in --${option}, an erasure is not finished, any host that starts there finishes it`,
+  );
 }
 
 interface HomeOutcome {
@@ -81,6 +93,8 @@ async function copyContent({ to }: CopyWay, home: HomeName, content: HomeContent
   const present = await digestThere();
   if (present === digest) return outcome("same", { digest, told });
   const isWritten = present === null && (await to.write(home, { ...content, grants: await grantsIn(content) }));
+  // Another copy can have written it meanwhile.
+  if (!isWritten && present === null && (await digestThere()) === digest) return outcome("same", { digest, told });
   if (!isWritten) return outcome("not copied", { told: [...told, "not copied: the target has another one"] });
   if ((await digestThere()) === digest) return outcome("copied", { digest, bytes: bytesOf(content), told });
   return outcome("not copied", { told: [...told, "not copied as it is: the target's differs from it"] });

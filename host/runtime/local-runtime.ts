@@ -10,7 +10,6 @@ import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts"
 import { readOnlyTools } from "../plugins/read-only-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
-import { watchStore } from "../store/watch-store.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
@@ -146,7 +145,8 @@ export class LocalRuntime implements Runtime {
   }
 
   onChangeElsewhere(userId: string, listener: () => void): () => void {
-    return watchStore(this.#parts.store, checkUserId(userId, "listen", "the user id"), listener);
+    const checked = checkUserId(userId, "listen", "the user id");
+    return this.#parts.store.watch(checked, this.#parts.listeners.guarded(listener, checked));
   }
 
   onChange(listener: ChangeListener): () => void {

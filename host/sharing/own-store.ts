@@ -8,7 +8,6 @@ import type { HeldStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { HeldReader, HeldUser, HoldOptions, KnownSizes, Store, StoreFinding, StorePart } from "../store/store.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import { renamedHistory } from "../store/versions/renamed-history.ts";
-import { watchStore } from "../store/watch-store.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -40,7 +39,7 @@ export function withOwnStores(store: Store): Store {
     retireLeftOver: async () => {
       await Promise.all([store.retireLeftOver(), leftOver.finish()]);
     },
-    watch: (userId, changed) => watchStore(store, userId, changed),
+    watch: (userId, changed) => store.watch(userId, changed),
     close: async () => {
       await leftOver.close();
       await store.close();

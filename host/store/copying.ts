@@ -82,6 +82,9 @@ export interface StoreCopy extends AsyncDisposable {
   /** What lies where homes are, and is none. */
   strays(): Promise<StoreFinding[]>;
 
+  /** Whether an erasure is not finished: what others have granted the user is still there. */
+  hasErasures(): Promise<boolean>;
+
   /**
    * Runs work on a home as it is at one moment: nobody changes it meanwhile, or the work does not see it. `null` if there
    * is none. First finishes what a crash has left.

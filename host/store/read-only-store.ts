@@ -1,6 +1,5 @@
 import { ToolError } from "../values/tool-error.ts";
 import type { HoldOptions, Store } from "./store.ts";
-import { watchStore } from "./watch-store.ts";
 
 /** A store that writes nothing, whatever it is asked for. What would write is `READ_ONLY`. */
 export function readOnlyStore(store: Store): Store {
@@ -25,7 +24,7 @@ export function readOnlyStore(store: Store): Store {
     retireLeftOver: async () => {
       // It is left to a runtime that may write.
     },
-    watch: (userId, changed) => watchStore(store, userId, changed),
+    watch: (userId, changed) => store.watch(userId, changed),
     close: () => store.close(),
   };
 }

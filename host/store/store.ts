@@ -81,8 +81,8 @@ export interface Store {
    */
   retireLeftOver(): Promise<void>;
 
-  /** Calls `changed` when another host has changed what is the user's, until the returned function is called. */
-  watch?(userId: UserId, changed: () => void): () => void;
+  /** Calls `changed` when another host that the store hears of has changed what is the user's. Returns what ends it. */
+  watch(userId: UserId, changed: () => void): () => void;
 
   /** Ends background work. No user may be held any more. */
   close(): Promise<void>;

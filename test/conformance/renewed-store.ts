@@ -3,7 +3,6 @@ import type { StoreDefinition } from "memcell";
 
 import type { StoreSettings } from "../../host/store/store-settings.ts";
 import type { NoteOfUser, ReadBridge, Store } from "../../host/store/store.ts";
-import { watchStore } from "../../host/store/watch-store.ts";
 
 /** Opens a definition's store while it is in use. A closed store's memory can still be read through its definition. */
 export class RenewedStore {
@@ -67,7 +66,7 @@ export class RenewedStore {
             forgetHints: (principal, untilMs) => opened().shared.forgetHints(principal, untilMs),
             leave: (principal, store, isLeft) => opened().shared.leave(principal, store, isLeft),
           },
-          watch: (userId, changed) => watchStore(opened(), userId, changed),
+          watch: (userId, changed) => opened().watch(userId, changed),
           close: () => this.end(),
         };
       },

@@ -1,8 +1,8 @@
 /** What a copy tells: edits meanwhile, other homes at the target, and what cannot be copied. */
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, postgresStore, storeIdOf } from "memcell";
+import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
 import type { RuntimeOptions } from "memcell";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
@@ -10,7 +10,8 @@ import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
 import { openCopies } from "../../host/copy/open-copies.ts";
 import type { CopyPlace } from "../../host/copy/open-copies.ts";
-import { freshDatabase } from "../support/postgres/fresh-database.ts";
+import type { UserId } from "../../host/values/user-id.ts";
+import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
@@ -37,6 +38,52 @@ async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: stri
   await using places = await openCopies(from, to, { durability: "full", waitMs: 30_000 });
   return await copyStores({ from: places.from, to: places.to, onProgress });
 }
+
+test("a history that somebody has changed gives no trust at the target", async () => {
+  expect(copy(data, url)).toMatchObject({ status: 0 });
+  const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
+  await admin.query("UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'Other')");
+  await admin.end();
+  const [database, dir] = [await freshDatabase(), join(folder.path, "back")];
+  for (const target of [database, dir]) {
+    expect(copy(url, target)).toMatchObject({ status: 0 });
+    const store = (target === dir ? fileStore({ dir }) : postgresStore({ url: database })).open(() => {});
+    const options = { writes: false, until: performance.now() + 10_000 };
+    expect(await store.hold("alice" as UserId, options, async ({ history }) => history.isBroken)).toBe(true);
+    await store.close();
+  }
+});
+
+test.for(["a folder", "a database"])(
+  "nothing is copied out of %s in which an erasure is not finished",
+  async (kind) => {
+    expect(copy(data, url)).toMatchObject({ status: 0 });
+    const [from, store] = kind === "a folder" ? [data, fileStore({ dir: data })] : [url, postgresStore({ url })];
+    const opened = store.open(() => {});
+    await opened.holdToErase("bob" as UserId, { to: "remove", until: performance.now() + 10_000 }, (held) =>
+      held.erase(1),
+    );
+    await opened.close();
+    const target = join(folder.path, "other");
+    const refused = "Cannot copy: in --from, an erasure is not finished, any host that starts there finishes it";
+    expect(copy(from, target)).toMatchObject({ status: 1, stdout: expect.stringContaining(refused) });
+    expect(existsSync(join(target, "users"))).toBe(false);
+  },
+);
+
+test("a store that only has grants is copied out of a database, and grants the same", async () => {
+  const target = join(folder.path, "other");
+  {
+    await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
+    await runtime.stores({ userId: "alice" }).grant("bob", { level: "read" });
+    await runtime.stores({ userId: "alice" }).grant("carl", { level: "read" });
+  }
+  expect(copy(url, target)).toMatchObject({ status: 0 });
+  await using runtime = await createRuntime({ dataDir: target, threadsMax: 1 });
+  expect(await runtime.stores({ userId: "bob" }).list()).toContainEqual(
+    expect.objectContaining({ id: storeIdOf("alice") }),
+  );
+});
 
 test("what is edited by hand after it was copied is told, and what is new", async () => {
   const menu = join(userFolder(data, "alice"), "memory", "menu.md");

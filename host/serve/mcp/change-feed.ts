@@ -64,13 +64,16 @@ export class ChangeFeed {
       .flat()
       .filter(({ changesWith }) => changesWith.some((uri) => this.#changed.has(uri)));
     this.#changed.clear();
-    for (const uri of new Set(all.map((each) => each.uri))) this.bus.publish({ kind: "resource_updated", uri });
-    this.bus.publish({ kind: "resources_list_changed" });
+    this.#publish(all);
   }
 
   /** Nobody has said what has changed, so it can be everything. */
   #tellOfAll(): void {
-    for (const { uri } of [...this.#watched].flat()) this.bus.publish({ kind: "resource_updated", uri });
+    this.#publish([...this.#watched].flat());
+  }
+
+  #publish(all: readonly WatchedUri[]): void {
+    for (const uri of new Set(all.map((each) => each.uri))) this.bus.publish({ kind: "resource_updated", uri });
     this.bus.publish({ kind: "resources_list_changed" });
   }
 

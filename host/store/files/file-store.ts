@@ -137,6 +137,10 @@ export class FileStore implements Store {
     return this.#leftOver;
   }
 
+  watch(): () => void {
+    return () => {};
+  }
+
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#leftOver;

@@ -97,6 +97,10 @@ class MountedStore implements Store {
   }
 
   /** One after another: each flushes files, which takes descriptors. */
+  watch(): () => void {
+    return () => {};
+  }
+
   async close(): Promise<void> {
     for (const { store } of this.#mounted) await store.close();
     await this.#data.close();

@@ -111,6 +111,10 @@ export class MemoryUsers implements Store {
     // A process leaves nothing.
   }
 
+  watch(): () => void {
+    return () => {};
+  }
+
   async close(): Promise<void> {
     // There is no background work, and other runtimes can still use the data.
   }

@@ -4,7 +4,7 @@ import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { nobody } from "./acting.ts";
-import type { Database, ListeningClient } from "./database.ts";
+import type { Database } from "./database.ts";
 import { homeVersions, tellChanged } from "./statements.ts";
 
 /** How long changes are collected before they are told. */
@@ -18,9 +18,11 @@ const channel = "memcell_changes";
 
 interface Watch {
   readonly tenant: StoreId;
+  /** By which notices name the tenant. */
+  readonly opaque: string;
   readonly changed: () => void;
-  /** The last versions of the tenant's homes that are known. */
-  version: string;
+  /** The last versions of the tenant's homes; `null` after a change that this host has made or heard of. */
+  version: string | null | undefined;
 }
 
 /**
@@ -33,7 +35,7 @@ export class ChangeNews {
   readonly #self = randomUUID();
   readonly #watches = new Set<Watch>();
   readonly #toTell = new Set<StoreId>();
-  #listening: Promise<ListeningClient> | null = null;
+  #listening: Promise<() => Promise<void>> | null = null;
   #timers: { tell?: NodeJS.Timeout; poll?: NodeJS.Timeout; connect?: NodeJS.Timeout } = {};
   #isClosed = false;
 
@@ -43,16 +45,19 @@ export class ChangeNews {
 
   /** Something of a tenant was committed here. */
   tell(tenant: StoreId): void {
+    if (this.#isClosed) return;
     this.#toTell.add(tenant);
+    this.#forgetVersion((watch) => watch.tenant === tenant);
     this.#timers.tell ??= setTimeout(() => void this.#tellAll(), collectMs).unref();
   }
 
   /** Calls `changed` when another host has changed what is the user's. Returns the function that ends it. */
   watch(userId: UserId, changed: () => void): () => void {
-    const watch: Watch = { tenant: ownStoreOf(userId), changed, version: "" };
+    const tenant = ownStoreOf(userId);
+    const watch: Watch = { tenant, opaque: opaque(tenant), changed, version: undefined };
     this.#watches.add(watch);
     this.#listen();
-    void this.#poll([watch], false);
+    void this.#poll([watch], "the minute");
     return () => void this.#watches.delete(watch);
   }
 
@@ -61,8 +66,8 @@ export class ChangeNews {
     for (const timer of Object.values(this.#timers)) clearTimeout(timer);
     this.#watches.clear();
     if (this.#toTell.size > 0) await this.#tellAll();
-    const client = await this.#listening?.catch(() => null);
-    await client?.end();
+    const end = await this.#listening?.catch(() => null);
+    await end?.();
   }
 
   async #tellAll(): Promise<void> {
@@ -81,10 +86,10 @@ export class ChangeNews {
     });
     this.#listening = listening;
     listening.then(
-      () => void this.#poll([...this.#watches], true),
+      () => void this.#poll([...this.#watches], "a gap"),
       () => this.#reconnect(),
     );
-    this.#timers.poll ??= setInterval(() => void this.#poll([...this.#watches], true), pollMs).unref();
+    this.#timers.poll ??= setInterval(() => void this.#poll([...this.#watches], "the minute"), pollMs).unref();
   }
 
   /** What was told meanwhile is lost, so the versions are asked for when there is a connection again. */
@@ -100,20 +105,28 @@ export class ChangeNews {
   #hear(text: string): void {
     const [self, told] = text.split(" ");
     if (self === this.#self) return;
-    for (const watch of this.#watches) if (opaque(watch.tenant) === told) watch.changed();
+    for (const watch of this.#forgetVersion((each) => each.opaque === told)) watch.changed();
   }
 
-  async #poll(watches: readonly Watch[], tells: boolean): Promise<void> {
+  /** Of a change that is known, the next version says nothing new. */
+  #forgetVersion(isOf: (watch: Watch) => boolean): Watch[] {
+    const watches = [...this.#watches].filter(isOf);
+    for (const watch of watches) watch.version = null;
+    return watches;
+  }
+
+  /** Tells of versions that are new. After a gap, also if the one before was forgotten: more changes can be behind it. */
+  async #poll(watches: readonly Watch[], after: "the minute" | "a gap"): Promise<void> {
     if (watches.length === 0) return;
     const tenants = [...new Set(watches.map(({ tenant }) => tenant))];
     const rows = await this.#database.ask(nobody, homeVersions(tenants)).catch(() => null);
     if (rows === null) return;
     const versions = new Map(rows.map(({ tenant, version }) => [String(tenant), String(version)]));
     for (const watch of watches) {
-      const version = versions.get(watch.tenant) ?? "";
-      const isNew = version !== watch.version;
-      watch.version = version;
-      if (tells && isNew && this.#watches.has(watch)) watch.changed();
+      const before = watch.version;
+      watch.version = versions.get(watch.tenant) ?? "";
+      const isNew = before === null ? after === "a gap" : before !== undefined && before !== watch.version;
+      if (isNew && this.#watches.has(watch)) watch.changed();
     }
   }
 }

@@ -2,8 +2,8 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { ToolError } from "../../values/tool-error.ts";
 import { StaleCall } from "../plan-changes.ts";
+import { DatabaseError, UnknownOutcome } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
-import { UnknownOutcome } from "./transaction.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** How long it is tried, and how long between two tries. */
@@ -42,7 +42,7 @@ async function findOutcome(lost: Transaction, found: Statement): Promise<boolean
       return rows.length > 0;
     } catch (error) {
       transaction.drop();
-      if (performance.now() >= until) throw unknown(error);
+      if (!(error instanceof DatabaseError) || performance.now() >= until) throw unknown(error);
     }
     await wait(pauseMs);
   }

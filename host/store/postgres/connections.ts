@@ -4,6 +4,7 @@ import { loadClient } from "./client.ts";
 import type { Client, Pool, PoolClient, PoolConfig } from "./client.ts";
 import { Connection } from "./connection.ts";
 import { DatabaseError, failureOfDatabase } from "./database-failure.ts";
+import type { Row, Statement } from "./statements.ts";
 
 export interface ConnectionsSetup {
   /** Can name several servers: see `addressesOf`. */
@@ -15,6 +16,8 @@ export interface ConnectionsSetup {
 
 /** How long it may take to connect. */
 const connectMs = 10_000;
+/** How long the server may take to end a connection. */
+const endMs = 1_000;
 const common = { connectionTimeoutMillis: connectMs, application_name: "memcell", keepAlive: true };
 
 /** Connections to the first server that can be reached and can write. */
@@ -25,6 +28,7 @@ export class Connections {
   readonly #used = new WeakSet<PoolClient>();
   /** The index of the address that was good last. */
   #at = 0;
+  #isClosed = false;
 
   constructor(setup: ConnectionsSetup) {
     this.#setup = setup;
@@ -38,17 +42,32 @@ export class Connections {
       const wasUsed = this.#used.has(client);
       this.#used.add(client);
       const connection = new Connection(client, wasUsed);
-      if (this.#addresses.length > 1 && !wasUsed) await refuseStandby(connection);
+      if (this.#addresses.length > 1 && !wasUsed) {
+        await refuseStandby(
+          (statement) => connection.send([statement], connectMs),
+          () => connection.close(),
+        );
+      }
       return connection;
     });
   }
 
   /** A connection of its own, which the caller must end. */
   async open(): Promise<Client> {
-    return await this.#first(connectTo);
+    return await this.#first(async (url) => {
+      const client = await connectTo(url);
+      if (this.#addresses.length > 1) {
+        await refuseStandby(
+          async ({ text }) => [await askClient(client, text)],
+          () => void endClient(client),
+        );
+      }
+      return client;
+    });
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     const pools = [...this.#pools.values()];
     this.#pools.clear();
     await Promise.all(pools.map((pool) => pool.end()));
@@ -56,6 +75,7 @@ export class Connections {
 
   async #first<Connection>(connect: (url: string) => Promise<Connection>): Promise<Connection> {
     const { length } = this.#addresses;
+    if (this.#isClosed) throw new ToolError("CLOSED", "Cannot use the database: the store was closed");
     const failures: unknown[] = [];
     for (let tried = 0; tried < length; tried++) {
       const at = (this.#at + tried) % length;
@@ -104,24 +124,38 @@ export async function withClient<Result>(url: string, work: (client: Client) => 
     const isOurs = error instanceof ToolError || error instanceof DatabaseError;
     throw failureOfDatabase(isOurs ? error : new DatabaseError(error), "use the database", inUse);
   } finally {
-    await client?.end().catch(() => {});
+    if (client !== null) await endClient(client);
   }
 }
 
 export const inUse = (): ToolError => new ToolError("BUSY", "Cannot use the database: it is in use");
 
 /** Of several servers, one can be the standby of another. */
-async function refuseStandby(connection: Connection): Promise<void> {
+async function refuseStandby(ask: (statement: Statement) => Promise<Row[][]>, close: () => void): Promise<void> {
   try {
-    const [[row] = []] = await connection.send(
-      [{ text: "SELECT pg_is_in_recovery() AS is_standby", values: [] }],
-      connectMs,
-    );
+    const [[row] = []] = await ask({ text: "SELECT pg_is_in_recovery() AS is_standby", values: [] });
     if (row?.["is_standby"] === true) throw new Error("The connection is to a standby");
   } catch (error) {
-    connection.close();
+    close();
     throw error;
   }
+}
+
+/** Asks for what takes a server no time. One that does not answer is lost. */
+export async function askClient(client: Client, text: string): Promise<Row[]> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), connectMs);
+  try {
+    return (await client.query<Row>(text)).rows;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Never rejects. A server that does not answer is not waited for. */
+export async function endClient(client: Client): Promise<void> {
+  const timer = setTimeout(() => client.connection.stream.destroy(), endMs);
+  await client.end().catch(() => {});
+  clearTimeout(timer);
 }
 
 async function connectTo(url: string): Promise<Client> {

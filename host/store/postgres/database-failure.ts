@@ -48,8 +48,14 @@ export class DatabaseError extends Error {
   }
 }
 
+/** Nobody knows yet whether the database has made a commit: the connection was lost. */
+export class UnknownOutcome extends Error {}
+
 /** Returns errors that are not the database's as they are. `tooLong`: the error of a wait for others. */
 export function failureOfDatabase(error: unknown, action: string, tooLong: () => ToolError): unknown {
+  if (error instanceof UnknownOutcome) {
+    return new ToolError("STORAGE_FAILED", `Cannot ${action}: the connection was lost at the commit`, { cause: error });
+  }
   if (!(error instanceof DatabaseError)) return error;
   const { state, cause } = error;
   if (state === lockNotAvailable) return tooLong();

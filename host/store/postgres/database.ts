@@ -5,7 +5,7 @@ import { untilFresh } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
 import { commitSurely } from "./commit-surely.ts";
 import type { Connection } from "./connection.ts";
-import { Connections, inUse } from "./connections.ts";
+import { Connections, askClient, endClient, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
 import type { Row, Statement } from "./statements.ts";
@@ -19,10 +19,6 @@ export interface DatabaseSetup extends ConnectionsSetup, Pick<TransactionParts, 
 
 /** How long a single statement may wait. */
 const askMs = 30_000;
-
-export interface ListeningClient {
-  end(): Promise<void>;
-}
 
 /** The only way to the database for whatever is a user's. */
 export class Database {
@@ -78,20 +74,23 @@ export class Database {
     );
   }
 
-  /** Hears what is told on a channel, over a connection of its own. `ended`: it was lost. */
+  /** Hears what is told on a channel, over a connection of its own. `ended`: it was lost. Returns what ends it. */
   async listen(
     channel: string,
     { heard, ended }: { readonly heard: (text: string) => void; readonly ended: () => void },
-  ): Promise<ListeningClient> {
+  ): Promise<() => Promise<void>> {
     const client = await this.#connections.open();
     client.on("notification", ({ payload = "" }) => heard(payload));
-    await client.query(`LISTEN ${client.escapeIdentifier(channel)}`);
+    try {
+      await askClient(client, `LISTEN ${client.escapeIdentifier(channel)}`);
+    } catch (error) {
+      await endClient(client);
+      throw error;
+    }
     client.once("end", ended);
-    return {
-      end: async () => {
-        client.off("end", ended);
-        await client.end();
-      },
+    return async () => {
+      client.off("end", ended);
+      await endClient(client);
     };
   }
 

@@ -51,6 +51,8 @@ export class HeldHome implements DirectFiles {
   readonly #known = new Map<string, KnownFile | FreePlace>();
   /** Whether all files of the scopes are known. */
   #isComplete = false;
+  /** Whether the facts are those of the last commit, which has given the lock back. */
+  #isOld = false;
 
   constructor(transaction: Transaction, place: HomePlace, scopes: readonly string[] | null) {
     this.transaction = transaction;
@@ -70,6 +72,13 @@ export class HeldHome implements DirectFiles {
     for (const row of files) this.#note(fileOf(row));
   }
 
+  /** After a commit of this hold, another host can have made one. So the next one begins with what there is by then. */
+  async renew(): Promise<void> {
+    if (!this.#isOld) return;
+    this.#isOld = false;
+    this.take(await this.transaction.ask(...this.first));
+  }
+
   get facts(): HomeFacts {
     return this.#facts;
   }
@@ -86,9 +95,10 @@ export class HeldHome implements DirectFiles {
     return { files, complete: complete.flatMap((scope) => nameOf(scope) ?? []) };
   }
 
-  /** A change set was committed, which others can follow. */
+  /** Forgets the files: after a commit, others can change them. */
   hasCommitted(facts: HomeFacts): void {
     this.#facts = facts;
+    this.#isOld = true;
     this.#known.clear();
     this.#isComplete = false;
   }

@@ -1,37 +1,28 @@
 import type { StoreFinding } from "../holding.ts";
-import { VersionChain } from "../versions/version-chain.ts";
-import { parseLine } from "../versions/version-line.ts";
+import { faultInHistory } from "../versions/version-chain.ts";
 import type { HeldHome } from "./held-home.ts";
 import { notAsRecorded } from "./known-file.ts";
-import { listDamaged, listVersions } from "./statements.ts";
+import { countChanges, listDamaged, listVersions } from "./statements.ts";
 
 /** What somebody who has the owner's role has changed, or the disk. Every version and every content is read. */
 export async function homeFindings(home: HeldHome): Promise<StoreFinding[]> {
-  const [versions = [], damaged = []] = await home.transaction.ask(listVersions(home.place), listDamaged(home.place));
-  const fault = faultIn(
-    versions.map(({ line }) => String(line)),
-    home,
-  );
+  const { place } = home;
+  const asked = [listVersions(place), countChanges(place), listDamaged(place)];
+  const [versions = [], [counted] = [], damaged = []] = await home.transaction.ask(...asked);
+  const lines = versions.map(({ line }) => String(line));
+  const { isBroken, head } = home.facts;
+  const fault = isBroken
+    ? "the last change set is missing: no file has any trust"
+    : (faultInHistory(lines, head) ?? missingIn(Number(counted?.["changes"] ?? 0), home));
   const history = fault === null ? [] : [{ code: "history-broken", path: "history", message: fault, remedy: null }];
   const contents = damaged.map(({ scope, path }) => ({
     code: "content-damaged",
     path: scope === null ? "history" : `${String(scope)}/${String(path)}`,
     message: scope === null ? "it has a content whose hash is not the recorded one" : notAsRecorded,
-    remedy: null,
+    remedy: scope === null ? "forget the content" : "take it as an edit of which nobody says where it comes from",
   }));
   return [...history, ...contents];
 }
 
-function faultIn(lines: readonly string[], { facts }: HeldHome): string | null {
-  if (facts.isBroken) return "the last change set is missing: no file has any trust";
-  // What was dropped before a home was copied is not here either.
-  const chain = new VersionChain((lines[0] !== undefined && parseLine(lines[0])?.seq) || 1);
-  for (const line of lines) {
-    const fault = chain.faultIn(line);
-    if (fault !== null) return fault;
-  }
-  const { seq, hash } = facts.head;
-  return chain.last === null || (chain.last.seq === seq && chain.last.hash === hash)
-    ? null
-    : `version ${seq} is not the recorded one`;
-}
+const missingIn = (changes: number, { facts }: HeldHome): string | null =>
+  changes === facts.commits ? null : `${changes} change sets are there of ${facts.commits}`;

@@ -17,7 +17,7 @@ export const migrations = [
 ] as const;
 
 /** The first file makes what belongs to the server. All others run as the owner of the tables. */
-const ownerRole = "memcell_owner";
+export const ownerRole = "memcell_owner";
 
 /** Two migrations at a time wait for each other. */
 const lock = "7308604896";
@@ -65,7 +65,7 @@ async function beginAsOwner(client: Client): Promise<void> {
   )`);
 }
 
-async function sqlOf(name: (typeof migrations)[number]): Promise<string> {
+export async function sqlOf(name: (typeof migrations)[number]): Promise<string> {
   const file = await readBoundedFile(fileURLToPath(import.meta.resolve(`#migrations/${name}.sql`)), sqlBytesMax);
   if (file.kind === "unfit") throw new RangeError(`Cannot use ${name}.sql: ${file.reason}`);
   return Buffer.from(file.bytes).toString("utf8");

@@ -54,15 +54,19 @@ export async function planCommit(
   settings: StoreSettings,
   wanted: WantedCommit,
 ): Promise<PlannedCommit> {
+  await home.renew();
   const planned = await planFiles(home, wanted);
   const id = randomUUID();
   const changed = planned.filter(({ isSame }) => !isSame);
   if (changed.length === 0) return { planned, statement: null, id, facts: home.facts };
   const isLast = isPurge(wanted.changes);
   const kind = isLast ? "purged" : wanted.kind;
-  const recorded = planned.filter(({ scope }) => wanted.recorded === undefined || scope === wanted.recorded);
+  const isRecorded = ({ scope }: Pick<Place, "scope">): boolean =>
+    wanted.recorded === undefined || scope === wanted.recorded;
+  const recorded = planned.filter(isRecorded);
+  const seen = wanted.seen.filter(isRecorded);
   const facts = wanted.facts ?? unstatedFacts(settings.clock());
-  const { versions, origins } = await planHistory(home, history, { ...wanted, facts, kind, planned: recorded });
+  const { versions, origins } = await planHistory(home, history, { ...wanted, seen, facts, kind, planned: recorded });
   const nowMs = settings.clock();
   const isAging = isAgingDue(home.facts.agedMs, nowMs);
   const forgotten = [

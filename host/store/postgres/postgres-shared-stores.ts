@@ -17,7 +17,7 @@ import { HeldHome } from "./held-home.ts";
 import { homeFindings } from "./home-findings.ts";
 import { lockOf } from "./home-place.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
-import { comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
+import { acceptEdits, comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
 import type { Row } from "./statements.ts";
 import { commitStores } from "./store-commit.ts";
 import type { Transaction } from "./transaction.ts";
@@ -61,6 +61,9 @@ export class PostgresSharedStores implements SharedStores {
   ): Promise<Result> {
     const { holds, settings, news } = this.#parts;
     const homes = new Map(ids.map((tenant) => [tenant, homeIn(transaction, tenant)]));
+    if (options.isThorough && !transaction.isReadOnly) {
+      await transaction.commit(...Array.from(homes.values(), ({ place }) => acceptEdits(place)));
+    }
     const rows = await transaction.ask(...Array.from(homes.values()).flatMap((home) => home.first));
     for (const [at, home] of Array.from(homes.values()).entries()) home.take(rows.slice(2 * at, 2 * at + 2));
     const homeOf = (id: StoreId): HeldHome => homes.get(id) ?? homeIn(transaction, id);

@@ -21,7 +21,7 @@ import { lockOf, placeOfUser } from "./home-place.ts";
 import { planCommit } from "./planned-commit.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
 import { PostgresSharedStores } from "./postgres-shared-stores.ts";
-import { listHomes } from "./statements.ts";
+import { acceptEdits, listHomes } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 export class PostgresStore implements Store {
@@ -99,8 +99,11 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    await this.#parts.news.close();
-    await this.#parts.database.close();
+    try {
+      await this.#parts.news.close();
+    } finally {
+      await this.#parts.database.close();
+    }
   }
 
   async #act<Result>(
@@ -126,6 +129,7 @@ export class PostgresStore implements Store {
   ): Promise<Result> {
     const { holds, settings, news } = this.#parts;
     const home = new HeldHome(transaction, placeOfUser(userId), options.scopes ?? null);
+    if (options.isThorough && !transaction.isReadOnly) await transaction.commit(acceptEdits(home.place));
     home.take(await transaction.ask(...home.first));
     const history = new HeldDatabaseHistory(home);
     const reader = new HeldReads(() => home);

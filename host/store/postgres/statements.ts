@@ -3,6 +3,7 @@ import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { NewGrants } from "../shared-stores.ts";
 import type { Acting } from "./acting.ts";
+import { lockOf } from "./home-place.ts";
 import type { HomePlace } from "./home-place.ts";
 
 export interface Statement {
@@ -87,10 +88,20 @@ export const keptContents = ({ tenant, kind }: HomePlace, hashes: readonly strin
   values: [tenant, kind, hashes.map((each) => Buffer.from(each, "hex"))],
 });
 
+export const countChanges = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT count(*)::float8 AS changes FROM memcell.changes WHERE tenant = $1 AND kind = $2 HAVING count(*) > 0`,
+  values: [tenant, kind],
+});
+
 /** Contents that are not what their hashes say, and the files that have them. */
 export const listDamaged = ({ tenant, kind }: HomePlace): Statement => ({
   text: `SELECT f.scope, f.path FROM memcell.contents c LEFT JOIN memcell.files f USING (tenant, kind, sha256)
     WHERE c.tenant = $1 AND c.kind = $2 AND pg_catalog.sha256(c.content) <> c.sha256 ORDER BY f.scope, f.path`,
+  values: [tenant, kind],
+});
+
+export const acceptEdits = ({ tenant, kind }: HomePlace): Statement => ({
+  text: "SELECT memcell.accept_edits($1, $2)",
   values: [tenant, kind],
 });
 
@@ -106,8 +117,12 @@ export const homeVersion = ({ tenant, kind }: HomePlace): Statement => ({
 
 /** Throws `MC001` if one of the stores has another version. */
 export const refuseChanged = (versions: ReadonlyMap<StoreId, string>): Statement => ({
-  text: "SELECT memcell.refuse_changed($1, $2)",
-  values: [[...versions.keys()], [...versions.values()]],
+  text: "SELECT memcell.refuse_changed($1, $2, $3)",
+  values: [
+    [...versions.keys()],
+    [...versions.values()],
+    Array.from(versions.keys(), (tenant) => lockOf({ tenant, kind: "store" })).toSorted(),
+  ],
 });
 
 export const nameRecords = (tenant: StoreId, kind: string): Statement => ({

@@ -1,7 +1,7 @@
 import { StaleCall } from "../plan-changes.ts";
 import type { Acting } from "./acting.ts";
 import type { Connection } from "./connection.ts";
-import { DatabaseError } from "./database-failure.ts";
+import { DatabaseError, UnknownOutcome } from "./database-failure.ts";
 import { enter } from "./statements.ts";
 import type { Row, Statement } from "./statements.ts";
 
@@ -12,9 +12,6 @@ export interface TransactionParts {
   /** How long the database may take for statements, beside what it waits for locks. */
   readonly answerMs: number;
 }
-
-/** Nobody knows yet whether the database has made the commit: the connection was lost, or the commit itself failed. */
-export class UnknownOutcome extends Error {}
 
 /**
  * One transaction after another for the same principal, on one connection. Each begins by saying who acts, and takes the
@@ -72,8 +69,8 @@ export class Transaction {
       this.#isBegun = false;
       return rows.slice(begin.length, -1);
     } catch (error) {
-      // A failure before the commit makes it take everything back, if the database has said so itself.
-      if (error instanceof DatabaseError && (error.isLost || error.at === all.length - 1)) {
+      // If the server has said that a statement failed, or the commit, it has taken everything back.
+      if (error instanceof DatabaseError && error.isLost) {
         this.#close();
         throw new UnknownOutcome("The connection was lost at the commit", { cause: error });
       }
@@ -82,7 +79,10 @@ export class Transaction {
     }
   }
 
-  /** Ends what was not committed, and gives the connection back. All that was asked for is known, so it cannot fail. */
+  /**
+   * Ends what was not committed, and gives the connection back. Throws the failure of a statement that the work has not
+   * thrown: a guest has got an answer that says nothing of it.
+   */
   async end(): Promise<void> {
     const isBegun = this.#isBegun && this.#failed === null;
     this.#isOver = true;
@@ -92,6 +92,7 @@ export class Transaction {
       this.#close();
     }
     if (this.#failed !== null) this.#close();
+    if (this.#failed !== null) throw this.#failed.error;
     (await this.#connection)?.giveBack();
     this.#connection = null;
   }
@@ -103,7 +104,12 @@ export class Transaction {
   }
 
   #begin(): Statement {
-    return { text: this.isReadOnly ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY" : "BEGIN", values: [] };
+    return {
+      text: this.isReadOnly
+        ? "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        : "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+      values: [],
+    };
   }
 
   #enter(): Statement {
@@ -123,7 +129,8 @@ export class Transaction {
         return rows;
       } catch (error) {
         const isOld = connection.wasUsed && error instanceof DatabaseError && error.isLost;
-        if (!isOld || this.#isOver || this.#acting.signal?.aborted) throw error;
+        const { signal, until } = this.#acting;
+        if (!isOld || this.#isOver || signal?.aborted || performance.now() >= until) throw error;
         this.#close();
         this.#isBegun = true;
       }

@@ -29,3 +29,14 @@ export class VersionChain {
     return null;
   }
 }
+
+/** What is wrong with a history that ends with `head`, or `null`. What was dropped before its first version is not missed. */
+export function faultInHistory(lines: readonly string[], head: VersionHead): string | null {
+  const chain = new VersionChain((lines[0] !== undefined && parseLine(lines[0])?.seq) || 1);
+  for (const line of lines) {
+    const fault = chain.faultIn(line);
+    if (fault !== null) return fault;
+  }
+  const { seq, hash } = chain.last ?? noVersion;
+  return seq === head.seq && hash === head.hash ? null : `version ${head.seq} is not the recorded one`;
+}

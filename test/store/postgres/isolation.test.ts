@@ -76,14 +76,20 @@ test("whoever does not say who acts sees nothing, also after another has said so
 
 describe("a runtime refuses to start", () => {
   const roles = [
-    ["a superuser", "postgres", /postgres, which passes row-level security by/],
+    ["a superuser", "postgres", /postgres, which can bypass row-level security/],
     [
       "a role that passes policies by",
       "CREATE ROLE r1 LOGIN BYPASSRLS IN ROLE memcell_app",
-      /r1, which passes row-level/,
+      /r1, which can bypass row-level/,
     ],
     ["a role that can become such a one", "CREATE ROLE r2 LOGIN IN ROLE memcell_app, r1", /r2 is or can become r1/],
     ["a migrator", "CREATE ROLE r3 LOGIN IN ROLE memcell_app, memcell_migrator", /r3 can become memcell_owner/],
+    ["a role that creates roles", "CREATE ROLE r5 LOGIN CREATEROLE IN ROLE memcell_app", /r5 is or can become r5/],
+    [
+      "a role that may write everywhere",
+      "CREATE ROLE r6 LOGIN IN ROLE memcell_app, pg_write_all_data",
+      /r6 is or can become pg_write_all_data/,
+    ],
     ["a role that may nothing", "CREATE ROLE r4 LOGIN", /no member of memcell_app/],
   ] as const;
   test.each(roles)("as %s", async (_name, sql, says) => {
@@ -98,8 +104,18 @@ describe("a runtime refuses to start", () => {
   const changes = [
     ["ALTER TABLE memcell.files NO FORCE ROW LEVEL SECURITY", "table files has no forced row-level security"],
     ["ALTER TABLE memcell.grants OWNER TO postgres", "table grants is postgres's, allowed: memcell_owner's"],
-    ["CREATE VIEW memcell.v AS SELECT * FROM memcell.files", "view v passes row-level security by"],
-    ["GRANT UPDATE ON memcell.changes TO memcell_app", "role memcell_app can change the history"],
+    ["CREATE VIEW memcell.v AS SELECT * FROM memcell.files", "view v bypasses row-level security"],
+    ["GRANT UPDATE ON memcell.changes TO memcell_app", "the host's role can change the history"],
+    ["GRANT UPDATE (lines) ON memcell.changes TO memcell_host", "the host's role can change the history"],
+    ["GRANT TRUNCATE ON memcell.files TO PUBLIC", "has TRUNCATE or TRIGGER on files"],
+    ["CREATE POLICY everybody ON memcell.contents USING (true)", "policy contents.everybody does not ask who acts"],
+    ["ALTER POLICY reads ON memcell.files USING (true)", "policy files.reads does not ask who acts"],
+    [
+      "CREATE TRIGGER t BEFORE INSERT ON memcell.files EXECUTE FUNCTION pg_catalog.suppress_redundant_updates_trigger()",
+      "table files has a trigger",
+    ],
+    [brokenPrincipal, "function principal is not as the migrations have made it"],
+    ["ALTER SCHEMA memcell OWNER TO postgres", "the schema is postgres's, allowed: memcell_owner's"],
     ["ALTER FUNCTION memcell.erase RESET ALL", "function erase runs as its owner with the caller's search path"],
     ["INSERT INTO memcell.migrations VALUES ('9999-later')", "it is newer, it has 9999-later"],
     ["DELETE FROM memcell.migrations WHERE name = '0007-rights'", "0007-rights is not applied"],

@@ -45,6 +45,21 @@ test("another host's change is heard by those who listen for the user, and by no
   expect([ofAlice.count, ofBob.count, own.count]).toEqual([1, 0, 1]);
 });
 
+test("a listener that fails ends nothing, and the others are called", async () => {
+  const url = await freshDatabase();
+  await using one = await open(url);
+  await using other = await open(url);
+  other.onChangeElsewhere("alice", () => {
+    throw new Error("a listener's own mistake");
+  });
+  const heard = listener();
+  other.onChangeElsewhere("alice", heard.heard);
+  await untilListening(url, 1);
+  const next = heard.next();
+  await upsert(one, "alice", "one");
+  await next;
+});
+
 test("what everybody hears has no user's id and no content", async () => {
   const url = await freshDatabase();
   const server = await sharedServer();

@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
+import { checkDatabase } from "../../../host/store/postgres/check-database.ts";
+import { migrate, migrations } from "../../../host/store/postgres/migrate.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import { installedPrograms } from "../../support/postgres/programs.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
@@ -41,6 +43,33 @@ test("each role has its own login", async () => {
   ]);
   await expect(alice.query("create role mallory")).rejects.toThrow("permission denied to create role");
   await expect(server.connect("nobody")).rejects.toThrow('role "nobody" does not exist');
+});
+
+test("a role that can create roles migrates a database of its own, and again", async () => {
+  await using server = await startPostgres();
+  const admin = await server.connect();
+  await admin.query("create role installer login createrole");
+  await admin.query("create database memory owner installer");
+  await admin.end();
+  const installer = await server.connect("installer", "memory");
+  expect(await migrate(installer)).toEqual(migrations);
+  expect(await migrate(installer)).toEqual([]);
+  await installer.query("create role host login in role memcell_app");
+  const host = await server.connect("host", "memory");
+  expect(await checkDatabase(host)).toEqual([]);
+  await Promise.all([installer.end(), host.end()]);
+});
+
+test("a schema that somebody has made before is not used", async () => {
+  await using server = await startPostgres();
+  const admin = await server.connect();
+  await admin.query("create role evil login");
+  await admin.query("create database memory owner evil");
+  const evil = await server.connect("evil", "memory");
+  await evil.query("create schema memcell");
+  const migrator = await server.connect("postgres", "memory");
+  await expect(migrate(migrator)).rejects.toThrow("the schema memcell belongs to another role");
+  await Promise.all([admin.end(), evil.end(), migrator.end()]);
 });
 
 test("two servers side by side have nothing in common", async () => {

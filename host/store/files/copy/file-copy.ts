@@ -6,8 +6,9 @@ import type { UserId } from "../../../values/user-id.ts";
 import type { CopySettings, HomeContent, HomeName, StoreCopy, WrittenHome } from "../../copying.ts";
 import { isLive } from "../../grant-hints.ts";
 import type { StoreFinding } from "../../store.ts";
+import { readErasedName } from "../erased-names.ts";
 import type { HomeSession } from "../home-session.ts";
-import { storeHome, userHome } from "../home.ts";
+import { storeHome, storesFolder, userHome, usersFolder } from "../home.ts";
 import type { Home } from "../home.ts";
 import { Homes } from "../homes.ts";
 import { listUsers, strayFolders } from "../list-users.ts";
@@ -61,6 +62,14 @@ class FileCopy implements StoreCopy {
 
   async strays(): Promise<StoreFinding[]> {
     return [...strayFolders(this.#root), ...strayStores(this.#root)];
+  }
+
+  async hasErasures(): Promise<boolean> {
+    using data = this.#root.open();
+    return [usersFolder, storesFolder].some((place) => {
+      using above = data && data.openFolder(place);
+      return above?.entries().some(({ name }) => readErasedName(name) !== null) ?? false;
+    });
   }
 
   async hold<Result>(home: HomeName, work: (content: HomeContent | null) => Promise<Result>): Promise<Result> {

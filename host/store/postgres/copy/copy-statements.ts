@@ -9,7 +9,7 @@ import type { Statement } from "../statements.ts";
 
 /** A home, or records without one. */
 export const wholeHome = ({ tenant, kind }: HomePlace): Statement => ({
-  text: `SELECT h.user_id, h.scopes, h.unknown, h.aged_ms::float8 AS aged_ms,
+  text: `SELECT h.user_id, h.scopes, h.unknown, h.aged_ms::float8 AS aged_ms, h.seq::float8 AS seq, h.hash,
       h.commits = 0 OR EXISTS (
         SELECT FROM memcell.changes c WHERE c.tenant = $1 AND c.kind = $2 AND c.commit_no = h.commits
       ) AS has_last

@@ -9,7 +9,7 @@ import { withClient } from "../connections.ts";
 import { Database } from "../database.ts";
 import { lockOf, placeOfUser } from "../home-place.ts";
 import type { HomePlace } from "../home-place.ts";
-import { listHomes } from "../statements.ts";
+import { listErased, listHomes } from "../statements.ts";
 import type { Row } from "../statements.ts";
 import type { Transaction } from "../transaction.ts";
 import { addLeft, listLeaving, listLeft } from "./copy-statements.ts";
@@ -41,6 +41,10 @@ class DatabaseCopy implements StoreCopy {
 
   async strays(): Promise<[]> {
     return [];
+  }
+
+  async hasErasures(): Promise<boolean> {
+    return (await this.#database.ask(nobody, listErased())).length > 0;
   }
 
   /** Keeps no writer waiting: the transaction sees one moment. */

@@ -5,6 +5,7 @@ import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
 import type { RecordKind } from "../../held-records.ts";
 import { placeKey } from "../../versions/present-origins.ts";
 import type { FileOrigin } from "../../versions/present-origins.ts";
+import { faultInHistory } from "../../versions/version-chain.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { lostTrust } from "../../versions/version.ts";
 import type { HomePlace } from "../home-place.ts";
@@ -27,12 +28,13 @@ export async function readWhole(transaction: Transaction, place: HomePlace): Pro
   const isUser = place.kind === "user";
   if (home === undefined && (!isUser || records.length === 0)) return null;
   const origins = originsIn(files);
+  const all = lines.map(({ line }) => String(line));
   return {
     files: files.map(fileOf),
     scopes: isUser ? ((home?.["scopes"] ?? []) as unknown as string[]) : [],
-    lines: lines.map(({ line }) => String(line)).filter((line) => parseLine(line) !== null),
+    lines: all.filter((line) => parseLine(line) !== null),
     origins,
-    ...trustOfUnknown(home, files),
+    ...trustOfUnknown(home, files, all),
     kept: kept.map(({ sha256, bytes }) => ({ sha256: String(sha256), bytes: Number(bytes) })),
     agedMs: Number(home?.["aged_ms"] ?? 0),
     records: isUser ? records.map(recordOf) : [],
@@ -72,12 +74,18 @@ function originsIn(files: readonly Row[]): Map<string, FileOrigin> {
 }
 
 /**
- * If the home came from elsewhere, as it was there. Else: if every file is as a version says, whatever comes later by hand
+ * A history that somebody has changed says nothing: no file keeps any trust. If the home came from elsewhere, as it was there. Else: if every file is as a version says, whatever comes later by hand
  * is an edit of the owner's.
  */
-function trustOfUnknown(home: Row | undefined, files: readonly Row[]): Pick<HomeContent, "unknown" | "isBroken"> {
+function trustOfUnknown(
+  home: Row | undefined,
+  files: readonly Row[],
+  lines: readonly string[],
+): Pick<HomeContent, "unknown" | "isBroken"> {
   const unknown = (home?.["unknown"] ?? null) as OriginClass | null;
-  if (unknown === lostTrust || home?.["has_last"] === false) return { unknown: lostTrust, isBroken: true };
+  const head = home && { seq: Number(home["seq"]), hash: String(home["hash"]) };
+  const isChanged = head !== undefined && faultInHistory(lines, head) !== null;
+  if (unknown === lostTrust || home?.["has_last"] === false || isChanged) return { unknown: lostTrust, isBroken: true };
   const areKnown = files
     .filter(({ path }) => path !== "grants.json")
     .every(({ sha256, origin_sha256: known }) => sha256 === known);

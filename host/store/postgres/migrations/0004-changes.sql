@@ -11,7 +11,8 @@ BEGIN
     set_config('memcell.now_ms', at_ms::text, true),
     set_config('memcell.vouched_read', vouched_read::text, true),
     set_config('memcell.vouched_write', vouched_write::text, true),
-    set_config('plan_cache_mode', 'force_generic_plan', true);
+    set_config('plan_cache_mode', 'force_generic_plan', true),
+    set_config('array_nulls', 'on', true);
   IF is_relaxed THEN
     PERFORM set_config('synchronous_commit', 'off', true);
   ELSIF current_setting('synchronous_commit') = 'off' THEN
@@ -37,6 +38,39 @@ AS $$
     AND NOT EXISTS (
       SELECT FROM files f WHERE f.tenant = c.tenant AND f.kind = c.kind AND f.sha256 = c.sha256
     )
+$$;
+
+-- Gives a content the bytes that its hash stands for, if somebody has changed them.
+CREATE FUNCTION memcell.renew_contents(of_tenant uuid, of_kind text, hashes bytea[], contents bytea[]) RETURNS void LANGUAGE sql
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+  UPDATE contents c SET content = n.content FROM unnest(hashes, contents) AS n (sha256, content)
+  WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = n.sha256
+    AND c.content <> n.content AND sha256(n.content) = n.sha256
+$$;
+
+-- Files whose contents somebody has changed get the hashes of what is there: an edit, of which no version says where it
+-- comes from. The history keeps none of them.
+CREATE FUNCTION memcell.accept_edits(of_tenant uuid, of_kind text) RETURNS void LANGUAGE plpgsql
+SECURITY DEFINER SET search_path = memcell, pg_temp
+AS $$
+DECLARE
+  edited contents;
+BEGIN
+  FOR edited IN
+    SELECT * FROM contents c WHERE c.tenant = of_tenant AND c.kind = of_kind AND sha256(c.content) <> c.sha256
+  LOOP
+    INSERT INTO contents (tenant, kind, sha256, content, commit_no, is_kept)
+    SELECT of_tenant, of_kind, sha256(edited.content), edited.content, edited.commit_no, false
+    WHERE EXISTS (SELECT FROM files f WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.sha256 = edited.sha256)
+    ON CONFLICT DO NOTHING;
+    UPDATE files f SET sha256 = sha256(edited.content), bytes = octet_length(edited.content)
+    WHERE f.tenant = of_tenant AND f.kind = of_kind AND f.sha256 = edited.sha256;
+    DELETE FROM contents c WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = edited.sha256;
+    UPDATE homes h SET kept_bytes = greatest(h.kept_bytes - octet_length(edited.content), 0)
+    WHERE h.tenant = of_tenant AND h.kind = of_kind AND edited.is_kept;
+  END LOOP;
+END
 $$;
 
 -- Forgets contents in the history. What a file still has can be read as this file.
@@ -75,7 +109,7 @@ END
 $$;
 
 -- Makes a change set of one home: nothing, if anything that it is based on is not so. A file has the hash NULL if there is
--- none. Of a content that the home has, `contents` has NULL. `forgotten` are contents that the history shall not keep.
+-- none. Of a content that the home has, `contents` has NULL. The history keeps what a version has written, except `forgotten`.
 -- Returns when the files were changed.
 CREATE FUNCTION memcell.commit_change(
   of_tenant uuid, of_kind text, of_user text, change uuid, at_us bigint,
@@ -110,17 +144,27 @@ BEGIN
   IF cardinality(forgotten) > 0 THEN
     PERFORM memcell.forget_contents(of_tenant, of_kind, forgotten);
   END IF;
+  IF EXISTS (
+    SELECT FROM unnest(put_hashes, contents) AS n (sha256, content)
+    WHERE n.content <> (
+      SELECT c.content FROM memcell.contents c WHERE c.tenant = of_tenant AND c.kind = of_kind AND c.sha256 = n.sha256
+    )
+  ) THEN
+    PERFORM memcell.renew_contents(of_tenant, of_kind, put_hashes, contents);
+  END IF;
   WITH new AS (
-    INSERT INTO memcell.contents AS c (tenant, kind, sha256, content, commit_no)
-    SELECT DISTINCT ON (n.sha256) of_tenant, of_kind, n.sha256, n.content, home.commits
-    FROM unnest(put_hashes, contents) AS n (sha256, content) WHERE n.content IS NOT NULL
+    INSERT INTO memcell.contents AS c (tenant, kind, sha256, content, commit_no, is_kept)
+    SELECT DISTINCT ON (n.sha256) of_tenant, of_kind, n.sha256, n.content, home.commits, n.seq IS NOT NULL
+    FROM unnest(put_hashes, contents, origin_seqs) AS n (sha256, content, seq) WHERE n.content IS NOT NULL
+    ORDER BY n.sha256, n.seq
     ON CONFLICT (tenant, kind, sha256) DO UPDATE SET is_kept = true, commit_no = excluded.commit_no
-      WHERE NOT c.is_kept
-    RETURNING octet_length(c.content) AS bytes
+      WHERE NOT c.is_kept AND excluded.is_kept
+    RETURNING CASE WHEN c.is_kept THEN octet_length(c.content) END AS bytes
   ), again AS (
     UPDATE memcell.contents c SET is_kept = true, commit_no = home.commits
     WHERE c.tenant = of_tenant AND c.kind = of_kind AND NOT c.is_kept AND c.sha256 = ANY (array(
-      SELECT n.sha256 FROM unnest(put_hashes, contents) AS n (sha256, content) WHERE n.content IS NULL
+      SELECT n.sha256 FROM unnest(put_hashes, contents, origin_seqs) AS n (sha256, content, seq)
+      WHERE n.content IS NULL AND n.seq IS NOT NULL
     ))
     RETURNING octet_length(c.content) AS bytes
   )
@@ -179,11 +223,16 @@ BEGIN
 END
 $$;
 
--- Refuses if a store that is only read has changed since. The version of a home is when it was born, and how many change
--- sets it has had.
-CREATE FUNCTION memcell.refuse_changed(tenants uuid[], versions text[]) RETURNS void LANGUAGE plpgsql
+-- Refuses if a store that is only read has changed since, and keeps others from changing it until the commit. The version
+-- of a home is its id `born`, and how many change sets it has had.
+CREATE FUNCTION memcell.refuse_changed(tenants uuid[], versions text[], locks bigint[]) RETURNS void LANGUAGE plpgsql
 AS $$
+DECLARE
+  lock bigint;
 BEGIN
+  FOREACH lock IN ARRAY locks LOOP
+    PERFORM pg_advisory_xact_lock_shared(lock);
+  END LOOP;
   IF EXISTS (
     SELECT FROM unnest(tenants, versions) AS t (tenant, version)
     LEFT JOIN memcell.homes h ON h.tenant = t.tenant AND h.kind = 'store'
