@@ -66,7 +66,7 @@ function copyHome(way: CopyWay, home: HomeName): Promise<HomeOutcome> {
   return orElse(work, (message) => outcome("not copied", { told: [`not copied: ${message}`] }));
 }
 
-/** What ails one home does not keep back the others. What ails the disk or the database does. */
+/** An error of one home does not stop the run. A full disk or an unreachable database does. */
 async function orElse<Result>(work: () => Promise<Result>, failed: (message: string) => Result): Promise<Result> {
   try {
     return await work();

@@ -79,7 +79,7 @@ export interface StoreCopy extends AsyncDisposable {
   /** In no order. */
   homes(): Promise<HomeName[]>;
 
-  /** What lies where homes are, and is none. */
+  /** What lies among the homes but is not one. */
   strays(): Promise<StoreFinding[]>;
 
   /** Whether an erasure is not finished: what others have granted the user is still there. */

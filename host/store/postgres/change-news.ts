@@ -9,7 +9,7 @@ import { homeVersions, tellChanged } from "./statements.ts";
 
 /** How long changes are collected before they are told. */
 const collectMs = 50;
-/** How often the versions are asked for, in case that a host has died before it told what it had committed. */
+/** How often the versions are asked for, in case a host died before it sent its notice. */
 const pollMs = 60_000;
 /** How long to wait before another connection is tried. */
 const reconnectMs = 1_000;

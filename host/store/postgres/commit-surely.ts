@@ -29,8 +29,8 @@ export async function commitSurely(
 }
 
 /**
- * Whether a transaction was made of which nobody knows. Waits for the locks that it had, so it has ended by then. `found`
- * has rows if it was made. Throws `STORAGE_FAILED` if the database does not say so for long.
+ * Whether a transaction with an unknown outcome was committed: then `found` has rows. Takes the same locks first, so the
+ * lost one has ended by then. Throws `STORAGE_FAILED` if the database cannot be asked for long.
  */
 async function findOutcome(lost: Transaction, found: Statement): Promise<boolean> {
   const until = performance.now() + findMs;

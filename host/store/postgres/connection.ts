@@ -63,8 +63,8 @@ export class Connection {
 }
 
 /**
- * A session ends soon after its host, or after the host has given up: also while it waits for a lock, and if the network
- * says nothing of it.
+ * The server ends a session soon after its host has gone or has closed it, even if the session waits for a lock or the
+ * network has failed silently.
  */
 const endWithHost = [
   "SET client_connection_check_interval = '2s'",

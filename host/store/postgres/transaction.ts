@@ -69,7 +69,7 @@ export class Transaction {
       this.#isBegun = false;
       return rows.slice(begin.length, -1);
     } catch (error) {
-      // If the server has said that a statement failed, or the commit, it has taken everything back.
+      // If the server has answered that a statement or the commit failed, it has rolled everything back.
       if (error instanceof DatabaseError && error.isLost) {
         this.#close();
         throw new UnknownOutcome("The connection was lost at the commit", { cause: error });

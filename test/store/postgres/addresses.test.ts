@@ -18,7 +18,7 @@ test.each([
   expect(addressesOf(url)).toEqual(addresses);
 });
 
-test("a host goes on with another server when the first one ends, and passes a standby by", async () => {
+test("a host goes on with another server when the first one ends, and skips a standby", async () => {
   await using first = await startPostgres();
   await using standby = await startPostgres();
   await using second = await startPostgres();

@@ -78,7 +78,7 @@ describe("a runtime refuses to start", () => {
   const roles = [
     ["a superuser", "postgres", /postgres, which can bypass row-level security/],
     [
-      "a role that passes policies by",
+      "a role that bypasses policies",
       "CREATE ROLE r1 LOGIN BYPASSRLS IN ROLE memcell_app",
       /r1, which can bypass row-level/,
     ],

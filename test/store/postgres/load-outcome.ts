@@ -12,7 +12,7 @@ interface Found {
   readonly broken: string[];
 }
 
-/** `admin` passes the policies by. */
+/** `admin` bypasses the policies. */
 export async function foundIn(admin: pg.Client): Promise<Found> {
   const found: Found = { versionsOf: new Map(), broken: [] };
   const { rows } = await admin.query<Home>("SELECT tenant, seq::int, hash, commits::int FROM memcell.homes");

@@ -108,7 +108,7 @@ BEGIN
 END
 $$;
 
--- Makes a change set of one home: nothing, if anything that it is based on is not so. A file has the hash NULL if there is
+-- Makes a change set of one home. Raises MC001 if a file is not as the caller has read it. A file has the hash NULL if there is
 -- none. Of a content that the home has, `contents` has NULL. The history keeps what a version has written, except `forgotten`.
 -- Returns when the files were changed.
 CREATE FUNCTION memcell.commit_change(

@@ -60,8 +60,8 @@ BEGIN
 END
 $$;
 
--- What a call will surely read of a home: its files, the last changed first, with contents as long as these are small
--- together. One file more than `files_max` means that there are more.
+-- What a call will surely read of a home: its files, with the contents of the last changed ones as long as these are small
+-- together. One file more than `files_max` means that there are more; then which ones come is left to the database.
 CREATE FUNCTION memcell.first_files(of_tenant uuid, of_kind text, of_scopes text[], files_max integer, bytes_max integer)
 RETURNS TABLE (
   scope text, path text, sha256 text, bytes integer, changed_us float8,
