@@ -3,8 +3,8 @@ import { readSettings } from "../config/read-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { isDatabaseUrl, isUrl } from "../config/web-address.ts";
 import { copyStores } from "../copy/copy-stores.ts";
-import { openCopies } from "../copy/open-copies.ts";
-import type { CopyPlace } from "../copy/open-copies.ts";
+import { openCopy } from "../store/open-copy.ts";
+import type { CopyPlace } from "../store/open-copy.ts";
 import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { withProgress } from "./progress.ts";
@@ -41,8 +41,10 @@ address. On a disk, files show the time of the copying as that of their last cha
     if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError("--from and --to are the same place");
     const { durability, waitMs } = (await readSettings(settings)).values;
     const { copied, same, bytes, told } = await withProgress("copy", async (progress) => {
-      await using places = await openCopies(from, to, { durability, waitMs });
-      return await copyStores({ from: places.from, to: places.to, onProgress: (state) => progress.show(state) });
+      const copying = { durability, waitMs };
+      await using source = await openCopy(from, copying, true);
+      await using target = await openCopy(to, copying, false);
+      return await copyStores({ from: source, to: target, onProgress: (state) => progress.show(state) });
     });
     for (const each of told) print(visibleText(`${each.home}: ${each.told}`));
     print(`${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`);

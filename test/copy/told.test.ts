@@ -8,8 +8,8 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
-import { openCopies } from "../../host/copy/open-copies.ts";
-import type { CopyPlace } from "../../host/copy/open-copies.ts";
+import { openCopy } from "../../host/store/open-copy.ts";
+import type { CopyPlace } from "../../host/store/open-copy.ts";
 import type { UserId } from "../../host/values/user-id.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -35,8 +35,10 @@ async function remember(place: RuntimeOptions, userId: string, name: string, bod
 }
 
 async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: string) => void): Promise<CopyReport> {
-  await using places = await openCopies(from, to, { durability: "full", waitMs: 30_000 });
-  return await copyStores({ from: places.from, to: places.to, onProgress });
+  const settings = { durability: "full", waitMs: 30_000 } as const;
+  await using source = await openCopy(from, settings, true);
+  await using target = await openCopy(to, settings, false);
+  return await copyStores({ from: source, to: target, onProgress });
 }
 
 test("a history that somebody has changed gives no trust at the target", async () => {

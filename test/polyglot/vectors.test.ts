@@ -30,7 +30,8 @@ afterAll(() => {
 
 const isLong = process.env["TEST_LONG"] === "1";
 
-describe.for(hosts.map((host, at) => ({ ...host, at })))("$language", ({ at, ...host }) => {
+describe.for(hosts)("$language", (host) => {
+  const at = hosts.indexOf(host);
   const vectors = portableVectors.filter((_, number) => isLong || number % 2 === at % 2);
   const folders = temporaryFolder();
   mkdirSync(join(folders.path, "data"));

@@ -1,12 +1,12 @@
 import type { OriginClass } from "../../../shared/origin.ts";
 import { digestOf } from "../reading.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
-import { isStatedClass, placeKey } from "../versions/present-origins.ts";
+import { isStatedClass } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version-line.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
 import type { HeldHome } from "./held-home.ts";
-import { isKnownFile, originOf } from "./known-file.ts";
+import { isKnownFile, originsIn } from "./known-file.ts";
 import { keptContents, listOrigins, listVersions } from "./statements.ts";
 
 /** The history of a home. Only somebody who has the owner's role can have changed it. */
@@ -44,10 +44,7 @@ export class HeldDatabaseHistory implements HeldHistory {
 
   async origins(): Promise<[string, FileOrigin][]> {
     const [rows = []] = await this.#home.transaction.ask(listOrigins(this.#home.place));
-    return rows.flatMap((row): [string, FileOrigin][] => {
-      const origin = originOf(row);
-      return origin === null ? [] : [[placeKey({ scope: String(row["scope"]), path: String(row["path"]) }), origin]];
-    });
+    return originsIn(rows);
   }
 
   async versions(): Promise<Version[]> {

@@ -1,5 +1,6 @@
 import type { OriginClass } from "../../../shared/origin.ts";
 import { digestOf } from "../reading.ts";
+import { placeKey } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import type { VersionKind } from "../versions/version.ts";
 import type { Row } from "./statements.ts";
@@ -43,7 +44,7 @@ export function placeOf(row: Row): KnownFile | FreePlace {
   return { scope, path, obstacle };
 }
 
-export function originOf(row: Row): FileOrigin | null {
+function originOf(row: Row): FileOrigin | null {
   const { origin_seq: seq, origin_sha256: sha256, origin_ms: atMs, ...origin } = row as unknown as FileRow;
   if (seq === null || sha256 === null || atMs === null) return null;
   const kind = origin.origin_kind as VersionKind | null;
@@ -55,6 +56,14 @@ export function originOf(row: Row): FileOrigin | null {
     atMs,
     ...(kind && { kind }),
   };
+}
+
+/** By place, without those of files that no version has written. */
+export function originsIn(rows: readonly Row[]): [string, FileOrigin][] {
+  return rows.flatMap((row): [string, FileOrigin][] => {
+    const origin = originOf(row);
+    return origin === null ? [] : [[placeKey({ scope: String(row["scope"]), path: String(row["path"]) }), origin]];
+  });
 }
 
 interface FileRow {

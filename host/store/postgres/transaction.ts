@@ -103,6 +103,7 @@ export class Transaction {
     this.#close();
   }
 
+  /** Whatever the database's defaults are: what waits for a lock must then see what the others have committed. */
   #begin(): Statement {
     return {
       text: this.isReadOnly

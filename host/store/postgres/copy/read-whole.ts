@@ -3,13 +3,11 @@ import { ownStoreOf } from "../../../values/store-id.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
 import type { RecordKind } from "../../held-records.ts";
-import { placeKey } from "../../versions/present-origins.ts";
-import type { FileOrigin } from "../../versions/present-origins.ts";
 import { faultInHistory } from "../../versions/version-chain.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { lostTrust } from "../../versions/version.ts";
 import type { HomePlace } from "../home-place.ts";
-import { originOf } from "../known-file.ts";
+import { originsIn } from "../known-file.ts";
 import { listVersions } from "../statements.ts";
 import type { Row } from "../statements.ts";
 import type { Transaction } from "../transaction.ts";
@@ -27,7 +25,7 @@ export async function readWhole(transaction: Transaction, place: HomePlace): Pro
   const [home] = homes;
   const isUser = place.kind === "user";
   if (home === undefined && (!isUser || records.length === 0)) return null;
-  const origins = originsIn(files);
+  const origins = new Map(originsIn(files));
   const all = lines.map(({ line }) => String(line));
   return {
     files: files.map(fileOf),
@@ -63,15 +61,6 @@ const recordOf = (row: Row): CopiedRecord => ({
   name: String(row["name"]),
   text: String(row["body"]),
 });
-
-function originsIn(files: readonly Row[]): Map<string, FileOrigin> {
-  return new Map(
-    files.flatMap((row): [string, FileOrigin][] => {
-      const origin = originOf(row);
-      return origin === null ? [] : [[placeKey({ scope: String(row["scope"]), path: String(row["path"]) }), origin]];
-    }),
-  );
-}
 
 /**
  * A history that somebody has changed says nothing: no file keeps any trust. If the home came from elsewhere, as it was there. Else: if every file is as a version says, whatever comes later by hand

@@ -110,7 +110,6 @@ $$;
 
 -- Makes a change set of one home. Raises MC001 if a file is not as the caller has read it. A file has the hash NULL if there is
 -- none. Of a content that the home has, `contents` has NULL. The history keeps what a version has written, except `forgotten`.
--- Returns when the files were changed.
 CREATE FUNCTION memcell.commit_change(
   of_tenant uuid, of_kind text, of_user text, change uuid, at_us bigint,
   seen_scopes text[], seen_paths text[], seen_hashes bytea[],
@@ -119,7 +118,7 @@ CREATE FUNCTION memcell.commit_change(
   origin_seqs bigint[], origin_classes text[], origin_trusts text[], origin_times bigint[], origin_kinds text[],
   contents bytea[], forgotten bytea[],
   version_lines text[], head_seq bigint, head_hash text, aged_at_ms bigint, bytes_max bigint
-) RETURNS bigint LANGUAGE plpgsql
+) RETURNS void LANGUAGE plpgsql
 AS $$
 DECLARE
   home memcell.homes;
@@ -200,7 +199,6 @@ BEGIN
   IF home.kept_bytes + added > bytes_max THEN
     PERFORM memcell.prune_contents(of_tenant, of_kind, bytes_max);
   END IF;
-  RETURN home.changed_us;
 END
 $$;
 
