@@ -38,7 +38,8 @@ export async function migrate(client: Client): Promise<string[]> {
     await client.query("COMMIT");
     return missing;
   } catch (error) {
-    await client.query("ROLLBACK");
+    // Of a lost connection, the server takes everything back itself.
+    await client.query("ROLLBACK").catch(() => {});
     throw error;
   }
 }

@@ -27,7 +27,8 @@ export async function writeHome(
     isInPlace = await staged.moveIntoPlace();
     return isInPlace;
   } finally {
-    if (!isInPlace) await remove(home.root, home, staged);
+    // What cannot be removed now is at the next start of a host or a copy.
+    if (!isInPlace) await remove(home.root, home, staged).catch(() => {});
   }
 }
 
