@@ -7,7 +7,7 @@ import type { StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { CopyWay, ToldHome } from "./copy-way.ts";
 import { digestOfHome } from "./home-digest.ts";
-import { leaveStores } from "./left-stores.ts";
+import { copyLeftStores } from "./left-stores.ts";
 
 export interface CopyReport {
   readonly copied: number;
@@ -38,7 +38,7 @@ export async function copyStores(way: CopyWay): Promise<CopyReport> {
     same += Number(outcome.kind === "same");
     bytes += outcome.bytes;
   }
-  told.push(...(await leaveStores(way)));
+  told.push(...(await copyLeftStores(way)));
   told.push(...(await changedMeanwhile(way, homes, digests)));
   return { copied, same, bytes, told };
 }

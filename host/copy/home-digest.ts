@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 
-import type { HomeFacts } from "../store/copying.ts";
+import type { CopiedHome } from "../store/copying.ts";
 import { placeKey } from "../store/versions/present-origins.ts";
 
 /**
  * A hash of everything that a copy of a home has in common with it: files with contents, times and origins, the versions,
  * the contents that are kept, records, and whose store it is. Grants are a file.
  */
-export function digestOfHome(facts: HomeFacts): string {
+export function digestOfHome(facts: CopiedHome): string {
   const digest = createHash("sha256");
   const add = (...values: readonly (string | number | boolean | null)[]): void =>
     void digest.update(`${JSON.stringify(values)}\n`);

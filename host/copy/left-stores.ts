@@ -1,7 +1,7 @@
 import type { CopyWay, ToldHome } from "./copy-way.ts";
 
 /** Copies which stores principals leave out. What a killed run has begun is completed: each counts for itself. */
-export async function leaveStores({ from, to }: Pick<CopyWay, "from" | "to">): Promise<ToldHome[]> {
+export async function copyLeftStores({ from, to }: Pick<CopyWay, "from" | "to">): Promise<ToldHome[]> {
   const told: ToldHome[] = [];
   const there = await to.leftStores();
   for (const [principal, stores] of await from.leftStores()) {

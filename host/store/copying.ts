@@ -39,7 +39,7 @@ export interface CopiedRecord {
 }
 
 /** Everything about a home but its contents. */
-export interface HomeFacts {
+export interface CopiedHome {
   /** With the trash and with a store's grants, sorted by scope and path. */
   readonly files: readonly CopiedFile[];
   /** Of a user, also those without files. */
@@ -63,7 +63,7 @@ export interface HomeFacts {
 }
 
 /** A home that is held at one moment. Must not be used after the work has ended. */
-export interface HomeContent extends HomeFacts {
+export interface HomeContent extends CopiedHome {
   /** Of files and of kept contents. Throws `BUSY` if somebody edits the files meanwhile. */
   contentsOf(hashes: readonly string[]): Promise<ReadonlyMap<string, Uint8Array>>;
   /** What is there and cannot be copied, because no tool can read it. */

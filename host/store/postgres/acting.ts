@@ -9,7 +9,7 @@ export interface Acting {
   /** Keys of locks, in the order in which they are taken. */
   readonly locks: readonly string[];
   /** Whether all reads see the same moment, and nothing is written. */
-  readonly isSnapshot: boolean;
+  readonly isReadOnly: boolean;
   /** When to give up waiting for locks, on the clock of `performance.now()`. */
   readonly until: number;
   readonly signal?: EndSignal | undefined;

@@ -61,14 +61,14 @@ export class Database {
 
   /** Reads with one statement. */
   async ask(who: StoreId, statement: Statement): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot: true, until: performance.now() + askMs };
+    const acting = { who, locks: [], isReadOnly: true, until: performance.now() + askMs };
     const [rows = []] = await this.act(acting, asking, (transaction) => transaction.ask(statement));
     return rows;
   }
 
   /** Makes a change that can as well be made twice, so nobody has to find out what became of the first. */
   async change(who: StoreId, statement: Statement): Promise<Row[]> {
-    const acting = { who, locks: [], isSnapshot: false, until: performance.now() + askMs };
+    const acting = { who, locks: [], isReadOnly: false, until: performance.now() + askMs };
     return await untilFresh({ ...acting, writes: true }, () =>
       this.act(acting, asking, async (transaction) => (await commitSurely(transaction, [statement], null))[0] ?? []),
     );

@@ -42,7 +42,7 @@ export class PostgresSharedStores implements SharedStores {
       who: principal,
       vouched,
       locks: locked.map((tenant) => lockOf({ tenant, kind: "store" })),
-      isSnapshot: !isLocking,
+      isReadOnly: !isLocking,
       until,
       signal,
     };

@@ -65,7 +65,7 @@ export class PostgresStore implements Store {
   ): Promise<Result> {
     const place = placeOfUser(userId);
     const locks = options.to === "look" ? [] : [lockOf(place), lockOf({ ...place, kind: "store" })];
-    const acting = { ...actingFor(userId, options), locks, isSnapshot: options.to === "look" };
+    const acting = { ...actingFor(userId, options), locks, isReadOnly: options.to === "look" };
     return await untilFresh({ ...options, writes: true }, () =>
       this.#parts.database.act(acting, naming, (transaction) =>
         this.erased.hold(transaction, { userId, options, shared: this.shared, news: this.#parts.news }, work),
@@ -116,7 +116,7 @@ export class PostgresStore implements Store {
     const acting = {
       ...actingFor(userId, options),
       locks: locks ? [lockOf(placeOfUser(userId))] : [],
-      isSnapshot: !locks,
+      isReadOnly: !locks,
     };
     const act = (): Promise<Result> => this.#parts.database.act(acting, naming, work);
     return locks ? await this.#queue.run(userId, { until, signal, tooLong: naming.tooLong }, act) : await act();

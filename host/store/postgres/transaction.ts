@@ -31,7 +31,7 @@ export class Transaction {
   }
 
   get isReadOnly(): boolean {
-    return this.#acting.isSnapshot;
+    return this.#acting.isReadOnly;
   }
 
   /** Another one for the same principal, with the same locks, that nothing ends early. */

@@ -135,7 +135,7 @@ export class IsolationStage implements AsyncDisposable {
   }
 
   async as(who: StoreId, commits: boolean, asked: readonly Statement[]): Promise<statements.Row[][]> {
-    const acting = { who, locks: [], isSnapshot: false, until: performance.now() + 10_000 };
+    const acting = { who, locks: [], isReadOnly: false, until: performance.now() + 10_000 };
     return await this.database.act(acting, naming, (transaction) =>
       commits ? transaction.commit(...asked) : transaction.ask(...asked),
     );

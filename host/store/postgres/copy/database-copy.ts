@@ -33,7 +33,7 @@ class DatabaseCopy implements StoreCopy {
   }
 
   async homes(): Promise<HomeName[]> {
-    return await this.#act({ who: nobody, isSnapshot: true }, async (transaction) => {
+    return await this.#act({ who: nobody, isReadOnly: true }, async (transaction) => {
       const [users = [], stores = []] = await transaction.ask(listHomes("user"), listHomes("store"));
       return [...users.flatMap(userIn), ...stores.map(({ tenant }): HomeName => ({ kind: "store", id: idOf(tenant) }))];
     });
@@ -50,7 +50,7 @@ class DatabaseCopy implements StoreCopy {
   /** Keeps no writer waiting: the transaction sees one moment. */
   async hold<Result>(home: HomeName, work: (content: HomeContent | null) => Promise<Result>): Promise<Result> {
     const place = placeOf(home);
-    return await this.#act({ who: place.tenant, isSnapshot: true }, async (transaction) =>
+    return await this.#act({ who: place.tenant, isReadOnly: true }, async (transaction) =>
       work(await readWhole(transaction, place)),
     );
   }
@@ -58,19 +58,19 @@ class DatabaseCopy implements StoreCopy {
   async write(home: HomeName, content: WrittenHome): Promise<boolean> {
     const place = placeOf(home);
     const userId = home.kind === "user" ? home.id : content.creator;
-    return await this.#act({ who: place.tenant, isSnapshot: false, locks: [lockOf(place)] }, (transaction) =>
+    return await this.#act({ who: place.tenant, isReadOnly: false, locks: [lockOf(place)] }, (transaction) =>
       writeWhole(transaction, place, { userId, content }),
     );
   }
 
   async leftStores(): Promise<Map<StoreId, StoreId[]>> {
-    const [leaving = []] = await this.#act({ who: nobody, isSnapshot: true }, (transaction) =>
+    const [leaving = []] = await this.#act({ who: nobody, isReadOnly: true }, (transaction) =>
       transaction.ask(listLeaving()),
     );
     const all = new Map<StoreId, StoreId[]>();
     for (const { tenant } of leaving) {
       const who = idOf(tenant);
-      const [left = []] = await this.#act({ who, isSnapshot: true }, (transaction) => transaction.ask(listLeft(who)));
+      const [left = []] = await this.#act({ who, isReadOnly: true }, (transaction) => transaction.ask(listLeft(who)));
       all.set(
         who,
         left.map(({ store }) => idOf(store)),
@@ -80,7 +80,7 @@ class DatabaseCopy implements StoreCopy {
   }
 
   async leaveStores(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
-    await this.#act({ who: principal, isSnapshot: false }, (transaction) =>
+    await this.#act({ who: principal, isReadOnly: false }, (transaction) =>
       transaction.commit(addLeft(principal, stores)),
     );
   }
@@ -90,7 +90,7 @@ class DatabaseCopy implements StoreCopy {
   }
 
   async #act<Result>(
-    acting: Pick<Acting, "who" | "isSnapshot"> & Partial<Acting>,
+    acting: Pick<Acting, "who" | "isReadOnly"> & Partial<Acting>,
     work: (transaction: Transaction) => Promise<Result>,
   ): Promise<Result> {
     const until = performance.now() + this.#waitMs;
