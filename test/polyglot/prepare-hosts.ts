@@ -1,4 +1,4 @@
-/** Runs once before the tests of this folder and all others of the same run. Builds the hosts, one by one. */
+/** Runs once before the tests of this folder and all others of the same run. Builds the hosts while others are downloaded. */
 import type { TestProject } from "vitest/node";
 
 import { hostKinds, prepareHost } from "./hosts.ts";
@@ -11,11 +11,10 @@ declare module "vitest" {
 }
 
 export default async function prepareHosts(project: TestProject): Promise<void> {
-  const hosts: PreparedHost[] = [];
-  for (const kind of hostKinds) {
-    console.log(`preparing the ${kind.language} host`);
-    // oxlint-disable-next-line no-await-in-loop -- a build uses all processors by itself
-    hosts.push(await prepareHost(kind));
-  }
-  project.provide("hosts", hosts);
+  const preparing = hostKinds.map(async (kind): Promise<PreparedHost> => {
+    const host = await prepareHost(kind);
+    console.log(`prepared the ${kind.language} host`);
+    return host;
+  });
+  project.provide("hosts", await Promise.all(preparing));
 }
