@@ -130,8 +130,7 @@ export class Transaction {
         return rows;
       } catch (error) {
         const isOld = connection.wasUsed && error instanceof DatabaseError && error.isLost;
-        const { signal, until } = this.#acting;
-        if (!isOld || this.#isOver || signal?.aborted || performance.now() >= until) throw error;
+        if (!isOld || this.#isOver || this.#acting.signal?.aborted) throw error;
         this.#close();
         this.#isBegun = true;
       }

@@ -93,7 +93,7 @@ export class CuttingProxy implements AsyncDisposable {
           cut();
           return;
         }
-        this.hasCommit ||= side === "host" && message.includes("COMMIT");
+        this.hasCommit ||= side === "host" && message.includes("COMMIT\0");
         to.write(message);
       }
     });
