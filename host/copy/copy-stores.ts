@@ -91,13 +91,16 @@ async function copyContent({ to }: CopyWay, home: HomeName, content: HomeContent
   const told = content.leftOut.map(({ path, reason }) => `left out: ${path}: ${reason}`);
   const digestThere = (): Promise<string | null> => to.hold(home, async (there) => there && digestOfHome(there));
   const present = await digestThere();
-  if (present === digest) return outcome("same", { digest, told });
   const isWritten = present === null && (await to.write(home, { ...content, grants: await grantsIn(content) }));
-  // Another copy can have written it meanwhile.
-  if (!isWritten && present === null && (await digestThere()) === digest) return outcome("same", { digest, told });
-  if (!isWritten) return outcome("not copied", { told: [...told, "not copied: the target has another one"] });
-  if ((await digestThere()) === digest) return outcome("copied", { digest, bytes: bytesOf(content), told });
-  return outcome("not copied", { told: [...told, "not copied as it is: the target's differs from it"] });
+  // If it is not written here, another copy can have written it meanwhile.
+  const there = present ?? (await digestThere());
+  if (there === digest) {
+    return isWritten ? outcome("copied", { digest, bytes: bytesOf(content), told }) : outcome("same", { digest, told });
+  }
+  const why = isWritten
+    ? "not copied as it is: the target's differs from it"
+    : "not copied: the target has another one";
+  return outcome("not copied", { told: [...told, why] });
 }
 
 /** None of a file that no host has written: it grants nobody anything where it is, either. */

@@ -187,7 +187,8 @@ export interface Runtime {
   /**
    * Calls the listener when another host has changed the user's memory or own store, until the returned function is
    * called. Only a database tells: for a data folder, the listener is never called. It is not told what has changed, and
-   * it can be called for nothing. Exceptions from it are ignored. Throws a `ToolError` with `USER_INVALID` for a user id that no user can have.
+   * it can be called for nothing. Exceptions from it are ignored. Throws a `ToolError` with `USER_INVALID` for a user id
+   * that no user can have.
    *
    * @example
    * const stop = runtime.onChangeElsewhere("alice", () => console.log("read the index again"));

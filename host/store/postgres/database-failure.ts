@@ -25,7 +25,7 @@ const known: Readonly<Record<string, Reason>> = {
   XX: ["STORAGE_FAILED", "the database has found damage"],
 };
 
-/** What `migrations/0004-changes.sql` raises for what has changed, and the codes of transactions that got in each other's way. */
+/** What `migrations/0004-changes.sql` raises for what has changed, and of transactions that got in each other's way. */
 const stale = new Set(["MC001", "40001", "40P01"]);
 const lockNotAvailable = "55P03";
 

@@ -84,15 +84,16 @@ export class Transaction {
    * thrown: a guest has got an answer that says nothing of it.
    */
   async end(): Promise<void> {
-    const isBegun = this.#isBegun && this.#failed === null;
     this.#isOver = true;
+    if (this.#failed !== null) {
+      this.#close();
+      throw this.#failed.error;
+    }
     try {
-      if (isBegun) await this.#send([{ text: this.isReadOnly ? "COMMIT" : "ROLLBACK", values: [] }]);
+      if (this.#isBegun) await this.#send([{ text: this.isReadOnly ? "COMMIT" : "ROLLBACK", values: [] }]);
     } catch {
       this.#close();
     }
-    if (this.#failed !== null) this.#close();
-    if (this.#failed !== null) throw this.#failed.error;
     (await this.#connection)?.giveBack();
     this.#connection = null;
   }

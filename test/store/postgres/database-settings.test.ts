@@ -4,12 +4,12 @@ import { once } from "node:events";
 import { createRuntime, postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { HoldOptions, Store } from "../../../host/store/store.ts";
+import type { Store } from "../../../host/store/store.ts";
 import type { StoreId } from "../../../host/values/store-id.ts";
 import type { UserId } from "../../../host/values/user-id.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { soon } from "./fault-server.ts";
 
-const options = (): HoldOptions => ({ writes: true, until: performance.now() + 10_000 });
 const open = (url: string): Store => postgresStore({ url }).open(() => {});
 
 async function databaseWith(setting: string): Promise<string> {
@@ -25,14 +25,14 @@ test("whoever has waited for the lock sees what the other has committed, whateve
   const [one, other] = [open(url), open(url)];
   const meeting = new EventTarget();
   const [held, waits] = [once(meeting, "held"), once(meeting, "waits")];
-  const writing = one.holdRecords("bob" as UserId, options(), async (records) => {
+  const writing = one.holdRecords("bob" as UserId, soon(), async (records) => {
     expect(await records.read("runs", "n")).toBeNull();
     meeting.dispatchEvent(new Event("held"));
     await waits;
     await records.write("runs", "n", "1");
   });
   await held;
-  const reading = other.holdRecords("bob" as UserId, options(), (records) => records.read("runs", "n"));
+  const reading = other.holdRecords("bob" as UserId, soon(), (records) => records.read("runs", "n"));
   await untilWaiting(url);
   meeting.dispatchEvent(new Event("waits"));
   await writing;
@@ -63,7 +63,7 @@ test("of two calls that each read what the other one changes, not both are made"
   const both = Promise.all([once(meeting, a), once(meeting, b)]);
   const runs = { [a]: 0, [b]: 0 };
   const change = (store: Store, written: StoreId, read: StoreId): Promise<void> =>
-    store.shared.hold([written, read], { ...options(), onlyRead: [read] }, async (held) => {
+    store.shared.hold([written, read], { ...soon(), onlyRead: [read] }, async (held) => {
       runs[written] = (runs[written] ?? 0) + 1;
       await held.reader(read).bytesOf("entries", "x.md");
       meeting.dispatchEvent(new Event(written));

@@ -2,24 +2,22 @@
 import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { HoldOptions, Store } from "../../../host/store/store.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { Store } from "../../../host/store/store.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { write } from "../store-stage.ts";
+import { alice, soon } from "./fault-server.ts";
 
-const alice = "alice" as UserId;
-const options = (): HoldOptions => ({ writes: true, until: performance.now() + 10_000 });
 const open = (url: string): Store => postgresStore({ url }).open(() => {});
 
 test("the second change set follows what the other host has committed", async () => {
   const url = await freshDatabase();
   const [one, other] = [open(url), open(url)];
-  await one.hold(alice, options(), async (held) => {
+  await one.hold(alice, soon(), async (held) => {
     await held.commit([write("a.md", "a")], []);
-    await other.hold(alice, options(), (theirs) => theirs.commit([write("b.md", "b")], []));
+    await other.hold(alice, soon(), (theirs) => theirs.commit([write("b.md", "b")], []));
     await held.commit([write("c.md", "c")], []);
   });
-  await other.hold(alice, options(), async (held) => {
+  await other.hold(alice, soon(), async (held) => {
     expect((await held.history.versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await held.findings()).toEqual([]);
   });

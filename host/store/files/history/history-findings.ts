@@ -1,7 +1,7 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { StoreFinding } from "../../holding.ts";
-import { VersionChain } from "../../versions/version-chain.ts";
+import { followChain } from "../../versions/version-chain.ts";
 import { WalDamaged } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
@@ -33,12 +33,9 @@ function faultIn(history: HistoryFolder): string | null {
   const [oldest = 1] = history.segments("versions");
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
   if (oldest > 1 && readPresent(history) === null) return `the versions before ${oldest} are missing`;
-  const chain = new VersionChain(oldest);
-  for (const first of history.segments("versions")) {
-    for (const line of history.lines("versions", first)) {
-      const fault = chain.faultIn(line);
-      if (fault !== null) return fault;
-    }
-  }
-  return null;
+  return followChain(linesOf(history), oldest).fault;
+}
+
+function* linesOf(history: HistoryFolder): Generator<string> {
+  for (const first of history.segments("versions")) yield* history.lines("versions", first);
 }

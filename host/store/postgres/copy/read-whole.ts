@@ -63,8 +63,8 @@ const recordOf = (row: Row): CopiedRecord => ({
 });
 
 /**
- * A history that somebody has changed says nothing: no file keeps any trust. If the home came from elsewhere, as it was there. Else: if every file is as a version says, whatever comes later by hand
- * is an edit of the owner's.
+ * A history that somebody has changed says nothing: no file keeps any trust. If the home came from elsewhere, as it was
+ * there. Else: if every file is as a version says, whatever comes later by hand is an edit of the owner's.
  */
 function trustOfUnknown(
   home: Row | undefined,
