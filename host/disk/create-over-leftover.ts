@@ -5,7 +5,7 @@ export interface NewFile {
   readonly content: Uint8Array;
   /** How messages name it. */
   readonly shown: string;
-  /** Its permissions; by default only the host's user can use it. */
+  /** Its permissions; by default only its owner can use it. */
   readonly like?: Permissions | null;
 }
 

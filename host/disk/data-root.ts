@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, statSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 
 import type { Directory } from "./directory.ts";
-import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
+import { failureOfDisk, isMissing } from "./disk-failure.ts";
 import { checkDescriptors, identityOf, openRootFolder, handleKindHere } from "./folder-handle.ts";
 import type { HandleKind } from "./folder-handle.ts";
+import { makeFolderIn } from "./make-folder.ts";
 import { PinnedDirectory } from "./pinned-directory.ts";
 
 /** The data folder. It is opened again for each operation, so that a folder that was moved away is not written to. */
@@ -83,12 +84,7 @@ export class DiskRoot implements DataRoot {
     const above = dirname(path);
     await this.#makeFolders(above);
     using handle = openRootFolder(above, this.#kind, this.#isExact);
-    try {
-      mkdirSync(handle.child(basename(path)), { mode: 0o700 });
-    } catch (error) {
-      // Another process can be making it too.
-      if (systemCode(error) !== "EEXIST") throw error;
-    }
+    makeFolderIn(handle, basename(path));
     await new PinnedDirectory(handle).flush();
   }
 

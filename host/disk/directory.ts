@@ -24,14 +24,20 @@ export interface Directory extends Disposable {
   /** The same text means the same file system. */
   readonly disk: string;
 
+  /** Who may use this folder. */
+  readonly permissions: Permissions;
+
   /** A folder in this one, or `null` if there is none. Throws `STORAGE_UNSAFE` for anything else with that name. */
   openFolder(name: string): Directory | null;
 
   /** The `identity` of anything with this name; `null` if there is nothing. Follows no link. */
   identityOf(name: string): string | null;
 
-  /** As `openFolder`, but makes the folder if there is none. */
-  makeFolder(name: string): Directory;
+  /**
+   * As `openFolder`, but makes the folder if there is none. By default only its owner can use it; `like` gives it other
+   * permissions.
+   */
+  makeFolder(name: string, like?: Permissions | null): Directory;
 
   /** What is in this folder, in no order. */
   entries(): DirectoryEntry[];
@@ -52,8 +58,8 @@ export interface Directory extends Disposable {
   stampOf(name: string): FileStamp | null;
 
   /**
-   * Writes a file that must not exist yet. By default only the host's user can use it; `like` gives it other
-   * permissions.
+   * Writes a file that must not exist yet. By default only its owner can use it, which is the host's user, or the
+   * folder's owner if root runs the host; `like` gives it other permissions.
    */
   create(name: string, content: Uint8Array, shown: string, like?: Permissions | null): void;
 

@@ -4,17 +4,17 @@ import type { BigIntStats } from "node:fs";
 
 import { checkComponent } from "./component.ts";
 import type { FileUse } from "./directory.ts";
-import { failureOfFile, isMissing } from "./disk-failure.ts";
+import { failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
 import type { FolderHandle } from "./folder-handle.ts";
+import { giveToOwnerOf } from "./permissions.ts";
 import { checkPlainFile, PinnedFile } from "./pinned-file.ts";
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
 /** Opening never follows a link and never waits, not even for the other end of a pipe. */
 const safely = O_NOFOLLOW | O_NONBLOCK;
-const openFlags = {
+const openFlags: Readonly<Record<Exclude<FileUse, "make">, number>> = {
   read: O_RDONLY | safely,
   write: O_RDWR | safely,
-  make: O_RDWR | O_CREAT | safely,
   // Only Windows needs write permission for a flush. A person can have taken that permission away.
   flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
   lock: O_RDWR | safely,
@@ -33,7 +33,7 @@ export function openPinned(folder: FolderHandle, name: string, { shown, use, che
   let descriptor: number | undefined;
   try {
     const path = folder.child(checkComponent(name));
-    descriptor = openSync(path, openFlags[use], 0o600);
+    descriptor = use === "make" ? openOrMake(folder, path) : openSync(path, openFlags[use]);
     const facts = fstatSync(descriptor, { bigint: true });
     if (check === undefined) checkPlainFile(facts, shown);
     else check(facts);
@@ -46,12 +46,35 @@ export function openPinned(folder: FolderHandle, name: string, { shown, use, che
   }
 }
 
-/** Opens a file that must not exist yet; only the host's user can use it. Returns its descriptor. */
+/**
+ * Opens a file, and makes it if there is none. Only what this has made gets another owner: a file in its place can be
+ * anybody's.
+ */
+export function openOrMake(folder: FolderHandle, path: string): number {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return openSync(path, openFlags.write);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    try {
+      return openNew(folder, path);
+    } catch (error) {
+      // Somebody else has made it meanwhile.
+      if (systemCode(error) !== "EEXIST" || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+const attemptsMax = 3;
+
+/** Opens a file that must not exist yet; only its owner can use it. Returns its descriptor. */
 export function openNew(folder: FolderHandle, path: string): number {
-  const descriptor = openSync(path, O_WRONLY | O_CREAT | O_EXCL | safely, 0o600);
+  const descriptor = openSync(path, openFlags.write | O_CREAT | O_EXCL, 0o600);
   try {
     // A new file is plain, and nobody else's.
     if (!folder.isHeldOpen) folder.checkOpened(path, fstatSync(descriptor, { bigint: true }));
+    giveToOwnerOf(folder, { descriptor });
     return descriptor;
   } catch (error) {
     closeSync(descriptor);

@@ -1,11 +1,31 @@
 import { fchmodSync, fchownSync, fstatSync } from "node:fs";
+import type { Stats } from "node:fs";
 
-/** Who may use a file: owner, group and mode bits only, no access lists. */
+/** Who may use a file or folder: owner, group and mode bits only, no access lists. */
 export interface Permissions {
   readonly mode: number;
   readonly owner: number;
   readonly group: number;
 }
+
+export const permissionsFrom = ({ mode, uid, gid }: Stats): Permissions => ({ mode, owner: uid, group: gid });
+
+/**
+ * What a new file in a person's folder gets: the folder's owner and group, and for the group what the owner has, if it may
+ * write in the folder. Others get nothing, whatever they may do in the folder: what is stored is private.
+ */
+export const forNewFileIn = (folder: Permissions): Permissions => ({
+  ...folder,
+  mode: isShared(folder) ? 0o660 : 0o600,
+});
+
+/** The same for a new folder. */
+export const forNewFolderIn = (above: Permissions): Permissions => ({
+  ...above,
+  mode: isShared(above) ? 0o770 : 0o700,
+});
+
+const isShared = ({ mode }: Permissions): boolean => (mode & 0o020) !== 0;
 
 /**
  * The mode bits of a file that replaces another one. If it could not get the same group, its group gets no more than
@@ -17,13 +37,31 @@ function bitsLike({ mode, group }: Permissions, groupNow: number): number {
 }
 
 /**
- * Gives a file another one's permissions. Only root can change the owner; other users can only share it with a group of
- * theirs.
+ * Gives something that this process has just made the permissions of something else. Only root can change the owner;
+ * other users can only share it with a group of theirs.
  */
 export function permit(descriptor: number, like: Permissions): void {
-  const { uid } = fstatSync(descriptor);
-  for (const owner of new Set([uid, like.owner])) giveTo(descriptor, owner, like.group);
-  fchmodSync(descriptor, bitsLike(like, fstatSync(descriptor).gid));
+  const made = fstatSync(descriptor);
+  for (const owner of new Set([made.uid, like.owner])) giveTo(descriptor, owner, like.group);
+  const { gid, mode } = fstatSync(descriptor);
+  // A folder has the bit from the one above: what is made in it gets its group.
+  const groupBit = made.isDirectory() ? mode & 0o2000 : 0;
+  const bits = bitsLike(like, gid) | groupBit;
+  if (bits !== (mode & 0o7777)) fchmodSync(descriptor, bits);
+}
+
+/**
+ * Gives what root has just made to the owner of the folder that it is in. Otherwise one command that an operator runs as
+ * root would keep out the host that runs as that owner.
+ */
+export function giveToOwnerOf(folder: Opened, made: Opened): void {
+  if (process.getuid?.() !== 0) return;
+  const { uid, gid } = fstatSync(folder.descriptor);
+  giveTo(made.descriptor, uid, gid);
+}
+
+interface Opened {
+  readonly descriptor: number;
 }
 
 function giveTo(descriptor: number, owner: number, group: number): void {

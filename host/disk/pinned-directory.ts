@@ -12,10 +12,10 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   readdirSync,
   renameSync,
   rmdirSync,
+  statSync,
   unlinkSync,
 } from "node:fs";
 import type { BigIntStats } from "node:fs";
@@ -40,9 +40,10 @@ import type { FileStamp, StampFacts, TimesOfDisk } from "./file-stamp.ts";
 import { diskIn, identityOf } from "./folder-handle.ts";
 import type { FolderHandle, HandedFolder } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
+import { makeFolderIn } from "./make-folder.ts";
 import { exchangeNames } from "./native-calls.ts";
 import { openNew, openPinned } from "./open-pinned.ts";
-import { permit } from "./permissions.ts";
+import { permissionsFrom, permit } from "./permissions.ts";
 import type { Permissions } from "./permissions.ts";
 import { checkPlainFile, checkRegularFile, inUs, isPlainFile, measuredFrom, writeFrom } from "./pinned-file.ts";
 
@@ -70,6 +71,10 @@ export class PinnedDirectory implements Directory {
     );
   }
 
+  get permissions(): Permissions {
+    return this.#try("open the user's folder", () => permissionsFrom(statSync(this.#handle.itself())));
+  }
+
   get disk(): string {
     return diskIn(this.identity);
   }
@@ -88,12 +93,8 @@ export class PinnedDirectory implements Directory {
     return facts ? identityOf(facts) : null;
   }
 
-  makeFolder(name: string): Directory {
-    try {
-      mkdirSync(this.#at(name), { mode: 0o700 });
-    } catch (error) {
-      if (systemCode(error) !== "EEXIST") throw failureOfDisk(error, "make the user's folder");
-    }
+  makeFolder(name: string, like: Permissions | null = null): Directory {
+    this.#try("make the user's folder", () => makeFolderIn(this.#handle, checkComponent(name), like));
     const made = this.openFolder(name);
     if (made === null) throw new ToolError("STORAGE_FAILED", "Cannot make the user's folder: it has gone meanwhile");
     return made;
@@ -156,7 +157,7 @@ export class PinnedDirectory implements Directory {
 
   permissionsOf(name: string): Permissions | null {
     const facts = this.#try("open the user's folder", () => lstatSync(this.#at(name), { throwIfNoEntry: false }));
-    return facts?.isFile() ? { mode: facts.mode, owner: facts.uid, group: facts.gid } : null;
+    return facts?.isFile() ? permissionsFrom(facts) : null;
   }
 
   create(name: string, content: Uint8Array, shown: string, like: Permissions | null = null): void {

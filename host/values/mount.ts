@@ -4,8 +4,8 @@
  *
  * The runtime keeps its lock and its write-ahead log in `.memcell/` inside the folder. So all runtimes that mount the
  * folder exclude each other, and another user's id is refused there (`STORAGE_UNSAFE`). The first write creates the
- * folder and its parent folders with mode 0700. A replaced file keeps its permissions; a new file gets 0600. Links on
- * the way to the folder are followed once, by `fileStore` or `createRuntime`; a link that is added later is
+ * folder and its parent folders with mode 0700. Files keep their owner, group and mode; new ones follow their folder
+ * (`shared/README.md`, the data folder). Links on the way to the folder are followed once, by `fileStore` or `createRuntime`; a link that is added later is
  * `STORAGE_UNSAFE`.
  *
  * For invalid mounts, `fileStore` throws and `createRuntime` rejects with a `RangeError` or `TypeError`: the same scope

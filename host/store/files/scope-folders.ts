@@ -1,6 +1,7 @@
 import type { Directory, StampedFile } from "../../disk/directory.ts";
 import type { FileStamp } from "../../disk/file-stamp.ts";
 import { inodeIn } from "../../disk/folder-handle.ts";
+import { forNewFolderIn } from "../../disk/permissions.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
 import { segmentsIn, wayToScope } from "./home.ts";
@@ -30,7 +31,7 @@ interface Step {
 const keptMax = 8;
 
 const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin: () => null };
-const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name);
+const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name, forNewFolderIn(folder.permissions));
 
 /**
  * Walks below one open home and holds every folder that it opens. A held folder stays the same, whatever
@@ -48,11 +49,6 @@ export class ScopeFolders implements Disposable {
     this.#home = home;
     this.#kind = kind;
     this.#folds = folds;
-  }
-
-  /** The home is a mounted folder, which other programs use too. */
-  get isMounted(): boolean {
-    return this.#kind === "mount";
   }
 
   /** The folder of a scope; `null` when there is none. */

@@ -43,14 +43,18 @@ export class RecordingDirectory implements Directory {
     return this.#real.disk;
   }
 
+  get permissions(): Permissions {
+    return this.#real.permissions;
+  }
+
   openFolder(name: string): Directory | null {
     const real = this.#real.openFolder(name);
     return real && new RecordingDirectory(this.#log, real, { id: this.#node(name).id, name });
   }
 
-  makeFolder(name: string): Directory {
+  makeFolder(name: string, like?: Permissions | null): Directory {
     const isThere = this.#log.disk.find(this.#id, name) !== undefined;
-    const real = this.#real.makeFolder(name);
+    const real = this.#real.makeFolder(name, like);
     if (!isThere) this.#set(name, this.#log.disk.newNode("folder"));
     return new RecordingDirectory(this.#log, real, { id: this.#node(name).id, name });
   }

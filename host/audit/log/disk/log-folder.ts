@@ -8,28 +8,28 @@ import {
   fstatSync,
   fsyncSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readdirSync,
   renameSync,
   statSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 
-import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
+import { isMissing } from "../../../disk/disk-failure.ts";
 import { checkDescriptors, handleKindHere, identityOf, openRootFolder } from "../../../disk/folder-handle.ts";
 import type { FolderHandle } from "../../../disk/folder-handle.ts";
 import { identityAt } from "../../../disk/leads-into.ts";
+import { makeFolderIn } from "../../../disk/make-folder.ts";
+import { openNew, openOrMake } from "../../../disk/open-pinned.ts";
 import { checkPlainFile } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { attempt, LogFile } from "./log-file.ts";
 
-const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
-const safely = O_NOFOLLOW | O_NONBLOCK;
-const openFlags = {
-  read: O_RDONLY | safely,
-  make: O_RDWR | O_CREAT | safely,
-  makeNew: O_RDWR | O_CREAT | O_EXCL | safely,
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const open = {
+  read: (_folder: FolderHandle, path: string): number => openSync(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK),
+  make: openOrMake,
+  makeNew: openNew,
 };
 
 export class LogFolder implements Disposable {
@@ -66,10 +66,10 @@ export class LogFolder implements Disposable {
   }
 
   /** Opens a file. `make` opens an existing file or creates it; `makeNew` only creates it. */
-  openFile(name: string, use: keyof typeof openFlags, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
+  openFile(name: string, use: keyof typeof open, bytesMax: number = Number.MAX_SAFE_INTEGER): LogFile {
     return attempt("open", () => {
       const path = this.#handle.child(name);
-      const descriptor = openSync(path, openFlags[use], 0o600);
+      const descriptor = open[use](this.#handle, path);
       try {
         const facts = fstatSync(descriptor, { bigint: true });
         checkPlainFile(facts, name, bytesMax);
@@ -120,11 +120,7 @@ export function makeFolders(path: string): void {
   // Not `recursive`: below some mount points Node's own recursion never ends.
   if (dirname(path) !== path) makeFolders(dirname(path));
   attempt("open", () => {
-    try {
-      mkdirSync(path, { mode: 0o700 });
-    } catch (error) {
-      // Another process can create it at the same time.
-      if (systemCode(error) !== "EEXIST") throw error;
-    }
+    using above = openRootFolder(dirname(path), handleKindHere);
+    makeFolderIn(above, basename(path));
   });
 }

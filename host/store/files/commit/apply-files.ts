@@ -2,6 +2,7 @@
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
+import { forNewFileIn } from "../../../disk/permissions.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
@@ -20,7 +21,7 @@ export const isStagedName = (name: string): boolean => name.startsWith("staged-"
 interface NewFile {
   readonly content: Buffer;
   readonly shown: string;
-  readonly like: Permissions | null;
+  readonly like: Permissions;
 }
 
 /** A file that is written in full in the host's own folder, and the file that it will become. */
@@ -43,12 +44,18 @@ export interface StagedPlan {
 export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
   const staged: StagedFile[] = [];
   const disks = new Set([own.disk]);
+  const leaving = new Map(files.filter(({ after }) => after === null).map((file) => [file.before, file]));
   let at = 0;
   try {
     for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
-      disks.add(folders.make(file.scope, file.path).folder.disk);
+      const place = folders.make(file.scope, file.path);
+      disks.add(place.folder.disk);
       if (file.from !== null || file.after === null) continue;
-      at = stageContent(own, at, newFileFor(folders, file, file.after)) + 1;
+      const like =
+        permissionsAt(place) ??
+        permissionsOf(folders, leaving.get(file.sha256)) ??
+        forNewFileIn(place.folder.permissions);
+      at = stageContent(own, at, { content: file.after, shown: file.path, like }) + 1;
       staged.push({ name: stagedName(at - 1), file });
     }
   } catch (error) {
@@ -85,12 +92,14 @@ export async function putContent(
 ): Promise<void> {
   if (file.after === null) return removeFile(folders, file.scope, file.path);
   folders.refuseTwin(file.scope, file.path);
-  const name = stagedName(stageContent(own, 0, newFileFor(folders, file, file.after)));
+  const target = folders.make(file.scope, file.path);
+  const like = permissionsAt(target) ?? forNewFileIn(target.folder.permissions);
+  const name = stagedName(stageContent(own, 0, { content: file.after, shown: file.path, like }));
   {
     using staged = own.openFile(name, file.path, "flush");
     await staged?.flush();
   }
-  moveFile({ folder: own, name }, folders.make(file.scope, file.path));
+  moveFile({ folder: own, name }, target);
 }
 
 /** Gives files their contents. All new contents come first, so that nothing is removed before its replacement is there. */
@@ -146,12 +155,13 @@ function stageContent(own: Directory, at: number, file: NewFile): number {
   return free;
 }
 
-/**
- * In a mounted folder, a new file gets the old one's permissions, so that other people and programs can still use it.
- */
-function newFileFor(folders: ScopeFolders, { scope, path }: TouchedFile, content: Buffer): NewFile {
-  const place = folders.isMounted ? folders.find(scope, path) : null;
-  return { content, shown: path, like: place && place.folder.permissionsOf(place.name) };
+/** Whoever could use a file can use the one that replaces it. */
+const permissionsAt = ({ folder, name }: FileInFolder): Permissions | null => folder.permissionsOf(name);
+
+/** And the one that gets its content, as when a plugin takes an entry out of the trash. */
+function permissionsOf(folders: ScopeFolders, leaving: PlannedFile | undefined): Permissions | null {
+  const place = leaving ? folders.find(leaving.scope, leaving.path) : null;
+  return place && permissionsAt(place);
 }
 
 function createAnew(own: Directory, name: string, { content, shown, like }: NewFile): boolean {
