@@ -38,7 +38,7 @@ export class CredentialDetector {
 
   /**
    * Resolves to whether a text holds a credential; to `true`, too, if that is not known at the deadline. Rejects if the
-   * thread fails. The next text gets a new thread in both cases.
+   * thread cannot start, fails or ends. The next text gets a new thread in all these cases.
    */
   findsCredentials(text: string): Promise<boolean> {
     const answer = this.#turn.then(() => this.#examine(text));
@@ -68,20 +68,38 @@ export class CredentialDetector {
   }
 
   async #examine(text: string): Promise<boolean> {
-    const thread = (this.#thread ??= startThread());
-    const deadline = AbortSignal.timeout(this.#deadlineMs);
-    thread.ref();
+    const over = new AbortController();
+    // Keeps the process alive, as the timer of `AbortSignal.timeout` would not.
+    const deadline = setTimeout(() => over.abort(tooLate), this.#deadlineMs);
+    const exited = (code: number): void => over.abort(new Error(`The thread has ended with code ${code}`));
+    let thread: Worker | null = null;
     try {
+      thread = this.#thread ??= this.#start();
+      thread.once("exit", exited);
       thread.postMessage(text, []);
-      const [answer] = (await once(thread, "message", { signal: deadline })) as [boolean];
+      const [answer] = (await once(thread, "message", { signal: over.signal })) as [boolean];
       return answer;
     } catch (error) {
+      thread?.off("exit", exited);
       await this.#end();
-      if (deadline.aborted) return true;
-      throw error;
+      if (over.signal.reason === tooLate) return true;
+      throw over.signal.aborted ? over.signal.reason : error;
     } finally {
-      thread.unref();
+      clearTimeout(deadline);
+      thread?.off("exit", exited);
     }
+  }
+
+  /** Throws if the system gives the process no more threads. */
+  #start(): Worker {
+    const thread = new Worker(fileURLToPath(import.meta.resolve("#credential-thread")));
+    // Also when it fails between two texts: an error would otherwise end the process.
+    thread.on("error", () => {});
+    thread.once("exit", () => {
+      if (this.#thread === thread) this.#thread = null;
+    });
+    thread.unref();
+    return thread;
   }
 
   async #end(): Promise<void> {
@@ -91,9 +109,4 @@ export class CredentialDetector {
   }
 }
 
-function startThread(): Worker {
-  const thread = new Worker(fileURLToPath(import.meta.resolve("#credential-thread")));
-  // A thread that fails between two texts would otherwise end the process. Its next text runs into the deadline.
-  thread.on("error", () => {});
-  return thread;
-}
+const tooLate = Symbol("too late");
