@@ -13,6 +13,9 @@ export interface CredentialDetectorOptions {
   readonly deadlineMs?: number;
 }
 
+/** Whether a text holds a credential. `unknown`: at the deadline, nobody knows. */
+type Found = "yes" | "no" | "unknown";
+
 /**
  * Finds API keys, access tokens, private keys, and passwords in URLs and connection strings.
  *
@@ -40,10 +43,8 @@ export class CredentialDetector {
    * Resolves to whether a text holds a credential; to `true`, too, if that is not known at the deadline. Rejects if the
    * thread cannot start, fails or ends. The next text gets a new thread in all these cases.
    */
-  findsCredentials(text: string): Promise<boolean> {
-    const answer = this.#turn.then(() => this.#examine(text));
-    this.#turn = answer.catch(() => {});
-    return answer;
+  async findsCredentials(text: string): Promise<boolean> {
+    return (await this.#inTurn(text)) !== "no";
   }
 
   /**
@@ -56,7 +57,12 @@ export class CredentialDetector {
    * await detector.close();
    */
   readonly onWrite: WriteHook = async ({ files }) => {
-    for (const { text } of files) if (text !== null && (await this.findsCredentials(text))) return "raise";
+    for (const { text } of files) {
+      const found = text === null ? "no" : await this.#inTurn(text);
+      // The write waits, and the operator is told why.
+      if (found === "unknown") throw new Error(`A text was not examined in ${this.#deadlineMs} ms`);
+      if (found === "yes") return "raise";
+    }
     return "ok";
   };
 
@@ -67,7 +73,13 @@ export class CredentialDetector {
     return ended;
   }
 
-  async #examine(text: string): Promise<boolean> {
+  #inTurn(text: string): Promise<Found> {
+    const found = this.#turn.then(() => this.#examine(text));
+    this.#turn = found.catch(() => {});
+    return found;
+  }
+
+  async #examine(text: string): Promise<Found> {
     const over = new AbortController();
     // Keeps the process alive, as the timer of `AbortSignal.timeout` would not.
     const deadline = setTimeout(() => over.abort(tooLate), this.#deadlineMs);
@@ -78,11 +90,11 @@ export class CredentialDetector {
       thread.once("exit", exited);
       thread.postMessage(text, []);
       const [answer] = (await once(thread, "message", { signal: over.signal })) as [boolean];
-      return answer;
+      return answer ? "yes" : "no";
     } catch (error) {
       thread?.off("exit", exited);
       await this.#end();
-      if (over.signal.reason === tooLate) return true;
+      if (over.signal.reason === tooLate) return "unknown";
       throw over.signal.aborted ? over.signal.reason : error;
     } finally {
       clearTimeout(deadline);

@@ -2,13 +2,9 @@
  * What piscina loads in a thread. It loads the worker with the thread's first task, so that this task fails with whatever
  * keeps the worker from loading. Why CommonJS? (`RATIONALE.md`, "Why does a thread begin with a file in CommonJS?")
  */
-type Worker = typeof import("./worker.ts");
+let worker: Promise<{ readonly default: (task: never) => Promise<unknown> }> | undefined;
 
-let worker: Promise<Worker> | undefined;
-
-const runTask: Worker["default"] = async (task) => {
+module.exports = async (task: never): Promise<unknown> => {
   worker ??= import("./worker.ts");
   return (await worker).default(task);
 };
-
-module.exports = runTask;

@@ -62,19 +62,21 @@ export class Pool {
       );
     };
     const max = isWarm ? threadsMax + 1 : threadsMax;
-    this.#threads = new Threads({ setup, onRequest, onThreads, onError, min: isWarm ? max : 1, max });
+    // Whoever waits for a slot would wait for a thread next.
+    const onRefused = (error: ToolError): void => this.#slots.refuse(error);
+    this.#threads = new Threads({ setup, onRequest, onThreads, onRefused, onError, min: isWarm ? max : 1, max });
   }
 
   /**
    * Waits for a free thread. Throws `BUSY` if none is free in time, `INTERNAL` if none can start, or the signal's reason.
    */
   async take(name: string, { until, signal }: Pick<TaskBounds, "until" | "signal">): Promise<FreeThread> {
-    const busy = (waitedMs: number): ToolError =>
-      new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`);
-    await this.#slots.take({ until, signal, tooLong: busy });
+    const tooLong = (waitedMs: number): ToolError =>
+      this.#threads.late(() => new ToolError("BUSY", `Cannot call ${name}: no thread was free for ${waitedMs} ms`));
+    await this.#slots.take({ until, signal, tooLong });
     // With a slot, a call waits for no other call, but perhaps for a thread to start: that has a moment in any case.
     const startUntil = Math.max(until, performance.now() + threadLimits.slowStartMs);
-    const thread = await this.#threads.take({ until: startUntil, signal, busy }).catch((error: unknown) => {
+    const thread = await this.#threads.take({ until: startUntil, signal, tooLong }).catch((error: unknown) => {
       this.#slots.give();
       throw error;
     });
@@ -116,9 +118,8 @@ export class Pool {
 
   /** Resolves when a thread is ready that has no task, or when that is not soon. */
   async #replaced(): Promise<void> {
-    const busy = (): ToolError => new ToolError("BUSY", "Cannot replace a thread: none is ready");
     const until = performance.now() + threadLimits.slowStartMs;
-    await this.#threads.take({ until, busy }).then(
+    await this.#threads.take({ until, tooLong: noneReady }).then(
       (thread) => this.#threads.give(thread),
       () => {},
     );
@@ -129,3 +130,5 @@ export class Pool {
     return this.#threads.close();
   }
 }
+
+const noneReady = (): ToolError => new ToolError("BUSY", "Cannot replace a thread: none is ready");

@@ -19,13 +19,10 @@ export interface ThreadsParts extends Pick<GuestThreadParts, "setup" | "onReques
   readonly max: number;
   /** Called with the number of threads whenever it changes. */
   readonly onThreads?: ((count: number) => void) | undefined;
+  /** Called when nobody gets a thread, because none can start. */
+  readonly onRefused: (error: ToolError) => void;
   /** Called when a thread without a task dies, and once for each reason why none can start. */
   readonly onError: (error: unknown) => void;
-}
-
-export interface ThreadPatience extends Omit<Patience, "tooLong"> {
-  /** Returns the error if no thread is free in time. */
-  readonly busy: (waitedMs: number) => ToolError;
 }
 
 export class Threads {
@@ -50,15 +47,10 @@ export class Threads {
     this.#startWanted();
   }
 
-  /**
-   * Waits for a thread without a task. Throws the signal's reason, what `busy` returns if none is free in time, and
-   * `INTERNAL` if none can start.
-   */
-  async take({ until, signal, busy }: ThreadPatience): Promise<GuestThread> {
-    const tooLong = (waitedMs: number): ToolError =>
-      this.#isStuck() ? cannotRun(startFailure(notStartedIn(threadLimits.slowStartMs))) : busy(waitedMs);
+  /** Waits for a thread without a task. Throws what the patience says, and `INTERNAL` if none can start. */
+  async take(patience: Patience): Promise<GuestThread> {
     for (;;) {
-      const turn = this.#free.take({ until, signal, tooLong });
+      const turn = this.#free.take(patience);
       this.#startWanted();
       await turn;
       const idle = this.#idle.pop();
@@ -162,9 +154,10 @@ export class Threads {
     return count;
   }
 
-  /** Whether no thread lives, although one had the time to start. */
-  #isStuck(): boolean {
-    return this.#live.size === 0 && this.#starting.size > this.#startingSoon();
+  /** `INTERNAL` if no thread lives, although one had the time to start; otherwise what `busy` returns. */
+  late(busy: () => ToolError): ToolError {
+    const isStuck = this.#live.size === 0 && this.#starting.size > this.#startingSoon();
+    return isStuck ? cannotRun(startFailure(notStartedIn(threadLimits.slowStartMs))) : busy();
   }
 
   #failed(error: unknown, isLate = false): void {
@@ -176,7 +169,9 @@ export class Threads {
       this.#parts.onError(startFailure(typeof error === "string" ? error : inspect(error)));
     }
     // The others' starts can still succeed, and a thread that lives serves everybody in turn.
-    if (this.#live.size === 0 && (isLate || this.#startingSoon() === 0)) this.#free.refuse(cannotRun(failure));
+    if (this.#live.size > 0 || (this.#startingSoon() > 0 && !isLate)) return;
+    this.#free.refuse(cannotRun(failure));
+    this.#parts.onRefused(cannotRun(failure));
   }
 
   #retire(thread: GuestThread): void {
