@@ -3,7 +3,6 @@
  * because of it. The only file that imports piscina. Each thread is a piscina of its own (`RATIONALE.md`, "Why is each
  * thread a piscina of its own?").
  */
-import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { Piscina } from "piscina";
@@ -96,7 +95,8 @@ export class GuestThread {
   }
 }
 
+const workerUrl = import.meta.resolve("#worker");
 /** The code of a thread. */
-export const workerFile = fileURLToPath(import.meta.resolve("#worker"));
+export const workerFile = fileURLToPath(workerUrl);
 /** What piscina loads. */
-const threadFile = join(dirname(workerFile), "load-worker.cjs");
+const threadFile = fileURLToPath(new URL("load-worker.cjs", workerUrl));

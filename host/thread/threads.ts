@@ -7,6 +7,7 @@
 import { inspect } from "node:util";
 
 import { threadLimits } from "../../shared/limits.ts";
+import { inTime } from "../values/in-time.ts";
 import { Slots } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -70,13 +71,16 @@ export class Threads {
     this.#free.give();
   }
 
-  /** Terminates all threads, also busy and starting ones. */
+  /** Terminates all threads, also busy and starting ones. One that the system does not let go of is not waited for. */
   async close(): Promise<void> {
     this.#isClosed = true;
     const threads = [...this.#starting.keys(), ...this.#live];
     for (const thread of this.#starting.keys()) this.#stopsStarting(thread);
     for (const thread of threads) void thread.end();
-    await Promise.all(this.#leaving);
+    const until = performance.now() + threadLimits.startMs;
+    await inTime(Promise.all(this.#leaving), { until, tooLong: notGone }).catch((error: unknown) => {
+      this.#parts.onError(error);
+    });
   }
 
   /** Starts what those who wait need, and what is to be kept. */
@@ -86,15 +90,17 @@ export class Threads {
       const soon = this.#startingSoon();
       const isNeeded = this.#free.waiting > soon;
       const isKept = this.#failedMs === null && this.#live.size + this.#starting.size < min;
-      if (!(isNeeded || isKept) || this.#live.size + soon >= max || !this.#maySucceed(soon)) return;
+      if (!(isNeeded || isKept) || this.#live.size + soon >= max || !this.#mayStart(soon)) return;
       this.#start();
     }
   }
 
-  /** After a failure, one thread is tried at a time; and if others do the work, only now and then. */
-  #maySucceed(soon: number): boolean {
-    if (this.#failedMs === null) return true;
-    return soon === 0 && (this.#live.size === 0 || performance.now() - this.#failedMs > threadLimits.retryMs);
+  /** After a failure or beside a slow start, one thread is tried at a time; if others do the work, only now and then. */
+  #mayStart(soon: number): boolean {
+    const failedMs = this.#failedMs;
+    if (failedMs === null && this.#starting.size === soon) return true;
+    if (soon > 0) return false;
+    return failedMs === null || this.#live.size === 0 || performance.now() - failedMs > threadLimits.retryMs;
   }
 
   #start(): void {
@@ -211,6 +217,9 @@ interface IdleThread {
 function startFailure(reason: string): ToolError {
   return new ToolError("INTERNAL", `Cannot start a thread with ${workerFile}: ${reason}`);
 }
+
+const notGone = (waitedMs: number): ToolError =>
+  new ToolError("INTERNAL", `Cannot end all threads: one has not exited in ${waitedMs} ms`);
 
 const notStartedIn = (ms: number): string => `it has not started in ${ms} ms`;
 
