@@ -5,6 +5,7 @@
 export { auditLimits } from "./audit-limits.ts";
 export { pendingLimits } from "./pending-limits.ts";
 export { roleLimits } from "./role-limits.ts";
+export { threadLimits } from "./thread-limits.ts";
 
 const kib = 1024;
 const mib = 1024 * kib;
@@ -62,18 +63,6 @@ export const queueLimits = {
   waitMs: 30_000,
   /** Users locked at the same time. Each takes up to ten file descriptors; some systems give a process only 1,024. */
   usersHeldMax: 64,
-} as const;
-
-/** The threads that run guests. */
-export const threadLimits = {
-  /** How long an idle thread is kept. */
-  idleMs: 60_000,
-  /** How long a new thread waits before it makes instances in advance. A runtime made for one call sends it sooner. */
-  quietMs: 50,
-  /** Ready instances in a thread, one for each plugin. Each takes its module's initial memory and up to 1.1 MB. */
-  instancesMax: 4,
-  /** How long a guest whose call has ended can go on before its thread is terminated. */
-  lingerMs: 50,
 } as const;
 
 /** The trail of a call's capability uses, in memory that the worker thread and the main thread share. */

@@ -34,7 +34,7 @@ memcell_app to the role that hosts log in as.
 });
 
 async function migrateAt(url: string): Promise<number> {
-  const applied = await withClient(url, migrate);
+  const applied = await withClient(url, migrate, 0);
   for (const name of applied) print(`applied ${name}`);
   if (applied.length === 0) print("nothing to do");
   return 0;

@@ -13,6 +13,9 @@ export interface CredentialDetectorOptions {
   readonly deadlineMs?: number;
 }
 
+/** Whether a text holds a credential. `unknown`: at the deadline, nobody knows. */
+type Found = "yes" | "no" | "unknown";
+
 /**
  * Finds API keys, access tokens, private keys, and passwords in URLs and connection strings.
  *
@@ -38,12 +41,10 @@ export class CredentialDetector {
 
   /**
    * Resolves to whether a text holds a credential; to `true`, too, if that is not known at the deadline. Rejects if the
-   * thread fails. The next text gets a new thread in both cases.
+   * thread cannot start, fails or ends. The next text gets a new thread in all these cases.
    */
-  findsCredentials(text: string): Promise<boolean> {
-    const answer = this.#turn.then(() => this.#examine(text));
-    this.#turn = answer.catch(() => {});
-    return answer;
+  async findsCredentials(text: string): Promise<boolean> {
+    return (await this.#inTurn(text)) !== "no";
   }
 
   /**
@@ -56,7 +57,12 @@ export class CredentialDetector {
    * await detector.close();
    */
   readonly onWrite: WriteHook = async ({ files }) => {
-    for (const { text } of files) if (text !== null && (await this.findsCredentials(text))) return "raise";
+    for (const { text } of files) {
+      const found = text === null ? "no" : await this.#inTurn(text);
+      // The write waits, and the operator is told why.
+      if (found === "unknown") throw new Error(`A text was not examined in ${this.#deadlineMs} ms`);
+      if (found === "yes") return "raise";
+    }
     return "ok";
   };
 
@@ -67,21 +73,45 @@ export class CredentialDetector {
     return ended;
   }
 
-  async #examine(text: string): Promise<boolean> {
-    const thread = (this.#thread ??= startThread());
-    const deadline = AbortSignal.timeout(this.#deadlineMs);
-    thread.ref();
+  #inTurn(text: string): Promise<Found> {
+    const found = this.#turn.then(() => this.#examine(text));
+    this.#turn = found.catch(() => {});
+    return found;
+  }
+
+  async #examine(text: string): Promise<Found> {
+    const over = new AbortController();
+    // Keeps the process alive, as the timer of `AbortSignal.timeout` would not.
+    const deadline = setTimeout(() => over.abort(tooLate), this.#deadlineMs);
+    const exited = (code: number): void => over.abort(new Error(`The thread has ended with code ${code}`));
+    let thread: Worker | null = null;
     try {
+      thread = this.#thread ??= this.#start();
+      thread.once("exit", exited);
       thread.postMessage(text, []);
-      const [answer] = (await once(thread, "message", { signal: deadline })) as [boolean];
-      return answer;
+      const [answer] = (await once(thread, "message", { signal: over.signal })) as [boolean];
+      return answer ? "yes" : "no";
     } catch (error) {
+      thread?.off("exit", exited);
       await this.#end();
-      if (deadline.aborted) return true;
-      throw error;
+      if (over.signal.reason === tooLate) return "unknown";
+      throw over.signal.aborted ? over.signal.reason : error;
     } finally {
-      thread.unref();
+      clearTimeout(deadline);
+      thread?.off("exit", exited);
     }
+  }
+
+  /** Throws if the system gives the process no more threads. */
+  #start(): Worker {
+    const thread = new Worker(fileURLToPath(import.meta.resolve("#credential-thread")));
+    // Also when it fails between two texts: an error would otherwise end the process.
+    thread.on("error", () => {});
+    thread.once("exit", () => {
+      if (this.#thread === thread) this.#thread = null;
+    });
+    thread.unref();
+    return thread;
   }
 
   async #end(): Promise<void> {
@@ -91,9 +121,4 @@ export class CredentialDetector {
   }
 }
 
-function startThread(): Worker {
-  const thread = new Worker(fileURLToPath(import.meta.resolve("#credential-thread")));
-  // A thread that fails between two texts would otherwise end the process. Its next text runs into the deadline.
-  thread.on("error", () => {});
-  return thread;
-}
+const tooLate = Symbol("too late");

@@ -52,10 +52,12 @@ export interface AskedApproval extends Pick<GatedWrite, "action" | "whyNot"> {
 
 export class Gate {
   readonly #hook: WriteHook | null;
+  readonly #onHookFailure: (error: unknown) => void;
 
-  /** `hook`: the program's; `null` if there is none. */
-  constructor(hook: WriteHook | null) {
+  /** `hook`: the program's; `null` if there is none. `onHookFailure`: for the operator. */
+  constructor(hook: WriteHook | null, onHookFailure: (error: unknown) => void) {
     this.#hook = hook;
+    this.#onHookFailure = onHookFailure;
   }
 
   /** Whether a write waits. Throws `WRITE_REFUSED` if it neither takes effect nor can wait. */
@@ -66,10 +68,14 @@ export class Gate {
       const allowed = `the policy allows ${policy.pending} and above`;
       throw refused(action, `the trust of its text is ${trust}, ${allowed}`);
     }
-    const waits = verdict === "pending" || (this.#hook !== null && (await isRaised(this.#hook, askedWrite(write))));
+    const waits = verdict === "pending" || (await this.#isRaised(write));
     if (waits && whyNot !== null)
       throw refused(action, `it would have to wait for the owner of the memory, and ${whyNot}`);
     return waits;
+  }
+
+  async #isRaised(write: GatedWrite): Promise<boolean> {
+    return this.#hook !== null && (await isRaised(this.#hook, askedWrite(write), this.#onHookFailure));
   }
 
   /**

@@ -28,7 +28,7 @@ export interface AskedWrite {
 /**
  * Looks at a write. `raise`: the write waits for the owner of the memory. `ok`: the policy alone decides, as without a
  * hook: no hook makes a write take effect that waits or is refused. A hook that throws, answers anything else, or takes
- * longer than 5 seconds raises. Meanwhile the user's other calls wait.
+ * longer than 5 seconds raises, and the operator's log says why. Meanwhile the user's other calls wait.
  *
  * @example
  * const onWrite: WriteHook = ({ files }) => (files.some(({ text }) => text?.includes("always")) ? "raise" : "ok");
@@ -41,12 +41,17 @@ const answerMs = 5_000;
 
 const tooLong = (waitedMs: number): ToolError => new ToolError("BUSY", `onWrite has not answered in ${waitedMs} ms`);
 
-/** Whether a hook wants a write to wait. */
-export async function isRaised(hook: WriteHook, write: AskedWrite): Promise<boolean> {
+/** Whether a hook wants a write to wait. `onFailure` gets why a hook has not answered. */
+export async function isRaised(
+  hook: WriteHook,
+  write: AskedWrite,
+  onFailure: (error: unknown) => void,
+): Promise<boolean> {
   try {
     const until = performance.now() + answerMs;
     return (await inTime(Promise.resolve(hook(write)), { until, tooLong })) !== "ok";
-  } catch {
+  } catch (error) {
+    onFailure(error);
     return true;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * One plugin instance, which serves one call at a time. The only file that imports `@extism/extism`. Its bugs are
- * worked around only in this folder, except its `node:wasi` warning in `host/thread/pool.ts`
+ * worked around only in this folder, except its `node:wasi` warning in `host/thread/guest-thread.ts`
  * (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
 import { createPlugin } from "@extism/extism";

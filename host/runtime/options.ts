@@ -68,7 +68,8 @@ export interface RuntimeOptions {
   /**
    * How long a call may wait for its turn: for the same user's earlier calls, for other processes that use the same
    * data folder, for a thread, and for `contextualAccess`. Milliseconds, 1 to 2^31 - 1; default 30,000. A call that
-   * waits longer is `BUSY`.
+   * waits longer is `BUSY`. If a thread has to start first, the call waits 1.5 seconds for it in any case. If none can
+   * start, the call is `INTERNAL`, and `onLog` gets the cause.
    */
   readonly waitMs?: number;
   /**

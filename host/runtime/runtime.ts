@@ -125,10 +125,14 @@ async function openStore(
   return withOwnStores(readOnly ? readOnlyStore(opened) : opened);
 }
 
-const gateParts = ({ onWrite, clock }: CheckedOptions, store: Store): Pick<GatedCallParts, "gate" | "runTrust"> => ({
-  gate: new Gate(onWrite ?? null),
-  runTrust: new RunTrust(store, clock),
-});
+function gateParts({ onWrite, clock, onLog }: CheckedOptions, store: Store): Pick<GatedCallParts, "gate" | "runTrust"> {
+  // As often as it fails, its writes wait: a line a minute tells it.
+  const noteFailure = (error: unknown): void => {
+    const line = { ...failureLine(error), topic: "onWrite" };
+    writeLog(onLog, { ...line, tool: "onWrite", userId: "", callId: "" });
+  };
+  return { gate: new Gate(onWrite ?? null, noteFailure), runTrust: new RunTrust(store, clock) };
+}
 
 /** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */
 async function loadCatalog(options: CheckedOptions, besides: Besides): Promise<LoadedCatalog> {

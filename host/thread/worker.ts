@@ -71,8 +71,12 @@ export interface WorkerTask {
   /** Sizes of scopes that need not be measured. */
   readonly knownSizes?: KnownSizes;
   readonly handed?: Handed | null;
-  /** Where the thread records when it begins a task, and what the guest does. Comes with the thread's first task. */
-  readonly trail?: SharedArrayBuffer;
+}
+
+/** A thread's first task. It ends when the thread can run others. */
+export interface ThreadStart {
+  /** Where the thread records when it begins a task, and what the guest does. */
+  readonly trail: SharedArrayBuffer;
 }
 
 export interface WorkerReply {
@@ -92,10 +96,11 @@ export interface WorkerReply {
   readonly fuelPolls: number | null;
 }
 
-/** Without a task, shows that a thread is ready. */
-export default async function runTask(task: WorkerTask | null): Promise<WorkerReply | null> {
-  if (task === null) return await modules.then(() => null);
-  if (task.trail !== undefined) trail = viewsOf(task.trail);
+export default async function runTask(task: WorkerTask | ThreadStart): Promise<WorkerReply | null> {
+  if ("trail" in task) {
+    trail = viewsOf(task.trail);
+    return await modules.then(() => null);
+  }
   stampStart(ownTrail());
   const log = new GuestLog();
   try {

@@ -11,11 +11,16 @@ export interface Patience {
   readonly tooLong: (waitedMs: number) => ToolError;
 }
 
+interface Waiting {
+  readonly start: () => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
 /** A number of slots, given out in the order of requests. */
 export class Slots {
   #free: number;
   /** The waiting callers in order. A set, so that any of them can leave quickly. */
-  readonly #line = new Set<() => void>();
+  readonly #line = new Set<Waiting>();
 
   constructor(count: number) {
     this.#free = count;
@@ -33,29 +38,38 @@ export class Slots {
       const leave = (): void => {
         clearTimeout(timer);
         signal?.removeEventListener("abort", cancel);
-        this.#line.delete(start);
+        this.#line.delete(waiting);
       };
       const start = (): void => {
         leave();
         resolve();
       };
-      const cancel = (): void => {
+      const refuse = (reason: unknown): void => {
         leave();
-        reject(signal?.reason);
+        reject(reason);
       };
-      const timer = setTimeout(() => {
-        leave();
-        reject(tooLong(Math.ceil(waitMs)));
-      }, waitMs);
+      const waiting = { start, refuse };
+      const cancel = (): void => refuse(signal?.reason);
+      const timer = setTimeout(() => refuse(tooLong(Math.ceil(waitMs))), waitMs);
       signal?.addEventListener("abort", cancel);
-      this.#line.add(start);
+      this.#line.add(waiting);
     });
+  }
+
+  /** How many callers wait. */
+  get waiting(): number {
+    return this.#line.size;
+  }
+
+  /** Ends the wait of all callers with an error. */
+  refuse(error: ToolError): void {
+    for (const waiting of this.#line) waiting.refuse(error);
   }
 
   /** Passes the slot to the caller that has waited longest. Returns `false` if nobody waits. */
   give(): boolean {
     const [next] = this.#line;
-    if (next) next();
+    if (next) next.start();
     else this.#free++;
     return next !== undefined;
   }

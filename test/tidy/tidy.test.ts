@@ -53,7 +53,7 @@ const soleImporters: Record<string, string> = {
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
   pg: "host/store/postgres/client.ts",
-  piscina: "host/thread/pool.ts",
+  piscina: "host/thread/guest-thread.ts",
   "string-width": "host/cli/columns.ts",
   "wrap-ansi": "host/report/text-report.ts",
   yauzl: "host/archive/read-zip.ts",

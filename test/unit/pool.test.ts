@@ -9,9 +9,10 @@ test("a call cancelled between its slot and its thread returns the slot", async 
     { modules: Promise.resolve([]), threadsMax: 1, onError: () => {} },
   );
   const controller = new AbortController();
-  const taking = pool.take("T", { until: Infinity, signal: controller.signal });
+  const until = performance.now() + 30_000;
+  const taking = pool.take("T", { until, signal: controller.signal });
   controller.abort(new Error("cancelled"));
   await expect(taking).rejects.toThrow("cancelled");
-  using _next = await pool.take("T", { until: performance.now(), signal: new AbortController().signal });
+  using _next = await pool.take("T", { until, signal: new AbortController().signal });
   await pool.close();
 });

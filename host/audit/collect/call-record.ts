@@ -59,10 +59,10 @@ export class CallRecord extends OperationRecord {
    * A guest has ended, or was stopped. `trail`: `null` if no thread has got it. Throws when its denied or failed uses
    * cannot be recorded.
    */
-  guestEnded(trail: Trail | null): void {
+  guestEnded(trail: Trail): void {
     this.#guestMs += this.elapsedMs - this.#guestBeganMs;
     this.stagedFiles = null;
-    if (!this.#isWanted || trail === null) return;
+    if (!this.#isWanted) return;
     const uses = readTrail(trail);
     this.#uses ??= new TotalUses();
     this.#uses.add(uses);

@@ -16,6 +16,8 @@ export interface ConnectionsSetup {
 
 /** How long it may take to connect. */
 const connectMs = 10_000;
+/** How long a statement may take that looks at the database itself. Such statements take milliseconds. */
+const checkMs = 10_000;
 /** How long the server may take to end a connection. */
 const endMs = 1_000;
 const common = { connectionTimeoutMillis: connectMs, application_name: "memcell", keepAlive: true };
@@ -53,9 +55,9 @@ export class Connections {
   }
 
   /** A connection of its own, which the caller must end. */
-  async open(): Promise<Client> {
+  async open(answerMs = 0): Promise<Client> {
     return await this.#first(async (url) => {
-      const client = await connectTo(url);
+      const client = await connectTo(url, answerMs);
       if (this.#addresses.length > 1) {
         await refuseStandby(
           async ({ text }) => [await askClient(client, text)],
@@ -114,11 +116,18 @@ interface Pipelined {
   readonly pipeline: boolean;
 }
 
-/** Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`. */
-export async function withClient<Result>(url: string, work: (client: Client) => Promise<Result>): Promise<Result> {
+/**
+ * Works on a connection of its own, as the role of the address. Not for the data of users: see `Database.act`.
+ * `answerMs`: how long the database may take for one statement; 0 sets no bound.
+ */
+export async function withClient<Result>(
+  url: string,
+  work: (client: Client) => Promise<Result>,
+  answerMs = checkMs,
+): Promise<Result> {
   let client: Client | null = null;
   try {
-    client = await new Connections({ url, connectionsMax: 1, note: () => {} }).open();
+    client = await new Connections({ url, connectionsMax: 1, note: () => {} }).open(answerMs);
     return await work(client);
   } catch (error) {
     const isOurs = error instanceof ToolError || error instanceof DatabaseError;
@@ -158,9 +167,9 @@ export async function endClient(client: Client): Promise<void> {
   clearTimeout(timer);
 }
 
-async function connectTo(url: string): Promise<Client> {
+async function connectTo(url: string, answerMs: number): Promise<Client> {
   const { default: pg } = await loadClient();
-  const client = new pg.Client({ ...common, connectionString: url });
+  const client = new pg.Client({ ...common, query_timeout: answerMs, connectionString: url });
   // A connection that ends while nobody waits for an answer fails the next statement.
   client.on("error", () => {});
   await client.connect();

@@ -1,4 +1,9 @@
 /** The network swallows everything without a word: no call waits for it without end, and each learns what became of it. */
+import { once } from "node:events";
+import { createServer } from "node:net";
+import type { AddressInfo } from "node:net";
+
+import { createRuntime, postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
 import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
@@ -41,4 +46,21 @@ test("a call whose connection falls silent at the commit finds out that nothing 
   });
   expect(await store.holdRecords(alice, soon(), (records) => records.read("pending", "w-1"))).toBe("2");
   await store.close();
+});
+
+test("a server that accepts the login and then says nothing fails the start of a runtime", async () => {
+  // The messages AuthenticationOk and ReadyForQuery.
+  const welcome = Buffer.from([0x52, 0, 0, 0, 8, 0, 0, 0, 0, 0x5a, 0, 0, 0, 5, 0x49]);
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.once("data", () => socket.write(welcome));
+  }).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const store = postgresStore({ url: `postgres://host:secret@127.0.0.1:${port}/memory` });
+  await expect(createRuntime({ store })).rejects.toMatchObject({
+    code: "STORAGE_BUSY",
+    message: "Cannot use the database: the database cannot be reached",
+  });
+  server.close();
 });
