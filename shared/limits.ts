@@ -62,11 +62,6 @@ export const queueLimits = {
   waitMs: 30_000,
   /** Users locked at the same time. Each takes up to ten file descriptors; some systems give a process only 1,024. */
   usersHeldMax: 64,
-  /**
-   * Users about whose calls the embedding program is asked at the same time. Nothing is held for them but their inputs and
-   * what they want to write.
-   */
-  usersAskedMax: 256,
 } as const;
 
 /** The threads that run guests. */

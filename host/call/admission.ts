@@ -26,6 +26,12 @@ export interface Turn extends AskingTurn {
   endWait(): void;
 }
 
+/**
+ * Users about whose calls the program is asked at the same time. Nothing is kept for them but their inputs and what they
+ * want to write.
+ */
+const usersAskedMax = 256;
+
 type RunningTurn = Turn & { until: number };
 
 export class Admission {
@@ -35,7 +41,7 @@ export class Admission {
   readonly #measures: Measures;
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
-  readonly #usersAsked = new Slots(queueLimits.usersAskedMax);
+  readonly #usersAsked = new Slots(usersAskedMax);
   readonly #program = new AskedProgram();
   readonly #signals = new CallerSignals();
   readonly #admitted = new Set<CallControl>();

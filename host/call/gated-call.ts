@@ -158,7 +158,8 @@ export class GatedCall {
     if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
     // A program that says nothing of origins must be able to write, also when its user's history was lost.
     const trust = origin.told ? facts.trust : statedTrust(origin);
-    const write = { userId, changes, grants, facts, trust, policy: found.trust, action, whyNot };
+    const { trust: policy, files } = found;
+    const write = { userId, changes, grants, facts, trust, policy, files, action, whyNot };
     const shown = (): Promise<PendingChange[]> => shownChanges(changes, bytesOf);
     const waits = await gate.waits(write, this.#answers, shown);
     if (waits === true) {

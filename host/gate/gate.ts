@@ -4,6 +4,8 @@ import { hash } from "node:crypto";
 import { pendingLimits } from "../../shared/limits.ts";
 import { isAtLeast } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { isDerivedFile } from "../plugins/family-files.ts";
+import type { FamilyFiles } from "../plugins/family-files.ts";
 import type { TrustPolicy } from "../plugins/policy/policy.ts";
 import { judgeWrite } from "../plugins/policy/trust-policy.ts";
 import { digestOf } from "../store/reading.ts";
@@ -30,6 +32,8 @@ export interface GatedWrite {
   /** What the gate judges by. */
   readonly trust: OriginClass;
   readonly policy: TrustPolicy;
+  /** Which files its plugin makes from others. */
+  readonly files: FamilyFiles;
   /** The action in messages. */
   readonly action: string;
   /** Why it cannot wait, as a clause; `null` if it can. */
@@ -104,9 +108,15 @@ export class Gate {
 
 const refused = (action: string, why: string): ToolError => new ToolError("WRITE_REFUSED", `Cannot ${action}: ${why}`);
 
-/** The same for two writes only if the hook would be shown the same, made from the same files. */
-const digestOfWrite = ({ facts, grants }: GatedWrite, shown: readonly PendingChange[]): string =>
-  hash("sha256", JSON.stringify([facts.class, facts.trust, shown, grants]));
+/**
+ * The same for two writes only if the hook would be shown the same, made from the same files. As for an approval, what a
+ * plugin makes from its other files can differ: it repeats them. It counts if nothing else is written.
+ */
+function digestOfWrite({ facts, files, grants }: GatedWrite, shown: readonly PendingChange[]): string {
+  const ofEntries = shown.filter((change) => !isDerivedFile(files, change));
+  const changes = ofEntries.length === 0 ? shown : ofEntries;
+  return hash("sha256", JSON.stringify([facts.class, facts.trust, changes, grants]));
+}
 
 function askedWrite({ userId, changes, facts }: GatedWrite): Parameters<WriteHook>[0] {
   const { tool, plugin, trust, run, turn, source } = facts;

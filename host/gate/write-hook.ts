@@ -33,8 +33,9 @@ export interface AskedWrite {
  *
  * Meanwhile the call holds no files, no store, no thread and no connection to a database; only the user's other calls
  * wait. Then the call runs again, at the same time of its clock. What it writes then takes effect if it is, byte for byte
- * and made from the same files, what the hook was shown; otherwise the hook is asked about that, at most 4 times in a call,
- * which then is `BUSY`. An answer counts for its call alone.
+ * and made from the same files, what the hook was shown; only what the plugin makes from its files, such as an index, can
+ * have others' entries by then. Otherwise the hook is asked about what would be written now. A call that would have to ask
+ * a fifth time is `BUSY`. An answer counts for its call alone.
  *
  * A hook may call the runtime: for other users, and to read what the same user has. A write of the same user, of which it
  * would be asked again, is `BUSY` at once.
@@ -87,9 +88,10 @@ export class HookAnswers {
   }
 
   async #ask(write: AskedWrite, { signal }: AskingTurn): Promise<boolean> {
+    const hook = this.#hook;
     const until = performance.now() + answerMs;
     try {
-      return (await inTime(Promise.resolve(this.#hook(write)), { until, signal, tooLong })) !== "ok";
+      return (await inTime(Promise.resolve(hook(write)), { until, signal, tooLong })) !== "ok";
     } catch {
       signal.throwIfAborted();
       return true;

@@ -81,7 +81,9 @@ export class Vouching {
   /** What is vouched for, as far as that is known. */
   get known(): { readonly id: StoreId; readonly level: AccessLevel }[] {
     if (this.#ask === null) return Array.from(this.#named, ([id, { level }]) => ({ id: id as StoreId, level }));
-    return Array.from(this.#answers).flatMap(([id, { access }]) => (access === null ? [] : [{ id, level: access.level }]));
+    return Array.from(this.#answers).flatMap(([id, { access }]) =>
+      access === null ? [] : [{ id, level: access.level }],
+    );
   }
 
   /** Whether `of` had no answer about a store that counts. */

@@ -31,8 +31,8 @@ export async function listStores(
     const decide = (): Promise<DecidedStores> =>
       shared.hold(questions.held, { as: questions.as, writes: false, until, signal }, (held) => questions.decide(held));
     for (;;) {
-      const decided = await decide();
-      if (!questions.isLacking) return decided;
+      const now = await decide();
+      if (!questions.isLacking) return now;
       await questions.askProgram();
     }
   });
