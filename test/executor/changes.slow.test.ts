@@ -1,15 +1,12 @@
 /** Listeners are notified of each committed change set when it is durable, and of nothing else. */
-import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, storeIdOf } from "memcell";
 import type { LogEntry, MemoryChange } from "memcell";
 import { expect, test } from "vitest";
 
 import { ask, openAuditedStage, upsert, write } from "../audit/audited-stage.ts";
 import type { AuditedStage, StageOptions } from "../audit/audited-stage.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 
 interface ListeningStage extends AsyncDisposable {
@@ -243,25 +240,4 @@ test("a listener can call the runtime", async () => {
   });
   await runtime.call("UpdateUserMemory", upsert("a"), alice);
   expect(await found).toContain("a");
-});
-
-test("a listener that blocks its process keeps a shared store from no other process", async () => {
-  using folder = temporaryFolder();
-  const script = `import { createRuntime, storeIdOf } from "memcell";
-    const runtime = await createRuntime({ dataDir: ${JSON.stringify(folder.path)}, plugins: ["stores"], waitMs: 5_000 });
-    const input = { command: "create", path: "/memories/b", content: "x" };
-    const result = await runtime.callAsHost("memory", input, { userId: "owner" });
-    await runtime.close();
-    console.log(result.ok ? "written" : result.error.code);`;
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: ["stores"] });
-  await runtime.stores({ userId: "owner" }).grant("grantee", { level: "readwrite" });
-  const told: string[] = [];
-  runtime.onChange(({ userId }) => {
-    const run = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
-    told.push(userId, run.stdout.trim());
-  });
-  const path = `/memories/shared/${storeIdOf("owner")}/a`;
-  const input = { command: "create", path, content: "x" };
-  expect(await runtime.callAsHost("memory", input, { userId: "grantee" })).toMatchObject({ ok: true });
-  expect(told).toEqual(["grantee", "written"]);
 });

@@ -4,102 +4,20 @@
  */
 import { EventEmitter, once } from "node:events";
 
-import { createRuntime, fileStore, memoryStore, postgresStore, storeIdOf } from "memcell";
-import type {
-  AskedWrite,
-  CallContext,
-  ContextualAccess,
-  Runtime,
-  RuntimeOptions,
-  StoreDefinition,
-  ToolResult,
-  WriteHook,
-} from "memcell";
+import type { AskedWrite, ContextualAccess, ToolResult, WriteHook } from "memcell";
 import { describe, expect, test } from "vitest";
 
-import { freshDatabase } from "../support/postgres/fresh-database.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingId } from "../support/waiting-id.ts";
-
-interface Question {
-  readonly write: AskedWrite;
-  readonly answer: (answer: "ok" | "raise") => void;
-}
-
-/** A hook that the test answers for: about the users that it names. */
-function answeredHook(...users: readonly string[]): { onWrite: WriteHook; next: () => Promise<Question> } {
-  const questions: Question[] = [];
-  const events = new EventEmitter();
-  const onWrite: WriteHook = (write) => {
-    if (!users.includes(write.userId)) return "ok";
-    return new Promise((answer) => {
-      questions.push({ write, answer });
-      events.emit("asked");
-    });
-  };
-  const next = async (): Promise<Question> => {
-    for (;;) {
-      const question = questions.shift();
-      if (question !== undefined) return question;
-      await once(events, "asked");
-    }
-  };
-  return { onWrite, next };
-}
-
-const upsert = (runtime: Runtime, ctx: CallContext | string, name: string, body = "text") =>
-  runtime.call(
-    "UpdateUserMemory",
-    { action: "upsert", name, type: "reference", description: `About ${name}`, body },
-    typeof ctx === "string" ? { userId: ctx } : ctx,
-  );
-
-const bodyOf = async (runtime: Runtime, userId: string, name: string): Promise<unknown> => {
-  const read = await runtime.call("ReadUserMemory", { name }, { userId });
-  return read.ok ? (read.data as { readonly body: string }).body : read.error.code;
-};
-
-const inStore = (runtime: Runtime, userId: string, owner: string, name: string): Promise<ToolResult> => {
-  const folder = userId === owner ? "/memories/" : `/memories/shared/${storeIdOf(owner)}/`;
-  return runtime.callAsHost("memory", { command: "create", path: `${folder}${name}`, content: name }, { userId });
-};
+import { answeredHook, bodyOf, inStore, openAskedStage, storeKinds, upsert } from "./asked-stage.ts";
+import type { AskedStage, Question } from "./asked-stage.ts";
 
 const textsOf = ({ files }: AskedWrite): (string | null)[] => files.map(({ text }) => text);
 
 const busy = { ok: false, error: { code: "BUSY" } };
 
-describe.for(["files", "memory", "postgres"] as const)("in %s", (kind) => {
-  interface Stage extends AsyncDisposable {
-    readonly runtime: Runtime;
-    /** A runtime on the same store, as of another process. */
-    another(): Promise<Runtime>;
-  }
-
-  async function open(options: Omit<RuntimeOptions, "store" | "dataDir">, connectionsMax = 10): Promise<Stage> {
-    const folder = temporaryFolder();
-    const url = kind === "postgres" ? await freshDatabase() : "";
-    const memory = memoryStore();
-    const store = (): StoreDefinition =>
-      kind === "files"
-        ? fileStore({ dir: folder.path })
-        : kind === "memory"
-          ? memory
-          : postgresStore({ url, connectionsMax });
-    const runtimes: Runtime[] = [];
-    const start = async (more: typeof options): Promise<Runtime> => {
-      const runtime = await createRuntime({ store: store(), plugins: ["user-memory", "stores"], ...more });
-      runtimes.push(runtime);
-      return runtime;
-    };
-    return {
-      runtime: await start(options),
-      another: () => start({}),
-      async [Symbol.asyncDispose]() {
-        await Promise.all(runtimes.map((each) => each.close()));
-        folder[Symbol.dispose]();
-      },
-    };
-  }
+describe.for(storeKinds)("in %s", (kind) => {
+  const open = (options: Parameters<typeof openAskedStage>[1], connectionsMax?: number): Promise<AskedStage> =>
+    openAskedStage(kind, options, connectionsMax);
 
   test("an owner does not wait for the hook of a grantee, and what it was shown is written", async () => {
     const hook = answeredHook("grantee");
