@@ -1,12 +1,13 @@
 /** Admits calls until it is closed: one user's in order, and with bounds for waiting calls and running users. */
 import { queueLimits } from "../../shared/limits.ts";
 import type { Measures } from "../audit/collect/measures.ts";
+import type { AskingTurn } from "../values/asking-turn.ts";
 import { CallEnding } from "../values/call-ending.ts";
-import type { EndSignal } from "../values/call-ending.ts";
 import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
+import { AskedProgram } from "./asked-program.ts";
 import { CallerSignals } from "./caller-signals.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import type { WaitingLimits } from "./waiting-calls.ts";
@@ -20,14 +21,18 @@ export interface AskedTurn {
 }
 
 /** A call whose turn has come. */
-export interface Turn {
-  /** When it stops waiting for what it still needs, on the clock of `performance.now()`. */
-  readonly until: number;
-  /** Aborted when the call is to end. Its reason is a `ToolError`. */
-  readonly signal: EndSignal;
+export interface Turn extends AskingTurn {
   /** Reports that the call no longer waits. Calling it twice is harmless. */
   endWait(): void;
 }
+
+/**
+ * Users about whose calls the program is asked at the same time. Nothing is kept for them but their inputs and what they
+ * want to write.
+ */
+const usersAskedMax = 256;
+
+type RunningTurn = Turn & { until: number };
 
 export class Admission {
   /** How long a call may wait for its turn, the user's lock and a thread together. */
@@ -36,6 +41,8 @@ export class Admission {
   readonly #measures: Measures;
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
+  readonly #usersAsked = new Slots(usersAskedMax);
+  readonly #program = new AskedProgram();
   readonly #signals = new CallerSignals();
   readonly #admitted = new Set<CallControl>();
   #underWay = 0;
@@ -60,10 +67,17 @@ export class Admission {
       leaveQueue();
       counted.begins();
     };
-    const turn = { until: performance.now() + this.waitMs, signal: control.signal, endWait };
+    const place = new Place(this.#usersHeld);
+    const until = performance.now() + this.waitMs;
+    const turn: RunningTurn = {
+      until,
+      signal: control.signal,
+      endWait,
+      askProgram: (ask, { isWaiting }) => this.#ask(asked, turn, { place, ask, isWaiting }),
+    };
     this.#admitted.add(control);
     try {
-      return await this.#inTurn(asked, turn, () => work(turn));
+      return await this.#inTurn(asked, turn, place, () => work(turn));
     } finally {
       leaveQueue();
       counted.ends();
@@ -100,25 +114,76 @@ export class Admission {
     for (const control of this.#admitted) control.endForClose();
   }
 
-  /** Waits for the user's earlier calls, then until fewer than the maximum number of users are served. */
+  /**
+   * Waits for the user's earlier calls, then until fewer than the maximum number of users are served. The earlier call that
+   * the program is asked about waits for this one, if the program makes it to answer.
+   */
   #inTurn<Result>(
     { action, userId }: AskedTurn,
-    { until, signal }: Turn,
+    turn: Turn,
+    place: Place,
     work: () => Promise<Result>,
   ): Promise<Result> {
-    const patience = (reason: string): Patience => ({
-      until,
-      signal,
-      tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
-    });
-    return this.#queue.run(userId, patience("the user's earlier calls"), async () => {
-      await this.#usersHeld.take(patience("other users' calls"));
+    const inPlace = async (): Promise<Result> => {
+      await place.take(patienceOf(action, turn, "other users' calls"));
       try {
         return await work();
       } finally {
-        this.#usersHeld.give();
+        place.leave();
       }
-    });
+    };
+    if (this.#program.isAskedAbout(userId)) return inPlace();
+    return this.#queue.run(userId, patienceOf(action, turn, "the user's earlier calls"), inPlace);
+  }
+
+  async #ask<Answer>(
+    { action, userId }: AskedTurn,
+    turn: RunningTurn,
+    { place, ask, isWaiting }: { place: Place; ask: () => Promise<Answer>; isWaiting: boolean },
+  ): Promise<Answer> {
+    if (this.#program.isAskedAbout(userId)) {
+      const reason = "the program is being asked about the user already, and this call is a part of its answer";
+      throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
+    }
+    const beganMs = performance.now();
+    place.leave();
+    try {
+      await this.#usersAsked.take(patienceOf(action, turn, "the program's answers about other users"));
+      try {
+        return await this.#program.ask(userId, ask);
+      } finally {
+        this.#usersAsked.give();
+      }
+    } finally {
+      if (!isWaiting) turn.until += performance.now() - beganMs;
+      await place.take(patienceOf(action, turn, "other users' calls"));
+    }
+  }
+}
+
+const patienceOf = (action: string, { until, signal }: Pick<Turn, "until" | "signal">, reason: string): Patience => ({
+  until,
+  signal,
+  tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
+});
+
+/** A call's place among the users that are served. */
+class Place {
+  readonly #places: Slots;
+  #isTaken = false;
+
+  constructor(places: Slots) {
+    this.#places = places;
+  }
+
+  async take(patience: Patience): Promise<void> {
+    await this.#places.take(patience);
+    this.#isTaken = true;
+  }
+
+  leave(): void {
+    if (this.#isTaken) this.#places.give();
+    this.#isTaken = false;
   }
 }
 

@@ -50,6 +50,15 @@ interface CheckedCall extends CheckedContext, AskedTurn {
   readonly input: string;
 }
 
+interface RunningCall {
+  readonly turn: Turn;
+  readonly record: CallRecord;
+  readonly runs: GuestRuns;
+  readonly gated: GatedCall;
+  /** Asks about what the guest wants to write; the guest then runs again. */
+  readonly askProgram: () => Promise<void>;
+}
+
 export class CallRunner {
   readonly #parts: CallRunnerParts;
   readonly #own: OwnWork;
@@ -85,10 +94,15 @@ export class CallRunner {
         const runs = new GuestRuns(this.#parts, { ...call, ...gated.guest, turn, record, log });
         try {
           await gated.begin(turn);
+          const askProgram = async (): Promise<void> => {
+            if (await gated.askProgram(turn)) runs.repeat();
+          };
           const result = await (reachesStores(call.found)
-            ? this.#withStores(call, { turn, record, runs, gated }, options)
-            : this.#hold(call, turn, { gated, options }, (held) =>
-                this.#run(runs, { found: call.found, held, record, gated }, options),
+            ? this.#withStores(call, { turn, record, runs, gated, askProgram }, options)
+            : untilAnswered(askProgram, () =>
+                this.#hold(call, turn, { gated, options }, (held) =>
+                  this.#run(runs, { found: call.found, held, record, gated }, options),
+                ),
               ));
           return await gated.end(result, turn);
         } finally {
@@ -125,11 +139,12 @@ export class CallRunner {
     return this.#parts.store.hold(userId, hold, work);
   }
 
+  /** Returns `null` if the program must be asked first: nothing has changed. */
   async #run(
     runs: GuestRuns,
     { found, held, record, gated }: { found: CatalogTool; held: HeldUser; record: CallRecord; gated: GatedCall },
     options: CallOptions,
-  ): Promise<ToolResult> {
+  ): Promise<ToolResult | null> {
     const { stage: asked, freedBytes, accepts, kind } = options;
     const { reader, knownSizes: known, handed } = held;
     gated.restart();
@@ -147,7 +162,8 @@ export class CallRunner {
       const all = [...staged, ...changes, ...accepted];
       if (all.length === 0 && options.approved === undefined) return result;
       const facts = gated.facts(atMs);
-      if (await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path))) return envelope;
+      const waits = await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path));
+      if (waits !== false) return waits && envelope;
       await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind }, held, record);
     }
     return result;
@@ -156,17 +172,19 @@ export class CallRunner {
   /** As `#hold` and `#run`, for a tool that reaches shared stores. */
   #withStores(
     { userId, found, stores, action }: CheckedCall,
-    { turn, record, runs, gated }: { turn: Turn; record: CallRecord; runs: GuestRuns; gated: GatedCall },
+    { turn, record, runs, gated, askProgram }: RunningCall,
     options: CallOptions,
   ): Promise<ToolResult> {
-    const { store, clock, contextualAccess, listeners } = this.#parts;
+    const { store, clock, contextualAccess } = this.#parts;
     const principal = ownStoreOf(userId);
-    const { until, signal } = turn;
-    const vouching = new Vouching({ userId, stores, action, until, signal }, contextualAccess);
+    const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
     const { shared } = store;
     const { isLookingOnly = false, isThorough = false, freedBytes } = options;
-    const hold = { writes: gated.commits, isLookingOnly, isThorough, until, signal };
+    const hold = { writes: gated.commits, isLookingOnly, isThorough };
     return callWithStores({
+      action,
+      turn,
+      askProgram,
       found,
       userId,
       principal,
@@ -178,7 +196,7 @@ export class CallRunner {
       gated,
       run: (run) => runs.run({ ...run, freedBytes }),
       clock,
-      tell: (changes) => listeners.tell(changes, record.source),
+      tell: (changes) => this.#own.tellLater(changes, record),
     });
   }
 
@@ -187,5 +205,17 @@ export class CallRunner {
     const { admission, store, pool } = this.#parts;
     await admission.close(graceMs);
     await Promise.all([store.close(), pool.close()]);
+  }
+}
+
+/** Asks the program each time that the work returns `null`, and works again. */
+async function untilAnswered<Result>(
+  askProgram: () => Promise<void>,
+  work: () => Promise<Result | null>,
+): Promise<Result> {
+  for (;;) {
+    const result = await work();
+    if (result !== null) return result;
+    await askProgram();
   }
 }

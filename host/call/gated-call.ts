@@ -3,9 +3,10 @@ import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import { makeWait, shownChanges } from "../gate/gate.ts";
-import type { Gate, WaitingCall } from "../gate/gate.ts";
-import type { PendingWrite } from "../gate/pending-write.ts";
+import type { Gate, GatedWrite, WaitingCall } from "../gate/gate.ts";
+import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import type { RunTrust } from "../gate/run-trust.ts";
+import type { HookAnswers } from "../gate/write-hook.ts";
 import { mayChange } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
@@ -22,7 +23,7 @@ import type { StoreId } from "../values/store-id.ts";
 import { failedResult } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
-import type { Admission } from "./admission.ts";
+import type { Admission, Turn } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions } from "./asked-call.ts";
 import { lowestRead, readsEntries, withoutDerived } from "./run-reads.ts";
@@ -64,6 +65,8 @@ export class GatedCall {
   /** The same of this call; `null` if it has read nothing. */
   #ofReads: OriginClass | null = null;
   #waiting: WaitingCall | null = null;
+  /** What the program has said of what it wants to write; `null` if it is not asked. */
+  readonly #answers: HookAnswers | null;
 
   constructor(
     parts: GatedCallParts,
@@ -74,6 +77,7 @@ export class GatedCall {
     this.#call = call;
     this.#record = record;
     this.#options = options;
+    this.#answers = parts.gate.newAnswers();
   }
 
   /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
@@ -137,15 +141,16 @@ export class GatedCall {
   }
 
   /**
-   * Whether its changes wait for the owner of the memory: then they are not committed. Throws `WRITE_REFUSED`. `whyNot`:
-   * why they cannot wait, as a clause; then nobody can approve them either.
+   * Whether its changes wait for the owner of the memory: then they are not committed. `null`: nor are they before the
+   * program was asked, which `askProgram` does. Throws `WRITE_REFUSED`. `whyNot`: why they cannot wait, as a clause; then
+   * nobody can approve them either.
    */
   async waits(
     changes: readonly SizedChange[],
     facts: WriteFacts,
     bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>,
-    whyNot: string | null = null,
-  ): Promise<boolean> {
+    { whyNot = null, grants = null }: Partial<Pick<GatedWrite, "whyNot" | "grants">> = {},
+  ): Promise<boolean | null> {
     const { isUpkeep = false, approved } = this.#options;
     const { userId, origin, found, action, input } = this.#call;
     const { gate } = this.#parts;
@@ -153,9 +158,21 @@ export class GatedCall {
     if (isUpkeep || approved !== undefined || (changes.length === 0 && whyNot === null)) return false;
     // A program that says nothing of origins must be able to write, also when its user's history was lost.
     const trust = origin.told ? facts.trust : statedTrust(origin);
-    if (!(await gate.waits({ userId, changes, facts, trust, policy: found.trust, action, whyNot }))) return false;
-    const shown = await shownChanges(changes, bytesOf);
-    this.#waiting = { userId, action, input, epochMs: facts.atMs, facts, changes: shown };
+    const { trust: policy, files } = found;
+    const write = { userId, changes, grants, facts, trust, policy, files, action, whyNot };
+    const shown = (): Promise<PendingChange[]> => shownChanges(changes, bytesOf);
+    const waits = await gate.waits(write, this.#answers, shown);
+    if (waits === true) {
+      this.#waiting = { userId, action, input, epochMs: facts.atMs, facts, changes: await shown() };
+    }
+    return waits;
+  }
+
+  /** Asks the program what `waits` lacks. For calls that hold nothing. Returns whether there was anything. */
+  async askProgram(turn: Turn): Promise<boolean> {
+    if (this.#answers === null || !(await this.#answers.askLacking(turn, this.#call.action))) return false;
+    // Another call of the run can have read something meanwhile.
+    await this.begin(turn);
     return true;
   }
 

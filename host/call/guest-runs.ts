@@ -65,14 +65,27 @@ const upkeepDeadlines = 6;
 export class GuestRuns {
   readonly #parts: GuestRunsParts;
   readonly #call: RunnableCall;
+  readonly #deadlineMs: number;
   #leftMs: number;
+  /** The call's time; `null` if each run takes the present time. */
+  #atMs: number | null;
+  /** The time of the last run. */
+  #lastMs: number | null = null;
   #replaced: Promise<void> | null = null;
 
   constructor(parts: GuestRunsParts, call: RunnableCall) {
     this.#parts = parts;
     this.#call = call;
     const deadlineMs = parts.deadlinesMs[call.found.moduleIndex] ?? 0;
-    this.#leftMs = call.isUpkeep ? deadlineMs * upkeepDeadlines : deadlineMs;
+    this.#deadlineMs = call.isUpkeep ? deadlineMs * upkeepDeadlines : deadlineMs;
+    this.#leftMs = this.#deadlineMs;
+    this.#atMs = call.atMs ?? null;
+  }
+
+  /** What runs from now on repeats the last run: with a deadline and at the time of that, so that it writes the same. */
+  repeat(): void {
+    this.#leftMs = this.#deadlineMs;
+    this.#atMs = this.#lastMs ?? this.#atMs;
   }
 
   /**
@@ -85,6 +98,7 @@ export class GuestRuns {
     using thread = await this.#parts.pool.take(found.tool.name, turn);
     turn.endWait();
     const task = this.#task(granted);
+    this.#lastMs = task.epochMs;
     const staged = (await stage?.(task.epochMs)) ?? [];
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
@@ -107,9 +121,9 @@ export class GuestRuns {
   }
 
   #task({ freedBytes = 0, stores, notesSeen = false }: Omit<RunOptions, "knownSizes">): WorkerTask {
-    const { found, called, input, userId, isUpkeep: refuels, atMs } = this.#call;
+    const { found, called, input, userId, isUpkeep: refuels } = this.#call;
     const { tool, moduleIndex } = found;
-    const epochMs = atMs ?? this.#parts.clock();
+    const epochMs = this.#atMs ?? this.#parts.clock();
     if (!Number.isSafeInteger(epochMs) || Math.abs(epochMs) > dateMsMax) {
       throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
     }

@@ -28,6 +28,8 @@ export interface OwnWorkParts {
 
 export class OwnWork {
   readonly #parts: OwnWorkParts;
+  /** What listeners are told at the end of a user's turn, by user. */
+  readonly #untold = new Map<string, (() => void)[]>();
 
   constructor(parts: OwnWorkParts) {
     this.#parts = parts;
@@ -40,7 +42,7 @@ export class OwnWork {
     work: (turn: Turn) => Promise<Result>,
   ): Promise<Result> {
     try {
-      return await this.#parts.admission.run(asked, work);
+      return await this.#parts.admission.run(asked, (turn) => this.#thenTell(asked.userId, work(turn)));
     } catch (error) {
       const failure = asToolError(error, asked.action);
       this.log(causeLines(failure), source);
@@ -100,6 +102,25 @@ export class OwnWork {
     return this.#inTurn(asked, work);
   }
 
+  /** Notifies listeners of a commit when nothing is held any more, before the user's next turn. */
+  tellLater(changes: readonly SizedChange[], { source }: CallRecord | UpkeepRecord): void {
+    const { listeners } = this.#parts;
+    if (listeners.isEmpty) return;
+    const untold = this.#untold.get(source.userId) ?? [];
+    this.#untold.set(source.userId, untold);
+    untold.push(() => listeners.tell(changes, source));
+  }
+
+  async #thenTell<Result>(userId: UserId, work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } finally {
+      const untold = this.#untold.get(userId) ?? [];
+      this.#untold.delete(userId);
+      for (const tell of untold) tell();
+    }
+  }
+
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit(
     { changes, seen, knownSizes, facts, kind, derived }: PreparedChanges,
@@ -111,7 +132,7 @@ export class OwnWork {
     await held.commit(changes, seen, { knownSizes, facts, kind, derived });
     record.committed();
     record.versioned([{ store: storeOfScope(changes[0]?.scope ?? ""), ...held.history.head }]);
-    this.#parts.listeners.tell(changes, record.source);
+    this.tellLater(changes, record);
   }
 
   /** Records new grants of a store, then commits them. */
@@ -131,7 +152,7 @@ export class OwnWork {
     record.erasing(facts);
     const erased = await held.erase(erasedMs);
     record.committed();
-    this.#parts.listeners.tell(removed, record.source);
+    this.tellLater(removed, record);
     return erased;
   }
 

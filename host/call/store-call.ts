@@ -14,15 +14,18 @@ import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
+import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
 import { scopeOfStore, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
+import type { Turn } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions, PreparedChanges } from "./asked-call.ts";
 import { ofAnother } from "./gated-call.ts";
@@ -38,7 +41,12 @@ export interface StoreCall {
   readonly principal: StoreId;
   readonly shared: SharedStores;
   readonly questions: StoresInQuestion;
-  readonly hold: StoreHoldOptions;
+  readonly hold: Omit<StoreHoldOptions, "until" | "signal">;
+  readonly turn: Turn;
+  /** In messages. */
+  readonly action: string;
+  /** Asks about what the guest wants to write; the guest then runs again. */
+  readonly askProgram: () => Promise<void>;
   /** What the host adds to a call of its own, on the user's own store. */
   readonly options: CallOptions;
   readonly record: CallRecord;
@@ -50,7 +58,9 @@ export interface StoreCall {
   readonly tell: (changes: readonly SizedChange[]) => void;
 }
 
-type Ended = { readonly result: ToolResult } | { readonly wanted: NonNullable<WorkerReply["wanted"]> };
+type Ended =
+  | { readonly result: ToolResult; readonly decided: DecidedStores }
+  | { readonly wanted: NonNullable<WorkerReply["wanted"]> };
 
 /** `null`: the program must be asked first, and nothing was done. */
 type Attempt = Ended | null;
@@ -67,20 +77,31 @@ export async function callWithStores(call: StoreCall): Promise<ToolResult> {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);
 }
 
+/** How often the guest runs at most before it has ended, because of what the program says, or takes to say it. */
+const roundsMax = 8;
+
 /** The program is asked between two holds: while it answers, nobody waits for a store. */
 async function runOnce(call: StoreCall): Promise<Ended> {
-  const { shared, questions, hold } = call;
-  for (;;) {
+  const { questions, record, action } = call;
+  for (let round = 1; round <= roundsMax; round++) {
     await questions.askProgram();
-    if (hold.writes && questions.held.length > 1) {
-      await shared.hold(questions.held, { ...hold, as: questions.as, writes: false }, (held) => questions.survey(held));
-    }
-    const { onlyRead } = questions;
-    const ended = questions.isLacking
-      ? null
-      : await shared.hold(questions.held, { ...hold, as: questions.as, onlyRead }, (held) => attempt(call, held));
-    if (ended !== null) return ended;
+    const ended = await holdOnce(call);
+    if (ended === null) await call.askProgram();
+    else if ("wanted" in ended || record.isCommitted || (await questions.areStillVouched(ended.decided))) return ended;
   }
+  const reason = `what it reaches and wants to write has changed in ${roundsMax} runs, the maximum`;
+  throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
+}
+
+async function holdOnce(call: StoreCall): Promise<Attempt> {
+  const { shared, questions, turn } = call;
+  const hold = { ...call.hold, until: turn.until, signal: turn.signal };
+  if (hold.writes && questions.held.length > 1) {
+    await shared.hold(questions.held, { ...hold, as: questions.as, writes: false }, (held) => questions.survey(held));
+  }
+  const { onlyRead } = questions;
+  if (questions.isLacking) return null;
+  return await shared.hold(questions.held, { ...hold, as: questions.as, onlyRead }, (held) => attempt(call, held));
 }
 
 async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
@@ -104,20 +125,25 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   for (const id of new Set(reply.seen.flatMap(({ scope }) => storeOfScope(scope) ?? []))) {
     await gated.hasReadStore(held.history(id), reply.seen, { id, isOwn: id === principal });
   }
-  if (!envelope.ok) return { result: resultOf(envelope) };
+  if (!envelope.ok) return { result: resultOf(envelope), decided };
   const accepted = (await options.accepts?.(envelope, changes, reader)) ?? [];
-  // A grant has expired meanwhile, or the program vouches no more.
-  if (!(await questions.isStill(decided, held))) throw new StaleCall();
-  const result = await shown.withOrigins(envelope, reply.seen);
-  if (keepsNothing(options)) return { result };
+  const isStill = await questions.isStill(decided, held);
+  if (questions.isLacking) return null;
+  // A grant has expired meanwhile.
+  if (!isStill) throw new StaleCall();
+  const ended = { result: await shown.withOrigins(envelope, reply.seen), decided };
+  if (keepsNothing(options)) return ended;
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
   const facts = gated.facts(epochMs);
-  const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => reader.bytesOf(scope, path);
-  if (await gated.waits(all, facts, bytesOf, whyNotWait(all, grants, principal))) return { result };
+  const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> =>
+    held.reader(storeOfScope(scope) ?? principal).bytesOf(entriesScope, path);
+  const waits = await gated.waits(all, facts, bytesOf, { whyNot: whyNotWait(all, grants, principal), grants });
+  if (waits === true || (waits === false && all.length === 0 && grants === null)) return ended;
+  if (!questions.isAskedAgain(decided) || waits === null) return null;
   const seen = [...reply.seen, ...held.seen];
   const written = isOwn(all, principal) ? facts : { ...facts, trust: lowestOf(facts.trust, ofAnother) };
   await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind: options.kind });
-  return { result };
+  return ended;
 }
 
 /** Only the owner of the own store can approve what is written there; nobody can approve for another store's owner. */

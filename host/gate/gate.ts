@@ -1,7 +1,11 @@
 /** Decides whether a write takes effect, waits for the owner of the memory, or is refused; and keeps those that wait. */
+import { hash } from "node:crypto";
+
 import { pendingLimits } from "../../shared/limits.ts";
 import { isAtLeast } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { isDerivedFile } from "../plugins/family-files.ts";
+import type { FamilyFiles } from "../plugins/family-files.ts";
 import type { TrustPolicy } from "../plugins/policy/policy.ts";
 import { judgeWrite } from "../plugins/policy/trust-policy.ts";
 import { digestOf } from "../store/reading.ts";
@@ -15,17 +19,21 @@ import type { UserId } from "../values/user-id.ts";
 import { pendingChange } from "./pending-write.ts";
 import type { PendingChange } from "./pending-write.ts";
 import { addPending, pendingMs } from "./pending-writes.ts";
-import { isRaised, writtenFiles } from "./write-hook.ts";
+import { HookAnswers, writtenFiles } from "./write-hook.ts";
 import type { WriteHook } from "./write-hook.ts";
 
 /** What a call wants to write. */
 export interface GatedWrite {
   readonly userId: UserId;
   readonly changes: readonly SizedChange[];
+  /** Of stores, as the guest wants them; `null` if they do not change. */
+  readonly grants: unknown;
   readonly facts: WriteFacts;
   /** What the gate judges by. */
   readonly trust: OriginClass;
   readonly policy: TrustPolicy;
+  /** Which files its plugin makes from others. */
+  readonly files: FamilyFiles;
   /** The action in messages. */
   readonly action: string;
   /** Why it cannot wait, as a clause; `null` if it can. */
@@ -60,22 +68,32 @@ export class Gate {
     this.#onHookFailure = onHookFailure;
   }
 
-  /** Whether a write waits. Throws `WRITE_REFUSED` if it neither takes effect nor can wait. */
-  async waits(write: GatedWrite): Promise<boolean> {
+  /** What the program's hook says of the writes of a call; `null` if there is no hook. */
+  newAnswers(): HookAnswers | null {
+    return this.#hook && new HookAnswers(this.#hook, this.#onHookFailure);
+  }
+
+  /**
+   * Whether a write waits; `null` if `answers` lacks the hook's. `shown`: the changes as they are shown. Throws
+   * `WRITE_REFUSED` if it neither takes effect nor can wait.
+   */
+  async waits(
+    write: GatedWrite,
+    answers: HookAnswers | null,
+    shown: () => Promise<readonly PendingChange[]>,
+  ): Promise<boolean | null> {
     const { policy, trust, action, whyNot } = write;
     const verdict = judgeWrite(trust, policy);
     if (verdict === "refused") {
       const allowed = `the policy allows ${policy.pending} and above`;
       throw refused(action, `the trust of its text is ${trust}, ${allowed}`);
     }
-    const waits = verdict === "pending" || (await this.#isRaised(write));
-    if (waits && whyNot !== null)
+    const waits =
+      verdict === "pending" ||
+      (answers !== null && answers.of(digestOfWrite(write, await shown()), () => askedWrite(write)));
+    if (waits === true && whyNot !== null)
       throw refused(action, `it would have to wait for the owner of the memory, and ${whyNot}`);
     return waits;
-  }
-
-  async #isRaised(write: GatedWrite): Promise<boolean> {
-    return this.#hook !== null && (await isRaised(this.#hook, askedWrite(write), this.#onHookFailure));
   }
 
   /**
@@ -91,6 +109,16 @@ export class Gate {
 }
 
 const refused = (action: string, why: string): ToolError => new ToolError("WRITE_REFUSED", `Cannot ${action}: ${why}`);
+
+/**
+ * The same for two writes only if the hook would be shown the same, made from the same files. As for an approval, what a
+ * plugin makes from its other files can differ: it repeats them. It counts if nothing else is written.
+ */
+function digestOfWrite({ facts, files, grants }: GatedWrite, shown: readonly PendingChange[]): string {
+  const ofEntries = shown.filter((change) => !isDerivedFile(files, change));
+  const changes = ofEntries.length === 0 ? shown : ofEntries;
+  return hash("sha256", JSON.stringify([facts.class, facts.trust, changes, grants]));
+}
 
 function askedWrite({ userId, changes, facts }: GatedWrite): Parameters<WriteHook>[0] {
   const { tool, plugin, trust, run, turn, source } = facts;

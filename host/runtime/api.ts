@@ -175,8 +175,9 @@ export interface Runtime {
   readEntry(entry: EntryName, ctx: CallContext): Promise<EntryText>;
 
   /**
-   * Calls the listener for every change that this runtime commits, once it is durable; not for changes of other
-   * processes. Returns a function that removes the listener. Exceptions from the listener are ignored.
+   * Calls the listener for every change that this runtime commits, once it is durable and nothing is held any more, before
+   * the call's promise resolves; not for changes of other processes. Of one user, in the order of the commits. A promise of
+   * the listener is not awaited. Returns a function that removes the listener. Exceptions from the listener are ignored.
    *
    * @example
    * const stop = runtime.onChange(({ userId, files }) => console.log(userId, files.length));

@@ -114,8 +114,8 @@ export interface RuntimeOptions {
   readonly auditLog?: AuditLogOptions;
   /**
    * Says which shared stores a user reaches without a grant, such as a chat's. It is asked for each store that a call or
-   * its context names, and again before the call's result counts; then an answer that takes over a second is `BUSY`.
-   * With it, the stores of `ctx.stores` count only as long as it agrees. Default: `ctx.stores` alone decide.
+   * its context names, and again before the call's result counts. With it, the stores of `ctx.stores` count only as long
+   * as it agrees. Default: `ctx.stores` alone decide. See `ContextualAccess`.
    */
   readonly contextualAccess?: ContextualAccess;
   /**
@@ -140,6 +140,10 @@ export interface RuntimeOptions {
    * names a user or has any content.
    */
   readonly meterProvider?: MeterProvider;
-  /** Receives guests' log lines and the causes of host failures. Exceptions from it are ignored. Default: no log. */
+  /**
+   * Receives guests' log lines and the causes of host failures. It is called at once, also while files are held, and is
+   * not awaited: what takes it long delays the whole process. Exceptions from it, and promises that it rejects, are
+   * ignored. Default: no log.
+   */
   readonly onLog?: (entry: LogEntry) => void;
 }

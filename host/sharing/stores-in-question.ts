@@ -116,12 +116,26 @@ export class StoresInQuestion {
     return { own: principal, stores, isComplete: this.#isComplete, grants: live };
   }
 
-  /** Whether all decisions still hold: time has passed since they were made, and the program may vouch no more. */
+  /**
+   * Whether all decisions still hold: time has passed since they were made. If the program must be asked first, `isLacking`
+   * says so.
+   */
   async isStill(before: DecidedStores, held: HeldStores): Promise<boolean> {
-    const vouched = before.stores.filter(({ source }) => source === "chat" || source === "user");
-    await this.#deciding.vouching.askAgain(vouched.map(({ id }) => id));
     const now = await this.decide(held);
     return before.stores.every(({ id, level }) => now.stores.find((each) => each.id === id)?.level === level);
+  }
+
+  /**
+   * Whether the program was asked again about the stores that a call reaches by its word. Before that, nothing is committed;
+   * `askProgram` does it.
+   */
+  isAskedAgain(decided: DecidedStores): boolean {
+    return this.#deciding.vouching.isAskedAgain(vouchedIn(decided));
+  }
+
+  /** Asks again. Returns whether the program vouches for the same stores. For calls that hold no locks. */
+  async areStillVouched(decided: DecidedStores): Promise<boolean> {
+    return await this.#deciding.vouching.isStill(vouchedIn(decided));
   }
 
   /** Without its lock, a store cannot be changed, also if the caller was allowed to since. */
@@ -148,6 +162,9 @@ export class StoresInQuestion {
     (isHeld ? this.#held : this.#denied).add(id);
   }
 }
+
+const vouchedIn = ({ stores }: DecidedStores): StoreId[] =>
+  stores.filter(({ source }) => source === "chat" || source === "user").map(({ id }) => id);
 
 interface Known {
   readonly all: ReadonlySet<StoreId>;

@@ -22,17 +22,19 @@ export async function listStores(
   contextualAccess: ContextualAccess | null,
 ): Promise<ReachableStore[]> {
   const { userId, stores, shared, action } = operation;
-  const decided = await operation.inTurn(async ({ until, signal }) => {
-    const vouching = new Vouching({ userId, stores, action, until, signal }, contextualAccess);
+  const decided = await operation.inTurn(async (turn) => {
+    const { until, signal } = turn;
+    const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
     const deciding = { principal: ownStoreOf(userId), vouching, shared, clock: () => operation.now() };
     const questions = new StoresInQuestion(deciding);
     await questions.add({ stores: [], isAll: true });
     const decide = (): Promise<DecidedStores> =>
       shared.hold(questions.held, { as: questions.as, writes: false, until, signal }, (held) => questions.decide(held));
-    const first = await decide();
-    if (!questions.isLacking) return first;
-    await questions.askProgram();
-    return await decide();
+    for (;;) {
+      const now = await decide();
+      if (!questions.isLacking) return now;
+      await questions.askProgram();
+    }
   });
   return decided.stores.flatMap(({ id, level, source }) => (level && source ? [{ id, level, source }] : []));
 }

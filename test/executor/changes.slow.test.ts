@@ -170,6 +170,14 @@ test("an operator's log that throws as well disturbs nobody", async () => {
   expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
 });
 
+test("nor does one that rejects", async () => {
+  await using stage = await openAuditedStage({ onLog: rejecting });
+  stage.runtime.onChange(() => {
+    throw new Error("at once");
+  });
+  expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
+});
+
 test("does not wait for a listener that never ends", async () => {
   await using stage = await openAuditedStage();
   stage.runtime.onChange(withoutType(never));

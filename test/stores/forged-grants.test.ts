@@ -151,12 +151,14 @@ describe("a chat that the program vouches for", () => {
 
   test("that the caller leaves while its call runs gets and gives nothing", async () => {
     // Asked when the guest names the store, and before the result counts.
-    const answers = [true, false];
-    const contextualAccess: ContextualAccess = () => (answers.shift() === true ? { kind: "chat" } : null);
-    await using stage = await openStoreStage({ contextualAccess });
-    expect(await stage.memory("stranger", topic)).toMatchObject(denied);
-    const after = await stage.memory("stranger", { command: "stores" });
-    expect(after).toMatchObject({ data: { stores: [{ storeId: ids.stranger }] } });
+    for (const input of [topic, { command: "view", path: `/memories/shared/${ids.chat}/` }]) {
+      const answers = [true, false];
+      const contextualAccess: ContextualAccess = () => (answers.shift() === true ? { kind: "chat" } : null);
+      await using stage = await openStoreStage({ contextualAccess });
+      expect(await stage.memory("stranger", input)).toMatchObject(denied);
+      const after = await stage.memory("stranger", { command: "stores" });
+      expect(after).toMatchObject({ data: { stores: [{ storeId: ids.stranger }] } });
+    }
   });
 
   test("is not open because a context names it, if the program denies it", async () => {
