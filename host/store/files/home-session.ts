@@ -8,6 +8,7 @@ import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { isPurge } from "../../values/change-set.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import type { HandedHome } from "../handed.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import { removeStaged } from "./commit/apply-files.ts";
@@ -178,6 +179,18 @@ export class HomeSession implements Disposable {
     return sizesAfter(knownSizes, change.planned);
   }
 
+  /** Adds a version without files: no file changes, so there is nothing to stage and to apply. */
+  async noteLowered(lowered: LoweredRun): Promise<void> {
+    const { memo, home } = this.#setup;
+    const noted = this.#history.planLowered(lowered, home.owner);
+    await this.#log.write({ files: [], versions: noted.versions.map(({ line }) => line) }, null);
+    this.#history.recorded(noted);
+    this.#history.committed(noted);
+    memo.records++;
+    this.#log.present?.markApplied(null);
+    memo.tail = this.#log.present?.tail ?? null;
+  }
+
   async commitPrepared(change: HomeChange): Promise<void> {
     // They are those of the WAL as it was.
     this.#storedSizes = {};
@@ -209,7 +222,7 @@ export class HomeSession implements Disposable {
   async retire(isIdle: boolean): Promise<void> {
     const { memo } = this.#setup;
     const wal = this.#log.present;
-    if (wal === null || memo.touched.size === 0) return;
+    if (wal === null || !memo.hasRecords) return;
     using folders = this.#place.walk();
     try {
       await this.#history.move();

@@ -5,7 +5,8 @@ import { ToolError } from "../../values/tool-error.ts";
 import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { DerivedFiles } from "../store.ts";
-import { chained } from "../versions/plan-versions.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
+import { chained, loweringAfter } from "../versions/plan-versions.ts";
 import type { VersionedChange } from "../versions/plan-versions.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { lostTrust } from "../versions/version.ts";
@@ -63,6 +64,11 @@ export class SessionHistory {
   plan(change: VersionedChange, folders: ScopeFolders): ChangeVersions {
     const ground = { ...this.known, versions: () => this.versions() };
     return planChangeVersions(ground, change, { kind: this.#setup.home.kind, folders });
+  }
+
+  /** What says that a run is trusted less. */
+  planLowered(lowered: LoweredRun, principal: string): ChangeVersions {
+    return { versions: loweringAfter(this.known.origins.head, lowered, principal), edited: [], written: [] };
   }
 
   /** The record of a change is durable. */

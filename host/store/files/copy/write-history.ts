@@ -30,7 +30,7 @@ export async function writeHistory(own: Directory, content: HomeContent): Promis
   using history = HistoryFolder.make(own);
   if (content.isBroken) history.markLost();
   else if (content.unknown === "unstated") history.markLate();
-  if (content.agedMs > 0) history.noteAged(content.agedMs);
+  if (content.agedMs > 0) history.noteAged({ atMs: content.agedMs, process: "", uptimeMs: 0 });
   const versions = versionsOf(content);
   const bases = new ContentBases();
   let moved: MovedVersions | null = null;
