@@ -61,7 +61,11 @@ export const isMarked = ({ recorded, marked }: KnownRuns, run: string, nowMs: nu
  * Puts on record that the trust of a run has fallen: first in the record, so that a crash in between leaves a run that is
  * trusted less, and no history of a record that is not there.
  */
-export async function lowerRun(records: HeldRecords, { run, trust }: Omit<LoweredRun, "atMs">, nowMs: number): Promise<void> {
+export async function lowerRun(
+  records: HeldRecords,
+  { run, trust }: Omit<LoweredRun, "atMs">,
+  nowMs: number,
+): Promise<void> {
   await renewRuns(records, nowMs);
   const known = await readRuns(records, nowMs);
   const lowered = { run, trust: lowestOf(trust, trustOf(known, run, nowMs)), atMs: nowMs };
@@ -85,7 +89,6 @@ export async function renewRuns(records: HeldRecords, nowMs: number): Promise<vo
 /** The runs of the history that a record lacks. */
 const lackingIn = (recorded: readonly LoweredRun[], marked: readonly LoweredRun[], nowMs: number): LoweredRun[] =>
   marked.filter((each) => isInForce(each, nowMs) && !isAtLeast(each.trust, trustAmong(recorded, each.run, nowMs)));
-
 
 /** Until when every run counts as one that has read untrusted text, because a record was lost; `null` if none was. */
 export function lostUntilMs({ recorded }: KnownRuns, nowMs: number): number | null {

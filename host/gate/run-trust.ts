@@ -81,11 +81,7 @@ export class RunTrust {
   }
 
   /** A record that cannot be read lowers every run. Its replacement does so only as long as runs are remembered. */
-  async #tryToWrite(
-    userId: UserId,
-    waiting: Waiting,
-    write: (records: HeldRecords) => Promise<void>,
-  ): Promise<void> {
+  async #tryToWrite(userId: UserId, waiting: Waiting, write: (records: HeldRecords) => Promise<void>): Promise<void> {
     try {
       await this.#store.holdRecords(userId, { ...waiting, writes: true }, write);
     } catch (error) {

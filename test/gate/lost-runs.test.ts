@@ -1,5 +1,14 @@
 /** What a run has read is not forgotten when its record is lost: the history says which runs the record must have. */
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -146,6 +155,8 @@ test("a run that reads the same again adds no version, and none of the versions 
   const history = join(stage.record, "..", "..", "history");
   const segments = readdirSync(history).filter((name) => name.startsWith("versions-"));
   const lines = segments.flatMap((name) => readFileSync(join(history, name), "utf8").trimEnd().split("\n"));
-  const lowered = lines.map((line) => JSON.parse(line) as { kind?: string; run: string }).filter(({ kind }) => kind === "lowered");
+  const lowered = lines
+    .map((line) => JSON.parse(line) as { kind?: string; run: string })
+    .filter(({ kind }) => kind === "lowered");
   expect(lowered.map(({ run }) => run)).toEqual(["r", "other"]);
 });

@@ -18,7 +18,7 @@ import { ContentBases } from "./history/content-bases.ts";
 import { forgetContents } from "./history/forget-contents.ts";
 import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
 import type { KnownHistory } from "./history/known-history.ts";
-import { isFullSegment, loadHistory } from "./history/load-history.ts";
+import { historyEnd, isFullSegment, loadHistory } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import type { MovedVersions } from "./history/move-versions.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
@@ -62,12 +62,14 @@ export class SessionHistory {
 
   /** Throws `StaleCall` if a file that somebody has edited is being edited. */
   plan(change: VersionedChange, folders: ScopeFolders): ChangeVersions {
+    this.#noteEnd();
     const ground = { ...this.known, versions: () => this.versions() };
     return planChangeVersions(ground, change, { kind: this.#setup.home.kind, folders });
   }
 
   /** What says that a run is trusted less. */
   planLowered(lowered: LoweredRun, principal: string): ChangeVersions {
+    this.#noteEnd();
     return { versions: loweringAfter(this.known.origins.head, lowered, principal), edited: [], written: [] };
   }
 
@@ -99,11 +101,18 @@ export class SessionHistory {
   /** Moves the versions of the WAL to the history, before the WAL drops them. */
   async move(): Promise<void> {
     const { memo } = this.#setup;
-    if (memo.versions.length === 0) return;
     const { known } = this;
-    await this.#append(memo.versions);
-    memo.versions.length = 0;
-    await this.#tidyUp(known);
+    if (memo.versions.length > 0) {
+      await this.#append(memo.versions);
+      memo.versions.length = 0;
+      await this.#tidyUp(known);
+    }
+    this.#noteEnd();
+  }
+
+  /** The next checkpoint of the WAL says how the history ends, if all versions are in it. */
+  #noteEnd(): void {
+    if (this.#setup.memo.versions.length === 0) this.#log.present?.noteHistory(historyEnd(this.known));
   }
 
   async #append(queued: readonly QueuedVersions[]): Promise<void> {

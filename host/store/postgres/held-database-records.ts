@@ -3,16 +3,25 @@ import { randomUUID } from "node:crypto";
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
-import { loweringAfter } from "../versions/plan-versions.ts";
 import { checkRecordName } from "../held-records.ts";
 import type { HeldRecords, MarkedRuns, RecordKind } from "../held-records.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
+import { loweringAfter } from "../versions/plan-versions.ts";
 import { commitChange } from "./commit-statement.ts";
 import { commitSurely } from "./commit-surely.ts";
 import { loweredIn } from "./held-database-history.ts";
 import { factsOf } from "./held-home.ts";
 import type { HomePlace } from "./home-place.ts";
-import { areRecords, homeFacts, listLowered, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
+import {
+  areRecords,
+  homeFacts,
+  listLowered,
+  nameHome,
+  nameRecords,
+  readRecord,
+  removeRecord,
+  writeRecord,
+} from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */

@@ -1,8 +1,8 @@
 /** Every statement that the store can issue. Each names its tenant, and the policies of the database check it. */
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { loweredRunsMax } from "../versions/lowered-runs.ts";
 import type { NewGrants } from "../shared-stores.ts";
+import { loweredRunsMax } from "../versions/lowered-runs.ts";
 import type { Acting } from "./acting.ts";
 import { lockOf } from "./home-place.ts";
 import type { HomePlace } from "./home-place.ts";

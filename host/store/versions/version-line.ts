@@ -29,17 +29,16 @@ const lineSchema = z.strictObject({
   callId: text,
   approval: z.optional(z.string().check(z.maxLength(128))),
   prev: sha256,
-  files: z
-    .array(
-      z.strictObject({
-        scope: z.string().check(z.regex(scopeName)),
-        path,
-        before: z.nullable(sha256),
-        sha256: z.nullable(sha256),
-        from: z.optional(path),
-        trust: originClass,
-      }),
-    ),
+  files: z.array(
+    z.strictObject({
+      scope: z.string().check(z.regex(scopeName)),
+      path,
+      before: z.nullable(sha256),
+      sha256: z.nullable(sha256),
+      from: z.optional(path),
+      trust: originClass,
+    }),
+  ),
 });
 
 const isLowering = ({ kind, run }: Pick<z.infer<typeof lineSchema>, "kind" | "run">): boolean =>

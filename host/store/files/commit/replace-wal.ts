@@ -3,6 +3,7 @@ import type { Directory } from "../../../disk/directory.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
+import { relaxedMark, relaxedOffset } from "./wal-format.ts";
 import { walFile } from "./wal-names.ts";
 import type { Wal } from "./wal.ts";
 
@@ -18,7 +19,10 @@ export async function replaceWal(
   touched: readonly TouchedFile[],
 ): Promise<void> {
   await flushTrusted(folders, wal, touched);
-  createOverLeftover(own, staged, { content: new Uint8Array(), shown: walFile });
+  // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
+  const content = new Uint8Array(relaxedOffset + 1);
+  content[relaxedOffset] = relaxedMark;
+  createOverLeftover(own, staged, { content, shown: walFile });
   own.rename(staged, own, walFile);
   await own.flush();
 }

@@ -6,27 +6,44 @@ import { WalDamaged } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
 import type { Home } from "../home.ts";
+import { ContentBases } from "./content-bases.ts";
 import { historyFolder, HistoryFolder } from "./history-folder.ts";
+import { loadHistory } from "./load-history.ts";
 import { readPresent } from "./present-file.ts";
+import { versionsInRecords } from "./queued-versions.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
 export function historyFindings(own: Directory, home: Home): StoreFinding[] {
   using history = HistoryFolder.open(own);
-  const message = history === null ? whyMissing(own, home) : faultIn(history);
+  const message = withWal(own, home, (wal) =>
+    history === null ? whyMissing(wal) : (faultIn(history) ?? whyCut(history, wal)),
+  );
   if (message === null) return [];
   return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
 }
 
-/** Whoever sets a WAL up makes the folder too. */
-function whyMissing(own: Directory, home: Home): string | null {
+function withWal(own: Directory, home: Home, work: (wal: Wal | null) => string | null): string | null {
   try {
     using wal = Wal.open(own, home, { isRead: true });
-    return wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+    return work(wal);
   } catch (error) {
     // That is a finding of its own.
     if (error instanceof WalDamaged || error instanceof ToolError) return null;
     throw error;
   }
+}
+
+/** Whoever sets a WAL up makes the folder too. */
+const whyMissing = (wal: Wal | null): string | null =>
+  wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+
+/** What the WAL says that the history does not: its end was cut off, or one of its marks removed. */
+function whyCut(history: HistoryFolder, wal: Wal | null): string | null {
+  if (history.hasLost) return null;
+  const { isBroken } = loadHistory({ history, wal, queued: versionsInRecords(wal?.records ?? [], new ContentBases()) });
+  if (isBroken) return "the last versions or a mark of it, or its log, are missing: no file has any trust";
+  const isLate = wal?.history?.mark === "late" && !history.beganLate;
+  return isLate ? "the mark is missing that it began after the first files" : null;
 }
 
 function faultIn(history: HistoryFolder): string | null {
