@@ -71,7 +71,8 @@ export function findRecords(file: DiskFile, home: WalHome): FoundRecords {
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, home);
   if (found === null) {
-    if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return blankWal;
+    const isBlank = header.every((byte, at) => byte === 0 || at === relaxedOffset);
+    if (isBlank) return { ...blankWal, isRelaxed: isRelaxed(header) };
     throw new WalDamaged("The WAL has no valid checkpoint");
   }
   const start = { ...blankWal, ...found, next: found.checkpoint.first };

@@ -1,5 +1,5 @@
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
+import { replaceFile } from "../../../disk/replace-file.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
@@ -22,7 +22,6 @@ export async function replaceWal(
   // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
   const content = new Uint8Array(relaxedOffset + 1);
   content[relaxedOffset] = relaxedMark;
-  createOverLeftover(own, staged, { content, shown: walFile });
-  own.rename(staged, own, walFile);
+  await replaceFile(own, walFile, { content, shown: walFile, staged });
   await own.flush();
 }
