@@ -37,9 +37,9 @@ export class RunTrust {
 
   /** The lowest trust that a run has read so far. */
   async of(userId: UserId, run: string, waiting: Waiting): Promise<OriginClass> {
-    const { trust, fault, isMarked } = await this.#look(userId, run, waiting);
+    const { trust, fault, isNoted } = await this.#look(userId, run, waiting);
     if (fault !== null) await this.#tryToWrite(userId, waiting, (records) => renewRuns(records, this.#clock()));
-    else if (!isMarked) {
+    else if (!isNoted) {
       await this.#tryToWrite(userId, waiting, (records) => lowerRun(records, { run, trust }, this.#clock()));
     }
     return lowestOf(trust, this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
@@ -54,7 +54,7 @@ export class RunTrust {
       // Another read can find that the record can be written again.
       if (unwritten === undefined) {
         const known = await this.#look(userId, run, waiting);
-        if (isAtLeast(trust, known.trust) && known.isMarked) return;
+        if (isAtLeast(trust, known.trust) && known.isNoted) return;
       }
       await this.#store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
         lowerRun(records, { run, trust: lowestOf(trust, unwritten ?? trust) }, this.#clock()),
@@ -71,12 +71,12 @@ export class RunTrust {
     userId: UserId,
     run: string,
     waiting: Waiting,
-  ): Promise<{ readonly trust: OriginClass; readonly fault: string | null; readonly isMarked: boolean }> {
+  ): Promise<{ readonly trust: OriginClass; readonly fault: string | null; readonly isNoted: boolean }> {
     return await this.#store.holdRecords(userId, { ...waiting, writes: false }, async (records) => {
       const nowMs = this.#clock();
       const known = await readRuns(records, nowMs);
       const trust = trustOf(known, run, nowMs);
-      return { trust, fault: known.fault, isMarked: isMarked(known, run, nowMs) };
+      return { trust, fault: known.fault, isNoted: isMarked(known, run, nowMs) };
     });
   }
 

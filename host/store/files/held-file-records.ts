@@ -52,7 +52,7 @@ export function heldFileRecords({ home, session, history, toWrite }: RecordsOfHo
     loweredRuns: async () => ({ runs: await history.loweredRuns(), isWhole: !history.isBroken }),
     noteLowered: async (lowered) => {
       const held = await claimed(toWrite);
-      await held.noteLowered(lowered);
+      await held.history.noteLowered(lowered);
       held.place.check();
     },
     remove: async (kind, name) => {

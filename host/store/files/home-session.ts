@@ -10,7 +10,6 @@ import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import type { HandedHome } from "../handed.ts";
 import { sizesAfter } from "../scope-size.ts";
 import type { KnownSizes } from "../scope-size.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -177,18 +176,6 @@ export class HomeSession implements Disposable {
     const change = this.prepare({ changes, seen, creator: null, facts, kind });
     await this.commitPrepared(change);
     return sizesAfter(knownSizes, change.planned);
-  }
-
-  /** Adds a version without files: no file changes, so there is nothing to stage and to apply. */
-  async noteLowered(lowered: LoweredRun): Promise<void> {
-    const { memo, home } = this.#setup;
-    const noted = this.#history.planLowered(lowered, home.owner);
-    await this.#log.write({ files: [], versions: noted.versions.map(({ line }) => line) }, null);
-    this.#history.recorded(noted);
-    this.#history.committed(noted);
-    memo.records++;
-    this.#log.present?.markApplied(null);
-    memo.tail = this.#log.present?.tail ?? null;
   }
 
   async commitPrepared(change: HomeChange): Promise<void> {

@@ -34,7 +34,7 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   if (versions.length > 0) moveVersionsNow(own, versions);
   const line = versions.at(-1)?.lines.at(-1) ?? "";
   const last = parseLine(line);
-  if (last !== null) wal.noteHistory({ mark: "none", ...wal.history, head: headAfter(last, line) });
+  if (last !== null) wal.history = { mark: "none", ...wal.history, head: headAfter(last, line) };
   retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
   wal.shrink();
   writeSizes(own, wal.tail, sizes);

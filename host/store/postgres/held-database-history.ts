@@ -7,9 +7,10 @@ import { isStatedClass } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version-line.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
+import { listLowered } from "./clock-and-run-statements.ts";
 import type { HeldHome } from "./held-home.ts";
 import { isKnownFile, originsIn } from "./known-file.ts";
-import { keptContents, listLowered, listOrigins, listVersions } from "./statements.ts";
+import { keptContents, listOrigins, listVersions } from "./statements.ts";
 import type { Row } from "./statements.ts";
 
 /** The history of a home. Only somebody who has the owner's role can have changed it. */

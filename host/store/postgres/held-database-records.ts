@@ -7,21 +7,13 @@ import { checkRecordName } from "../held-records.ts";
 import type { HeldRecords, MarkedRuns, RecordKind } from "../held-records.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { loweringAfter } from "../versions/plan-versions.ts";
+import { listLowered } from "./clock-and-run-statements.ts";
 import { commitChange } from "./commit-statement.ts";
 import { commitSurely } from "./commit-surely.ts";
 import { loweredIn } from "./held-database-history.ts";
 import { factsOf } from "./held-home.ts";
 import type { HomePlace } from "./home-place.ts";
-import {
-  areRecords,
-  homeFacts,
-  listLowered,
-  nameHome,
-  nameRecords,
-  readRecord,
-  removeRecord,
-  writeRecord,
-} from "./statements.ts";
+import { areRecords, homeFacts, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */

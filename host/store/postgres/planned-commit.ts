@@ -17,13 +17,13 @@ import { placeKey, PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
+import { agedBy, noteAgedBy } from "./clock-and-run-statements.ts";
 import { commitChange } from "./commit-statement.ts";
 import type { PutFile } from "./commit-statement.ts";
 import type { HeldDatabaseHistory } from "./held-database-history.ts";
 import type { HeldHome, HomeFacts } from "./held-home.ts";
 import { isKnownFile } from "./known-file.ts";
 import { PresentHome } from "./present-home.ts";
-import { agedBy, noteAgedBy } from "./statements.ts";
 import type { Statement } from "./statements.ts";
 
 /** What is to be committed in a home. The scopes in it are those inside the home. */

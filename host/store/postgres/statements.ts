@@ -2,7 +2,6 @@
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { NewGrants } from "../shared-stores.ts";
-import { loweredRunsMax } from "../versions/lowered-runs.ts";
 import type { Acting } from "./acting.ts";
 import { lockOf } from "./home-place.ts";
 import type { HomePlace } from "./home-place.ts";
@@ -80,24 +79,6 @@ export const listOrigins = ({ tenant, kind }: HomePlace): Statement => ({
 export const listVersions = ({ tenant, kind }: HomePlace): Statement => ({
   text: `SELECT line FROM memcell.changes, unnest(lines) WITH ORDINALITY AS l (line, at)
     WHERE tenant = $1 AND kind = $2 ORDER BY commit_no, at`,
-  values: [tenant, kind],
-});
-
-/** By which process old contents were last looked for, and how long it had been running. */
-export const agedBy = ({ tenant, kind }: HomePlace): Statement => ({
-  text: "SELECT aged_by FROM memcell.homes WHERE tenant = $1 AND kind = $2",
-  values: [tenant, kind],
-});
-
-export const noteAgedBy = ({ tenant, kind }: HomePlace, by: string): Statement => ({
-  text: "UPDATE memcell.homes SET aged_by = $3 WHERE tenant = $1 AND kind = $2",
-  values: [tenant, kind, by],
-});
-
-/** The last versions that say that a run is trusted less; the last first. */
-export const listLowered = ({ tenant, kind }: HomePlace): Statement => ({
-  text: `SELECT lines[1] AS line FROM memcell.changes
-    WHERE tenant = $1 AND kind = $2 AND is_lowering ORDER BY commit_no DESC LIMIT ${loweredRunsMax}`,
   values: [tenant, kind],
 });
 

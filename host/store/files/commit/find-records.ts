@@ -58,7 +58,7 @@ export const blankWal: FoundRecords = {
   isDistrusted: false,
   isRelaxed: false,
   isContinued: false,
-  checkpoint: { version: writtenVersion, first: 1, salt: "" },
+  checkpoint: { version: writtenVersion, first: 1, salt: "", history: null },
   slot: 1,
   next: 1,
   end: recordsStart,

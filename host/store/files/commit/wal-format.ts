@@ -56,7 +56,7 @@ export interface Checkpoint {
   readonly first: number;
   readonly salt: string;
   /** Absent if nobody has told. */
-  readonly history?: HistoryEnd | undefined;
+  readonly history?: HistoryEnd | null | undefined;
 }
 
 /** What a history has at least, when the WAL has no records. */
@@ -85,9 +85,9 @@ const digest = (...parts: (string | Uint8Array)[]): string => {
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
-export function encodeCheckpoint({ version, first, salt, history }: Checkpoint, owner: string): Buffer {
-  const end = history && ` ${padded(history.head.seq)} ${history.head.hash} ${history.mark}`;
-  const line = `${checkpointMark} ${version} ${padded(first)} ${salt}${end ?? ""}`;
+export function encodeCheckpoint({ version, first, salt, history = null }: Checkpoint, owner: string): Buffer {
+  const end = history === null ? "" : ` ${padded(history.head.seq)} ${history.head.hash} ${history.mark}`;
+  const line = `${checkpointMark} ${version} ${padded(first)} ${salt}${end}`;
   return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
 }
 
@@ -100,8 +100,8 @@ export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | nul
   if (!found) return null;
   const [, line = "", version, first, salt = "", seq, hash = "", mark, check] = found;
   if (digest(`${owner}\n`, line) !== check) return null;
-  const history = mark && { head: { seq: Number(seq), hash }, mark: mark as HistoryEnd["mark"] };
-  return { version: Number(version) as WalVersionNumber, first: Number(first), salt, ...(history && { history }) };
+  const history = mark ? { head: { seq: Number(seq), hash }, mark: mark as HistoryEnd["mark"] } : null;
+  return { version: Number(version) as WalVersionNumber, first: Number(first), salt, history };
 }
 
 const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])([\d-]{16})?\n$/;

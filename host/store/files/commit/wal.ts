@@ -35,9 +35,10 @@ export class Wal implements Disposable {
   readonly isDistrusted: boolean;
   readonly isRelaxed: boolean;
   readonly isContinued: boolean;
+  /** What the history has at least, with all versions that the WAL has had. The next checkpoint says it. */
+  history: HistoryEnd | null;
   /** As it is now. `last` is the start of the record that was appended last. */
   readonly #now: { -readonly [Key in keyof Omit<WalTail, "identity">]: WalTail[Key] };
-  #history: HistoryEnd | undefined;
   readonly #seal = new WalSeal();
   /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
@@ -52,7 +53,7 @@ export class Wal implements Disposable {
     this.#isHeaderSure = this.isAsKnown;
     const { checkpoint, slot, next, end, last, lastBoot } = found;
     this.#now = { checkpoint, slot, next, end, last, lastBoot };
-    this.#history = checkpoint.history;
+    this.history = checkpoint.history ?? null;
   }
 
   /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another home's. */
@@ -107,16 +108,6 @@ export class Wal implements Disposable {
     this.#seal.noteIn(this.#file, this.#now);
   }
 
-  /** What the history had at the last checkpoint; `null` if that is not known. */
-  get history(): HistoryEnd | null {
-    return this.#now.checkpoint.history ?? null;
-  }
-
-  /** What the history has: the next checkpoint says it. All versions that the WAL has had must be there. */
-  noteHistory(end: HistoryEnd): void {
-    this.#history = end;
-  }
-
   get bytes(): number {
     return this.#now.end;
   }
@@ -144,12 +135,10 @@ export class Wal implements Disposable {
     const json = encodeFiles({ ...record, inode: this.inode });
     refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
-    // Without a checkpoint, it tells a WAL that was replaced from one that somebody has emptied.
     if (this.isSetUp && this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
     if (this.isOfEarlierVersion) await this.checkpoint();
-    if (!this.isSetUp) {
-      writeCheckpoint(this.#file, this.#home, this.#now, { first: this.#now.next, history: this.#history });
-    }
+    const { next: first } = this.#now;
+    if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
@@ -241,7 +230,7 @@ export class Wal implements Disposable {
     this.#file.write(distrustOffset, Uint8Array.of(0));
     // The checkpoint with the higher sequence counts, so the two must differ.
     const first = Math.max(this.#now.next, checkpoint.first + 1);
-    writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.#history });
+    writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
     return { checkpoint, slot };
   }
 

@@ -41,7 +41,7 @@ async function fill(staged: StagedHome, home: Home, content: WrittenHome, isFlus
   await writeRecords(staged, content, isFlushed);
   // Without a log, a history counts as broken.
   using wal = Wal.make(own, home);
-  wal.noteHistory(history);
+  wal.history = history;
   await wal.checkpoint();
   if (isFlushed) await folder.flush();
 }

@@ -15,21 +15,26 @@ import { versionsInRecords } from "./queued-versions.ts";
 /** What is wrong with a history. Every line is read, and compared with the one before. */
 export function historyFindings(own: Directory, home: Home): StoreFinding[] {
   using history = HistoryFolder.open(own);
-  const message = withWal(own, home, (wal) =>
-    history === null ? whyMissing(wal) : (faultIn(history) ?? whyCut(history, wal)),
-  );
+  using opened = openWal(own, home);
+  const message = history === null ? whyMissing(opened.wal) : (faultIn(history) ?? whyCut(history, opened));
   if (message === null) return [];
   return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
 }
 
-function withWal(own: Directory, home: Home, work: (wal: Wal | null) => string | null): string | null {
+interface OpenedWal extends Disposable {
+  /** `null` if there is none. */
+  readonly wal: Wal | null;
+  /** That is a finding of its own. */
+  readonly isUnreadable: boolean;
+}
+
+function openWal(own: Directory, home: Home): OpenedWal {
   try {
-    using wal = Wal.open(own, home, { isRead: true });
-    return work(wal);
+    const wal = Wal.open(own, home, { isRead: true });
+    return { wal, isUnreadable: false, [Symbol.dispose]: () => wal?.[Symbol.dispose]() };
   } catch (error) {
-    // That is a finding of its own.
-    if (error instanceof WalDamaged || error instanceof ToolError) return null;
-    throw error;
+    if (!(error instanceof WalDamaged || error instanceof ToolError)) throw error;
+    return { wal: null, isUnreadable: true, [Symbol.dispose]: () => {} };
   }
 }
 
@@ -38,8 +43,8 @@ const whyMissing = (wal: Wal | null): string | null =>
   wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
 
 /** What the WAL says that the history does not: its end was cut off, or one of its marks removed. */
-function whyCut(history: HistoryFolder, wal: Wal | null): string | null {
-  if (history.hasLost) return null;
+function whyCut(history: HistoryFolder, { wal, isUnreadable }: OpenedWal): string | null {
+  if (history.hasLost || isUnreadable) return null;
   const { isBroken } = loadHistory({ history, wal, queued: versionsInRecords(wal?.records ?? [], new ContentBases()) });
   if (isBroken) return "the last versions or a mark of it, or its log, are missing: no file has any trust";
   const isLate = wal?.history?.mark === "late" && !history.beganLate;
