@@ -28,7 +28,9 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
   // Of a history or a log that cannot be read, the store's own findings say it.
-  if (!found.some(({ path }) => path.startsWith(hostFolder))) found.push(...(await runsFindings(operation)));
+  const isOfStore = ({ problem, path }: Finding): boolean =>
+    problem === "history-broken" || path.startsWith(hostFolder);
+  if (!found.some(isOfStore)) found.push(...(await runsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
   const remedy = linked.size > 0 ? mendOthersFirst : null;
   for (const inspector of operation.tools.withRole("inspect")) {

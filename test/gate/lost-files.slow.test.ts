@@ -156,8 +156,8 @@ function ownFiles(home: HomeName): string[] {
   );
   // Of many segments, the first and the last.
   const ofSegments = (kind: string): string[] => paths.filter((path) => path.includes(`/${kind}-`)).toSorted();
-  const skipped = ["versions", "contents"].flatMap((kind) => ofSegments(kind).slice(1, -1));
-  return paths.filter((path) => !skipped.includes(path));
+  const skipped = new Set(["versions", "contents"].flatMap((kind) => ofSegments(kind).slice(1, -1)));
+  return paths.filter((path) => !skipped.has(path));
 }
 
 /** What is worse than before. */

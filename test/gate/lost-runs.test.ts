@@ -102,6 +102,17 @@ test("the doctor begins a record that was lost anew, and says until when it coun
   await waits(save(runtime, "a", inRun("other")));
 });
 
+test.for(["versions", "journal"])("a history without its only file of %s makes no text the owner's", async (name) => {
+  await using stage = await openStage();
+  await stage.runtime.close();
+  const own = join(stage.record, "..", "..");
+  rmSync(join(own, name === "journal" ? name : "history/versions-000000000001.jsonl"));
+  await using runtime = await createRuntime({ dataDir: stage.path });
+  expect(await problemsOf(runtime)).toEqual(["history-broken"]);
+  expect(await read(runtime, inRun("new"))).toMatchObject({ ok: true });
+  await waits(save(runtime, "a", inRun("new")));
+});
+
 test("an older record says of a later run what the history says, and of no other run anything else", async () => {
   await using stage = await openStage("first");
   const { runtime, record } = stage;
