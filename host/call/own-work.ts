@@ -64,7 +64,7 @@ export class OwnWork {
   /** Works on what the host keeps about a user. */
   holdRecords<Result>(
     asked: HostWork,
-    options: Pick<HoldOptions, "writes">,
+    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     return this.#inTurn(asked, (turn, begin) =>

@@ -3,6 +3,7 @@ import { pendingLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { agreedTime } from "./agreed-time.ts";
 import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
 import type { PendingName } from "./pending-name.ts";
 import { contentOf, decodePending, encodePending } from "./pending-write.ts";
@@ -13,7 +14,7 @@ const { writesMax, writesPerRunMax, contentBytesMax, days } = pendingLimits;
 export const pendingMs = days * 24 * 3_600_000;
 
 /**
- * Makes a write wait, durably, and drops those that have waited too long, and the one that it replaces. Throws
+ * Makes a write wait, durably, and drops those that have surely waited too long, and the one that it replaces. Throws
  * `QUOTA_EXCEEDED` if it is too large, or too many wait already, and `ENTRY_NOT_FOUND` if the one that it replaces does
  * not wait any more: somebody has decided about it meanwhile.
  */
@@ -61,10 +62,12 @@ async function namesOf(records: HeldRecords): Promise<PendingName[]> {
   return (await records.names("pending")).flatMap((id) => pendingName(id) ?? []);
 }
 
+/** Those that have waited too long are hidden, and removed once two readings of the clock agree that they have. */
 async function sweep(records: HeldRecords, nowMs: number): Promise<PendingName[]> {
   const names = await namesOf(records);
   const left = names.filter((name) => !isOver(name, nowMs));
-  for (const name of names) if (!left.includes(name)) await records.remove("pending", name.id);
+  const agreedMs = await agreedTime(records, nowMs, { isAsked: left.length < names.length });
+  for (const name of names) if (isOver(name, agreedMs)) await records.remove("pending", name.id);
   return left;
 }
 

@@ -1,3 +1,5 @@
+import type { LoweredRun } from "./versions/lowered-runs.ts";
+
 /** The kinds of records that the host keeps about a user: writes that wait, and what runs have read. */
 export const recordKinds = ["pending", "runs"] as const;
 
@@ -19,8 +21,21 @@ export interface HeldRecords {
   /** Replaces a record, or makes one, durably. Makes the user's folder if there is none. */
   write(kind: RecordKind, name: string, text: string): Promise<void>;
 
+  /** The runs whose trust has fallen, by the user's history. */
+  loweredRuns(): Promise<MarkedRuns>;
+
+  /** Adds to the user's history, durably, that the trust of a run has fallen. */
+  noteLowered(lowered: LoweredRun): Promise<void>;
+
   /** Removes a record, durably. Does nothing if there is none. */
   remove(kind: RecordKind, name: string): Promise<void>;
+}
+
+export interface MarkedRuns {
+  /** The last to fall comes last. */
+  readonly runs: readonly LoweredRun[];
+  /** Whether no version of the history is missing. */
+  readonly isWhole: boolean;
 }
 
 const namePattern = /^[a-z0-9-]{1,64}$/;

@@ -9,6 +9,7 @@ import { asToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
 import { grantsFindings } from "./grants-finding.ts";
 import type { Operation } from "./operation.ts";
+import { mendRuns, runsFindings } from "./runs-finding.ts";
 import { unkeptScopes } from "./unkept-scopes.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
@@ -26,6 +27,10 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
   const found = ofParts.flatMap((ofPart) => ofPart.found);
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
+  // Of a history or a log that cannot be read, the store's own findings say it.
+  const isOfStore = ({ problem, path }: Finding): boolean =>
+    problem === "history-broken" || path.startsWith(hostFolder);
+  if (!found.some(isOfStore)) found.push(...(await runsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
   const remedy = linked.size > 0 ? mendOthersFirst : null;
   for (const inspector of operation.tools.withRole("inspect")) {
@@ -80,6 +85,8 @@ async function look(operation: Operation, inspector: CatalogTool, remedy: string
   }
 }
 
+/** Where the host keeps what is its own. */
+const hostFolder = ".memcell/";
 const mendOthersFirst = "mend the others first";
 const action = "look after a user's files";
 
@@ -103,6 +110,7 @@ async function mendAll(operation: Operation): Promise<void> {
     const mending = operation.ask("inspect", inspector, { mend: true }, { isThorough: true });
     await mending.catch((error: unknown) => void failures.push(asToolError(error, action)));
   }
+  await mendRuns(operation);
   for (const scopes of await unheldParts(operation)) {
     await operation.hold({ scopes, writes: true, isThorough: true }, async () => {});
   }

@@ -147,7 +147,7 @@ export class Operation {
 
   /** Does the host's own work on what it keeps about the user. */
   holdRecords<Result>(
-    options: Pick<HoldOptions, "writes">,
+    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     return this.#parts.own.holdRecords(this.#asked, options, work);

@@ -19,6 +19,7 @@ const history: HeldHistory = {
   hasStated: true,
   originOf: async (_scope, path) => (path === "menu.md" ? hidden : null),
   origins: async () => [["memory:menu.md", hidden]],
+  loweredRuns: async () => [],
   versions: async () => [],
   contentsOf: async () => new Map(),
 };

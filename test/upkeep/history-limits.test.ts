@@ -6,6 +6,7 @@ import { createRuntime, memoryStore } from "memcell";
 import type { PolicyFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
+import { steppedUptime } from "../support/stepped-uptime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
@@ -25,9 +26,12 @@ interface Stage extends AsyncDisposable {
   /** As another process begins. */
   reopen(): Promise<void>;
   write(...inputs: readonly object[]): Promise<void>;
+  /** Some days go by, and then another, and an hour of this process: with the next write, two looks at the clock agree. */
+  passDays(days: number): Promise<void>;
 }
 
 async function openStage(history: PolicyFile["history"], kind: (typeof kinds)[number] = "files"): Promise<Stage> {
+  const uptime = steppedUptime();
   const folder = temporaryFolder();
   const mounted = temporaryFolder();
   const store = kind === "memory" ? { store: memoryStore() } : { dataDir: join(folder.path, "data") };
@@ -57,7 +61,16 @@ async function openStage(history: PolicyFile["history"], kind: (typeof kinds)[nu
         expect(await runtime.call(tool, input, alice)).toMatchObject({ ok: true });
       }
     },
+    async passDays(this: Stage, days: number) {
+      stage.atMs += (days - 1) * dayMs;
+      uptime.step(3_600_000);
+      await this.write(upsert("filler", "filler"), { command: "create", path: "/memories/filler.md", content: "x" });
+      await this.reopen();
+      stage.atMs += dayMs;
+      uptime.step(3_600_000);
+    },
     async [Symbol.asyncDispose]() {
+      uptime[Symbol.dispose]();
       await runtime.close();
       for (const each of [folder, mounted]) each[Symbol.dispose]();
     },
@@ -90,7 +103,7 @@ test.for(kinds)("what was replaced or deleted is kept for so many days: %s", asy
   await stage.write(remove("gone"));
   const before = await stage.runtime.upkeep.history(alice);
 
-  stage.atMs += 2 * dayMs;
+  await stage.passDays(3);
   await stage.write(upsert("other", "x"));
   await stage.reopen();
   const { upkeep } = stage.runtime;
@@ -114,7 +127,7 @@ test("contents of deleted files go as well, and the trash keeps its own copy unt
   );
   await stage.reopen();
   expect(keptTexts(stage.path)).toMatch(/early secret[^]*late secret/);
-  stage.atMs += 3 * dayMs;
+  await stage.passDays(3);
   await stage.write(upsert("b", "stays"));
   await stage.reopen();
   expect(keptTexts(stage.path)).not.toContain("secret");
@@ -131,7 +144,7 @@ test("what somebody has removed by hand counts as deleted", async () => {
   await stage.write(upsert("a", "removed by hand", "d"), upsert("b", "stays"));
   await stage.reopen();
   rmSync(join(userFolder(stage.path, "alice"), "memory", "a.md"));
-  stage.atMs += 3 * dayMs;
+  await stage.passDays(3);
   await stage.write(upsert("b", "stays too"));
   await stage.reopen();
   expect(keptTexts(stage.path)).not.toContain("removed by hand");
@@ -169,7 +182,7 @@ test("a shared store keeps contents as long", async () => {
   await stage.write({ command: "create", path, content: "replaced soon" }, replace("replaced soon", "stays"));
   await stage.reopen();
   expect(keptTexts(join(stage.path, "stores"))).toContain("replaced soon");
-  stage.atMs += 3 * dayMs;
+  await stage.passDays(4);
   await stage.write({ command: "create", path: "/memories/b.md", content: "x" });
   await stage.reopen();
   expect(keptTexts(join(stage.path, "stores"))).not.toContain("replaced soon");

@@ -193,15 +193,16 @@ export class FileStore implements Store {
       session ??= await homes.openFirst(userId, options);
       return session;
     };
+    const history = homes.heldHistory(userId, () => session, reading?.tail ?? null);
     try {
       const result = await work({
         reader,
         knownSizes: known,
         handed: session?.handed ?? null,
         findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        history: homes.heldHistory(userId, () => session, reading?.tail ?? null),
+        history,
         get records() {
-          return heldFileRecords({ home: homes.homeOf(userId), session: () => session, toWrite });
+          return heldFileRecords({ home: homes.homeOf(userId), session: () => session, history, toWrite });
         },
         commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
           if (changes.length === 0) return;

@@ -1,5 +1,6 @@
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { isStatedClass } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
@@ -67,8 +68,12 @@ export class HeldFileHistory implements HeldHistory {
     return this.#source.known.origins.entries();
   }
 
+  async loweredRuns(): Promise<LoweredRun[]> {
+    return this.#source.known.origins.loweredRuns;
+  }
+
   async versions(): Promise<Version[]> {
-    return this.#source.versions();
+    return this.#source.versions().filter(({ files }) => files.length > 0);
   }
 
   async contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>> {

@@ -4,6 +4,7 @@ import { replaceFile } from "../../disk/replace-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { checkRecordName, isRecordName } from "../held-records.ts";
 import type { HeldRecords, RecordKind } from "../held-records.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { Home } from "./home.ts";
@@ -19,11 +20,12 @@ const bytesMax = 16 * 1024 * 1024;
 export interface RecordsOfHome {
   readonly home: Home;
   readonly session: () => HomeSession | null;
+  readonly history: HeldHistory;
   /** The session to write in. Makes the home's folder if there is none. Throws if the home is held for reading only. */
   readonly toWrite: () => Promise<HomeSession>;
 }
 
-export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): HeldRecords {
+export function heldFileRecords({ home, session, history, toWrite }: RecordsOfHome): HeldRecords {
   const look = <Result>(kind: RecordKind, work: (folder: Directory | null) => Result): Result => {
     const held = session();
     using way = held === null ? HomeFolder.open(home) : null;
@@ -46,6 +48,12 @@ export function heldFileRecords({ home, session, toWrite }: RecordsOfHome): Held
         replaceFile(folder, name + suffix, { content, shown: kind, staged, stagedIn: place.own }),
       );
       place.check();
+    },
+    loweredRuns: async () => ({ runs: await history.loweredRuns(), isWhole: !history.isBroken }),
+    noteLowered: async (lowered) => {
+      const held = await claimed(toWrite);
+      await held.history.noteLowered(lowered);
+      held.place.check();
     },
     remove: async (kind, name) => {
       checkRecordName(name);

@@ -209,7 +209,7 @@ export class HomeSession implements Disposable {
   async retire(isIdle: boolean): Promise<void> {
     const { memo } = this.#setup;
     const wal = this.#log.present;
-    if (wal === null || memo.touched.size === 0) return;
+    if (wal === null || !memo.hasRecords) return;
     using folders = this.#place.walk();
     try {
       await this.#history.move();

@@ -164,7 +164,7 @@ export class Homes<Id extends string> {
   releaseLater(id: Id, session: HomeSession): void {
     if (session.isRetireDue) return this.release(id, session);
     // A program that ends before the session does still has to retire what this one has recovered.
-    if (this.#memoOf(id).touched.size > 0) this.#schedule.add(id);
+    if (this.#memoOf(id).hasRecords) this.#schedule.add(id);
     this.#kept.keep(id, session);
   }
 
@@ -176,7 +176,7 @@ export class Homes<Id extends string> {
 
   /** Remembers a home only as long as its WAL has records. */
   #remember(id: Id): void {
-    if (this.#memoOf(id).touched.size > 0) this.#schedule.add(id);
+    if (this.#memoOf(id).hasRecords) this.#schedule.add(id);
     else if (!this.#memoOf(id).isBroken) this.#memos.delete(id);
   }
 

@@ -1,4 +1,5 @@
 import type { KnownSizes } from "../scope-size.ts";
+import { headAfter, parseLine } from "../versions/version-line.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { retireNow } from "./commit/retire.ts";
@@ -31,6 +32,9 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   const added = versionsInRecords(wal.records, new ContentBases());
   const versions = wal.isContinued ? [...memo.versions, ...added] : added;
   if (versions.length > 0) moveVersionsNow(own, versions);
+  const line = versions.at(-1)?.lines.at(-1) ?? "";
+  const last = parseLine(line);
+  if (last !== null) wal.history = { mark: "none", ...wal.history, head: headAfter(last, line) };
   retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
   wal.shrink();
   writeSizes(own, wal.tail, sizes);

@@ -2,36 +2,34 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { DerivedFiles } from "../store.ts";
-import { chained } from "../versions/plan-versions.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
+import { chained, loweringAfter } from "../versions/plan-versions.ts";
 import type { VersionedChange } from "../versions/plan-versions.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { lostTrust } from "../versions/version.ts";
 import type { Version, VersionedFile, WriteFacts } from "../versions/version.ts";
-import { contentIn, planChangeVersions } from "./change-versions.ts";
+import { planChangeVersions } from "./change-versions.ts";
 import type { ChangeVersions } from "./change-versions.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { ContentBases } from "./history/content-bases.ts";
 import { forgetContents } from "./history/forget-contents.ts";
 import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
 import type { KnownHistory } from "./history/known-history.ts";
-import { isFullSegment, loadHistory } from "./history/load-history.ts";
+import { historyEnd, isFullSegment, loadHistory } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import type { MovedVersions } from "./history/move-versions.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
 import { isOfEntries } from "./home.ts";
+import { hashesOf } from "./purged-hashes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
 import { tidyHistory } from "./tidy-history.ts";
-
-/** How many bytes of files are read to find their contents in the history. */
-const hashedBytesMax = 64 * 1024 * 1024;
 
 export class SessionHistory {
   readonly #setup: SessionSetup;
@@ -61,8 +59,22 @@ export class SessionHistory {
 
   /** Throws `StaleCall` if a file that somebody has edited is being edited. */
   plan(change: VersionedChange, folders: ScopeFolders): ChangeVersions {
+    this.#noteEnd();
     const ground = { ...this.known, versions: () => this.versions() };
     return planChangeVersions(ground, change, { kind: this.#setup.home.kind, folders });
+  }
+
+  /** Adds a version without files, durably: there is nothing to stage and to apply. */
+  async noteLowered(lowered: LoweredRun): Promise<void> {
+    const { memo, home } = this.#setup;
+    this.#noteEnd();
+    const versions = loweringAfter(this.known.origins.head, lowered, home.owner);
+    await this.#log.write({ files: [], versions: versions.map(({ line }) => line) }, null);
+    memo.records++;
+    this.recorded({ versions, edited: [], written: [] });
+    this.#log.present?.markApplied(null);
+    memo.tail = this.#log.present?.tail ?? null;
+    this.committed({ versions });
   }
 
   /** The record of a change is durable. */
@@ -72,7 +84,7 @@ export class SessionHistory {
   }
 
   /** The change counts. */
-  committed({ versions }: ChangeVersions): void {
+  committed({ versions }: Pick<ChangeVersions, "versions">): void {
     const { origins } = this.known;
     for (const { version, head } of versions) {
       if (version.kind === "put back") this.#setup.note(putBackNote(version.files));
@@ -93,11 +105,19 @@ export class SessionHistory {
   /** Moves the versions of the WAL to the history, before the WAL drops them. */
   async move(): Promise<void> {
     const { memo } = this.#setup;
-    if (memo.versions.length === 0) return;
     const { known } = this;
-    await this.#append(memo.versions);
-    memo.versions.length = 0;
-    await this.#tidyUp(known);
+    if (memo.versions.length > 0) {
+      await this.#append(memo.versions);
+      memo.versions.length = 0;
+      await this.#tidyUp(known);
+    }
+    this.#noteEnd();
+  }
+
+  /** The next checkpoint of the WAL says how the history ends, if all versions are in it. */
+  #noteEnd(): void {
+    const wal = this.#log.present;
+    if (wal !== null && this.#setup.memo.versions.length === 0) wal.history = historyEnd(this.known);
   }
 
   async #append(queued: readonly QueuedVersions[]): Promise<void> {
@@ -221,19 +241,6 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     return contentsOf({ history, queued: this.#setup.memo.versions }, hashes);
   }
-}
-
-/** The hashes of files, as far as they can be read and are not too many bytes together. */
-function hashesOf(files: ChangeSet, folders: ScopeFolders): string[] {
-  const hashes: string[] = [];
-  let bytes = 0;
-  for (const { scope, path } of files) {
-    const content = contentIn(folders, scope, path);
-    hashes.push(digestOf(content) ?? "");
-    bytes += content?.length ?? 0;
-    if (bytes > hashedBytesMax) break;
-  }
-  return hashes;
 }
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>

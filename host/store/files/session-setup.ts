@@ -62,6 +62,11 @@ export class HomeMemo {
     return walBytes >= retireBytes || this.records >= retireRecords || this.touched.size >= retireFiles;
   }
 
+  /** Whether the WAL has something to retire. */
+  get hasRecords(): boolean {
+    return this.touched.size > 0 || this.versions.length > 0;
+  }
+
   /** Called when the WAL is empty. */
   forgetTouched(): void {
     this.touched.clear();

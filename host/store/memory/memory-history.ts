@@ -1,10 +1,13 @@
 import type { Seen } from "../../values/change-set.ts";
+import { agree } from "../../values/clock-reading.ts";
+import type { ClockReading } from "../../values/clock-reading.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { CommitFacts } from "../store.ts";
 import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
-import { planVersions } from "../versions/plan-versions.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
+import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion } from "../versions/plan-versions.ts";
 import { PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
@@ -21,7 +24,7 @@ export class MemoryHistory {
   readonly #contents = new Map<string, Buffer>();
   readonly #settings: () => StoreSettings;
   #bytes = 0;
-  #agedMs = 0;
+  #aged: ClockReading | null = null;
 
   constructor(settings: () => StoreSettings) {
     this.#settings = settings;
@@ -51,6 +54,11 @@ export class MemoryHistory {
     this.#prune();
   }
 
+  /** The trust of a run has fallen. */
+  noteLowered(lowered: LoweredRun, principal: string): void {
+    this.add(loweringAfter(this.#origins.head, lowered, principal), []);
+  }
+
   /** Files are about to be removed from the trash for good. */
   forget(gone: readonly PlannedFile[], derived: CommitFacts["derived"] = new Map()): void {
     const purged = contentsOfPurged(this.#versions, { gone, hashes: [], derived }, this.#origins);
@@ -70,7 +78,8 @@ export class MemoryHistory {
       },
       originOf: async (scope, path) => origins.of(scope, path),
       origins: async () => origins.entries(),
-      versions: async () => [...this.#versions],
+      loweredRuns: async () => origins.loweredRuns,
+      versions: async () => this.#versions.filter(({ files }) => files.length > 0),
       contentsOf: async (hashes) => new Map(Array.from(hashes).flatMap((sha256) => this.#found(sha256))),
     };
   }
@@ -89,10 +98,11 @@ export class MemoryHistory {
   #prune(): void {
     const { history, clock } = this.#settings();
     const nowMs = clock();
-    if (isAgingDue(this.#agedMs, nowMs)) {
-      const bound = { daysMax: history.daysMax, nowMs, isThere: () => true };
+    if (isAgingDue(this.#aged?.atMs ?? 0, nowMs)) {
+      const { agreedMs, noted } = agree(this.#aged, nowMs);
+      const bound = { daysMax: history.daysMax, nowMs: agreedMs, isThere: () => true };
       for (const sha256 of agedContents(this.#versions, this.#origins, bound)) this.#remove(sha256);
-      this.#agedMs = nowMs;
+      this.#aged = noted;
     }
     for (const oldest of this.#contents.keys()) {
       if (this.#bytes <= history.bytesMax) return;

@@ -1,13 +1,14 @@
 import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
 import type { HeldRecords } from "../held-records.ts";
+import type { MemoryHistory } from "./memory-history.ts";
 
 /** The host's records about all users of a store in memory. */
 export class MemoryRecords {
   readonly #users = new Map<UserId, Map<string, string>>();
 
   /** `checkWrites` throws if the user is held for reading only. */
-  of(userId: UserId, checkWrites: () => void): HeldRecords {
+  of(userId: UserId, history: () => MemoryHistory, checkWrites: () => void): HeldRecords {
     const texts = (): Map<string, string> => this.#users.get(userId) ?? new Map<string, string>();
     return {
       names: async (kind) => {
@@ -19,6 +20,11 @@ export class MemoryRecords {
         checkWrites();
         checkRecordName(name);
         this.#users.set(userId, texts().set(`${kind}/${name}`, text));
+      },
+      loweredRuns: async () => ({ runs: await history().held.loweredRuns(), isWhole: true }),
+      noteLowered: async (lowered) => {
+        checkWrites();
+        history().noteLowered(lowered, userId);
       },
       remove: async (kind, name) => {
         checkWrites();

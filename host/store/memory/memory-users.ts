@@ -49,7 +49,12 @@ export class MemoryUsers implements Store {
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     const { until, signal } = options;
-    const records = this.#records.of(userId, () => checkCommits(options));
+    const history = (): MemoryHistory => {
+      const found = this.#historyOf(userId);
+      this.#histories.set(userId, found);
+      return found;
+    };
+    const records = this.#records.of(userId, history, () => checkCommits(options));
     return await this.#queue.run(userId, { until, signal, tooLong }, () => work(records));
   }
 

@@ -2,7 +2,7 @@
 import { counted } from "../../../shared/text.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Client } from "./client.ts";
-import { migrations, ownerRole, refuseNewer, sqlOf } from "./migrate.ts";
+import { migrations, ownerRole, plainBegin, refuseNewer, sqlOf } from "./migrate.ts";
 
 /** One thing that is not as it must be, as a sentence without its end. */
 export type DatabaseFinding = string;
@@ -17,6 +17,15 @@ export async function refuseUnfit(client: Client): Promise<void> {
 
 /** For the role that the client has logged in as. Throws `STORAGE_FAILED` if the database is newer than this host. */
 export async function checkDatabase(client: Client): Promise<DatabaseFinding[]> {
+  await client.query(plainBegin("READ ONLY"));
+  try {
+    return await findingsOf(client);
+  } finally {
+    await client.query("ROLLBACK").catch(() => {});
+  }
+}
+
+async function findingsOf(client: Client): Promise<DatabaseFinding[]> {
   const missing = await missingMigrations(client);
   if (missing.length > 0) return [`${missing.join(", ")} is not applied, run memcell db migrate`];
   const findings: DatabaseFinding[] = [];

@@ -1,13 +1,17 @@
 import type { OriginClass } from "../../../shared/origin.ts";
 import { digestOf } from "../reading.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
+import { addLowered } from "../versions/lowered-runs.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { isStatedClass } from "../versions/present-origins.ts";
 import type { FileOrigin } from "../versions/present-origins.ts";
 import { parseLine } from "../versions/version-line.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
+import { listLowered } from "./clock-and-run-statements.ts";
 import type { HeldHome } from "./held-home.ts";
 import { isKnownFile, originsIn } from "./known-file.ts";
 import { keptContents, listOrigins, listVersions } from "./statements.ts";
+import type { Row } from "./statements.ts";
 
 /** The history of a home. Only somebody who has the owner's role can have changed it. */
 export class HeldDatabaseHistory implements HeldHistory {
@@ -47,9 +51,15 @@ export class HeldDatabaseHistory implements HeldHistory {
     return originsIn(rows);
   }
 
+  async loweredRuns(): Promise<LoweredRun[]> {
+    const [rows = []] = await this.#home.transaction.ask(listLowered(this.#home.place));
+    return loweredIn(rows);
+  }
+
   async versions(): Promise<Version[]> {
     const [rows = []] = await this.#home.transaction.ask(listVersions(this.#home.place));
-    return rows.flatMap(({ line }) => parseLine(String(line)) ?? []);
+    const versions = rows.flatMap(({ line }) => parseLine(String(line)) ?? []);
+    return versions.filter(({ files }) => files.length > 0);
   }
 
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {
@@ -57,4 +67,14 @@ export class HeldDatabaseHistory implements HeldHistory {
     const found = rows.map(({ sha256, content }): [string, Buffer] => [String(sha256), content as unknown as Buffer]);
     return new Map(found.filter(([sha256, content]) => digestOf(content) === sha256));
   }
+}
+
+/** Of rows that begin with the last version. */
+export function loweredIn(rows: readonly Row[]): LoweredRun[] {
+  const runs = new Map<string, LoweredRun>();
+  for (const { line } of rows.toReversed()) {
+    const version = parseLine(String(line));
+    if (version !== null && version.run !== null) addLowered(runs, { ...version, run: version.run });
+  }
+  return [...runs.values()];
 }

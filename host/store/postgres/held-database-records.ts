@@ -1,10 +1,19 @@
+import { randomUUID } from "node:crypto";
+
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
-import type { HeldRecords, RecordKind } from "../held-records.ts";
+import type { HeldRecords, MarkedRuns, RecordKind } from "../held-records.ts";
+import type { LoweredRun } from "../versions/lowered-runs.ts";
+import { loweringAfter } from "../versions/plan-versions.ts";
+import { listLowered } from "./clock-and-run-statements.ts";
+import { commitChange } from "./commit-statement.ts";
 import { commitSurely } from "./commit-surely.ts";
-import { areRecords, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
+import { loweredIn } from "./held-database-history.ts";
+import { factsOf } from "./held-home.ts";
+import type { HomePlace } from "./home-place.ts";
+import { areRecords, homeFacts, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */
@@ -29,6 +38,10 @@ export class HeldDatabaseRecords implements HeldRecords {
     return ownStoreOf(this.#userId);
   }
 
+  get #place(): HomePlace {
+    return { tenant: this.#tenant, kind: "user" };
+  }
+
   /** Makes the changes durable. */
   async commit(): Promise<void> {
     if (this.#changed.size === 0) return;
@@ -49,9 +62,22 @@ export class HeldDatabaseRecords implements HeldRecords {
   async write(kind: RecordKind, name: string, text: string): Promise<void> {
     checkRecordName(name);
     this.#checkWrites();
-    const home = nameHome({ tenant: this.#tenant, kind: "user" }, this.#userId);
-    await this.#transaction.ask(home, writeRecord(this.#tenant, kind, name, text));
+    await this.#transaction.ask(nameHome(this.#place, this.#userId), writeRecord(this.#tenant, kind, name, text));
     this.#changed.set(`${kind}/${name}`, { kind, name, text });
+  }
+
+  async loweredRuns(): Promise<MarkedRuns> {
+    const [facts = [], rows = []] = await this.#transaction.ask(homeFacts(this.#place), listLowered(this.#place));
+    return { runs: loweredIn(rows), isWhole: !factsOf(facts[0]).isBroken };
+  }
+
+  async noteLowered(lowered: LoweredRun): Promise<void> {
+    this.#checkWrites();
+    const [rows = []] = await this.#transaction.ask(homeFacts(this.#place));
+    const versions = loweringAfter(factsOf(rows[0]).head, lowered, this.#userId);
+    const change = { id: randomUUID(), userId: this.#userId, lines: versions.map(({ line }) => line) };
+    const head = versions.at(-1)?.head ?? null;
+    await this.#transaction.ask(commitChange(this.#place, { ...noChange, ...change, head }));
   }
 
   async remove(kind: RecordKind, name: string): Promise<void> {
@@ -61,3 +87,6 @@ export class HeldDatabaseRecords implements HeldRecords {
     this.#changed.set(`${kind}/${name}`, { kind, name, text: null });
   }
 }
+
+/** Of files. What the history keeps is bounded with the next change of files. */
+const noChange = { seen: [], gone: [], put: [], forgotten: [], agedMs: null, keptBytesMax: Number.MAX_SAFE_INTEGER };

@@ -221,7 +221,7 @@ const noFacts: HomeFacts = {
   unknown: "unstated",
 };
 
-function factsOf(row: Row | undefined): HomeFacts {
+export function factsOf(row: Row | undefined): HomeFacts {
   if (row === undefined) return noFacts;
   const unknown = (row["unknown"] ?? noFacts.unknown) as OriginClass;
   return {

@@ -14,6 +14,7 @@ export const migrations = [
   "0005-reads",
   "0006-listings",
   "0007-rights",
+  "0008-settings-and-runs",
 ] as const;
 
 /** The first file makes what belongs to the server. All others run as the owner of the tables. */
@@ -22,9 +23,15 @@ export const ownerRole = "memcell_owner";
 /** Two migrations at a time wait for each other. */
 const lock = "7308604896";
 
+/** Begins a transaction on the administrator's connection, whatever its role and its database have as defaults. */
+export const plainBegin = (access: "READ WRITE" | "READ ONLY"): string =>
+  `BEGIN ISOLATION LEVEL READ COMMITTED ${access};
+  SET LOCAL search_path = pg_catalog, pg_temp; SET LOCAL row_security = on; SET LOCAL standard_conforming_strings = on;
+  SET LOCAL default_tablespace = ''; SET LOCAL default_table_access_method = heap`;
+
 /** Returns the files that were applied. Throws `STORAGE_FAILED` if the database is newer. */
 export async function migrate(client: Client): Promise<string[]> {
-  await client.query("BEGIN");
+  await client.query(plainBegin("READ WRITE"));
   try {
     await client.query("SELECT pg_advisory_xact_lock($1)", [lock]);
     const applied = await appliedIn(client);

@@ -3,6 +3,8 @@ import { randomUUID } from "node:crypto";
 
 import { isPurge, movedTo } from "../../values/change-set.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { agree } from "../../values/clock-reading.ts";
+import type { Agreement } from "../../values/clock-reading.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
@@ -15,6 +17,7 @@ import { placeKey, PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
+import { agedBy, noteAgedBy } from "./clock-and-run-statements.ts";
 import { commitChange } from "./commit-statement.ts";
 import type { PutFile } from "./commit-statement.ts";
 import type { HeldDatabaseHistory } from "./held-database-history.ts";
@@ -68,10 +71,10 @@ export async function planCommit(
   const facts = wanted.facts ?? unstatedFacts(settings.clock());
   const { versions, origins } = await planHistory(home, history, { ...wanted, seen, facts, kind, planned: recorded });
   const nowMs = settings.clock();
-  const isAging = isAgingDue(home.facts.agedMs, nowMs);
+  const aging = isAgingDue(home.facts.agedMs, nowMs) ? await agreeToAge(home, nowMs) : null;
   const forgotten = [
     ...(isLast ? await purgedContents(history, recorded, wanted.derived) : []),
-    ...(isAging && home.facts.commits > 0 ? await contentsToAge(history, settings, nowMs) : []),
+    ...(aging !== null && home.facts.commits > 0 ? await contentsToAge(history, settings, aging.agreedMs) : []),
   ];
   const written = new Set(changed.map(placeKey));
   const edited = versions.flatMap(({ version }) => version.files).filter((file) => !written.has(placeKey(file)));
@@ -88,7 +91,7 @@ export async function planCommit(
     forgotten,
     lines: versions.map(({ line }) => line),
     head,
-    agedMs: isAging ? nowMs : null,
+    agedMs: aging?.noted.atMs ?? null,
     keptBytesMax: settings.history.bytesMax,
   });
   const after: HomeFacts = {
@@ -98,7 +101,7 @@ export async function planCommit(
     version: "committed",
     commits: home.facts.commits + 1,
     head: head ?? home.facts.head,
-    agedMs: isAging ? nowMs : home.facts.agedMs,
+    agedMs: aging?.noted.atMs ?? home.facts.agedMs,
     hasStated: home.facts.hasStated || origins.hasStated,
     isBroken: home.facts.isBroken,
     unknown: home.facts.unknown,
@@ -192,6 +195,17 @@ async function purgedContents(
   const origins = new PresentOrigins(history.head, await history.origins());
   const hashes = gone.flatMap(({ before }) => before ?? []);
   return contentsOfPurged(await history.versions(), { gone, hashes, derived }, origins);
+}
+
+/** On the time by which contents are too old. What is noted is committed with the change. */
+async function agreeToAge(home: HeldHome, nowMs: number): Promise<Agreement> {
+  const [[row] = []] = await home.transaction.ask(agedBy(home.place));
+  const [process = "", uptime = "0"] = String(row?.["aged_by"] ?? "").split(" ");
+  const { agedMs } = home.facts;
+  const agreement = agree(agedMs === 0 ? null : { atMs: agedMs, process, uptimeMs: Number(uptime) }, nowMs);
+  const { noted } = agreement;
+  await home.transaction.ask(noteAgedBy(home.place, `${noted.process} ${noted.uptimeMs}`));
+  return agreement;
 }
 
 async function contentsToAge(

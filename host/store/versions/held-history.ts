@@ -1,4 +1,5 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import type { LoweredRun } from "./lowered-runs.ts";
 import type { FileOrigin } from "./present-origins.ts";
 import type { Version, VersionHead } from "./version.ts";
 
@@ -21,7 +22,10 @@ export interface HeldHistory {
   /** The places of all files that versions have left, as `scope:path`, with their origins. */
   origins(): Promise<Iterable<readonly [string, FileOrigin]>>;
 
-  /** All versions, the oldest first. */
+  /** The runs whose trust has fallen, the last one last. */
+  loweredRuns(): Promise<LoweredRun[]>;
+
+  /** All versions that have files, the oldest first. */
   versions(): Promise<Version[]>;
 
   /** Contents by their hashes, without those that are not kept. To ask for many at once takes little longer than for one. */

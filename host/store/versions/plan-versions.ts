@@ -3,6 +3,7 @@ import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
 import type { PlannedFile } from "../plan-changes.ts";
+import type { LoweredRun } from "./lowered-runs.ts";
 import { lowestByContent } from "./lowest-by-content.ts";
 import { placeKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
@@ -88,13 +89,23 @@ export function chained(head: VersionHead, drafts: readonly Draft[]): PlannedVer
   const planned: PlannedVersion[] = [];
   let last = head;
   for (const { facts, kind, files } of drafts) {
-    if (files.length === 0) continue;
+    if (files.length === 0 && kind !== "lowered") continue;
     const version = { ...facts, seq: last.seq + 1, prev: last.hash, ...(kind && { kind }), files };
     const line = lineOf(version);
     last = headAfter(version, line);
     planned.push({ version, line, head: last });
   }
   return planned;
+}
+
+/** The version that says that the trust of a run has fallen. `principal`: the user. */
+export function loweringAfter(
+  head: VersionHead,
+  { run, trust, atMs }: LoweredRun,
+  principal: string,
+): PlannedVersion[] {
+  const facts = { ...unstatedFacts(atMs), principal, class: trust, trust, run };
+  return chained(head, [{ facts, kind: "lowered", files: [] }]);
 }
 
 /** An edit by hand is the owner's, whatever the text was before; its trust is lower if that of the text before was. */

@@ -1,4 +1,6 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import { addLowered } from "./lowered-runs.ts";
+import type { LoweredRun } from "./lowered-runs.ts";
 import { noVersion } from "./version.ts";
 import type { Version, VersionHead, VersionKind } from "./version.ts";
 
@@ -26,11 +28,17 @@ export function placeOfKey(key: string): { readonly scope: string; readonly path
 /** The origins of a home's present files, as its history tells them. */
 export class PresentOrigins {
   readonly #files = new Map<string, FileOrigin>();
+  readonly #runs = new Map<string, LoweredRun>();
   #head: VersionHead;
   #stated = 0;
 
-  constructor(head: VersionHead = noVersion, files: Iterable<readonly [string, FileOrigin]> = []) {
+  constructor(
+    head: VersionHead = noVersion,
+    files: Iterable<readonly [string, FileOrigin]> = [],
+    runs: readonly LoweredRun[] = [],
+  ) {
     this.#head = head;
+    for (const each of runs) addLowered(this.#runs, each);
     for (const [place, origin] of files) this.#put(place, origin);
   }
 
@@ -56,8 +64,14 @@ export class PresentOrigins {
     return this.#files.get(placeKey({ scope, path })) ?? null;
   }
 
+  /** The runs whose trust has fallen, the last one last. */
+  get loweredRuns(): LoweredRun[] {
+    return [...this.#runs.values()];
+  }
+
   /** Takes a version over. `head`: the history's end after it. */
   add(version: Version, head: VersionHead): void {
+    if (version.kind === "lowered" && version.run !== null) addLowered(this.#runs, { ...version, run: version.run });
     const moved = new Map(version.files.flatMap(({ scope, from }) => this.#found(scope, from)));
     for (const file of version.files) {
       const key = placeKey(file);

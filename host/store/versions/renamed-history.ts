@@ -23,6 +23,7 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
         placeKey({ scope: to, path: place.slice(from.length + 1) }),
         origin,
       ]),
+    loweredRuns: () => history.loweredRuns(),
     versions: async () => (await history.versions()).map((version) => renamed(version, from, to)),
     contentsOf: (hashes) => history.contentsOf(hashes),
   };

@@ -29,19 +29,20 @@ const lineSchema = z.strictObject({
   callId: text,
   approval: z.optional(z.string().check(z.maxLength(128))),
   prev: sha256,
-  files: z
-    .array(
-      z.strictObject({
-        scope: z.string().check(z.regex(scopeName)),
-        path,
-        before: z.nullable(sha256),
-        sha256: z.nullable(sha256),
-        from: z.optional(path),
-        trust: originClass,
-      }),
-    )
-    .check(z.minLength(1)),
+  files: z.array(
+    z.strictObject({
+      scope: z.string().check(z.regex(scopeName)),
+      path,
+      before: z.nullable(sha256),
+      sha256: z.nullable(sha256),
+      from: z.optional(path),
+      trust: originClass,
+    }),
+  ),
 });
+
+const isLowering = ({ kind, run }: Pick<z.infer<typeof lineSchema>, "kind" | "run">): boolean =>
+  kind === "lowered" && run !== null;
 
 /** Without a line feed. */
 export function lineOf(version: Version): string {
@@ -59,7 +60,7 @@ export const headAfter = ({ seq }: Pick<Version, "seq">, line: string): VersionH
 /** `null` if the text is not a version's line. */
 export function parseLine(line: string): Version | null {
   const parsed = z.safeParse(lineSchema, parseJson(line));
-  if (!parsed.success) return null;
+  if (!parsed.success || isLowering(parsed.data) !== (parsed.data.files.length === 0)) return null;
   const { at, ...version } = parsed.data;
   const atMs = Date.parse(at);
   return Number.isNaN(atMs) ? null : { ...version, atMs };

@@ -79,6 +79,8 @@ export const versionKinds = [
   "restored",
   /** The owner has taken changes back: each file is as it was before them. */
   "undone",
+  /** No change: the run has read what is trusted less, and is trusted less from then on. It has no files. */
+  "lowered",
 ] as const;
 
 export type VersionKind = (typeof versionKinds)[number];
@@ -86,7 +88,7 @@ export type VersionKind = (typeof versionKinds)[number];
 /** Whether the contents of such a version are those of earlier ones, at the owner's word. */
 export const isOfEarlier = (kind: VersionKind | undefined): boolean => kind === "restored" || kind === "undone";
 
-/** One change set in the history of a home: all files that it has changed. */
+/** One change set in the history of a home: all files that it has changed; or that a run is trusted less. */
 export interface Version extends WriteFacts {
   readonly seq: number;
   readonly kind?: VersionKind | undefined;

@@ -45,11 +45,18 @@ test.for([
   "default_transaction_read_only = on",
   "synchronous_commit = off",
   "search_path = public",
-])("calls work with %s", async (setting) => {
+  "row_security = off",
+  // Shows 1 digit of a number: the twelfth version would seem to be the tenth.
+  "extra_float_digits = -14",
+])("calls work with %s, and leave a history that is whole", async (setting) => {
   const url = await databaseWith(setting);
   await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
-  const entry = { action: "upsert", type: "user", name: "a", description: "d", body: "NULL" };
-  expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice" })).toMatchObject({ ok: true });
+  const entry = { action: "upsert", type: "user", name: "a", description: "d" };
+  for (let round = 0; round < 12; round++) {
+    const upsert = { ...entry, body: `NULL ${round}` };
+    expect(await runtime.call("UpdateUserMemory", upsert, { userId: "alice" })).toMatchObject({ ok: true });
+  }
+  expect(await runtime.upkeep.inspect({ userId: "alice" })).toEqual([]);
 });
 
 test("of two calls that each read what the other one changes, not both are made", async () => {

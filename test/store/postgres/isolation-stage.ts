@@ -1,6 +1,7 @@
 /** Two tenants in one database, and what each statement of the store gets of the other one. */
 import pg from "pg";
 
+import * as more from "../../../host/store/postgres/clock-and-run-statements.ts";
 import { commitChange } from "../../../host/store/postgres/commit-statement.ts";
 import { Database } from "../../../host/store/postgres/database.ts";
 import type { HomePlace } from "../../../host/store/postgres/home-place.ts";
@@ -19,7 +20,7 @@ const secret = "bob's secret";
 const secretHash = digestOf(Buffer.from(secret)) ?? "";
 
 /** The other statements; `enter` says who acts and reads nothing. */
-type Asked = Exclude<keyof typeof statements, "enter"> | "commitChange";
+type Asked = Exclude<keyof typeof statements, "enter"> | keyof typeof more | "commitChange";
 
 /** How each statement asks for what is another tenant's. A new statement must be added here. */
 const askingFor: Record<Asked, (place: HomePlace) => Statement> = {
@@ -30,6 +31,9 @@ const askingFor: Record<Asked, (place: HomePlace) => Statement> = {
   measureScope: (place) => statements.measureScope(place, placeIn(place).scope),
   listOrigins: (place) => statements.listOrigins(place),
   listVersions: (place) => statements.listVersions(place),
+  agedBy: (place) => more.agedBy(place),
+  noteAgedBy: (place) => more.noteAgedBy(place, "taken over"),
+  listLowered: (place) => more.listLowered(place),
   keptContents: (place) => statements.keptContents(place, [secretHash]),
   acceptEdits: (place) => statements.acceptEdits(place),
   countChanges: (place) => statements.countChanges(place),

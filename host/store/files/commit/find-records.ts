@@ -58,7 +58,7 @@ export const blankWal: FoundRecords = {
   isDistrusted: false,
   isRelaxed: false,
   isContinued: false,
-  checkpoint: { version: writtenVersion, first: 1, salt: "" },
+  checkpoint: { version: writtenVersion, first: 1, salt: "", history: null },
   slot: 1,
   next: 1,
   end: recordsStart,
@@ -71,7 +71,8 @@ export function findRecords(file: DiskFile, home: WalHome): FoundRecords {
   const header = file.read(0, recordsStart);
   const found = newestCheckpoint(header, home);
   if (found === null) {
-    if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return blankWal;
+    const isBlank = header.every((byte, at) => byte === 0 || at === relaxedOffset);
+    if (isBlank) return { ...blankWal, isRelaxed: isRelaxed(header) };
     throw new WalDamaged("The WAL has no valid checkpoint");
   }
   const start = { ...blankWal, ...found, next: found.checkpoint.first };

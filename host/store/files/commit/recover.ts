@@ -55,6 +55,7 @@ async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
   }
   await putBack(recovery, pending, record.files);
   wal.markApplied(lastChangeUs(recovery.own, folders, record.files));
+  if (record.files.length === 0) return;
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
 

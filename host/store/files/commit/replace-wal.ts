@@ -1,8 +1,9 @@
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
+import { replaceFile } from "../../../disk/replace-file.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
+import { relaxedMark, relaxedOffset } from "./wal-format.ts";
 import { walFile } from "./wal-names.ts";
 import type { Wal } from "./wal.ts";
 
@@ -18,7 +19,9 @@ export async function replaceWal(
   touched: readonly TouchedFile[],
 ): Promise<void> {
   await flushTrusted(folders, wal, touched);
-  createOverLeftover(own, staged, { content: new Uint8Array(), shown: walFile });
-  own.rename(staged, own, walFile);
+  // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
+  const content = new Uint8Array(relaxedOffset + 1);
+  content[relaxedOffset] = relaxedMark;
+  await replaceFile(own, walFile, { content, shown: walFile, staged });
   await own.flush();
 }

@@ -1,7 +1,7 @@
 /**
  * The bytes of a WAL.
  *
- *     0      checkpoint A    <mark> <first sequence> <salt> <check>\n
+ *     0      checkpoint A    <mark> <first sequence> <salt> <history's last version> <its hash> <mark> <check>\n
  *     2048   checkpoint B    the same; of the valid ones, the one with the higher sequence counts
  *     4094   one byte        "~" if the folders that lead to the WAL were never flushed
  *     4095   one byte        "!" if a flush has failed, so that the files cannot be trusted
@@ -12,6 +12,9 @@
  * use nor a text that a guest has written are ever taken for a record. `state` becomes `+` when the record is applied,
  * and `applied` the time of that in microseconds. The check does not cover them, because they are written later. A
  * checkpoint's check covers the home's owner, so a copy of another home's WAL is invalid.
+ *
+ * A checkpoint says how the history ends and which marks it has, so that neither can be removed alone. Earlier hosts have
+ * left checkpoints without that.
  *
  * Version 1 has no `applied`, and only version 3 has `versions`. The others are read, but records are only added to
  * version 3.
@@ -24,6 +27,7 @@ import { parseJson } from "../../parse-json.ts";
 import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { decodeBytes, jsonOfBytes, storedBytesSchema } from "../../stored-bytes.ts";
+import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace } from "../home.ts";
 import type { Home, HomeKind } from "../home.ts";
 import { jointMarkSchema } from "./joint-mark.ts";
@@ -51,6 +55,15 @@ export interface Checkpoint {
   /** The sequence of the first record after it. */
   readonly first: number;
   readonly salt: string;
+  /** Absent if nobody has told. */
+  readonly history?: HistoryEnd | null | undefined;
+}
+
+/** What a history has at least, when the WAL has no records. */
+export interface HistoryEnd {
+  readonly head: VersionHead;
+  /** `lost`: versions are missing; `late`: there were files before it. */
+  readonly mark: "lost" | "late" | "none";
 }
 
 export interface RecordHead {
@@ -72,19 +85,23 @@ const digest = (...parts: (string | Uint8Array)[]): string => {
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
-export function encodeCheckpoint({ version, first, salt }: Checkpoint, owner: string): Buffer {
-  const line = `${checkpointMark} ${version} ${padded(first)} ${salt}`;
+export function encodeCheckpoint({ version, first, salt, history = null }: Checkpoint, owner: string): Buffer {
+  const end = history === null ? "" : ` ${padded(history.head.seq)} ${history.head.hash} ${history.mark}`;
+  const line = `${checkpointMark} ${version} ${padded(first)} ${salt}${end}`;
   return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
 }
 
-const checkpointLine = new RegExp(String.raw`^(${checkpointMark} ([123]) (\d{15}) ([0-9a-f]{32})) ([0-9a-f]{64})\n`);
+const checkpointLine = new RegExp(
+  String.raw`^(${checkpointMark} ([123]) (\d{15}) ([0-9a-f]{32})(?: (\d{15}) ([0-9a-f]{64}) (lost|late|none))?) ([0-9a-f]{64})\n`,
+);
 
 export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
   const found = checkpointLine.exec(bytes.toString("latin1"));
   if (!found) return null;
-  const [, line = "", version, first, salt = "", check] = found;
+  const [, line = "", version, first, salt = "", seq, hash = "", mark, check] = found;
   if (digest(`${owner}\n`, line) !== check) return null;
-  return { version: Number(version) as WalVersionNumber, first: Number(first), salt };
+  const history = mark ? { head: { seq: Number(seq), hash }, mark: mark as HistoryEnd["mark"] } : null;
+  return { version: Number(version) as WalVersionNumber, first: Number(first), salt, history };
 }
 
 const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])([\d-]{16})?\n$/;

@@ -20,7 +20,7 @@ import {
   stateOffset,
   writtenVersion,
 } from "./wal-format.ts";
-import type { WalHome, WalRecord } from "./wal-format.ts";
+import type { HistoryEnd, WalHome, WalRecord } from "./wal-format.ts";
 import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
 import { WalSeal } from "./wal-seal.ts";
@@ -35,6 +35,8 @@ export class Wal implements Disposable {
   readonly isDistrusted: boolean;
   readonly isRelaxed: boolean;
   readonly isContinued: boolean;
+  /** What the history has at least, with all versions that the WAL has had. The next checkpoint says it. */
+  history: HistoryEnd | null;
   /** As it is now. `last` is the start of the record that was appended last. */
   readonly #now: { -readonly [Key in keyof Omit<WalTail, "identity">]: WalTail[Key] };
   readonly #seal = new WalSeal();
@@ -51,6 +53,7 @@ export class Wal implements Disposable {
     this.#isHeaderSure = this.isAsKnown;
     const { checkpoint, slot, next, end, last, lastBoot } = found;
     this.#now = { checkpoint, slot, next, end, last, lastBoot };
+    this.history = checkpoint.history ?? null;
   }
 
   /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another home's. */
@@ -132,9 +135,10 @@ export class Wal implements Disposable {
     const json = encodeFiles({ ...record, inode: this.inode });
     refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
-    if (this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
+    if (this.isSetUp && this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
     if (this.isOfEarlierVersion) await this.checkpoint();
-    if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, this.#now.next);
+    const { next: first } = this.#now;
+    if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
     const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
@@ -225,7 +229,8 @@ export class Wal implements Disposable {
     const { checkpoint, slot } = this.#now;
     this.#file.write(distrustOffset, Uint8Array.of(0));
     // The checkpoint with the higher sequence counts, so the two must differ.
-    writeCheckpoint(this.#file, this.#home, this.#now, Math.max(this.#now.next, checkpoint.first + 1));
+    const first = Math.max(this.#now.next, checkpoint.first + 1);
+    writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
     return { checkpoint, slot };
   }
 

@@ -8,9 +8,14 @@ interface PresentCheckpoint {
   slot: number;
 }
 
-/** Writes a checkpoint into the place that does not count, which then does. `first`: the sequence of its first record. */
-export function writeCheckpoint(file: DiskFile, home: WalHome, now: PresentCheckpoint, first: number): void {
-  const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt() };
+/** Writes a checkpoint into the place that does not count, which then does. */
+export function writeCheckpoint(
+  file: DiskFile,
+  home: WalHome,
+  now: PresentCheckpoint,
+  { first, history }: Pick<Checkpoint, "first" | "history">,
+): void {
+  const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt(), history };
   now.slot = 1 - now.slot;
   file.write(checkpointOffsets[now.slot] ?? 0, encodeCheckpoint(checkpoint, home.owner));
   now.checkpoint = checkpoint;

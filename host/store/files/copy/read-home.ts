@@ -11,8 +11,10 @@ import { grantsPath, grantsScope } from "../../shared-stores.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { Wal } from "../commit/wal.ts";
 import { FileReader } from "../file-reader.ts";
+import { HeldFileHistory } from "../held-file-history.ts";
 import { heldFileRecords } from "../held-file-records.ts";
 import { HistoryFolder } from "../history/history-folder.ts";
+import { KeptHistories } from "../history/kept-histories.ts";
 import { loadHistory } from "../history/load-history.ts";
 import { HomeFolder } from "../home-folder.ts";
 import { checkOwner, readCreator } from "../home-owner.ts";
@@ -89,7 +91,7 @@ function readHistory(
     origins: new Map(origins.entries()),
     unknown,
     isBroken,
-    agedMs: history?.agedMs ?? 0,
+    agedMs: history?.aged?.atMs ?? 0,
   };
 }
 
@@ -108,7 +110,8 @@ function ownerIn({ names: [, store] }: Home, own: Directory): UserId | null {
 
 async function readRecords(home: Home): Promise<CopiedRecord[]> {
   if (home.kind !== "user") return [];
-  const held = heldFileRecords({ home, session: () => null, toWrite: refuseToWrite });
+  const history = new HeldFileHistory({ home, session: () => null, tail: null, kept: new KeptHistories().ofHome("") });
+  const held = heldFileRecords({ home, session: () => null, history, toWrite: refuseToWrite });
   const records: CopiedRecord[] = [];
   for (const kind of recordKinds) {
     for (const name of await held.names(kind)) {

@@ -5,6 +5,7 @@ import { placeKey, PresentOrigins } from "../../versions/present-origins.ts";
 import { headAfter, parseLine } from "../../versions/version-line.ts";
 import { noVersion } from "../../versions/version.ts";
 import type { Version, VersionHead } from "../../versions/version.ts";
+import type { HistoryEnd } from "../commit/wal-format.ts";
 import { ContentBases } from "../history/content-bases.ts";
 import type { WrittenContent } from "../history/content-bases.ts";
 import { HistoryFolder } from "../history/history-folder.ts";
@@ -25,12 +26,12 @@ interface WrittenVersion {
 /** Versions that are written together, with one flush. */
 const bounds = { itemsMax: 512, bytesMax: 1024 * 1024 };
 
-/** Writes a history as it was elsewhere, in segments as they are here. Durable once `own` is flushed. */
-export async function writeHistory(own: Directory, content: HomeContent): Promise<void> {
+/** Writes a history as it was elsewhere, in segments as they are here. Durable once `own` is flushed. Returns its end. */
+export async function writeHistory(own: Directory, content: HomeContent): Promise<HistoryEnd> {
   using history = HistoryFolder.make(own);
   if (content.isBroken) history.markLost();
   else if (content.unknown === "unstated") history.markLate();
-  if (content.agedMs > 0) history.noteAged(content.agedMs);
+  if (content.agedMs > 0) history.noteAged({ atMs: content.agedMs, process: "", uptimeMs: 0 });
   const versions = versionsOf(content);
   const bases = new ContentBases();
   let moved: MovedVersions | null = null;
@@ -50,6 +51,7 @@ export async function writeHistory(own: Directory, content: HomeContent): Promis
   // What dropped versions have said, no line says.
   if (first > 1) await writePresent(history, new PresentOrigins(headOf(versions), content.origins));
   await history.folder.flush();
+  return { head: headOf(versions), mark: content.isBroken ? "lost" : content.unknown === "unstated" ? "late" : "none" };
 }
 
 function versionsOf({ lines, kept }: HomeContent): WrittenVersion[] {

@@ -37,10 +37,11 @@ async function fill(staged: StagedHome, home: Home, content: WrittenHome, isFlus
   await claimOwner(own, home);
   if (content.creator !== null) await claimCreator(own, home, content.creator);
   await writeFiles(staged, home, content, isFlushed);
-  await writeHistory(own, content);
+  const history = await writeHistory(own, content);
   await writeRecords(staged, content, isFlushed);
   // Without a log, a history counts as broken.
   using wal = Wal.make(own, home);
+  wal.history = history;
   await wal.checkpoint();
   if (isFlushed) await folder.flush();
 }

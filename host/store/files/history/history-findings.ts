@@ -6,27 +6,49 @@ import { WalDamaged } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
 import type { Home } from "../home.ts";
+import { ContentBases } from "./content-bases.ts";
 import { historyFolder, HistoryFolder } from "./history-folder.ts";
+import { loadHistory } from "./load-history.ts";
 import { readPresent } from "./present-file.ts";
+import { versionsInRecords } from "./queued-versions.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
 export function historyFindings(own: Directory, home: Home): StoreFinding[] {
   using history = HistoryFolder.open(own);
-  const message = history === null ? whyMissing(own, home) : faultIn(history);
+  using opened = openWal(own, home);
+  const message = history === null ? whyMissing(opened.wal) : (faultIn(history) ?? whyCut(history, opened));
   if (message === null) return [];
   return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
 }
 
-/** Whoever sets a WAL up makes the folder too. */
-function whyMissing(own: Directory, home: Home): string | null {
+interface OpenedWal extends Disposable {
+  /** `null` if there is none. */
+  readonly wal: Wal | null;
+  /** That is a finding of its own. */
+  readonly isUnreadable: boolean;
+}
+
+function openWal(own: Directory, home: Home): OpenedWal {
   try {
-    using wal = Wal.open(own, home, { isRead: true });
-    return wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+    const wal = Wal.open(own, home, { isRead: true });
+    return { wal, isUnreadable: false, [Symbol.dispose]: () => wal?.[Symbol.dispose]() };
   } catch (error) {
-    // That is a finding of its own.
-    if (error instanceof WalDamaged || error instanceof ToolError) return null;
-    throw error;
+    if (!(error instanceof WalDamaged || error instanceof ToolError)) throw error;
+    return { wal: null, isUnreadable: true, [Symbol.dispose]: () => {} };
   }
+}
+
+/** Whoever sets a WAL up makes the folder too. */
+const whyMissing = (wal: Wal | null): string | null =>
+  wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+
+/** What the WAL says that the history does not: its end was cut off, or one of its marks removed. */
+function whyCut(history: HistoryFolder, { wal, isUnreadable }: OpenedWal): string | null {
+  if (history.hasLost || isUnreadable) return null;
+  const { isBroken } = loadHistory({ history, wal, queued: versionsInRecords(wal?.records ?? [], new ContentBases()) });
+  if (isBroken) return "the last versions or a mark of it, or its log, are missing: no file has any trust";
+  const isLate = wal?.history?.mark === "late" && !history.beganLate;
+  return isLate ? "the mark is missing that it began after the first files" : null;
 }
 
 function faultIn(history: HistoryFolder): string | null {

@@ -7,11 +7,15 @@
  *       present.json           where the present files come from, up to some version
  *       began-late             there were files before there was a history
  *       versions-lost          versions are missing: files that none of the others knows have no trust
- *       aged                   when old contents were last looked for, in milliseconds since 1970-01-01 UTC
+ *       aged                   when old contents were last looked for, and by which process
  */
+import * as z from "../../../../shared/zod.ts";
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { readingSchema } from "../../../values/clock-reading.ts";
+import type { ClockReading } from "../../../values/clock-reading.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { parseJson } from "../../parse-json.ts";
 import { putAside } from "../put-aside.ts";
 
 export const historyFolder = "history";
@@ -22,6 +26,7 @@ const stagedAged = "aged-staged";
 /** A history that cannot be used is renamed to this and a number. */
 export const damagedHistoryPrefix = "history-damaged-";
 const digits = 12;
+const agedBytesMax = 256;
 
 type SegmentKind = "versions" | "contents";
 
@@ -68,15 +73,16 @@ export class HistoryFolder implements Disposable {
     this.folder.flushNow();
   }
 
-  /** When old contents were last looked for; 0 if that is not known. */
-  get agedMs(): number {
+  /** When old contents were last looked for; `null` if that is not known. */
+  get aged(): ClockReading | null {
     using file = this.folder.openFile(agedMark, agedMark, "read");
-    const text = file === null ? "" : file.read(0, Math.min(file.size(), digits * 2)).toString("latin1");
-    return /^\d+$/.test(text) ? Number(text) : 0;
+    const text = file === null ? "" : file.read(0, Math.min(file.size(), agedBytesMax)).toString("latin1");
+    const parsed = z.safeParse(readingSchema, parseJson(text));
+    return parsed.success ? parsed.data : null;
   }
 
-  noteAged(atMs: number): void {
-    createOverLeftover(this.folder, stagedAged, { content: Buffer.from(String(atMs)), shown: agedMark });
+  noteAged(reading: ClockReading): void {
+    createOverLeftover(this.folder, stagedAged, { content: Buffer.from(JSON.stringify(reading)), shown: agedMark });
     this.folder.rename(stagedAged, this.folder, agedMark);
   }
 

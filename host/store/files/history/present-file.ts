@@ -23,9 +23,11 @@ const origin = z.strictObject({
   atMs: z.int(),
   kind: z.optional(z.enum(versionKinds)),
 });
+const lowered = z.strictObject({ run: z.string(), trust: originClass, atMs: z.int() });
 const schema = z.strictObject({
   head: z.strictObject({ seq: z.int(), hash: sha256 }),
   files: z.array(z.strictObject({ place: z.string(), origin })),
+  runs: z.optional(z.array(lowered)),
 });
 
 /** `null` if there is none that can be read. */
@@ -34,10 +36,11 @@ export function readPresent(history: HistoryFolder): PresentOrigins | null {
     using file = history.folder.openFile(name, name, "read");
     const parsed = file && z.safeParse(schema, JSON.parse(readBounded(file, "present").toString("utf8")));
     if (!parsed?.success) return null;
-    const { head, files } = parsed.data;
+    const { head, files, runs } = parsed.data;
     return new PresentOrigins(
       head,
       files.map(({ place, origin: of }) => [place, of]),
+      runs,
     );
   } catch {
     return null;
@@ -47,6 +50,6 @@ export function readPresent(history: HistoryFolder): PresentOrigins | null {
 /** Durable once the folder is flushed. */
 export async function writePresent({ folder }: HistoryFolder, origins: PresentOrigins): Promise<void> {
   const files = Array.from(origins.entries(), ([place, of]) => ({ place, origin: of }));
-  const content = Buffer.from(JSON.stringify({ head: origins.head, files }));
+  const content = Buffer.from(JSON.stringify({ head: origins.head, files, runs: origins.loweredRuns }));
   await replaceFile(folder, name, { content, shown: name, staged });
 }

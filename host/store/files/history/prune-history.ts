@@ -1,3 +1,4 @@
+import { agree } from "../../../values/clock-reading.ts";
 import type { HistoryLimits } from "../../../values/history-limits.ts";
 import { agedBefore, agedContents, isAgingDue } from "../../versions/aged-contents.ts";
 import type { PresentOrigins } from "../../versions/present-origins.ts";
@@ -24,15 +25,18 @@ export interface Aging extends Pick<HistoryLimits, "daysMax"> {
 }
 
 /**
- * Removes the contents that no file has had for too many days, of all segments. No version may wait in the WAL. Returns
- * whether there were any. Durable once the folder is flushed.
+ * Removes the contents that no file has had for too many days, of all segments: by the time of the last look, on which
+ * this one agrees. No version may wait in the WAL. Returns whether there were any. Durable once the folder is flushed.
  */
 export async function pruneByAge(history: HistoryFolder, { origins, ...bound }: Aging): Promise<boolean> {
-  if (!isAgingDue(history.agedMs, bound.nowMs)) return false;
-  const isYoung = oldestMs(history) >= agedBefore(bound);
-  const aged = isYoung ? noHashes : agedContents(versionsIn({ history, queued: [] }), origins, bound);
+  const last = history.aged;
+  if (!isAgingDue(last?.atMs ?? 0, bound.nowMs)) return false;
+  const { agreedMs, noted } = agree(last, bound.nowMs);
+  const agreed = { ...bound, nowMs: agreedMs };
+  const isYoung = oldestMs(history) >= agedBefore(agreed);
+  const aged = isYoung ? noHashes : agedContents(versionsIn({ history, queued: [] }), origins, agreed);
   if (aged.size > 0) await forgetContents(history, aged);
-  history.noteAged(bound.nowMs);
+  if (noted !== last) history.noteAged(noted);
   return aged.size > 0;
 }
 
