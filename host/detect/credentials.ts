@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import type { WriteHook } from "../gate/write-hook.ts";
+import { checkFields } from "../values/known-fields.ts";
 
 export interface CredentialDetectorOptions {
   /**
@@ -32,7 +33,10 @@ export class CredentialDetector {
   /** Resolves when the texts so far have been examined: the thread examines one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ deadlineMs = 5_000 }: CredentialDetectorOptions = {}) {
+  /** Throws a `TypeError` or `RangeError` for invalid options. */
+  constructor(options: CredentialDetectorOptions = {}) {
+    checkFields("CredentialDetector", options, { deadlineMs: true });
+    const { deadlineMs = 5_000 } = options;
     this.#deadlineMs = deadlineMs;
   }
 
