@@ -15,7 +15,8 @@ export interface CredentialDetectorOptions {
 }
 
 /**
- * Finds API keys, access tokens, private keys, and passwords in URLs and connection strings.
+ * Finds API keys and access tokens of well-known services, private keys in PEM, and passwords in URLs and connection
+ * strings; also in JSON, and in the name of an entry.
  *
  * It catches what somebody stores without a thought. It does not find every credential: not a password in a sentence,
  * not the token of an unknown service, nothing that is encoded or cut into parts.
@@ -60,7 +61,10 @@ export class CredentialDetector {
    * await detector.close();
    */
   readonly onWrite: WriteHook = async ({ files }) => {
-    for (const { text } of files) if (text !== null && (await this.findsCredentials(text))) return "raise";
+    for (const { path, text } of files) {
+      // A name can be a token as well.
+      if (text !== null && (await this.findsCredentials(`${path}\n${text}`))) return "raise";
+    }
     return "ok";
   };
 
