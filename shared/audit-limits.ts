@@ -7,6 +7,11 @@ export const auditLimits = {
   fileBytesMax: 64 * mib,
   /** The smallest size that can be configured. It holds some hundred calls; smaller files would only add file names. */
   fileBytesMin: 64 * kib,
+  /**
+   * How long an opening waits for another runtime to close the log: another command does so in milliseconds, a server not
+   * before it stops.
+   */
+  openMs: 2_000,
   /** One record, as a line. The longest valid one names 60,000 files of 255 characters, in 21 MB. */
   recordBytesMax: 24 * mib,
   /** Files written, trashed or removed, in one record: as many as one import has. */

@@ -35,7 +35,7 @@ version: "diff NAME before 7" prints what version 7 has changed.`,
       throw new UsageError('"before" needs the number of a version after it');
     const from = first === "before" ? first : versionNumber("A", first);
     const to = second === undefined ? undefined : versionNumber("B", second);
-    await using runtime = await openRuntime(settings, userId, { besides: "all" });
+    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading: true });
     const found = await withProgress("diff", () => runtime.upkeep.diff({ userId }, name, { from, to, scope }), json);
     const names = [nameOf(first, second), second === undefined ? "now" : `version ${second}`] as const;
     process.stdout.write(json ? `${visibleJson(found)}\n` : textOf(found, names));

@@ -1,4 +1,5 @@
 import { counted } from "../../shared/text.ts";
+import type { SettingFlags } from "../config/read-settings.ts";
 import { runtimePaths } from "../config/settings.ts";
 import type { Runtime } from "../runtime/api.ts";
 import { mendedOf } from "../upkeep/doctor.ts";
@@ -10,7 +11,7 @@ import type { ToolFailure } from "../values/tool-result.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
 import { shownAge } from "./age.ts";
 import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openRuntime, refuseUnknown } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import type { Progress } from "./progress.ts";
 import { storePlace } from "./store-place.ts";
@@ -29,7 +30,12 @@ package are loaded, besides those that the setting names.`,
   async run({ options, settings }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
     // Without --fix it changes nothing, and it shows what is left over.
-    await using runtime = await openRuntime(settings, options.user, { besides: "all", retiresLeftOver: false });
+    await using runtime = await openRuntime(settings, options.user, {
+      besides: "all",
+      isOwners: true,
+      isReading: !isFixing,
+      retiresLeftOver: false,
+    });
     if (isFixing && runtime.asReadOnly() === runtime) {
       throw new ToolError("READ_ONLY", "Cannot mend users' files: the runtime is read-only");
     }
@@ -41,16 +47,20 @@ package are loaded, besides those that the setting names.`,
       const reports: UserReport[] = strays.length === 0 ? [] : [await mendStrays(runtime, { strays, isFixing, print })];
       for (const [at, userId] of users.entries()) {
         progress.show(`${at + 1} of ${users.length} users`);
-        reports.push(await examine(runtime, { userId, isFixing, print }));
+        reports.push(await examine(runtime, { userId, isFixing, print, settings }));
       }
       return reports;
     };
     const reports = await withProgress("doctor", lookAtAll, isQuiet);
+    const isSilent = reports.every(({ findings, error }) => findings.length === 0 && error === null);
+    if (options.user !== undefined && isSilent) await refuseUnknown(runtime, options.user, "check the user's files");
     if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
-    else process.stdout.write(`${counted(users.length, "user")} checked\n`);
+    else process.stdout.write(`${counted(users.length, "user")} checked${users.length === 0 ? nothingStored : ""}\n`);
     return reports.every(({ error, remaining }) => error === null && !remaining.some(isProblem)) ? 0 : 1;
   },
 });
+
+const nothingStored = ": nothing is stored there";
 
 interface UserReport {
   /** `null`: what belongs to nobody. */
@@ -68,7 +78,7 @@ const unexamined: UserReport = { userId: null, findings: [], mended: [], remaini
 /** Folders that belong to nobody. */
 async function mendStrays(
   runtime: Runtime,
-  { strays, isFixing, print }: { readonly strays: readonly Finding[] } & Omit<Examination, "userId">,
+  { strays, isFixing, print }: { readonly strays: readonly Finding[] } & Omit<Examination, "userId" | "settings">,
 ): Promise<UserReport> {
   const report = { ...unexamined, findings: strays, remaining: strays };
   if (!isFixing || strays.every(({ remedy }) => remedy === null)) return report;
@@ -82,14 +92,17 @@ interface Examination {
   readonly userId: string;
   readonly isFixing: boolean;
   readonly print: (text: string) => void;
+  readonly settings: SettingFlags;
 }
 
 /** Prints the findings before it mends any of them. */
-async function examine(runtime: Runtime, { userId, isFixing, print }: Examination): Promise<UserReport> {
+async function examine(runtime: Runtime, { userId, isFixing, print, settings }: Examination): Promise<UserReport> {
   const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
   try {
     report.findings = report.remaining = await runtime.upkeep.inspect({ userId });
-    print(describe(userId, report.findings));
+    const places = report.findings.map(({ path }) => path);
+    const place = await storePlace(settings, userId, places);
+    print(describe(userId, report.findings) + (place && `  ${place}`));
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
       try {
         await runtime.upkeep.mend({ userId });
@@ -116,11 +129,7 @@ function describe(userId: string | null, findings: readonly Finding[]): string {
   ]);
   const text = lines.map((line) => `${visibleText(line)}\n`).join("");
   if (userId === null) return `belongs to nobody\n${text}`;
-  const place = storePlace(
-    userId,
-    findings.map(({ path }) => path),
-  );
-  return userLine(userId) + text + (place && `  ${place}`);
+  return userLine(userId) + text;
 }
 
 const mending = ({ remedy }: Finding): string => (remedy === null ? "needs a person" : `to mend: ${remedy}`);

@@ -2,11 +2,12 @@ import { counted } from "../../shared/text.ts";
 import { refuseTaken } from "../archive/archive-file.ts";
 import { runtimePaths } from "../config/settings.ts";
 import type { ErasePlan, LeftOver } from "../upkeep/erase-plan.ts";
-import { storeIdOf } from "../values/store-id.ts";
 import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
+import { storeFolder } from "./store-place.ts";
+import { tellPlan } from "./tell-plan.ts";
 
 export const eraseCommand = defineCommand({
   name: "erase",
@@ -35,16 +36,16 @@ anything out, nothing is removed.`,
   async run({ options, settings }) {
     const { yes = false, export: file } = options;
     if (file !== undefined) await refuseTaken(file);
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { isOwners: true, isReading: !yes });
     const ctx = { userId: options.user };
     const { left, ...plan } = await withProgress("erase", async (progress) => {
       progress.show(yes ? "erasing" : "counting the files");
       if (yes) return await runtime.upkeep.erase(ctx, { export: file });
       return { ...(await runtime.upkeep.planErase(ctx)), left: [] };
     });
-    process.stdout.write(describe(plan, ctx.userId));
+    process.stdout.write(describe(plan, await storeFolder(settings, ctx.userId)));
     for (const each of left) print(`could not be removed: ${shown(each)}`);
-    if (!yes) print("Nothing was changed; use --yes to erase");
+    if (!yes) tellPlan("erase");
     else if (left.length > 0)
       print("Erased for all tools, but something is left: the next start tries to remove it again");
     else print("Erased");
@@ -52,10 +53,10 @@ anything out, nothing is removed.`,
   },
 });
 
-function describe({ contents, grantees, granters, mounted, closed }: ErasePlan, userId: string): string {
+function describe({ contents, grantees, granters, mounted, closed }: ErasePlan, folder: string | null): string {
   const sum = (of: "files" | "bytes"): number => contents.reduce((all, each) => all + each[of], 0);
   const lines = [
-    ...contents.map(({ scope, files, bytes }) => `${placeOf(scope, userId)}: ${amount(files, bytes)}`),
+    ...contents.map(({ scope, files, bytes }) => `${placeOf(scope, folder)}: ${amount(files, bytes)}`),
     ...grantees.map((id) => `grant to the user with the store ${id}`),
     ...granters.map((id) => `grant of the store ${id}`),
     ...mounted.map((scope) => `${scope}: stays, because it is a mounted folder`),
@@ -65,9 +66,10 @@ function describe({ contents, grantees, granters, mounted, closed }: ErasePlan, 
   return lines.map((line) => `${visibleText(line)}\n`).join("");
 }
 
-function placeOf(scope: string | null, userId: string): string {
+/** `folder`: that of the own store; `null` if a database keeps it. */
+function placeOf(scope: string | null, folder: string | null): string {
   if (scope === null) return "other files";
-  return scope === "store" ? `store (stores/${storeIdOf(userId)} in the data folder)` : scope;
+  return scope === "store" && folder !== null ? `store (${folder} in the data folder)` : scope;
 }
 
 const amount = (files: number, bytes: number): string => `${counted(files, "file")}, ${counted(bytes, "byte")}`;

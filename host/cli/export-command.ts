@@ -30,7 +30,11 @@ scopes.`,
 
   async run({ operands: [file = ""], options, settings }) {
     await refuseTaken(file);
-    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
+    await using runtime = await openRuntime(settings, options.user, {
+      besides: "all",
+      isOwners: true,
+      isReading: true,
+    });
     const ctx = { userId: options.user };
     const { files, leftOut } = await withProgress("export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
@@ -45,7 +49,7 @@ scopes.`,
       print(visibleText(`left out: ${path === "" ? scope : `${scope}/${path}`}: ${reason}`));
     }
     const scopes = leftOut.map(({ scope }) => scope);
-    process.stdout.write(storePlace(ctx.userId, scopes));
+    process.stdout.write(await storePlace(settings, ctx.userId, scopes));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     print(`${counted(files.length, "file")}, ${bytes} bytes written`);
     return 0;

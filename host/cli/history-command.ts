@@ -6,7 +6,7 @@ import { ToolError } from "../values/tool-error.ts";
 import { visibleJson, visibleName, visibleText } from "../values/visible-text.ts";
 import { columns, shortened } from "./columns.ts";
 import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openRuntime, refuseUnknown } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 
 export const historyCommand = defineCommand({
@@ -32,8 +32,9 @@ contents are kept (history): "diff" and "restore" refuse a version whose content
 
   async run({ operands: [name], options, settings }) {
     const { user: userId, scope, json } = options;
-    await using runtime = await openRuntime(settings, userId, { besides: "all" });
+    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading: true });
     const all = await withProgress("history", () => runtime.upkeep.history({ userId }, { scope }), json);
+    if (all.length === 0) await refuseUnknown(runtime, userId, "show the history");
     const shown = name === undefined ? all : all.filter((version) => isNamed(runtime, version, name));
     if (shown.length === 0 && name !== undefined) throw unknown(name, scope);
     process.stdout.write(json ? `${visibleJson(shown)}\n` : tableOf(shown));

@@ -6,6 +6,7 @@ import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
+import { tellPlan } from "./tell-plan.ts";
 
 export const importCommand = defineCommand({
   name: "import",
@@ -35,7 +36,10 @@ entries must lie side by side, both headers of an entry must agree, and all entr
 
   async run({ operands: [file = ""], options, settings }) {
     const files = await readZip(await readArchive(file));
-    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
+    await using runtime = await openRuntime(settings, options.user, {
+      besides: "all",
+      isReading: options.yes !== true,
+    });
     const ctx = { userId: options.user };
     const { replace = false, yes = false, scope: scopes } = options;
     const plan = await withProgress("import", async (progress) => {
@@ -48,7 +52,7 @@ entries must lie side by side, both headers of an entry must agree, and all entr
     const isRefused = plan.refused.length > 0;
     process.stdout.write(describe(plan));
     if (isRefused) process.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
-    else if (!yes) process.stdout.write("Nothing was changed; use --yes to import\n");
+    else if (!yes) tellPlan("import");
     return isRefused ? 1 : 0;
   },
 });

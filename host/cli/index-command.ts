@@ -12,7 +12,7 @@ export const indexCommand = defineCommand({
   exitCodes: ["0 printed", "1 failed, with the error as JSON on standard output"],
 
   async run({ options, settings }) {
-    await using runtime = await openRuntime(settings, options.user);
+    await using runtime = await openRuntime(settings, options.user, { isReading: true });
     const index = await runtime.memoryIndex({ userId: options.user });
     // A program gets the raw text. On a terminal, stored control characters are escaped.
     process.stdout.write(process.stdout.isTTY ? visibleLines(index) : index);

@@ -1,20 +1,29 @@
+import { quoted } from "../../shared/text.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { readSettings } from "../config/read-settings.ts";
-import type { SettingFlags } from "../config/read-settings.ts";
+import type { SettingFlags, Settings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
+import { sourceText } from "../config/source.ts";
 import { storeFor } from "../config/store-settings.ts";
+import type { PlaceOfMemory } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { CredentialDetector } from "../detect/credentials.ts";
+import { isNameTaken } from "../disk/bounded-file.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
 import { memoryStore } from "../store/memory/define-memory.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { visibleLines } from "../values/visible-text.ts";
 
 interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
+  /** Whether the command changes nothing. Then it does not open the audit log, which a server can be writing. */
+  readonly isReading?: boolean;
+  /** Whether there has to be a data folder. Otherwise a misspelt one would look like an empty one. */
+  readonly isOwners?: boolean;
   /** The plugins of the package that the command needs, whatever the setting `plugins` names. Default: none. */
   readonly besides?: Besides;
 }
@@ -26,11 +35,26 @@ interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
 export async function openRuntime(
   flags: SettingFlags,
   userId: string | undefined,
-  { besides = [], ...options }: Opening = {},
+  { besides = [], isReading = false, isOwners = false, ...options }: Opening = {},
 ): Promise<Runtime> {
   const settings = await readSettings(flags);
-  const all = { ...runtimeOptions(settings.values), ...options, ...storeFor(settings, userId), threadsMax: 1 };
+  const place = storeFor(settings, userId);
+  if (isOwners) await refuseMissing(settings, place);
+  const { auditLog, ...others } = runtimeOptions(settings.values);
+  const all = { ...others, ...options, ...place, ...(auditLog && !isReading && { auditLog }), threadsMax: 1 };
   return await createRuntimeWith(all, besides);
+}
+
+async function refuseMissing({ values: { data }, sources }: Settings, place: PlaceOfMemory): Promise<void> {
+  if (!("dataDir" in place) || place.mounts.length > 0 || (await isNameTaken(data))) return;
+  const source = sourceText(sources.data);
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot open the data folder ${quoted(data)} (${source}): it does not exist`);
+}
+
+/** Throws `ENTRY_NOT_FOUND` if nothing is stored of a user: the id can be misspelt. */
+export async function refuseUnknown(runtime: Runtime, userId: string, action: string): Promise<void> {
+  if ((await runtime.upkeep.users()).includes(userId)) return;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: nothing is stored of the user ${quoted(userId)}`);
 }
 
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */

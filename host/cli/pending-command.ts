@@ -6,7 +6,7 @@ import type { Approval, WaitingWrite } from "../upkeep/waiting-write.ts";
 import { visibleJson, visibleName, visibleText } from "../values/visible-text.ts";
 import { columns, shortened } from "./columns.ts";
 import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openRuntime, refuseUnknown } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { shownWriteText } from "./shown-write-text.ts";
 
@@ -32,12 +32,14 @@ changed since, nothing is applied, and the write waits under another id, as it w
   async run({ operands: [action, id], options, settings }) {
     const { user: userId, json } = options;
     const perform = performerOf(action, id);
-    await using runtime = await openRuntime(settings, userId, { besides: "all" });
+    const isReading = action === "list" || action === "show";
+    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading });
     const {
       data,
       text,
       code = 0,
     } = await withProgress(`pending ${action}`, () => perform(runtime.upkeep, { userId }), json);
+    if (Array.isArray(data) && data.length === 0) await refuseUnknown(runtime, userId, "list the writes that wait");
     process.stdout.write(json ? `${visibleJson(data)}\n` : text());
     return code;
   },

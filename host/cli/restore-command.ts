@@ -26,7 +26,7 @@ What was deleted also lies in the trash: "memcell trash restore" needs no versio
   async run({ operands: [name = ""], options, settings }) {
     const { user: userId, scope, json } = options;
     const version = versionNumber("--version", options.version);
-    await using runtime = await openRuntime(settings, userId, { besides: "all" });
+    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true });
     const work = () => runtime.upkeep.restoreVersion({ userId }, name, { version, scope });
     const restored = await withProgress("restore", work, json);
     const { path, outcome } = restored;

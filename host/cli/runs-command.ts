@@ -40,12 +40,19 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
     "memcell runs show planner run-1 --user alice --type tool_call --type tool_result --last 20",
     "memcell runs delete planner run-1 --user alice",
   ],
-  exitCodes: ["0 done; a run without events is shown as none", "1 failed, with the error as JSON on standard output"],
+  exitCodes: [
+    "0 done; a run without such events is shown as none",
+    "1 failed, with the error as JSON on standard output",
+  ],
 
   async run(line) {
     const { operands, options, settings } = line;
     const perform = performerOf(line);
-    await using runtime = await openRuntime(settings, options.user, { besides: [runsFamily] });
+    await using runtime = await openRuntime(settings, options.user, {
+      besides: [runsFamily],
+      isOwners: true,
+      isReading: operands[0] !== "delete",
+    });
     const tools = new RunTools(runtime, { userId: options.user });
     const isJson = options.json === true;
     await withProgress(`runs ${operands[0]}`, (progress) => perform(tools, { progress, isJson }), isJson);

@@ -48,7 +48,8 @@ grant is replaced. "rejoin" takes that back.`,
   async run({ operands: [action, named], options, settings }) {
     const perform = performerOf(action, named, options);
     const { user: userId } = options;
-    await using runtime = await openRuntime(settings, userId, { besides: ["stores"] });
+    const isShowing = action === "list" || action === "show";
+    await using runtime = await openRuntime(settings, userId, { besides: ["stores"], isReading: isShowing });
     const shown = await withProgress(
       `stores ${action}`,
       () => perform(runtime.stores({ userId }), userId),

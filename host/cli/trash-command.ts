@@ -4,16 +4,18 @@ import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { ageMs } from "./age.ts";
 import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openRuntime, refuseUnknown } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { storePlace } from "./store-place.ts";
+import { tellPlan } from "./tell-plan.ts";
 
 export const trashCommand = defineCommand({
   name: "trash",
   description: `Lists files that tools have deleted or people have put into the trash, restores them, or removes them for
 good. For the owner of the data; tools cannot do this.
 
-"list" and "purge" cover all scopes of the user and print the scope of each file. "restore" prints the named file. If a
+"list" and "purge" cover all scopes of the user and print the scope of each file. Without --yes, "purge" only prints what it
+would remove. "restore" prints the named file. If a
 plugin keeps an entry in several files, such as a run of an agent, all that were deleted together come back. All plugins
 of the package are loaded, besides those that the setting names.`,
   operands: {
@@ -27,7 +29,11 @@ of the package are loaded, besides those that the setting names.`,
     scope: ["SCOPE", "the scope to restore from (default: all scopes; the latest file with NAME is restored)"],
     olderThan: ["AGE", "purges files older than this: a number and s, m, h or d; 30d is thirty days"],
   },
-  flags: { dryRun: "prints what would be purged, and purges nothing", json: "prints JSON" },
+  flags: {
+    yes: "purges the files for good",
+    dryRun: "prints what would be purged, as without --yes",
+    json: "prints JSON",
+  },
   settings: runtimePaths,
   examples: [
     "memcell trash list --user alice",
@@ -35,19 +41,36 @@ of the package are loaded, besides those that the setting names.`,
     "memcell trash restore my-agent/run-7 --scope runs --user alice",
     "memcell trash restore notes/plan.md --scope store --user alice",
     "memcell trash purge --older-than 30d --user alice",
+    "memcell trash purge --older-than 30d --user alice --yes",
   ],
-  exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
+  exitCodes: [
+    "0 done; purge without --yes: the plan is printed",
+    "1 failed, with the error as JSON on standard output",
+  ],
 
   async run({ operands: [action, name], options, settings }) {
-    const ctx = { userId: options.user };
+    const { user: userId, json, yes = false } = options;
     const perform = performerOf(action, name, options);
-    await using runtime = await openRuntime(settings, options.user, { besides: "all" });
-    const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, ctx), options.json);
-    if (options.json) process.stdout.write(`${visibleJson(files)}\n`);
-    else process.stdout.write(listOf(files, ctx.userId));
+    const isPlan = action === "purge" && !yes;
+    const opening = { besides: "all", isOwners: true, isReading: action === "list" || isPlan } as const;
+    await using runtime = await openRuntime(settings, userId, opening);
+    const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, { userId }), json);
+    if (files.length === 0) await refuseUnknown(runtime, userId, `${action} the trash`);
+    const scopes = files.map(({ scope }) => scope);
+    process.stdout.write(
+      json ? `${visibleJson(files)}\n` : files.map(lineOf).join("") + (await storePlace(settings, userId, scopes)),
+    );
+    if (isPlan) tellPlan("purge", json);
     return 0;
   },
 });
+
+interface Options {
+  readonly olderThan?: string;
+  readonly yes?: true;
+  readonly dryRun?: true;
+  readonly scope?: string;
+}
 
 type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["listTrash"]>;
 
@@ -55,12 +78,14 @@ type Perform = (upkeep: Upkeep, ctx: { userId: string }) => ReturnType<Upkeep["l
 function performerOf(
   action: string | undefined,
   name: string | undefined,
-  { olderThan: age, dryRun, scope }: { readonly olderThan?: string; readonly dryRun?: true; readonly scope?: string },
+  { olderThan: age, yes, dryRun, scope }: Options,
 ): Perform {
   if (action !== "restore" && name !== undefined) throw new UsageError(`unexpected argument "${name}"`);
   if (action !== "purge" && age !== undefined) throw new UsageError("--older-than is for purge");
   if (action !== "restore" && scope !== undefined) throw new UsageError("--scope is for restore");
   if (action !== "purge" && dryRun) throw new UsageError("--dry-run is for purge");
+  if (action !== "purge" && yes) throw new UsageError("--yes is for purge");
+  if (yes && dryRun) throw new UsageError("--yes and --dry-run do not go together");
   switch (action) {
     case "list":
       return (upkeep, ctx) => upkeep.listTrash(ctx);
@@ -70,18 +95,13 @@ function performerOf(
     case "purge": {
       if (age === undefined) throw new UsageError("--older-than is missing");
       const beforeEpochMs = Date.now() - ageMs("older-than", age);
-      if (!dryRun) return (upkeep, ctx) => upkeep.purge(ctx, { beforeEpochMs });
+      if (yes) return (upkeep, ctx) => upkeep.purge(ctx, { beforeEpochMs });
       return async (upkeep, ctx) => (await upkeep.listTrash(ctx)).filter(({ epochMs }) => epochMs < beforeEpochMs);
     }
     case undefined:
     default:
       throw new UsageError(`no action "${action}", allowed: list, restore, purge`);
   }
-}
-
-function listOf(files: readonly TrashedFile[], userId: string): string {
-  const scopes = files.map(({ scope }) => scope);
-  return files.map(lineOf).join("") + storePlace(userId, scopes);
 }
 
 function lineOf({ scope, name, bytes, epochMs }: TrashedFile): string {

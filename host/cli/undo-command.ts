@@ -5,9 +5,10 @@ import type { UndoOptions, UndoPlan } from "../upkeep/undo-plan.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
 import { ageMs } from "./age.ts";
 import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { openRuntime, refuseUnknown } from "./open-runtime.ts";
 import { withProgress } from "./progress.ts";
 import { storePlace } from "./store-place.ts";
+import { tellPlan } from "./tell-plan.ts";
 
 export const undoCommand = defineCommand({
   name: "undo",
@@ -43,12 +44,18 @@ What stays: what a run has written in others' stores.`,
   async run({ options, settings }) {
     const { user: userId, yes = false, json } = options;
     const which = whichOf(options);
-    await using runtime = await openRuntime(settings, userId, { besides: "all" });
+    const opening = { besides: "all", isOwners: true, isReading: !yes } as const;
+    await using runtime = await openRuntime(settings, userId, opening);
     const { upkeep } = runtime;
     const work = () => (yes ? upkeep.undo({ userId }, which) : upkeep.planUndo({ userId }, which));
     const plan = await withProgress("undo", work, json);
+    if (isEmpty(plan)) await refuseUnknown(runtime, userId, "undo changes");
+    const { restored, trashed, builtOn } = plan;
+    const paths = [...restored, ...trashed, ...builtOn.map(({ path }) => path)];
     if (json) process.stdout.write(`${visibleJson(plan)}\n`);
-    else process.stdout.write(describe(plan, userId) + (yes ? "Undone\n" : "Nothing was changed; use --yes to undo\n"));
+    else process.stdout.write(describe(plan) + (await storePlace(settings, userId, paths)));
+    if (!yes) tellPlan("undo", json);
+    else if (!json) process.stdout.write("Undone\n");
     return yes && plan.builtOn.length + plan.left.length > 0 ? 1 : 0;
   },
 });
@@ -68,7 +75,7 @@ function timeOf(text: string): Date {
   throw new UsageError(`--since is ${quoted(text)}, allowed: ${allowed}`);
 }
 
-function describe({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan, userId: string): string {
+function describe({ restored, trashed, derived, builtOn, left, waiting }: UndoPlan): string {
   const lines = [
     ...restored.map((path) => `restore ${path}`),
     ...trashed.map((path) => `trash ${path}`),
@@ -78,9 +85,10 @@ function describe({ restored, trashed, derived, builtOn, left, waiting }: UndoPl
     ...waiting.map(({ id, tool, paths }) => `reject ${id}: ${tool}, ${paths.join(", ")}`),
     `${restored.length} restored, ${trashed.length} to the trash, ${builtOn.length} kept, ${left.length} left, ${waiting.length} rejected`,
   ];
-  const shown = [...restored, ...trashed, ...builtOn.map(({ path }) => path)];
-  return lines.map((line) => `${visibleText(line)}\n`).join("") + storePlace(userId, shown);
+  return lines.map((line) => `${visibleText(line)}\n`).join("");
 }
+
+const isEmpty = (plan: UndoPlan): boolean => Object.values(plan).every((each: readonly unknown[]) => each.length === 0);
 
 const changedBy = (versions: readonly number[]): string =>
   versions.length === 0 ? "by hand" : `by version ${versions.join(", ")}`;

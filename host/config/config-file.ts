@@ -2,6 +2,7 @@
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 import { configLimits } from "../../shared/limits.ts";
+import { nearestName } from "../../shared/nearest-name.ts";
 import { UnfitJson } from "../../shared/strict-json.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
@@ -12,7 +13,6 @@ import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
 import { parsePlacedJson, placeInJson } from "../values/json-place.ts";
 import { fileSchema } from "./config-schema.ts";
 import type { FoundConfig } from "./find-config-file.ts";
-import { nearestName } from "./nearest-name.ts";
 import { readMount } from "./setting.ts";
 import { settingAt, settingPaths } from "./settings.ts";
 import type { SettingPath } from "./settings.ts";
@@ -118,8 +118,8 @@ function unknownName(path: string, key: string, name: string): string {
     const written = path.split(".").map((each) => quoted(each));
     return `${quoted(name)} has the key ${quoted(key)}, allowed: nested objects, ${written.join(" > ")}`;
   }
-  const nearest = quoted(nearestName(path, `.${key}`, known));
-  return `${quoted(name)} has ${quoted(path)}, which is not a setting; the nearest is ${nearest}`;
+  const nearest = quoted(nearestName(path, known, `.${key}`));
+  return `${quoted(name)} has ${quoted(path)}: unknown setting; did you mean ${nearest}?`;
 }
 
 /** Makes a file name in the config file relative to the working directory. */

@@ -1,8 +1,8 @@
+import { nearestName } from "../../shared/nearest-name.ts";
 /** The settings that say how far clients are trusted. */
 import { isOriginClass, originClasses } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
-import { nearestName } from "./nearest-name.ts";
 import type { Kind } from "./setting.ts";
 
 /** A class of origin. */
@@ -47,5 +47,5 @@ function classAllowed(input: unknown): string {
 }
 
 function withNearest(allowed: string, of: string): string {
-  return of === "" ? allowed : `${allowed}; the nearest class is ${nearestName(of, of, originClasses)}`;
+  return of === "" ? allowed : `${allowed}; did you mean ${nearestName(of, originClasses, of)}?`;
 }

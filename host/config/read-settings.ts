@@ -1,9 +1,9 @@
 import { delimiter } from "node:path";
 
+import { nearestName } from "../../shared/nearest-name.ts";
 import { quoted } from "../../shared/text.ts";
 import { readConfigFile } from "./config-file.ts";
 import { fileVariable, findConfigFile } from "./find-config-file.ts";
-import { nearestName } from "./nearest-name.ts";
 import { isListed } from "./setting.ts";
 import { flagOf, settingAt, settingPaths, variableOf } from "./settings.ts";
 import type { SettingPath, SettingValues } from "./settings.ts";
@@ -78,8 +78,8 @@ function readEnvironment(environment: NodeJS.ProcessEnv): GivenSettings {
       const source = { kind: "environment", name } as const;
       given.set(path, checkValue(path, valueOfVariable(path, environment[name] ?? ""), source));
     } else if (name !== fileVariable) {
-      const nearest = nearestName(name, name.slice("MEMCELL".length), [...paths.keys(), fileVariable]);
-      throw new UsageError(`the environment has ${quoted(name)}, which is not a setting; the nearest is ${nearest}`);
+      const nearest = nearestName(name, [...paths.keys(), fileVariable], name.slice("MEMCELL".length));
+      throw new UsageError(`the environment has ${quoted(name)}: unknown setting; did you mean ${nearest}?`);
     }
   }
   return given;

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import type { WriteHook } from "../gate/write-hook.ts";
+import { checkFields } from "../values/known-fields.ts";
 
 export interface CredentialDetectorOptions {
   /**
@@ -17,7 +18,8 @@ export interface CredentialDetectorOptions {
 type Found = "yes" | "no" | "unknown";
 
 /**
- * Finds API keys, access tokens, private keys, and passwords in URLs and connection strings.
+ * Finds API keys and access tokens of well-known services, private keys in PEM, and passwords in URLs and connection
+ * strings; also in JSON, and in the name of an entry.
  *
  * It catches what somebody stores without a thought. It does not find every credential: not a password in a sentence,
  * not the token of an unknown service, nothing that is encoded or cut into parts.
@@ -35,7 +37,10 @@ export class CredentialDetector {
   /** Resolves when the texts so far have been examined: the thread examines one at a time. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor({ deadlineMs = 5_000 }: CredentialDetectorOptions = {}) {
+  /** Throws a `TypeError` or `RangeError` for invalid options. */
+  constructor(options: CredentialDetectorOptions = {}) {
+    checkFields("CredentialDetector", options, { deadlineMs: true });
+    const { deadlineMs = 5_000 } = options;
     this.#deadlineMs = deadlineMs;
   }
 
@@ -57,8 +62,9 @@ export class CredentialDetector {
    * await detector.close();
    */
   readonly onWrite: WriteHook = async ({ files }) => {
-    for (const { text } of files) {
-      const found = text === null ? "no" : await this.#inTurn(text);
+    for (const { path, text } of files) {
+      // A name can be a token as well.
+      const found = text === null ? "no" : await this.#inTurn(`${path}\n${text}`);
       // The write waits, and the operator is told why.
       if (found === "unknown") throw new Error(`A text was not examined in ${this.#deadlineMs} ms`);
       if (found === "yes") return "raise";

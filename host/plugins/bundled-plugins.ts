@@ -2,6 +2,7 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { nearestName } from "../../shared/nearest-name.ts";
 import { quoted } from "../../shared/text.ts";
 import { listFilesEnding } from "../disk/bounded-file.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -32,9 +33,12 @@ function bundledPluginFiles(): Promise<string[]> {
 /** The name of a plugin of the package, whose file has it. */
 export const bundledName = (file: string): string => basename(file, ".wasm");
 
-/** Whether a text names a plugin of the package. A text with a dot, a slash or a capital letter names a file. */
+/**
+ * Whether a text names a plugin of the package, perhaps a misspelt one. A text with a dot or a slash names a file, and so
+ * does an empty one.
+ */
 export function isPluginName(text: string): boolean {
-  return /^[a-z][a-z0-9-]*$/.test(text);
+  return /^[^./\\\0]+$/.test(text);
 }
 
 /**
@@ -51,7 +55,9 @@ export async function choosePlugins(named: readonly string[], besides: Besides):
 function fileOf(name: string, bundled: ReadonlyMap<string, string>): string {
   const file = bundled.get(name);
   if (file !== undefined) return file;
-  const allowed = [...bundled.keys(), `or a file, such as ${quoted(`./${name}`)}`].join(", ").replace(/^or /, "");
-  const reason = `the package has no plugin of this name, allowed: ${allowed}`;
+  const names = [...bundled.keys()];
+  const nearest = names.length === 0 ? "" : `; did you mean ${quoted(nearestName(name, names))}?`;
+  const expected = [...names, `or a file, such as ${quoted(`./${name}`)}`].join(", ").replace(/^or /, "");
+  const reason = `the package has no plugin of this name${nearest === "" ? ";" : nearest} expected ${expected}`;
   throw new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(name)}: ${reason}`);
 }

@@ -38,7 +38,8 @@ export interface Runtime {
    * and returns its result.
    *
    * Error codes of the call: `TOOL_UNKNOWN`, `USER_REQUIRED`, `USER_INVALID`, `CLOSED`, `BUSY`, `CANCELLED`,
-   * `INPUT_INVALID` (also for any other invalid part of `ctx`). With `TOOL_UNKNOWN`, the result's
+   * `INPUT_INVALID` (also for any other invalid part of `ctx`, and for a field that is none
+   * of a context, with the nearest name). With `TOOL_UNKNOWN`, the result's
    * `hint` names a plugin of the package that has the tool and is not loaded. Of the tool: `ENTRY_NOT_FOUND`,
    * `ENTRY_UNREADABLE`, `NAME_RESERVED`, `NAME_CONFLICT`, `VERSION_CONFLICT`, `QUOTA_EXCEEDED`, or a code that its plugin
    * declares as a case of one of these, which is then in `error.of` (see `ToolDescription.errors`). Of a misbehaving

@@ -1,4 +1,5 @@
 /** Reads a user's memory for display: indexes and entries of all plugins that have tools with these roles. */
+import type { FieldsOf } from "../../shared/known-fields.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Admission } from "../call/admission.ts";
 import type { CallOptions } from "../call/asked-call.ts";
@@ -8,6 +9,7 @@ import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import { unknownRole } from "../plugins/loaded-tools.ts";
 import { readContext } from "../values/call-context.ts";
 import type { AskedContext, CallContext } from "../values/call-context.ts";
+import { refuseOthers } from "../values/known-fields.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput } from "../values/role-answer.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
@@ -40,8 +42,15 @@ interface Question {
 /** Callers without types can pass anything. */
 interface Asked {
   readonly ctx: CallContext;
-  readonly family: FamilyChoice | null | undefined;
+  readonly choice: FamilyChoice | null | undefined;
 }
+
+/** By role. An entry of a list can be read as it is. */
+const choiceFields = {
+  index: { family: true } satisfies FieldsOf<FamilyChoice>,
+  entries: { family: true, forPrompt: true } satisfies FieldsOf<EntriesChoice>,
+  read: { family: true, name: true, description: true, origins: true } satisfies FieldsOf<MemoryEntry>,
+} as const;
 
 export class FamilyMemory {
   readonly #tools: LoadedTools;
@@ -52,8 +61,8 @@ export class FamilyMemory {
     this.#parts = parts;
   }
 
-  index(ctx: CallContext, family?: FamilyChoice): Promise<string> {
-    return this.#answer("index", "read the index", { ctx, family }, ({ tools, context, leaveOut }) =>
+  index(ctx: CallContext, choice?: FamilyChoice): Promise<string> {
+    return this.#answer("index", "read the index", { ctx, choice }, ({ tools, context, leaveOut }) =>
       joinedIndex(
         tools,
         async (found, input) => promptIndex(found, await this.#forPrompt("index", found, input, context)),
@@ -64,7 +73,7 @@ export class FamilyMemory {
 
   entries(ctx: CallContext, choice?: EntriesChoice): Promise<MemoryEntry[]> {
     const isForPrompt = choice?.forPrompt === true;
-    return this.#answer("entries", "list the entries", { ctx, family: choice }, async (question) => {
+    return this.#answer("entries", "list the entries", { ctx, choice }, async (question) => {
       const { tools, context, leaveOut } = question;
       const all: MemoryEntry[] = [];
       for (const found of tools) {
@@ -82,7 +91,7 @@ export class FamilyMemory {
   }
 
   read(entry: EntryName, ctx: CallContext): Promise<EntryText> {
-    return this.#answer("read", "read the entry", { ctx, family: entry }, async ({ tools: [found], context }) => {
+    return this.#answer("read", "read the entry", { ctx, choice: entry }, async ({ tools: [found], context }) => {
       const result = await this.#call(found, { name: entry.name }, context);
       // No plugin says where an entry comes from.
       const { origins: _ofPlugin, ...text } = roleAnswer("read", found.tool.name, result) as EntryText;
@@ -103,9 +112,9 @@ export class FamilyMemory {
 
   /** One answer can take several calls. The runtime stays open until the last one has ended. */
   async #answer<Result>(
-    role: Role,
+    role: keyof typeof choiceFields,
     action: string,
-    { ctx, family }: Asked,
+    { ctx, choice }: Asked,
     work: (question: Question) => Promise<Result>,
   ): Promise<Result> {
     const { admission, onLog } = this.#parts;
@@ -114,7 +123,8 @@ export class FamilyMemory {
     let tools: Question["tools"];
     try {
       admission.checkOpen(action);
-      tools = this.#withRole(role, action, familyIn(family, action));
+      if (choice !== null && choice !== undefined) refuseOthers<object>(action, choice, choiceFields[role]);
+      tools = this.#withRole(role, action, familyIn(choice, action));
     } catch (error) {
       throw await this.#refused(action, context, error);
     }

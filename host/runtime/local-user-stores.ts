@@ -63,14 +63,14 @@ export class LocalUserStores implements UserStores {
   }
 
   async getInternal(store: string | null, key: string, entry: InternalEntry = {}): Promise<unknown> {
-    refuseOthers("get a value", entry, ["namespace"]);
+    refuseOthers("get a value", entry, { namespace: true });
     const { namespace } = entry;
     const { value } = await this.#ask("get", { ...(store !== null && { store }), key, namespace });
     return value;
   }
 
   async setInternal(store: string | null, key: string, value: unknown, flags: InternalFlags = {}): Promise<void> {
-    refuseOthers("set a value", flags, ["namespace", "encrypted", "ttl"]);
+    refuseOthers("set a value", flags, { namespace: true, encrypted: true, ttl: true });
     const { namespace, encrypted, ttl } = flags;
     await this.#ask("set", { ...(store !== null && { store }), key, value, namespace, encrypted, ttl });
   }

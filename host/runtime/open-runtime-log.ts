@@ -1,3 +1,4 @@
+import { auditLimits } from "../../shared/limits.ts";
 import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
@@ -19,11 +20,12 @@ type RuntimeParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | 
 /** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 export async function openRuntimeLog(
   options: AuditLogOptions | undefined,
-  { onLog, ...parts }: RuntimeParts,
+  { onLog, waitMs, ...parts }: RuntimeParts,
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
   // Imported on demand: the log is half of the code that a runtime loads.
   const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
-  return await openAuditLog(options, { ...parts, memcell: version, note });
+  const boundMs = Math.min(waitMs, auditLimits.openMs);
+  return await openAuditLog(options, { ...parts, waitMs: boundMs, memcell: version, note });
 }

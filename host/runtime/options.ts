@@ -22,7 +22,7 @@ export interface RuntimeOptions {
   /** Only with `dataDir`; see `fileStore`. Each mount is a folder that serves as one scope of one user. */
   readonly mounts?: readonly Mount[];
   /**
-   * Plugin files, or names of plugins in the package, such as `journal`: a-z, 0-9 and `-`. Default: `["user-memory"]`.
+   * Plugin files, or names of plugins in the package, such as `journal`: what has a dot or a slash is a file. Default: `["user-memory"]`.
    * A model gets the tools of all of them, and a prompt their indexes. `runtime.upkeep` reads the content of their files
    * alone, so a program that maintains a data folder names every plugin that has files there. A name that the package
    * does not have is `PLUGIN_REFUSED`.

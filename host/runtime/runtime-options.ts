@@ -1,5 +1,6 @@
 import { isAbsolute, join, resolve } from "node:path";
 
+import type { FieldsOf } from "../../shared/known-fields.ts";
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { limitedLog } from "../log/limited-log.ts";
@@ -7,6 +8,7 @@ import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
 import type { StoreDefinition } from "../store/store.ts";
+import { checkFields } from "../values/known-fields.ts";
 import type { RuntimeOptions } from "./options.ts";
 
 /** Timers with a larger value would fire at once. */
@@ -22,6 +24,33 @@ const numbersMax = {
   queuedCallsPerUserMax: Number.MAX_SAFE_INTEGER,
   closeGraceMs: timerMsMax,
 } as const satisfies Partial<Record<keyof RuntimeOptions, number>>;
+
+const optionFields: FieldsOf<RuntimeOptions> = {
+  store: true,
+  dataDir: true,
+  mounts: true,
+  plugins: true,
+  policy: true,
+  readOnly: true,
+  threadsMax: true,
+  warmThreads: true,
+  durability: true,
+  waitMs: true,
+  instances: true,
+  deadlineMs: true,
+  fuelPolls: true,
+  queuedCallsMax: true,
+  queuedCallsPerUserMax: true,
+  closeGraceMs: true,
+  clock: true,
+  auditLog: true,
+  contextualAccess: true,
+  onWrite: true,
+  memory: true,
+  retiresLeftOver: true,
+  meterProvider: true,
+  onLog: true,
+};
 
 type Unset =
   | "policy"
@@ -39,6 +68,7 @@ export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & P
 
 /** Adds the defaults to the options. Throws for invalid options: they are a mistake of the program, not of a call. */
 export function checkOptions(options: RuntimeOptions): CheckedOptions {
+  checkFields("createRuntime", options, optionFields);
   const { plugins = defaultPlugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
   const store = storeOf(options);
   if (!Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
@@ -103,11 +133,9 @@ function checkSharing({ contextualAccess, memory }: RuntimeOptions): void {
     throw new TypeError("contextualAccess is not a function");
   }
   if (memory === undefined) return;
-  if (typeof memory !== "object" || memory === null) throw new TypeError("memory is not an object");
-  for (const [name, value] of Object.entries(memory)) {
-    if (name !== "sharingByModels") throw new RangeError(`memory has "${name}", allowed: sharingByModels`);
-    if (typeof value !== "boolean") throw new TypeError("memory.sharingByModels is neither true nor false");
-  }
+  checkFields("createRuntime: memory", memory, { sharingByModels: true });
+  const { sharingByModels = false } = memory;
+  if (typeof sharingByModels !== "boolean") throw new TypeError("memory.sharingByModels is neither true nor false");
 }
 
 function placedPlugin(plugin: unknown, at: number): string {

@@ -31,7 +31,7 @@ import { openReaders } from "../store/open-readers.ts";
 import type { KnownSizes, ReadBridge, StoreLocation, StoreReaders } from "../store/store.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import { asToolError } from "../values/tool-error.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
 
 /** The settings that all calls of a pool share. */
@@ -131,7 +131,7 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const capabilities = bindCapabilities(parts, record, noted);
   const { refuels } = grant.limits;
   const environment = { capabilities, log, isEnded: () => noted.isClosed, refuels };
-  const { outcome, fuelPolls } = await runPlugin(module, exportName, input, environment);
+  const { outcome, fuelPolls } = await runPlugin(module, { exportName, toolName }, input, environment);
   const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   for (const failure of record.causes) log.addOfHost(causeLines(failure));
   if (outcome.kind === "trap" && outcome.cause !== undefined) log.addOfHost([failureLine(outcome.cause)]);
@@ -198,7 +198,7 @@ function configOf({ fuelPolls }: WorkerSetup): GuestConfig {
 
 async function runPlugin(
   module: GuestModule,
-  exportName: string,
+  { exportName, toolName }: Pick<WorkerTask, "exportName" | "toolName">,
   input: string,
   environment: GuestEnvironment,
 ): Promise<{ outcome: GuestOutcome; fuelPolls: number | null }> {
@@ -208,9 +208,16 @@ async function runPlugin(
     const outcome = await instance.run(exportName, input, environment);
     return { outcome, fuelPolls: instance.fuelPollsUsed };
   } catch (cause) {
+    // No code of the guest has run: the engine could not reserve its memory.
+    if (instance === null && cause instanceof RangeError) throw noMemory(toolName, cause);
     return { outcome: { kind: "trap", cause, isMemoryFull: false }, fuelPolls: null };
   } finally {
     // The answer is sent first, so the caller does not wait for the next call's instance.
     stock.refillSoon(module, instance);
   }
+}
+
+function noMemory(toolName: string, cause: RangeError): ToolError {
+  const reason = "the machine has no memory for the plugin, or limits the address space too low (ulimit -v)";
+  return new ToolError("INTERNAL", `Cannot call ${toolName}: ${reason}`, { cause });
 }

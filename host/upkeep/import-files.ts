@@ -3,6 +3,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isOriginClass, originClasses } from "../../shared/origin.ts";
 import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
 import { presentValue, quoted } from "../../shared/text.ts";
+import { checkFields } from "../values/known-fields.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { RefusedFile } from "./memory-files.ts";
 import { checkScope, checkTransfer } from "./transfer-bounds.ts";
@@ -16,6 +17,9 @@ export function checkFiles(files: readonly MemoryFile[]): void {
     (file) => typeof file?.scope === "string" && typeof file.path === "string" && file.content instanceof Uint8Array,
   );
   if (!areFiles) throw new TypeError("An imported file needs a scope, a path, and its content as bytes");
+  for (const file of files) {
+    checkFields("An imported file", file, { scope: true, path: true, content: true, trust: true });
+  }
   const untold = files.find(({ trust }) => trust !== undefined && !isOriginClass(trust));
   if (untold)
     throw new TypeError(

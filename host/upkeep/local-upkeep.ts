@@ -1,6 +1,7 @@
 import { archivePlace } from "../archive/archive-file.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
+import { checkFields } from "../values/known-fields.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { approveWaiting } from "./approve.ts";
@@ -95,7 +96,9 @@ export class LocalUpkeep implements Upkeep {
     return operate(this.#parts, ["reject", "reject a write"], ctx, (operation) => rejectWaiting(operation, id));
   }
 
-  restore(ctx: CallContext, name: string, { scope }: { readonly scope?: string } = {}): Promise<TrashedFile> {
+  restore(ctx: CallContext, name: string, options: { readonly scope?: string } = {}): Promise<TrashedFile> {
+    checkFields("restore()", options, { scope: true });
+    const { scope } = options;
     if (typeof name !== "string") throw new TypeError("restore() needs the name of what to restore");
     if (scope !== undefined && typeof scope !== "string") throw new TypeError("restore() needs the scope as a text");
     return operate(this.#parts, ["restore", "restore an entry"], ctx, (operation) =>
@@ -103,12 +106,16 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
-  purge(ctx: CallContext, { beforeEpochMs }: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
+  purge(ctx: CallContext, options: { readonly beforeEpochMs: number }): Promise<TrashedFile[]> {
+    checkFields("purge()", options, { beforeEpochMs: true });
+    const { beforeEpochMs } = options;
     if (!Number.isFinite(beforeEpochMs)) throw new RangeError(`beforeEpochMs is ${beforeEpochMs}, not milliseconds`);
     return operate(this.#parts, ["purge", "purge the trash"], ctx, (operation) => purgeTrash(operation, beforeEpochMs));
   }
 
-  history(ctx: CallContext, { scope, path }: HistoryOptions = {}): Promise<FileVersion[]> {
+  history(ctx: CallContext, options: HistoryOptions = {}): Promise<FileVersion[]> {
+    checkFields("history()", options, { scope: true, path: true });
+    const { scope, path } = options;
     if (scope !== undefined && typeof scope !== "string") throw new TypeError("history() needs the scope as a text");
     if (path !== undefined && typeof path !== "string") throw new TypeError("history() needs the path as a text");
     return operate(this.#parts, ["history", "show the history"], ctx, (operation) =>
@@ -116,7 +123,9 @@ export class LocalUpkeep implements Upkeep {
     );
   }
 
-  diff(ctx: CallContext, name: string, { from, to, scope }: DiffOptions): Promise<FileDiff> {
+  diff(ctx: CallContext, name: string, options: DiffOptions): Promise<FileDiff> {
+    checkFields("diff()", options, { from: true, to: true, scope: true });
+    const { from, to, scope } = options;
     if (typeof name !== "string") throw new TypeError("diff() needs the name of a file");
     if (scope !== undefined && typeof scope !== "string") throw new TypeError("diff() needs the scope as a text");
     if (from !== "before") checkVersion("diff", from);
@@ -129,8 +138,10 @@ export class LocalUpkeep implements Upkeep {
   restoreVersion(
     ctx: CallContext,
     name: string,
-    { version, scope }: { readonly version: number; readonly scope?: string | undefined },
+    options: { readonly version: number; readonly scope?: string | undefined },
   ): Promise<RestoredVersion> {
+    checkFields("restoreVersion()", options, { version: true, scope: true });
+    const { version, scope } = options;
     if (typeof name !== "string") throw new TypeError("restoreVersion() needs the name of a file");
     if (scope !== undefined && typeof scope !== "string")
       throw new TypeError("restoreVersion() needs the scope as a text");
@@ -151,6 +162,7 @@ export class LocalUpkeep implements Upkeep {
   }
 
   export(ctx: CallContext, options: ExportOptions = {}): Promise<MemoryExport> {
+    checkFields("export()", options, { scopes: true, onProgress: true });
     return operate(this.#parts, ["export", "export a user's memory"], ctx, (operation) =>
       exportUser(operation, options),
     );
@@ -160,7 +172,9 @@ export class LocalUpkeep implements Upkeep {
     return operate(this.#parts, ["planErase", "plan an erasure"], ctx, planErasure);
   }
 
-  erase(ctx: CallContext, { export: file }: EraseOptions = {}): Promise<Erasure> {
+  erase(ctx: CallContext, options: EraseOptions = {}): Promise<Erasure> {
+    checkFields("erase()", options, { export: true });
+    const { export: file } = options;
     if (file !== undefined && (typeof file !== "string" || file === "")) {
       throw new TypeError("erase() needs the export as the path of a file");
     }
@@ -171,18 +185,18 @@ export class LocalUpkeep implements Upkeep {
     });
   }
 
-  planImport(
-    ctx: CallContext,
-    files: readonly MemoryFile[],
-    { replace, scopes }: ImportOptions = {},
-  ): Promise<ImportPlan> {
+  planImport(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+    checkFields("planImport()", options, { replace: true, scopes: true });
+    const { replace, scopes } = options;
     checkFiles(files);
     return operate(this.#parts, ["planImport", "plan an import"], ctx, (operation) =>
       planFiles(operation, files, { replace, scopes }),
     );
   }
 
-  import(ctx: CallContext, files: readonly MemoryFile[], { replace, scopes }: ImportOptions = {}): Promise<ImportPlan> {
+  import(ctx: CallContext, files: readonly MemoryFile[], options: ImportOptions = {}): Promise<ImportPlan> {
+    checkFields("import()", options, { replace: true, scopes: true });
+    const { replace, scopes } = options;
     checkFiles(files);
     return operate(this.#parts, ["import", "import a user's memory"], ctx, (operation) =>
       importFiles(operation, files, { replace, scopes }),

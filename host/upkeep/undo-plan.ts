@@ -1,4 +1,5 @@
 /** The types for taking changes back. */
+import { checkFields } from "../values/known-fields.ts";
 
 /** Which changes: exactly one field is given. */
 export interface UndoOptions {
@@ -10,8 +11,10 @@ export interface UndoOptions {
   readonly since?: Date | undefined;
 }
 
-/** Callers without types can pass anything. Throws a `TypeError` unless exactly one field is given. */
-export function checkUndo({ run, source, since }: UndoOptions): UndoOptions {
+/** Callers without types can pass anything. Throws a `TypeError` unless exactly one field is given, and no other. */
+export function checkUndo(options: UndoOptions): UndoOptions {
+  checkFields("undo()", options, { run: true, source: true, since: true });
+  const { run, source, since } = options;
   const given = [run, source, since].filter((each) => each !== undefined);
   const isText = typeof given[0] === "string" && given[0] !== "" && since === undefined;
   const isTime = since instanceof Date && !Number.isNaN(since.getTime());

@@ -23,7 +23,8 @@ export interface TrashedFile {
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
  * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`,
- * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport` and `import` reject with `READ_ONLY`.
+ * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport` and `import` reject with `READ_ONLY`. Options of a wrong form are a `TypeError`, and so is
+ * one that there is not.
  */
 export interface Upkeep extends PendingUpkeep {
   /**

@@ -54,7 +54,7 @@ export async function listGrants(operation: Operation): Promise<GrantedAccess[]>
 
 /** Grants access to the user's own store, or replaces the grantee's grant. */
 export async function grantAccess(operation: Operation, to: string, grant: NewGrant): Promise<void> {
-  refuseOthers("grant access", grant, ["level", "expiresAt"]);
+  refuseOthers("grant access", grant, { level: true, expiresAt: true });
   const { level = "read", expiresAt } = grant;
   const nowMs = operation.now();
   if (!accessLevels.includes(level))

@@ -1,3 +1,5 @@
+import { unknownField } from "../../shared/known-fields.ts";
+import type { FieldsOf, UnknownField } from "../../shared/known-fields.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { quoted } from "../../shared/text.ts";
@@ -9,7 +11,10 @@ import { asToolError, ToolError } from "./tool-error.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
-/** On whose behalf a call is made. The user comes only from here. */
+/**
+ * On whose behalf a call is made. The user comes only from here. It has no other fields: what is misspelt is
+ * `INPUT_INVALID`, and facts of the program's own go into `labels`.
+ */
 export interface CallContext {
   /** The authenticated user: 1 to 128 bytes, no control characters, no slashes. */
   readonly userId: string;
@@ -51,6 +56,16 @@ export interface CallContext {
   readonly stores?: readonly ContextStore[] | undefined;
 }
 
+const contextFields: FieldsOf<CallContext> = {
+  userId: true,
+  signal: true,
+  callId: true,
+  labels: true,
+  origin: true,
+  exposedTo: true,
+  stores: true,
+};
+
 /** A context as the caller passed it, each property read once. Callers without types can pass anything. */
 export class AskedContext {
   readonly userId: unknown;
@@ -63,6 +78,8 @@ export class AskedContext {
   readonly exposedTo: readonly OriginClass[] | string;
   /** A text says what is wrong with them. */
   readonly stores: readonly ContextStore[] | string;
+  /** A field that is none of a context: it would be ignored, and with it what the program wanted. */
+  readonly other: UnknownField | null;
   /** The error thrown while it was read. */
   readonly fault: unknown;
 
@@ -74,6 +91,7 @@ export class AskedContext {
     this.origin = readOrigin(ctx?.origin);
     this.exposedTo = readExposedTo(ctx?.exposedTo);
     this.stores = readContextStores(ctx?.stores);
+    this.other = typeof ctx === "object" && ctx !== null ? unknownField(ctx, contextFields) : null;
     this.fault = fault;
   }
 }
@@ -116,10 +134,11 @@ interface ContextNames {
 
 /** Throws `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID`. */
 export function checkContext(
-  { userId, signal, callId, labels, origin, exposedTo, stores, fault }: AskedContext,
+  { userId, signal, callId, labels, origin, exposedTo, stores, other, fault }: AskedContext,
   action = "call a tool",
 ): CheckedContext {
   if (fault !== undefined) throw asToolError(fault, action);
+  if (other !== null) throw otherField(other, action);
   const [user, ending] = [checkUserId(userId, action), checkSignal(signal, action)];
   if (callId !== undefined && !isCallId(callId)) {
     const value = typeof callId === "string" ? quoted(callId) : typeOf(callId);
@@ -133,6 +152,13 @@ export function checkContext(
   if (typeof exposedTo === "string") throw wrongProperty("exposedTo", exposedToAllowed, { action, value: exposedTo });
   if (typeof stores === "string") throw wrongProperty("stores", contextStoresAllowed, { action, value: stores });
   return { userId: user, signal: ending, stores, origin: stateOrigin(origin, exposedTo) };
+}
+
+function otherField({ name, nearest }: UnknownField, action: string): ToolError {
+  const allowed = `only ${Object.keys(contextFields).join(", ")}; facts of your own go into ctx.labels`;
+  const issues = [{ field: "ctx", value: `an object with the field ${name}`, allowed }];
+  const message = `Cannot ${action}: ctx has the unknown field ${name}; did you mean ${nearest}? Expected ${allowed}`;
+  return new ToolError("INPUT_INVALID", message, { issues });
 }
 
 function isCallId(callId: unknown): callId is string {

@@ -1,3 +1,5 @@
+import { unknownField } from "../../shared/known-fields.ts";
+import type { FieldsOf } from "../../shared/known-fields.ts";
 import { accessLevels, isStoreId } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
@@ -16,6 +18,8 @@ export interface ContextStore {
   /** Default: `readwrite`. */
   readonly level?: AccessLevel | undefined;
 }
+
+const storeFields: FieldsOf<ContextStore> = { id: true, kind: true, level: true };
 
 /** More chats and users than one call has to do with. */
 const storesMax = 64;
@@ -39,6 +43,8 @@ function copyStores(asked: unknown): readonly ContextStore[] | string {
   if (asked.length > storesMax) return `an array of ${asked.length} stores`;
   const stores: ContextStore[] = [];
   for (const each of asked as readonly unknown[]) {
+    const unknown = typeof each === "object" && each !== null ? unknownField(each, storeFields) : null;
+    if (unknown !== null) return `an array with the field ${unknown.name} (did you mean ${unknown.nearest}?)`;
     const { id, kind, level = "readwrite" } = (each ?? {}) as Readonly<Record<string, unknown>>;
     if (typeof id !== "string" || !isStoreId(id)) return `an array with the id ${shown(id)}`;
     if (kind !== "chat" && kind !== "user") return `an array with the kind ${shown(kind)}`;

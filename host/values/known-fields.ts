@@ -1,16 +1,25 @@
-import { presentValue, quoted } from "../../shared/text.ts";
+/** Refuses options that nobody would read. Callers without types can pass anything. */
+import { unknownField } from "../../shared/known-fields.ts";
+import type { FieldsOf } from "../../shared/known-fields.ts";
+import { presentValue } from "../../shared/text.ts";
 import { ToolError } from "./tool-error.ts";
 
-/** Throws `INPUT_INVALID` unless options are an object with known fields only. Callers without types can pass anything. */
-export function refuseOthers(action: string, options: unknown, known: readonly string[]): void {
-  const allowed = known.join(", ");
+/** Throws `INPUT_INVALID` unless options are an object with known fields only. */
+export function refuseOthers<Options extends object>(action: string, options: Options, known: FieldsOf<Options>): void {
+  const fault = faultOf(options, known);
+  if (fault !== null) throw new ToolError("INPUT_INVALID", `Cannot ${action}: ${fault}`);
+}
+
+/** Throws a `TypeError` unless options are an object with known fields only. `owner`: whose options they are. */
+export function checkFields<Options extends object>(owner: string, options: Options, known: FieldsOf<Options>): void {
+  const fault = faultOf(options, known);
+  if (fault !== null) throw new TypeError(`${owner}: ${fault}`);
+}
+
+function faultOf(options: unknown, known: Readonly<Record<string, true>>): string | null {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new ToolError(
-      "INPUT_INVALID",
-      `Cannot ${action}: the options are ${presentValue(options)}, allowed: an object`,
-    );
+    return `the options are ${presentValue(options)}; expected an object`;
   }
-  const other = Object.keys(options).find((name) => !known.includes(name));
-  if (other === undefined) return;
-  throw new ToolError("INPUT_INVALID", `Cannot ${action}: there is no option ${quoted(other)}, allowed: ${allowed}`);
+  const other = unknownField(options, known);
+  return other === null ? null : `unknown option ${other.name}; did you mean ${other.nearest}?`;
 }

@@ -1,4 +1,6 @@
 /** Where the text of a call comes from: what the embedding program says, read once, and what follows from it. */
+import { unknownField } from "../../shared/known-fields.ts";
+import type { FieldsOf } from "../../shared/known-fields.ts";
 import { isOriginClass, lowestOf, originClasses, originLimits } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { quoted } from "../../shared/text.ts";
@@ -53,6 +55,8 @@ export const originTexts = {
   source: { charsMax: sourceCharsMax, pattern: printable(sourceCharsMax) },
 } as const;
 
+const originFields: FieldsOf<CallOrigin> = { class: true, run: true, turn: true, source: true };
+
 const classNames = originClasses.join(", ");
 
 export const originAllowed: string =
@@ -81,10 +85,9 @@ function copyOrigin(asked: unknown): CallOrigin | string {
   if (typeof asked !== "object") return `of type ${typeof asked}`;
   const prototype: unknown = Object.getPrototypeOf(asked);
   if (prototype !== Object.prototype && prototype !== null) return "no plain object";
+  const other = unknownField(asked, originFields);
+  if (other !== null) return `an object with the field ${other.name} (did you mean ${other.nearest}?)`;
   const names = Object.keys(asked);
-  // A misspelt field would otherwise be lost without a word.
-  const other = names.find((name) => name !== "class" && !Object.hasOwn(originTexts, name));
-  if (other !== undefined) return `an object with the field ${quoted(other)}`;
   // Only own properties count, whatever `Object.prototype` has.
   const own = new Map(names.map((name) => [name, Reflect.get(asked, name) as unknown]));
   const of = own.get("class");

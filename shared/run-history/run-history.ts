@@ -1,4 +1,6 @@
 import type { InputIssue } from "../envelope.ts";
+import { unknownField } from "../known-fields.ts";
+import type { FieldsOf } from "../known-fields.ts";
 import type { OriginClass } from "../origin.ts";
 import { RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
@@ -93,8 +95,9 @@ export class RunHistory {
     agentId: string,
     runId: string,
     events: readonly GivenEvent[],
-    { appendId }: AppendOptions = {},
+    options: AppendOptions = {},
   ): Promise<number> {
+    const { appendId } = checkAppend(options);
     const encoded = events.map((event, at) => encodeEvent(event, `events[${at}]`));
     if (encoded.length === 0) return 0;
     const input = { agentId, runId, events: encoded, ...(appendId !== undefined && { appendId }) };
@@ -163,6 +166,14 @@ export class RunHistory {
     // No model sees it: the program has called.
     throw new RunHistoryError(hint === undefined ? error : { ...error, message: `${error.message}. ${hint}` });
   }
+}
+
+/** A misspelt `appendId` would store a repeated append twice. */
+function checkAppend(options: AppendOptions): AppendOptions {
+  const other = unknownField(options, { appendId: true } satisfies FieldsOf<AppendOptions>);
+  if (other === null) return options;
+  const message = `append has the unknown option ${other.name}; did you mean ${other.nearest}?`;
+  throw new RunHistoryError({ code: "INPUT_INVALID", message });
 }
 
 /** Fields that are the whole batch: it has too many events, or too many bytes. */

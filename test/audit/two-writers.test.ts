@@ -32,7 +32,7 @@ test("refuses another runtime of the same process and says for how long the log 
   using folder = temporaryFolder();
   const log = await openLog(folder.path);
   await expect(openLog(folder.path, { waitMs: 50 })).rejects.toThrow(
-    /^Cannot open the audit log: another runtime has been writing it for \d+ ms$/,
+    /^Cannot open the audit log: another runtime writes it, such as a server, .* for \d+ ms; stop that one, or name another log file$/,
   );
   log.close();
   await writeRun(folder.path, []);

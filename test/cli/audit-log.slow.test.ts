@@ -14,14 +14,14 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
+/** Those that only read do not open the log. */
 const commands = [
   {
     args: ["call", "UpdateUserMemory", "--user", "alice", "--input", JSON.stringify(entry)],
     kinds: ["staged", "call"],
   },
-  { args: ["index", "--user", "alice"], kinds: ["call"] },
-  { args: ["doctor"], kinds: ["call", "call", "call", "call", "upkeep"] },
-  { args: ["trash", "list", "--user", "alice"], kinds: ["upkeep"] },
+  { args: ["doctor", "--fix"], kinds: ["call", "call", "call", "call", "upkeep"] },
+  { args: ["trash", "purge", "--older-than", "1d", "--user", "alice", "--yes"], kinds: ["upkeep"] },
 ];
 
 interface Outcome {

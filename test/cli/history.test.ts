@@ -72,5 +72,5 @@ test("a name that no version has, and a scope that is none, are errors", () => {
   expect(JSON.parse(history("--user", "alice", "--scope", "x").stdout)).toMatchObject({
     error: { code: "INPUT_INVALID" },
   });
-  expect(history("--user", "nobody")).toMatchObject({ status: 0 });
+  expect(JSON.parse(history("--user", "nobody").stdout)).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
 });

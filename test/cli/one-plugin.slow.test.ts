@@ -62,19 +62,25 @@ test("names and files can be mixed", async () => {
   expect(lines).toEqual([expect.stringContaining('does not name the plugin "puppet", so it grants it nothing')]);
 });
 
-test.for(["journals", "constructor", "a-b-c", "x".repeat(200)])("%s is refused as an unknown plugin", async (name) => {
-  const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [name] });
-  await expect(refused).rejects.toMatchObject({
-    code: "PLUGIN_REFUSED",
-    message: expect.stringMatching(
-      /the package has no plugin of this name, allowed: journal, .*user-memory.*, or a file, such as "/,
-    ),
-  });
-  const { status, stdout } = memcell(["tools", "--plugin", name]);
-  expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({ status: 1, error: { code: "PLUGIN_REFUSED" } });
-});
+test.for(["journals", "Journal", "Run_History", "constructor", "a-b-c", "x".repeat(200)])(
+  "%s is refused as an unknown plugin",
+  async (name) => {
+    const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [name] });
+    await expect(refused).rejects.toMatchObject({
+      code: "PLUGIN_REFUSED",
+      message: expect.stringMatching(
+        /the package has no plugin of this name; did you mean "[a-z-]+"\? expected journal, .*user-memory.*, or a file, such as "/,
+      ),
+    });
+    const { status, stdout } = memcell(["tools", "--plugin", name]);
+    expect({ status, ...(JSON.parse(stdout) as object) }).toMatchObject({
+      status: 1,
+      error: { code: "PLUGIN_REFUSED" },
+    });
+  },
+);
 
-test.for(["./journal", "Journal", "journal.wasm", "journal/"])("%s is a missing file", async (file) => {
+test.for(["./journal", "journal.wasm", "journal/"])("%s is a missing file", async (file) => {
   const refused = createRuntime({ dataDir: join(folder.path, "none"), plugins: [file] });
   await expect(refused).rejects.toMatchObject({ message: expect.stringContaining("it cannot be read") });
 });

@@ -75,7 +75,7 @@ const changing: readonly { readonly args: readonly string[]; readonly code: stri
   { args: ["call", "memory", "--input", '{"command":"create","path":"a","content":"x"}'], code: "INPUT_INVALID" },
   { args: ["doctor", "--fix"], code: "READ_ONLY" },
   { args: ["trash", "restore", "gone"], code: "READ_ONLY" },
-  { args: ["trash", "purge", "--older-than", "0s"], code: "READ_ONLY" },
+  { args: ["trash", "purge", "--older-than", "0s", "--yes"], code: "READ_ONLY" },
   { args: ["runs", "delete", "p", "r"], code: "TOOL_UNKNOWN" },
   { args: ["stores", "grant", "bob"], code: "READ_ONLY" },
   { args: ["stores", "revoke", "bob"], code: "READ_ONLY" },

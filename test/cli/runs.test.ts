@@ -105,7 +105,10 @@ test("texts of others cannot control a terminal, end a line or look like the com
 });
 
 test("an unknown run has no events, and cannot be deleted", () => {
-  expect(memcellRuns(data, "show", "planner", "x", ...alice)).toMatchObject({ status: 0, stdout: "No events\n" });
+  expect(memcellRuns(data, "show", "planner", "x", ...alice)).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining("ENTRY_NOT_FOUND"),
+  });
   const { status, stdout } = memcellRuns(data, "delete", "planner", "x", ...alice);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "RUN_NOT_FOUND" } });

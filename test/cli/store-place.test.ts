@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
+import { storeFolder, storePlace } from "../../host/cli/store-place.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
@@ -35,4 +36,12 @@ test("the folder of the own store is printed once, inside the data folder, if a 
     expect(stdout).not.toContain(folder.path);
   }
   expect(memcell("trash", "list", "--json").stdout).not.toContain(place);
+});
+
+test("a database has no folder, so none is printed", async () => {
+  const flags = { given: new Map([["store", "postgres://host@localhost/memory"]] as const) };
+  expect(await storeFolder(flags, "alice")).toBeNull();
+  expect(await storePlace(flags, "alice", ["store"])).toBe("");
+  const inFolder = { given: new Map() };
+  expect(await storeFolder(inFolder, "alice")).toBe(`stores/${storeIdOf("alice")}`);
 });

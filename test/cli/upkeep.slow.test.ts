@@ -56,9 +56,11 @@ test("trash lists, restores and purges files", () => {
   const user = ["--user", "alice"];
   const list = "2020-01-02T03:04:05.678Z        52 bytes  a.20200102T030405678Z.md  (memory)\n";
   expect(memcell(folder.path, "trash", "list", ...user).stdout).toContain(list);
-  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", "--dry-run", ...user).stdout).toBe(list);
+  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", "--dry-run", ...user).stdout).toBe(
+    `${list}Nothing was changed; use --yes to purge\n`,
+  );
   expect(memcell(folder.path, "trash", "restore", "b", ...user)).toMatchObject({ status: 0 });
-  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", ...user)).toMatchObject({
+  expect(memcell(folder.path, "trash", "purge", "--older-than", "30d", "--yes", ...user)).toMatchObject({
     status: 0,
     stdout: list,
   });

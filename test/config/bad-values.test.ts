@@ -61,7 +61,7 @@ const texts: readonly Row[] = [
   ].map(([text = "", nearest]) => ({
     path: "serve.originClass" as const,
     text,
-    allowed: `one of ${classes}; the nearest class is ${nearest}`,
+    allowed: `one of ${classes}; did you mean ${nearest}?`,
   })),
   { path: "serve.originClass", text: "", allowed: `one of ${classes}` },
   { path: "serve.auth.clientClaim", text: "", allowed: "1 to 2048 characters without control characters" },
@@ -142,7 +142,7 @@ const listed: readonly Row[] = [
     text,
     allowed: client,
   })),
-  { path: "serve.auth.clientOrigins", text: "web=user", allowed: `${client}; the nearest class is direct_user` },
+  { path: "serve.auth.clientOrigins", text: "web=user", allowed: `${client}; did you mean direct_user?` },
   { path: "serve.auth.algorithms", text: "HS256", allowed: algorithm },
   { path: "serve.auth.algorithms", text: "none", allowed: algorithm },
 ];

@@ -82,7 +82,7 @@ test.for(all)("$name does nothing if a variable is misspelt or the file is inval
   const said = { env: { MEMCELL_AUDITLOG: "log/a.jsonl" } };
   const misspelt = memcell(`misspelt-${name}`, args, said);
   expect(misspelt).toMatchObject({ status: 2, stdout: "" });
-  expect(misspelt.stderr).toContain("the nearest is MEMCELL_AUDIT_LOG");
+  expect(misspelt.stderr).toContain("did you mean MEMCELL_AUDIT_LOG?");
   expect(existsSync(join(misspelt.cwd, "data"))).toBe(false);
   const unknown = memcell(`unknown-${name}`, args, { file: { auditlog: "x" } });
   expect(unknown).toMatchObject({ status: 2, stdout: "" });

@@ -27,22 +27,26 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   { name: "a key twice, once escaped", text: '{"policy":"a","polic\\u0079":"b"}', says: 'the key "policy" twice' },
   { name: "the prototype's key", text: '{"__proto__":{"data":"x"}}', says: 'it has the key "__proto__"' },
   { name: "the prototype's key inside", text: '{"serve":{"__proto__":{"port":1}}}', says: 'has the key "__proto__"' },
-  { name: "a prototype's name", text: '{"constructor":{}}', says: '"FILE" has "constructor", which is not a setting' },
-  { name: "a prototype's name inside", text: '{"serve":{"toString":1}}', says: 'has "serve.toString", which is no' },
+  { name: "a prototype's name", text: '{"constructor":{}}', says: '"FILE" has "constructor": unknown setting' },
+  {
+    name: "a prototype's name inside",
+    text: '{"serve":{"toString":1}}',
+    says: 'has "serve.toString": unknown setting',
+  },
   {
     name: "a misspelt name",
     text: '{"auditlog":"x"}',
-    says: '"FILE" has "auditlog", which is not a setting; the nearest is "auditLog"',
+    says: '"FILE" has "auditlog": unknown setting; did you mean "auditLog"?',
   },
   {
     name: "a misspelt group",
     text: '{"server":{}}',
-    says: 'has "server", which is not a setting; the nearest is "serve"',
+    says: 'has "server": unknown setting; did you mean "serve"?',
   },
   {
     name: "a name in the wrong place",
     text: '{"port":1}',
-    says: 'has "port", which is not a setting; the nearest is "serve.port"',
+    says: 'has "port": unknown setting; did you mean "serve.port"?',
   },
   {
     name: "a path for a name",
@@ -69,7 +73,7 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
     text: '{"serve":{"auth":null}}',
     says: 'serve.auth (file FILE "serve.auth") is null, allowed: an object',
   },
-  { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema", which is not a setting' },
+  { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema": unknown setting' },
   {
     name: "a schema that is a number",
     text: '{"$schema":1}',
@@ -82,12 +86,12 @@ const texts: readonly { readonly name: string; readonly text: string | Buffer; r
   {
     name: "an endless unknown name",
     text: `{"${"x".repeat(60_000)}":1}`,
-    says: `has "${"x".repeat(60)}…", which is not a setting`,
+    says: `has "${"x".repeat(60)}…": unknown setting`,
   },
   {
     name: "names with terminal control characters",
     text: '{"\\u001b[2J\\u202e":1}',
-    says: 'has "\\u001b[2J\\u202e", which is not a setting',
+    says: 'has "\\u001b[2J\\u202e": unknown setting',
   },
   {
     name: "too many bytes",

@@ -14,7 +14,7 @@ test.for([
   { variable: "MEMCELL_USER", nearest: "MEMCELL_SERVE_USER" },
   { variable: "MEMCELL_", nearest: "MEMCELL_DATA" },
 ])("refuses $variable and suggests $nearest", async ({ variable, nearest }) => {
-  const says = `the environment has "${variable}", which is not a setting; the nearest is ${nearest}`;
+  const says = `the environment has "${variable}": unknown setting; did you mean ${nearest}?`;
   expect(await mistakeOf([], { [variable]: "x" })).toBe(says);
   expect(await mistakeOf([], { [variable]: "" })).toBe(says);
 });

@@ -101,7 +101,7 @@ test("the file with agents' keys, and that with a key set", async () => {
   const file = write("keys.json", '{\n  "one": "alice",\n}');
   await expect(openAgentKeys(file)).rejects.toThrow("it is not JSON (line 3, column 1: a key in double quotes");
   const keys = { kind: "jwks-file", file } as const;
-  await expect(openTokenKeys(tokenOptions({ jwksUrl: "" }, { keys }))).rejects.toThrow(
+  await expect(openTokenKeys(tokenOptions({ jwksUrl: "" }, { keys }), () => {})).rejects.toThrow(
     "it is not JSON (line 3, column 1",
   );
 });

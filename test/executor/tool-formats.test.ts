@@ -77,8 +77,8 @@ test.for<readonly [what: string, options: unknown, message: string]>([
   ["a property of every object", { format: "constructor" }, 'format is "constructor", allowed: '],
   ["a format of another type", { format: 5 }, "format is 5, allowed: "],
   ["null", { format: null }, "format is null, allowed: "],
-  ["an unknown option", { shape: "openai" }, 'there is no option "shape", allowed: format'],
-  ["options that are no object", "openai", 'the options are "openai", allowed: an object'],
+  ["an unknown option", { shape: "openai" }, 'unknown option "shape"; did you mean "format"?'],
+  ["options that are no object", "openai", 'the options are "openai"; expected an object'],
 ])("%s is refused", ([, options, message]) => {
   const list = (): unknown => runtime.tools(options as { format: "openai" });
   expect(list).toThrow(expect.objectContaining({ name: "ToolError", code: "INPUT_INVALID" }));

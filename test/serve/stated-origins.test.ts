@@ -125,8 +125,16 @@ test("the same over standard input and output", async () => {
 const unfit: readonly { readonly name: string; readonly meta: object; readonly value: string }[] = [
   { name: "an unknown class", meta: { [key]: { class: "root" } }, value: 'an object with the class "root"' },
   { name: "a class that is null", meta: { [key]: { class: null } }, value: "an object with the class null" },
-  { name: "an unknown field", meta: { [key]: { clas: "direct_user" } }, value: 'an object with the field "clas"' },
-  { name: "a user", meta: { [key]: { userId: "bob" } }, value: 'an object with the field "userId"' },
+  {
+    name: "an unknown field",
+    meta: { [key]: { clas: "direct_user" } },
+    value: 'an object with the field "clas" (did you mean "class"?)',
+  },
+  {
+    name: "a user",
+    meta: { [key]: { userId: "bob" } },
+    value: 'an object with the field "userId" (did you mean "run"?)',
+  },
   { name: "an empty run", meta: { [key]: { run: "" } }, value: 'an object whose "run" is empty' },
   {
     name: "a long run",

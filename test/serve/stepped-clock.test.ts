@@ -12,7 +12,7 @@ const steps = [
   { name: "back", stepMs: -hourMs },
   { name: "forward", stepMs: hourMs },
 ];
-const times = { keysMs: 5_000, keysCooldownMs: 0, keysAgeMs: 600_000 };
+const times = { tell: () => {}, keysMs: 5_000, keysCooldownMs: 0, keysAgeMs: 600_000 };
 /** The tokens are signed, and must not have ended, before the step. */
 const endsInS = 4 * 3_600;
 

@@ -47,7 +47,7 @@ const soleImporters: Record<string, string> = {
   "@secretlint/types": "host/detect/credential-rules.ts",
   commander: "host/cli/commander.ts",
   diff: "host/upkeep/unified-diff.ts",
-  "fastest-levenshtein": "host/config/nearest-name.ts",
+  "fastest-levenshtein": "shared/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
   "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",

@@ -87,18 +87,22 @@ test.for([
   { name: "a class in capitals", origin: { class: "OWNER_EDIT" }, value: 'an object with the class "OWNER_EDIT"' },
   { name: "a class in a list", origin: { class: ["owner_edit"] }, value: "an object with the class of type object" },
   { name: "a name of a built-in as class", origin: { class: "length" }, value: 'an object with the class "length"' },
-  { name: "a misspelt field", origin: misspelt, value: 'an object with the field "sorce"' },
+  { name: "a misspelt field", origin: misspelt, value: 'an object with the field "sorce" (did you mean "source"?)' },
   {
     name: "a built-in's name",
     origin: { class: "unstated", toString: 1 },
-    value: 'an object with the field "toString"',
+    value: 'an object with the field "toString" (did you mean "turn"?)',
   },
   {
     name: "its own __proto__",
     origin: JSON.parse('{ "class": "unstated", "__proto__": {} }') as object,
-    value: 'an object with the field "__proto__"',
+    value: 'an object with the field "__proto__" (did you mean "run"?)',
   },
-  { name: "trust of its own", origin: { ...full, trust: 1 }, value: 'an object with the field "trust"' },
+  {
+    name: "trust of its own",
+    origin: { ...full, trust: 1 },
+    value: 'an object with the field "trust" (did you mean "run"?)',
+  },
   { name: "an empty run", origin: { ...full, run: "" }, value: 'an object whose "run" is empty' },
   {
     name: "a long run",

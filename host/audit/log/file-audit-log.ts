@@ -153,7 +153,8 @@ async function lockHead(folder: LogFolder, name: string, waitMs: number): Promis
     headFile[Symbol.dispose]();
     const waitedMs = Math.round(performance.now() - start);
     if (waitedMs >= waitMs) {
-      throw new ToolError("BUSY", `Cannot open the audit log: another runtime has been writing it for ${waitedMs} ms`);
+      const reason = `another runtime writes it, such as a server, and has not closed it for ${waitedMs} ms`;
+      throw new ToolError("BUSY", `Cannot open the audit log: ${reason}; stop that one, or name another log file`);
     }
     await setTimeout(pollMs);
   }

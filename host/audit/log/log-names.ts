@@ -1,8 +1,10 @@
 import { auditLimits } from "../../../shared/limits.ts";
+import { checkFields } from "../../values/known-fields.ts";
 import type { AuditLogOptions } from "../audit-log.ts";
 
 /** Returns the options with their defaults. Throws `TypeError` or `RangeError` for invalid ones. */
 export function checkAuditLogOptions(options: AuditLogOptions): Required<AuditLogOptions> {
+  checkFields("auditLog", options, { file: true, fileBytesMax: true, onFailure: true });
   const { file, fileBytesMax = auditLimits.fileBytesMax, onFailure = "refuse" } = options;
   if (typeof file !== "string" || file === "") throw new TypeError("the audit log needs a file");
   // Operating systems cut a path at a NUL. A separator at the end names a folder.

@@ -18,6 +18,7 @@ export async function listRuns(
     runs.push(...page);
     progress.show(counted(runs.length, "run"));
   }
+  if (runs.length === 0) await tools.refuseUnknownUser();
   progress.print(isJson ? `${visibleJson(runs)}\n` : tableOf(runs));
 }
 

@@ -3,9 +3,12 @@
  */
 import { trashFolder } from "../../../shared/path.ts";
 import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
+import { quoted } from "../../../shared/text.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import type { MemoryChange } from "../../values/memory-change.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { errorOf } from "../../values/tool-result.ts";
+import { refuseUnknown } from "../open-runtime.ts";
 
 export const runsFamily = "run-history";
 
@@ -73,6 +76,20 @@ export class RunTools {
       page = await this.#call<EventsPage>("LoadRun", { ...ids, cursor: page?.meta.cursor });
       yield page;
     } while (page.more);
+  }
+
+  /** Throws `ENTRY_NOT_FOUND` if nothing is stored of the user. */
+  async refuseUnknownUser(): Promise<void> {
+    await refuseUnknown(this.#runtime, this.#ctx.userId, "list the runs");
+  }
+
+  /** Throws `ENTRY_NOT_FOUND` if there is no such run: to load it gives no events. */
+  async refuseUnknownRun({ agentId, runId }: RunIds): Promise<void> {
+    for await (const page of this.list(agentId)) {
+      if (page.some((run) => run.agentId === agentId && run.runId === runId)) return;
+    }
+    const what = `the agent ${quoted(agentId)} has no run ${quoted(runId)}`;
+    throw new ToolError("ENTRY_NOT_FOUND", `Cannot show the run: ${what}`);
   }
 
   /** Moves a run to the trash. */

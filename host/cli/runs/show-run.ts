@@ -39,6 +39,7 @@ export async function showRun(
     isDamaged ||= meta.damagedLines > 0;
     progress.show(counted(loaded, "event"));
   }
+  if (loaded === 0 && !isDamaged) await tools.refuseUnknownRun(ids);
   await print(kept);
   if (isEmpty && !isJson) progress.print("No events\n");
   if (isDamaged) progress.warn('memcell runs: some lines are no events; "memcell doctor" names them\n');

@@ -79,7 +79,7 @@ export function toolsIn(
   tools: ToolDescription[],
 ): ToolDescription[] | ToolFormats[ToolFormat][] {
   const action = "list the tools";
-  refuseOthers(action, options, ["format"]);
+  refuseOthers(action, options, { format: true });
   const { format } = options;
   if (format === undefined) return tools;
   if (typeof format === "string" && Object.hasOwn(formats, format)) return tools.map((tool) => formats[format](tool));

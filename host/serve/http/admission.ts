@@ -35,12 +35,16 @@ export interface Admission {
 }
 
 /** Rejects with a `RangeError` for unusable keys, and for a server for one user that other machines can reach. */
-export async function openAdmission(options: HttpServeOptions, metadataUrl: string | null): Promise<Admission> {
+export async function openAdmission(
+  options: HttpServeOptions,
+  metadataUrl: string | null,
+  onError: (error: unknown) => void,
+): Promise<Admission> {
   const { access, host, storage } = options;
   const keysFile = storage?.agentKeys ?? null;
   if (access.kind === "token") {
     const agentKeys = keysFile === null ? null : await openAgentKeys(keysFile);
-    return admitByToken(access.token, await openTokenKeys(access.token), { metadataUrl, agentKeys });
+    return admitByToken(access.token, await openTokenKeys(access.token, onError), { metadataUrl, agentKeys });
   }
   if (keysFile !== null) throw new RangeError("Cannot use agents' keys for a server of one user");
   if (!isLoopback(host)) {

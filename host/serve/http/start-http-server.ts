@@ -55,7 +55,7 @@ export async function startHttpServer(
   const { onError, onFault } = boundedLog(onLog);
   if (options.storage !== null) checkStorageTools(runtime);
   const metadataUrl = metadataUrlOf(options);
-  const admission = await openAdmission(options, metadataUrl?.href ?? null);
+  const admission = await openAdmission(options, metadataUrl?.href ?? null, onError);
   const underWay = new UnderWay();
   const parts: AnsweringParts = {
     runtime,

@@ -6,6 +6,7 @@ import { UnfitJson } from "../../../shared/strict-json.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { parsePlacedJson } from "../../values/json-place.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { isSafeAddress } from "../loopback.ts";
 import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
@@ -21,9 +22,15 @@ export interface VerifyingKeys {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** Rejects with a `RangeError` when the keys cannot be used, or fit none of the algorithms. */
-export async function openTokenKeys({ keys, algorithms }: TokenOptions): Promise<VerifyingKeys> {
-  if (keys.kind === "jwks-url") return { algorithms, ...remoteKeys(keys.url) };
+/**
+ * Rejects with a `RangeError` when the keys cannot be used, or fit none of the algorithms. `tell` gets a failure to fetch
+ * the keys that no request has met.
+ */
+export async function openTokenKeys(
+  { keys, algorithms }: TokenOptions,
+  tell: (error: unknown) => void,
+): Promise<VerifyingKeys> {
+  if (keys.kind === "jwks-url") return { algorithms, ...remoteKeys(keys.url, { tell }) };
   const text = await readKeyFile(keys);
   const allowed = algorithms.join(", ");
   if (keys.kind === "public-key") {
@@ -118,20 +125,27 @@ type KeyTimes = { readonly [Name in "keysMs" | "keysCooldownMs" | "keysAgeMs"]: 
  */
 export function remoteKeys(
   address: string,
-  { keysMs, keysCooldownMs, keysAgeMs }: KeyTimes = httpLimits,
+  { tell, ...times }: Partial<KeyTimes> & { readonly tell: (error: unknown) => void },
 ): Pick<VerifyingKeys, "find" | "isReady"> {
   const url = new URL(address);
   if (!isSafeAddress(url)) {
     throw new RangeError("Cannot use the key set: its URL is neither https: nor on a loopback address");
   }
+  const { keysMs, keysCooldownMs, keysAgeMs }: KeyTimes = { ...httpLimits, ...times };
+  let failure: ToolError | null = null;
   // The package measures a key set's age by the system's clock. After a step back, it would not fetch for as long.
   let [retryAtMs, fetchedAtMs] = [0, -Infinity];
   const fetchKeys: FetchImplementation = async (...request) => {
-    if (performance.now() < retryAtMs) throw new Error("The key set could not be fetched a moment ago");
+    if (failure !== null && performance.now() < retryAtMs) throw failure;
     retryAtMs = performance.now() + keysCooldownMs;
-    const response = await fetchKeySet(...request);
-    [retryAtMs, fetchedAtMs] = [0, performance.now()];
-    return response;
+    try {
+      const response = await fetchKeySet(...request);
+      [retryAtMs, fetchedAtMs, failure] = [0, performance.now(), null];
+      return response;
+    } catch (error) {
+      failure = cannotFetch(url, error, keysMs);
+      throw failure;
+    }
   };
   const remote = createRemoteJWKSet(url, { timeoutDuration: keysMs, [customFetch]: fetchKeys });
   let known: JWTVerifyGetKey | null = null;
@@ -154,23 +168,59 @@ export function remoteKeys(
     }
   };
   const hasKeys = async (): Promise<boolean> => {
-    // The error is reported when a token has to be verified.
-    if (known === null) await reload().catch(() => null);
+    const isFirst = failure === null;
+    // Only the first failure of several: a probe asks again and again, and requests report theirs.
+    if (known === null) await reload().catch((error: unknown) => isFirst && tell(error));
     return known !== null;
   };
   return { find, isReady: hasKeys };
 }
 
+/** Says for the operator from where the keys did not come, and why. Clients get nothing of it. */
+function cannotFetch({ origin, pathname }: URL, error: unknown, keysMs: number): ToolError {
+  return new ToolError("INTERNAL", `Cannot fetch the key set from ${origin}${pathname}: ${reasonOf(error, keysMs)}`);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the connection was refused",
+  ECONNRESET: "the connection was cut",
+  ENOTFOUND: "there is no host of this name",
+  EAI_AGAIN: "the host's name cannot be looked up",
+  EHOSTUNREACH: "there is no way to the host",
+  ENETUNREACH: "there is no way to the network",
+};
+
+function reasonOf(error: unknown, keysMs: number): string {
+  if (!(error instanceof Error)) return "the request failed";
+  if (["AbortError", "TimeoutError"].includes(error.name)) return `no answer in ${keysMs} ms`;
+  const { cause } = error;
+  if (!(cause instanceof Error)) return error.message;
+  const code = "code" in cause && typeof cause.code === "string" ? cause.code : null;
+  const reason = (reasons[code ?? ""] ?? cause.message) || "the request failed";
+  return code === null ? reason : `${reason} (${code})`;
+}
+
 const fetchKeySet: FetchImplementation = async (url, options) => {
   const response = await fetch(url, options);
-  if (response.status !== 200) throw new Error(`The server of the key set answered ${response.status}, expected 200`);
+  if (response.status >= 300 && response.status < 400)
+    throw new Error(`it redirects (${response.status}); expected 200`);
+  if (response.status !== 200) throw new Error(`the server answered ${response.status}; expected 200`);
   const { keyFileBytesMax } = httpLimits;
   const bytes = await boundedBytes(response.body ?? [], keyFileBytesMax);
-  if (bytes === null) throw new Error(`The key set is larger than ${keyFileBytesMax} bytes`);
+  if (bytes === null) throw new Error(`it is larger than ${keyFileBytesMax} bytes`);
   const body = bytes.toString("utf8");
-  const { keys } = JSON.parse(body) as { keys?: unknown };
+  const keys = keysIn(body);
   if (!Array.isArray(keys) || keys.length > httpLimits.keysMax) {
-    throw new Error(`The key set does not have "keys" of at most ${httpLimits.keysMax} JSON Web Keys`);
+    throw new Error(`it does not have "keys" of at most ${httpLimits.keysMax} JSON Web Keys`);
   }
   return new Response(body);
 };
+
+function keysIn(body: string): unknown {
+  try {
+    return (JSON.parse(body) as { readonly keys?: unknown } | null)?.keys;
+  } catch {
+    // The parser's message quotes the body.
+    throw new Error("its answer is not JSON");
+  }
+}

@@ -1,11 +1,14 @@
 /** Checks the mounts before anything is loaded or created. Refuses every folder that is not clearly safe. */
 import { resolve } from "node:path";
 
+import type { FieldsOf } from "../../../shared/known-fields.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { scopeName } from "../../../shared/path.ts";
 import { hasNul, quoted } from "../../../shared/text.ts";
 import { holds, leadsInto, realPath, wayUp } from "../../disk/leads-into.ts";
 import type { Located } from "../../disk/leads-into.ts";
+import { checkFields } from "../../values/known-fields.ts";
+import type { Mount } from "../../values/mount.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { isUserId, userIdsAllowed } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
@@ -40,8 +43,11 @@ interface LocatedMount extends MountLocation {
   readonly way: readonly [Located, ...Located[]];
 }
 
+const mountFields: FieldsOf<Mount> = { userId: true, scope: true, dir: true };
+
 function checkMount(mount: unknown, label: string): MountLocation {
   if (typeof mount !== "object" || mount === null) throw new TypeError(`${label} is not an object`);
+  checkFields<object>(label, mount, mountFields);
   const { userId, scope, dir } = mount as Readonly<Record<string, unknown>>;
   if (typeof userId !== "string" || !isUserId(userId)) {
     throw new RangeError(`${label}.userId is ${shown(userId)}, allowed: ${userIdsAllowed}`);

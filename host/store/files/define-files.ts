@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 
 import { leadsInto } from "../../disk/leads-into.ts";
+import { checkFields } from "../../values/known-fields.ts";
 import type { Mount } from "../../values/mount.ts";
 import type { StoreDefinition } from "../store.ts";
 import { checkMounts, refuseLogIn, refuseUnfitTools } from "./check-mounts.ts";
@@ -34,7 +35,9 @@ export interface FileStoreOptions {
  * @example
  * const runtime = await createRuntime({ store: fileStore({ dir: "data", durability: "relaxed" }) });
  */
-export function fileStore({ dir, mounts, durability = "full" }: FileStoreOptions): StoreDefinition {
+export function fileStore(options: FileStoreOptions): StoreDefinition {
+  checkFields("fileStore", options, { dir: true, mounts: true, durability: true });
+  const { dir, mounts, durability = "full" } = options;
   if (typeof dir !== "string" || dir === "") throw new TypeError("fileStore needs a dir");
   if (durability !== "full" && durability !== "relaxed") {
     throw new RangeError(`durability is ${String(durability)}, allowed: "full", "relaxed"`);

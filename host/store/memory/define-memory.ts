@@ -16,7 +16,8 @@ import { MemoryUsers } from "./memory-users.ts";
  * @example
  * const runtime = await createRuntime({ store: memoryStore() });
  */
-export function memoryStore(): StoreDefinition {
+export function memoryStore(...options: readonly never[]): StoreDefinition {
+  if (options.length > 0) throw new TypeError("memoryStore keeps nothing on a disk and takes no options");
   const users = new MemoryUsers();
   return {
     location: { kind: "memory" },

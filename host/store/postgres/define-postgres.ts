@@ -1,3 +1,4 @@
+import { checkFields } from "../../values/known-fields.ts";
 import { answerReads } from "../bridge/answer-reads.ts";
 import { defaultSettings } from "../store-settings.ts";
 import type { StoreDefinition } from "../store.ts";
@@ -22,6 +23,7 @@ export interface PostgresStoreOptions {
 
 /** A store for `createRuntime` in a PostgreSQL database, which several hosts can share. */
 export function postgresStore(options: PostgresStoreOptions): StoreDefinition {
+  checkFields("postgresStore", options, { url: true, connectionsMax: true, durability: true });
   const { url, connectionsMax = 10, durability = "full" } = options;
   if (typeof url !== "string" || !/^postgres(?:ql)?:\/\//.test(url)) {
     throw new TypeError("postgresStore needs a url that begins with postgres://");

@@ -1,9 +1,12 @@
 /** Guesses the intended name. The only file that imports fastest-levenshtein. */
 import { distance } from "fastest-levenshtein";
 
-/** Returns a known name that ends in `tail`, or else the one with the smallest edit distance. */
-export function nearestName(name: string, tail: string, known: readonly string[]): string {
-  const namesake = known.find((each) => each.toLowerCase().endsWith(tail.toLowerCase()));
+/**
+ * Returns the known name with the smallest edit distance, whatever the case. `tail`: a known name that ends in it is
+ * nearer than all others. Default: none is.
+ */
+export function nearestName(name: string, known: readonly string[], tail: string | null = null): string {
+  const namesake = tail === null ? undefined : known.find((each) => each.toLowerCase().endsWith(tail.toLowerCase()));
   if (namesake !== undefined) return namesake;
   const wanted = name.slice(0, 100).toLowerCase();
   const distanceTo = (each: string): number => distance(wanted, each.toLowerCase());
