@@ -28,8 +28,6 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
   // The store's own findings say it if it is no file.
   if (!found.some(({ path }) => path.startsWith("stores/"))) found.push(...(await grantsFindings(operation)));
   // Of a history or a log that cannot be read, the store's own findings say it.
-  const isOfStore = ({ problem, path }: Finding): boolean =>
-    problem === "history-broken" || path.startsWith(hostFolder);
   if (!found.some(isOfStore)) found.push(...(await runsFindings(operation)));
   const linked = new Set(found.filter(({ problem }) => problem === "several-names").map(({ path }) => path));
   const remedy = linked.size > 0 ? mendOthersFirst : null;
@@ -87,6 +85,10 @@ async function look(operation: Operation, inspector: CatalogTool, remedy: string
 
 /** Where the host keeps what is its own. */
 const hostFolder = ".memcell/";
+
+/** Whether it says of the host's own files that nothing can be known from them. */
+const isOfStore = ({ problem, path }: Finding): boolean => problem === "history-broken" || path.startsWith(hostFolder);
+
 const mendOthersFirst = "mend the others first";
 const action = "look after a user's files";
 
