@@ -6,7 +6,8 @@ export interface PendingUpkeep {
   /**
    * Returns the writes that wait for the owner of the memory, the oldest first: those of calls whose text the policy does
    * not let take effect at once. They are in no index, read, list or search, and are dropped after 30 days. At most 100 of
-   * a user wait, and 20 of a run.
+   * a user wait, and 20 of a run, whose records have at most 16 MiB together, and 4 MiB those of a run. What is more is
+   * `QUOTA_EXCEEDED` for the call.
    *
    * @example
    * for (const { id, tool, trust, files } of await runtime.upkeep.pending({ userId: "alice" })) {
