@@ -1,6 +1,8 @@
 /** The versions of a change of files, with the contents that they name. */
-import type { Seen } from "../../values/change-set.ts";
+import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { giveTurn } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { digestOf } from "../reading.ts";
@@ -15,6 +17,9 @@ import type { ScopeFolders } from "./scope-folders.ts";
 /** Of files that a change only reads, so many edits by hand become versions with it, and so many bytes of contents. */
 const [readEditsMax, readEditsBytesMax] = [64, 1024 * 1024];
 
+/** How many bytes of files are read to find their contents in the history. */
+const hashedBytesMax = 64 * 1024 * 1024;
+
 /** The versions of a change, and the contents that they name. */
 export interface ChangeVersions {
   readonly versions: readonly PlannedVersion[];
@@ -24,26 +29,30 @@ export interface ChangeVersions {
 }
 
 /** Throws `StaleCall` if a file that somebody has edited is being edited. */
-export function planChangeVersions(
+export function* planChangeVersions(
   ground: VersionGround,
   change: VersionedChange,
   { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
-): ChangeVersions {
+): Pieces<ChangeVersions> {
   const planned = change.planned.filter((file) => isOfEntries(kind, file));
   const ofEntries = change.seen.filter((file) => isOfEntries(kind, file));
   const changed = new Set(planned.map(placeKey));
   const onlyRead = ofEntries.filter((file) => !changed.has(placeKey(file)));
-  const seen = [...ofEntries.filter((file) => changed.has(placeKey(file))), ...editedAmong(onlyRead, ground, folders)];
-  const versions = planVersions(ground, { ...change, planned, seen });
+  const seen = [
+    ...ofEntries.filter((file) => changed.has(placeKey(file))),
+    ...(yield* editedAmong(onlyRead, ground, folders)),
+  ];
+  const versions = yield* planVersions(ground, { ...change, planned, seen });
   const edited = versions.flatMap((each) => editedBy(each, folders));
   return { versions, edited, written: versions.flatMap((each) => writtenBy(each, planned)) };
 }
 
 /** The files that somebody has edited before they were read. Of many or large ones, some are found later. */
-function editedAmong(seen: readonly Seen[], { origins }: VersionGround, folders: ScopeFolders): Seen[] {
+function* editedAmong(seen: readonly Seen[], { origins }: VersionGround, folders: ScopeFolders): Pieces<Seen[]> {
   const edited: Seen[] = [];
   let bytes = 0;
   for (const file of seen) {
+    yield;
     if (file.digest === (origins.of(file.scope, file.path)?.sha256 ?? null)) continue;
     const content = contentIn(folders, file.scope, file.path);
     // Somebody has edited it since.
@@ -84,4 +93,18 @@ function writtenBy({ version }: PlannedVersion, planned: readonly PlannedFile[])
     const content = contents.get(key) ?? null;
     return sha256 === null || from !== undefined || content === null ? [] : [{ key, sha256, content }];
   });
+}
+
+/** The hashes of files, as far as they can be read and are not too many bytes together. */
+export async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string[]> {
+  const hashes: string[] = [];
+  let bytes = 0;
+  for (const { scope, path } of files) {
+    await giveTurn();
+    const content = contentIn(folders, scope, path);
+    hashes.push(digestOf(content) ?? "");
+    bytes += content?.length ?? 0;
+    if (bytes > hashedBytesMax) break;
+  }
+  return hashes;
 }

@@ -1,3 +1,4 @@
+import { atOnce } from "../../values/turns.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -28,7 +29,7 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   if (!folder || !own || !wal || needsRecovery(wal, boot) || wal.isOfEarlierVersion) return;
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
   const sizes = sizesOf(wal.tail);
-  const added = versionsInRecords(wal.records, new ContentBases());
+  const added = atOnce(versionsInRecords(wal.records, new ContentBases()));
   const versions = wal.isContinued ? [...memo.versions, ...added] : added;
   if (versions.length > 0) moveVersionsNow(own, versions);
   retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);

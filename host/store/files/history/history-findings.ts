@@ -1,5 +1,6 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import type { StoreFinding } from "../../holding.ts";
 import { followChain } from "../../versions/version-chain.ts";
 import { WalDamaged } from "../commit/find-records.ts";
@@ -10,9 +11,9 @@ import { historyFolder, HistoryFolder } from "./history-folder.ts";
 import { readPresent } from "./present-file.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
-export function historyFindings(own: Directory, home: Home): StoreFinding[] {
+export function* historyFindings(own: Directory, home: Home): Pieces<StoreFinding[]> {
   using history = HistoryFolder.open(own);
-  const message = history === null ? whyMissing(own, home) : faultIn(history);
+  const message = history === null ? whyMissing(own, home) : yield* faultIn(history);
   if (message === null) return [];
   return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
 }
@@ -29,11 +30,11 @@ function whyMissing(own: Directory, home: Home): string | null {
   }
 }
 
-function faultIn(history: HistoryFolder): string | null {
+function* faultIn(history: HistoryFolder): Pieces<string | null> {
   const [oldest = 1] = history.segments("versions");
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
-  if (oldest > 1 && readPresent(history) === null) return `the versions before ${oldest} are missing`;
-  return followChain(linesOf(history), oldest).fault;
+  if (oldest > 1 && (yield* readPresent(history)) === null) return `the versions before ${oldest} are missing`;
+  return (yield* followChain(linesOf(history), oldest)).fault;
 }
 
 function* linesOf(history: HistoryFolder): Generator<string> {

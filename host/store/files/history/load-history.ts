@@ -1,3 +1,4 @@
+import type { Pieces } from "../../../values/turns.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import { lostTrust } from "../../versions/version.ts";
 import type { Wal } from "../commit/wal.ts";
@@ -23,8 +24,8 @@ export interface HistoryPlace {
 
 type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment" | "end">;
 
-export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHistory {
-  const origins = (history && readPresent(history)) ?? new PresentOrigins();
+export function* loadHistory({ history, wal, queued }: HistoryPlace): Pieces<LoadedHistory> {
+  const origins = (history && (yield* readPresent(history))) ?? new PresentOrigins();
   const stored = history === null ? [] : storedVersions(history, origins.head.seq + 1);
   // Whoever sets a WAL up makes the folder too.
   const hasNoFolder = history === null && wal !== null && wal.isSetUp && !wal.isOfEarlierVersion;
@@ -33,6 +34,7 @@ export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHisto
   let isBroken = hasNoFolder || hasNoWal || history?.hasLost === true;
   let unwritten = 0;
   for (const { version, head } of withQueued(stored, queued)) {
+    yield;
     if (version.seq <= origins.head.seq) continue;
     isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash;
     origins.add(version, head);

@@ -1,4 +1,5 @@
 import type { HistoryLimits } from "../../../values/history-limits.ts";
+import { inTurns } from "../../../values/turns.ts";
 import { agedBefore, agedContents, isAgingDue } from "../../versions/aged-contents.ts";
 import type { PresentOrigins } from "../../versions/present-origins.ts";
 import { parseLine } from "../../versions/version-line.ts";
@@ -30,7 +31,7 @@ export interface Aging extends Pick<HistoryLimits, "daysMax"> {
 export async function pruneByAge(history: HistoryFolder, { origins, ...bound }: Aging): Promise<boolean> {
   if (!isAgingDue(history.agedMs, bound.nowMs)) return false;
   const isYoung = oldestMs(history) >= agedBefore(bound);
-  const aged = isYoung ? noHashes : agedContents(versionsIn({ history, queued: [] }), origins, bound);
+  const aged = isYoung ? noHashes : agedContents(await inTurns(versionsIn({ history, queued: [] })), origins, bound);
   if (aged.size > 0) await forgetContents(history, aged);
   history.noteAged(bound.nowMs);
   return aged.size > 0;
