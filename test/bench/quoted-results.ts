@@ -3,14 +3,8 @@ import { figureAt } from "./figure-at.ts";
 import type { Results, Target } from "./results.ts";
 import { shown, verdict } from "./targets.ts";
 
-/** Where a document has a quote: what stands before it, and behind it. */
-type Marks = readonly [begin: string, end: string];
-
-const benchMarks: Marks = ["<!-- bench: made by `npm run bench -- --write` -->", "<!-- /bench -->"];
-export const holdingMarks: Marks = [
-  "<!-- holding: made by `npm run bench:holding -- --write` -->",
-  "<!-- /holding -->",
-];
+const begin = "<!-- bench: made by `npm run bench -- --write` -->";
+const end = "<!-- /bench -->";
 
 /** The figures that each row quotes, by the keys of table and figure. */
 const rows: readonly (readonly [text: string, ...figures: readonly (readonly [table: string, figure: string])[]])[] = [
@@ -96,27 +90,8 @@ export function costTable(results: Results): string {
   ].join("\n");
 }
 
-/** The other table for `test/bench/README.md`, from `results/bench.holding.json`. */
-export function holdingTable(results: Results): string {
-  const { cores, cpu, node, fileSystem } = results.machine;
-  const figures = results.sections.flatMap(({ tables }) => tables).flatMap((table) => table.figures);
-  return [
-    "",
-    "| | longest hold | collector in it | bound | |",
-    "|---|---|---|---|---|",
-    ...figures.flatMap(({ name, facts, targets: [target] }) => {
-      if (target === undefined) return [];
-      const [found, bound] = [`${shown(target.found)} ms`, `${target.kind} ${target.bound} ms`];
-      return [`| ${name} | ${found} | ${facts["garbage, ms"] ?? "?"} ms | ${bound} | ${verdict(target)} |`];
-    }),
-    "",
-    `${cores} cores (${cpu}), Node ${node}, ${fileSystem}.`,
-    "",
-  ].join("\n");
-}
-
 /** Replaces the quote between a document's two marks. Throws if the document has none. */
-export function replaceQuote(document: string, quote: string, [begin, end]: Marks = benchMarks): string {
+export function replaceQuote(document: string, quote: string): string {
   const [from, to] = [document.indexOf(begin), document.indexOf(end)];
   if (from < 0 || to < from) throw new RangeError("The document has no place for results of the benchmark");
   return document.slice(0, from) + begin + quote + document.slice(to);

@@ -5,22 +5,18 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
-import { caseGroups } from "./holding/cases.ts";
 import { groupsOf } from "./picture-groups.ts";
 import { drawResults } from "./picture.ts";
-import { costLine, costTable, holdingMarks, holdingTable, replaceQuote } from "./quoted-results.ts";
+import { costLine, costTable, replaceQuote } from "./quoted-results.ts";
 import { formatResults, parseResults } from "./results.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
 const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
 const json = textOf("test/bench/results/bench.json");
 const results = parseResults(json);
-const holdingJson = textOf("test/bench/results/bench.holding.json");
-const holding = parseResults(holdingJson);
 
 test("the results match the schema, byte for byte as the benchmark writes them", () => {
   expect(formatResults(results)).toBe(json);
-  expect(formatResults(holding)).toBe(holdingJson);
 });
 
 test("refuses results of another form", () => {
@@ -33,7 +29,7 @@ test("the results come from one run of all sections", () => {
 });
 
 test("each verdict follows from its figure and bound", () => {
-  const targets = [...results.sections, ...holding.sections]
+  const targets = results.sections
     .flatMap(({ tables }) => tables)
     .flatMap(({ figures }) => figures)
     .flatMap((figure) => figure.targets.map((target) => ({ figure, target })));
@@ -51,13 +47,6 @@ const quotes = [
 
 test.for(quotes)("$document quotes the results", ({ document, quote }) => {
   expect(replaceQuote(textOf(document), quote)).toBe(textOf(document));
-});
-
-test("the README quotes how long operations hold the event loop, each that is measured", () => {
-  const document = textOf("test/bench/README.md");
-  expect(replaceQuote(document, holdingTable(holding), holdingMarks)).toBe(document);
-  const [figures] = holding.sections.flatMap(({ tables }) => tables.map((table) => table.figures));
-  expect(figures?.map(({ key }) => key)).toEqual(caseGroups.flatMap(({ cases }) => cases.map(({ key }) => key)));
 });
 
 test("refuses a document without a place for the results", () => {
