@@ -17,6 +17,7 @@ import { quoted } from "../../shared/text.ts";
 import { boundedBytes } from "../values/bounded-bytes.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import { labelName, placeOf, readLabel } from "./export-label.ts";
 import { originsName, readOrigins } from "./export-origins.ts";
 import { transferLimits } from "./transfer-limits.ts";
@@ -48,11 +49,13 @@ async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> 
     // What is said about the files does not count: a scope can be full to the last byte.
     if (!aboutFiles.has(name)) sums.add(name, entry.uncompressedSize);
     found.push([name, entry]);
+    await giveTurn();
   }
   refuseDuplicates(found.map(([name]) => name));
   let at = 0;
   const contents: Named<Uint8Array>[] = [];
   for (const [name, entry] of found) {
+    await giveTurn();
     at = await endOf(zip, [name, entry], at);
     contents.push([name, await contentOf(zip, [name, entry])]);
   }

@@ -5,16 +5,13 @@
 import { randomUUID } from "node:crypto";
 import { lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import type { Dirent } from "node:fs";
-import { setImmediate } from "node:timers/promises";
 
 import type { EndSignal } from "../values/call-ending.ts";
 import { reasonOf } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import type { LeftEntry, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import type { FolderHandle } from "./folder-handle.ts";
-
-/** Entries that are looked at before other work gets a turn: a millisecond. */
-const entriesAtOnce = 64;
 
 /** Each level of a tree is a folder that is held open. What is deeper is moved up, and then removed. */
 const depthMax = 32;
@@ -51,22 +48,6 @@ function entriesOf(folder: FolderHandle): Entry[] {
   }
 }
 
-/** Gives other work a turn now and then. */
-class Turns {
-  readonly #signal: EndSignal | undefined;
-  #count = 0;
-
-  constructor(signal?: EndSignal) {
-    this.#signal = signal;
-  }
-
-  async next(): Promise<void> {
-    if (++this.#count % entriesAtOnce !== 0) return;
-    await setImmediate();
-    this.#signal?.throwIfAborted();
-  }
-}
-
 /** Something that was not measured or removed, unless it has gone meanwhile. */
 function note(left: LeftEntry[], path: string, error: unknown): void {
   if (isMissing(error) || left.length >= namedMax) return;
@@ -75,10 +56,9 @@ function note(left: LeftEntry[], path: string, error: unknown): void {
 
 class Measuring {
   readonly sum = { files: 0, bytes: 0, closed: [] as LeftEntry[] };
-  readonly #turns = new Turns();
 
   async add(within: FolderHandle, entry: Entry, path: string): Promise<void> {
-    await this.#turns.next();
+    await giveTurn();
     try {
       if (entry.isDirectory()) return await this.#addFolder(within, entry, path);
       this.sum.files++;
@@ -97,13 +77,13 @@ class Measuring {
 class Removal {
   readonly #top: FolderHandle;
   readonly #left: LeftEntry[] = [];
-  readonly #turns: Turns;
+  readonly #signal: EndSignal | undefined;
   /** How many folders were moved up. */
   #moved = 0;
 
   constructor(top: FolderHandle, signal: EndSignal | undefined) {
     this.#top = top;
-    this.#turns = new Turns(signal);
+    this.#signal = signal;
   }
 
   async run(): Promise<LeftEntry[]> {
@@ -117,7 +97,8 @@ class Removal {
 
   async #empty(folder: FolderHandle, above: string, depth: number): Promise<void> {
     for (const entry of entriesOf(folder)) {
-      await this.#turns.next();
+      await giveTurn();
+      this.#signal?.throwIfAborted();
       const path = above + entry.name.toString();
       try {
         if (entry.isDirectory()) await this.#removeFolder(folder, entry, { path, depth });

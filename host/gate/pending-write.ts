@@ -72,5 +72,9 @@ export function pendingChange(change: SizedChange, before: string | null): Pendi
 export const scopeOf = ({ scope }: Pick<PendingChange, "scope">): string =>
   storeOfScope(scope) === null ? scope : ownStoreName;
 
+/** The new content of a change, if it is UTF-8. */
+export const textOf = ({ content }: PendingChange): string | null =>
+  content !== null && "text" in content ? content.text.toWellFormed() : null;
+
 /** The new content of a change; `null` if the file is moved. */
 export const contentOf = ({ content }: PendingChange): Buffer | null => content && decodeBytes(content);

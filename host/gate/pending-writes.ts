@@ -3,13 +3,14 @@ import { pendingLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import { agreedTime } from "./agreed-time.ts";
 import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
 import type { PendingName } from "./pending-name.ts";
 import { contentOf, decodePending, encodePending } from "./pending-write.ts";
 import type { PendingFacts, PendingWrite } from "./pending-write.ts";
 
-const { writesMax, writesPerRunMax, contentBytesMax, days } = pendingLimits;
+const { writesMax, writesPerRunMax, contentBytesMax, bytesMax, bytesPerRunMax, days } = pendingLimits;
 
 export const pendingMs = days * 24 * 3_600_000;
 
@@ -23,27 +24,59 @@ export async function addPending(
   facts: PendingFacts,
   { action, replaces = null }: { readonly action: string; readonly replaces?: string | null },
 ): Promise<PendingWrite> {
-  const bytes = facts.changes.reduce((sum, change) => sum + (contentOf(change)?.length ?? 0), 0);
-  if (bytes > contentBytesMax) throw full(action, `${bytes} bytes`, `${contentBytesMax} bytes`);
+  const written = facts.changes.reduce((sum, change) => sum + (contentOf(change)?.length ?? 0), 0);
+  if (written > contentBytesMax) throw full(action, `it has ${written} bytes`, `${contentBytesMax} bytes`, "");
   if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) throw decided(action, replaces);
-  const present = (await sweep(records, facts.atMs)).filter(({ id }) => id !== replaces);
-  if (present.length >= writesMax) throw full(action, `${present.length} writes wait already`, `${writesMax}`);
-  const ofRun = present.filter(({ run }) => run === hashOfRun(facts.run)).length;
-  if (ofRun >= writesPerRunMax) throw full(action, `${ofRun} of this run wait already`, `${writesPerRunMax}`);
   const write = { id: pendingIdOf(facts), ...facts };
-  await records.write("pending", write.id, encodePending(write));
+  const record = encodePending(write);
+  const present = await sweep(records, facts.atMs);
+  // One that takes the place of another can be larger: it is the owner who decides, and who would be kept from it.
+  if (replaces === null) await checkRoom(records, present, { action, write, bytes: Buffer.byteLength(record) });
+  await records.write("pending", write.id, record);
   if (replaces !== null) await records.remove("pending", replaces);
   return write;
 }
 
-/** Those that wait, the oldest first. A record that no host has written is left out. */
-export async function listPending(records: HeldRecords, nowMs: number): Promise<PendingWrite[]> {
-  const writes: PendingWrite[] = [];
+/** Throws `QUOTA_EXCEEDED` if too many writes wait already, or too many bytes of them. */
+async function checkRoom(
+  records: HeldRecords,
+  present: readonly PendingName[],
+  { action, write, bytes }: { readonly action: string; readonly write: PendingWrite; readonly bytes: number },
+): Promise<void> {
+  const ofRun = present.filter(({ run }) => run === hashOfRun(write.run));
+  const sizes = await records.sizes("pending");
+  const check = (names: readonly PendingName[], whose: string, [countMax, sumMax]: readonly [number, number]): void => {
+    if (names.length >= countMax) {
+      throw full(action, `${names.length} writes${whose} wait already`, `${countMax}`, decideFirst);
+    }
+    const sum = names.reduce((before, { id }) => before + (sizes.get(id) ?? 0), bytes);
+    if (sum <= sumMax) return;
+    const summed = `with it, the records of the writes${whose} that wait would have ${sum} bytes`;
+    throw full(action, summed, `${sumMax}`, decideFirst);
+  };
+  check(present, "", [writesMax, bytesMax]);
+  check(ofRun, " of this run", [writesPerRunMax, bytesPerRunMax]);
+}
+
+const decideFirst = "; the owner can approve or reject some of them first";
+
+/**
+ * What is kept of those that wait, the oldest first. They are read one after another, because together they are large. A
+ * record that no host has written is left out.
+ */
+export async function listPending<Kept>(
+  records: HeldRecords,
+  nowMs: number,
+  keep: (write: PendingWrite) => Kept | null,
+): Promise<Kept[]> {
+  const all: Kept[] = [];
   for (const { id } of await namesOf(records)) {
+    await giveTurn();
     const write = await findPending(records, id, nowMs);
-    if (write !== null) writes.push(write);
+    const kept = write && keep(write);
+    if (kept !== null) all.push(kept);
   }
-  return writes;
+  return all;
 }
 
 /** `null` if there is none, or it has waited too long. */
@@ -76,7 +109,7 @@ const isOver = ({ atMs }: PendingName, nowMs: number): boolean => atMs + pending
 const decided = (action: string, id: string): ToolError =>
   new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no write waits as ${quoted(id)}`);
 
-function full(action: string, present: string, allowed: string): ToolError {
-  const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed`;
+function full(action: string, present: string, allowed: string, remedy: string): ToolError {
+  const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed${remedy}`;
   return new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: ${why}`);
 }

@@ -4,6 +4,7 @@ import type { SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { GrantChange, StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import { changedGrants } from "./changed-grants.ts";
 import { grantsIn } from "./grants-file.ts";
 
@@ -28,6 +29,7 @@ export async function grantsTo(shared: SharedStores, principal: StoreId, waiting
   const unreadable: LeftOver[] = [];
   for (const store of await shared.ids()) {
     if (store === principal) continue;
+    await giveTurn();
     try {
       const all = await shared.hold([store], { ...waiting, writes: false }, (held) => grantsIn(held, store));
       grants.push(...all.filter(({ grantee }) => grantee === principal).map((grant) => ({ store, grant })));

@@ -1,5 +1,6 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
+import { giveTurn } from "../values/turns.ts";
 import { SeenFiles } from "./reading.ts";
 import type { HeldReader, ScopeSize, ScopeSurvey, UnfitFile } from "./store.ts";
 
@@ -19,7 +20,10 @@ export interface DirectFiles extends Partial<Disposable> {
   bytesOf(scope: string, path: string): Found<Uint8Array | null>;
 }
 
-/** The host's own reads of a user or store that it holds. The first read opens the files. */
+/**
+ * The host's own reads of a user or store that it holds. The first read opens the files. An engine can answer at once,
+ * so whoever reads many files gives others a turn here.
+ */
 export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
   readonly #unlisted: string | null;
@@ -63,6 +67,7 @@ export class HeldReads implements HeldReader {
   }
 
   async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
+    await giveTurn();
     const bytes = await this.#files.bytesOf(scope, path);
     this.#seen.note(scope, path, bytes);
     return bytes;

@@ -9,11 +9,14 @@ export type RecordKind = (typeof recordKinds)[number];
  * Small files of the host's own about a user, beside the scopes: no guest can name them, no list, search or export has
  * them, and an erasure removes them with the user. Must not be used after the work has ended.
  *
- * A name is 1 to 64 characters `[a-z0-9-]`. Whoever is held for reading only can `names` and `read`.
+ * A name is 1 to 64 characters `[a-z0-9-]`. Whoever is held for reading only can `names`, `sizes` and `read`.
  */
 export interface HeldRecords {
   /** Sorted. */
   names(kind: RecordKind): Promise<string[]>;
+
+  /** The bytes of all records of a kind, by name. Reads none of them. */
+  sizes(kind: RecordKind): Promise<ReadonlyMap<string, number>>;
 
   /** `null` if there is none. What it returns can be anything: people and other programs can write to a disk. */
   read(kind: RecordKind, name: string): Promise<string | null>;

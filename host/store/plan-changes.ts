@@ -7,6 +7,7 @@ import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
+import type { Pieces } from "../values/turns.ts";
 import type { HoldOptions } from "./holding.ts";
 import { digestOf } from "./reading.ts";
 import type { FileSum, GrowingFile } from "./scope-size.ts";
@@ -76,7 +77,7 @@ interface TouchedFile extends FoundFile {
  * Looks at each touched file once and applies the steps in memory. Throws `StaleCall` if someone has changed one of them
  * since it was read for the call.
  */
-export function planChanges(present: PresentFiles, changes: ChangeSet, seen: readonly Seen[]): PlannedFile[] {
+export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: readonly Seen[]): Pieces<PlannedFile[]> {
   const seenAs = seenByFile(seen);
   const files = new Map<string, TouchedFile>();
   const at = (scope: string, path: string): TouchedFile => {
@@ -90,6 +91,7 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     return file;
   };
   for (const change of changes) {
+    yield;
     const file = at(change.scope, change.path);
     if (change.kind === "write") {
       const content = Buffer.from(change.content);
@@ -104,7 +106,9 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     file.now = { content: null, origin: null, writtenAt: null, trustMax: null };
   }
   const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
-  const planned = Array.from(files.entries(), ([key, file]) => {
+  const planned: PlannedFile[] = [];
+  for (const [key, file] of files) {
+    yield;
     const { scope, path, before, stamp, now } = file;
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
     const [after, from] = [now.content?.() ?? null, sourceOf(path, now)];
@@ -114,9 +118,9 @@ export function planChanges(present: PresentFiles, changes: ChangeSet, seen: rea
     const writtenAt = now.writtenAt === path ? null : now.writtenAt;
     const { trustMax } = now;
     const growth = growthOf(file, after);
-    return { scope, path, before, stamp, after, sha256, from, writtenAt, trustMax, isSame, growth };
-  });
-  refuseNesting(present, planned);
+    planned.push({ scope, path, before, stamp, after, sha256, from, writtenAt, trustMax, isSame, growth });
+  }
+  yield* refuseNesting(present, planned);
   return planned;
 }
 
@@ -156,17 +160,19 @@ function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
  * Refuses what no disk can hold: two files with one name, or a file where another file needs a folder. Once recorded,
  * such a change could never be applied.
  */
-function refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): void {
+function* refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): Pieces<void> {
   const names = new Map<string, string>();
   const kept = planned.filter(({ after }) => after !== null);
   if (kept.length < 2) return;
   for (const { scope, path } of kept) {
+    yield;
     const name = `${scope}:${present.nameOf(scope, path)}`;
     const other = names.get(name);
     if (other !== undefined) throw nested(path, other);
     names.set(name, path);
   }
   for (const { scope, path } of kept) {
+    yield;
     for (const folder of foldersOf(present.nameOf(scope, path))) {
       const other = names.get(`${scope}:${folder}`);
       if (other !== undefined) throw nested(path, other);

@@ -59,8 +59,11 @@ export function decodeText(bytes: Uint8Array, shown: string): string {
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
+export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
+  a.path < b.path ? -1 : 1;
+
 export const sortedByPath = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
-  items.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  items.toSorted(byPath);
 
 export const tooManyFiles = (): ToolError =>
   new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);

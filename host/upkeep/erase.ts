@@ -33,7 +33,7 @@ export async function eraseUser(operation: Operation, file: string | null): Prom
     const found = await findAll(operation, held, elsewhere);
     if (file !== null) {
       const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
-      await writeArchive(file, zipOf(together(parts).files));
+      await writeArchive(file, zipOf((await together(parts)).files));
     }
     return { plan: found.plan, erased: found.isThere ? [await operation.erase(held, found)] : [] };
   });

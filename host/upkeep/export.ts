@@ -2,22 +2,18 @@
  * Reads a user's scopes, each while it is held, so that a scope's files are from one moment. No plugin is asked, so
  * none can hide files from their owner.
  */
-import { setImmediate } from "node:timers/promises";
-
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { inTurns, sorted } from "../values/turns.ts";
 import { ExportedTrust } from "./exported-trust.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
 import { checkScopes, eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
-
-/** Files that are read before other work gets a turn: some milliseconds for files of the usual size. */
-const filesAtOnce = 64;
 
 export async function exportUser(
   operation: Operation,
@@ -31,12 +27,22 @@ export async function exportUser(
     return exportPart({ ...part, scopes: asked, history: part.held.history }, sum, scopes === undefined);
   });
   checkScopes("export", scopes, known);
-  return together(parts);
+  return await together(parts);
 }
 
-export const together = (parts: readonly MemoryExport[]): MemoryExport => ({
-  files: parts.flatMap(({ files }) => files).toSorted(byPlace),
-  leftOut: parts.flatMap(({ leftOut }) => leftOut).toSorted(byPlace),
+export const together = async (parts: readonly MemoryExport[]): Promise<MemoryExport> => ({
+  files: await inTurns(
+    sorted(
+      parts.flatMap(({ files }) => files),
+      byPlace,
+    ),
+  ),
+  leftOut: await inTurns(
+    sorted(
+      parts.flatMap(({ leftOut }) => leftOut),
+      byPlace,
+    ),
+  ),
 });
 
 export interface ExportedPart extends Omit<HeldPart, "held"> {
@@ -63,8 +69,7 @@ export async function exportPart(
     for (const { path } of survey.files) listed.push({ scope, path });
     sum.expect(survey.files);
   }
-  for (const [at, { scope, path }] of listed.entries()) {
-    if (at % filesAtOnce === 0) await setImmediate();
+  for (const { scope, path } of listed) {
     const content = await contentOf(reader, { scope, path });
     if (typeof content === "string") leftOut.push({ scope, path, reason: content });
     else files.push(await trust.told({ scope, path, content }));

@@ -2,6 +2,7 @@
 import { placeKey } from "../store/versions/present-origins.ts";
 import { isOfEarlier } from "../store/versions/version.ts";
 import type { Version, VersionedFile } from "../store/versions/version.ts";
+import type { Pieces } from "../values/turns.ts";
 
 /** One version of one file. */
 export interface Link extends VersionedFile {
@@ -36,9 +37,13 @@ export interface FileBefore {
  * earlier content takes away what came between: so the same undo finds nothing the next time, and an earlier origin can
  * still be undone after a later one.
  */
-export function fileChains(versions: readonly Version[], isUndone: (version: Version) => boolean): FileChain[] {
+export function* fileChains(
+  versions: readonly Version[],
+  isUndone: (version: Version) => boolean,
+): Pieces<FileChain[]> {
   const chains = new Map<string, FileChain & { readonly links: Link[] }>();
   for (const version of versions) {
+    yield;
     const { seq, kind, files } = version;
     const isOne = !isOfEarlier(kind) && isUndone(version);
     const moved = new Set(

@@ -2,8 +2,10 @@
 import { counted, quoted } from "../../shared/text.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
 import type { HeldUser } from "../store/store.ts";
+import { placeKey } from "../store/versions/present-origins.ts";
 import type { Version, VersionedFile } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart } from "./user-scopes.ts";
 
@@ -22,8 +24,15 @@ export interface FilePlace {
 export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
   const only = scope === undefined ? undefined : [scope];
   const parts = await eachPart(operation, { writes: false, only }, async ({ held, hidden }) => {
-    const files = (await held.history.versions()).flatMap((version) => version.files);
-    return files.filter((file) => !hidden.includes(file.scope) && (scope ?? file.scope) === file.scope);
+    // Each file once: it can have thousands of versions.
+    const files = new Map<string, FilePlace>();
+    for (const version of await held.history.versions()) {
+      await giveTurn();
+      for (const file of version.files) {
+        if (!hidden.includes(file.scope) && (scope ?? file.scope) === file.scope) files.set(placeKey(file), file);
+      }
+    }
+    return [...files.values()];
   });
   const { tools, action } = operation;
   const all = parts.flat();

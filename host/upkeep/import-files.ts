@@ -5,6 +5,7 @@ import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/pat
 import { presentValue, quoted } from "../../shared/text.ts";
 import { checkFields } from "../values/known-fields.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
+import type { Pieces } from "../values/turns.ts";
 import type { RefusedFile } from "./memory-files.ts";
 import { checkScope, checkTransfer } from "./transfer-bounds.ts";
 import type { TransferSum } from "./transfer-bounds.ts";
@@ -62,20 +63,31 @@ const sumOf = (files: readonly MemoryFile[]): TransferSum => ({
 });
 
 /** What is wrong with each file of a scope, and with all of them together. Paths are inside the scope. */
-export function refusalsOf(files: readonly MemoryFile[]): RefusedFile[] {
+export function* refusalsOf(files: readonly MemoryFile[]): Pieces<RefusedFile[]> {
   const byFolded = new Map<string, string>();
   const taken = new Set(files.map(({ path }) => path.toLowerCase()));
-  return files.flatMap(({ path, content }): RefusedFile[] => {
+  const refused: RefusedFile[] = [];
+  for (const { path, content } of files) {
+    yield;
     const earlier = byFolded.get(path.toLowerCase());
     byFolded.set(path.toLowerCase(), earlier ?? path);
-    if (earlier === path) return [{ path, code: "NAME_CONFLICT", reason: "it is there twice" }];
-    if (earlier !== undefined)
-      return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
-    if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
-      return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
-    if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is not a path inside a scope" }];
-    return wrongSize(path, content.length);
-  });
+    refused.push(...refusalOf(path, content.length, { earlier, taken }));
+  }
+  return refused;
+}
+
+function refusalOf(
+  path: string,
+  bytes: number,
+  { earlier, taken }: { readonly earlier: string | undefined; readonly taken: ReadonlySet<string> },
+): RefusedFile[] {
+  if (earlier === path) return [{ path, code: "NAME_CONFLICT", reason: "it is there twice" }];
+  if (earlier !== undefined)
+    return [{ path, code: "NAME_CONFLICT", reason: `it differs from ${quoted(earlier)} only by case` }];
+  if (foldersOf(path.toLowerCase()).some((folder) => taken.has(folder)))
+    return [{ path, code: "NAME_CONFLICT", reason: "another file has the name of its folder" }];
+  if (!isScopePath(path)) return [{ path, code: "INPUT_INVALID", reason: "it is not a path inside a scope" }];
+  return wrongSize(path, bytes);
 }
 
 function wrongSize(path: string, bytes: number): RefusedFile[] {

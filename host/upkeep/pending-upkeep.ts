@@ -5,9 +5,9 @@ import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 export interface PendingUpkeep {
   /**
    * Returns the writes that wait for the owner of the memory, the oldest first: those of calls whose text the policy does
-   * not let take effect at once. They are in no index, read, list or search, and end after 30 days: then they are hidden, and removed once a later
-   * reading of the clock agrees. At most 100 of
-   * a user wait, and 20 of a run.
+   * not let take effect at once. They are in no index, read, list or search, and end after 30 days: then they are hidden, and
+   * removed once a later reading of the clock agrees. At most 100 of a user wait, and 20 of a run, whose records have at
+   * most 16 MiB together, and 4 MiB those of a run. What is more is `QUOTA_EXCEEDED` for the call.
    *
    * @example
    * for (const { id, tool, trust, files } of await runtime.upkeep.pending({ userId: "alice" })) {

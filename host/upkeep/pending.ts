@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import type { OriginClass } from "../../shared/origin.ts";
 import { quoted } from "../../shared/text.ts";
 import { isDerivedChange } from "../gate/as-shown.ts";
-import { contentOf, scopeOf } from "../gate/pending-write.ts";
+import { scopeOf, textOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import { findPending, listPending, pendingMs } from "../gate/pending-writes.ts";
 import type { HeldRecords } from "../store/held-records.ts";
@@ -16,8 +16,9 @@ import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting
 
 /** All that wait, the oldest first. */
 export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
-  const writes = await operation.holdRecords({ writes: false }, (records) => listPending(records, operation.now()));
-  return writes.map((write) => waitingWrite(operation, write));
+  return await operation.holdRecords({ writes: false }, (records) =>
+    listPending(records, operation.now(), (write) => waitingWrite(operation, write)),
+  );
 }
 
 /** One of them, beside the present files. */
@@ -57,7 +58,7 @@ function waitingFile({ tools }: Operation, change: PendingChange): WaitingFile {
   const { path, before } = change;
   const how = change.content === null ? "trash" : before === null ? "create" : "replace";
   const isDerived = isDerivedChange(change, tools.derivedFiles);
-  return { scope: scopeOf(change), path, change: how, isDerived, text: textOf(contentOf(change)) };
+  return { scope: scopeOf(change), path, change: how, isDerived, text: textOf(change) };
 }
 
 export async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {
@@ -88,10 +89,7 @@ function presentFile(
 
 /** A file beside what is in its place. No file is like an empty one. */
 async function compared({ text }: WaitingFile, bytes: Buffer | null): Promise<Pick<ShownFile, "present" | "lines">> {
-  const present = textOf(bytes);
+  const present = bytes !== null && isUtf8(bytes) ? bytes.toString("utf8") : null;
   const isText = text !== null && (bytes === null || present !== null);
   return { present, lines: isText ? await unifiedDiff(present ?? "", text) : null };
 }
-
-const textOf = (bytes: Buffer | null): string | null =>
-  bytes !== null && isUtf8(bytes) ? bytes.toString("utf8") : null;

@@ -8,6 +8,7 @@ import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
+import { giveTurn, inTurns } from "../values/turns.ts";
 import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
@@ -40,10 +41,11 @@ export function emptyPlan(refused: RefusedFile[] = []): PlannedImport {
 }
 
 export async function planImport(reader: HeldReader, task: ImportTask): Promise<PlannedImport> {
-  const plan = emptyPlan(refusalsOf(task.files));
+  const plan = emptyPlan(await inTurns(refusalsOf(task.files)));
   if (plan.refused.length > 0) return plan;
   const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
   const planner = new Planner(reader, task, plan, present);
+  await planner.noteNames();
   for (const file of task.files) await planner.add(file);
   await planner.checkQuotas();
   return plan;
@@ -61,9 +63,9 @@ class Planner {
   readonly #plan: PlannedImport;
   readonly #present: readonly string[];
   /** Every existing or imported path, by its form on a disk that folds case. */
-  readonly #folded: Map<string, string>;
+  readonly #folded = new Map<string, string>();
   /** The folders of these paths, in the same form. */
-  readonly #folders: Set<string>;
+  readonly #folders = new Set<string>();
   /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
@@ -72,8 +74,19 @@ class Planner {
     this.#task = task;
     this.#plan = plan;
     this.#present = present;
-    this.#folded = new Map([...task.files, ...present.map((path) => ({ path }))].map(({ path }) => [fold(path), path]));
-    this.#folders = new Set(Array.from(this.#folded.keys()).flatMap(foldersOf));
+  }
+
+  /** Must be called first. */
+  async noteNames(): Promise<void> {
+    for (const path of [...this.#task.files.map((file) => file.path), ...this.#present]) {
+      await giveTurn();
+      this.#note(path);
+    }
+  }
+
+  #note(path: string): void {
+    this.#folded.set(fold(path), path);
+    for (const folder of foldersOf(fold(path))) this.#folders.add(folder);
   }
 
   async add(file: MemoryFile): Promise<void> {
@@ -152,8 +165,7 @@ class Planner {
       const there = await this.#digestAt(candidate);
       if (isTaken && there === digest) return { path: candidate, isThere: true };
       if (isTaken) continue;
-      this.#folded.set(fold(candidate), candidate);
-      for (const folder of foldersOf(fold(candidate))) this.#folders.add(folder);
+      this.#note(candidate);
       return { path: candidate, isThere: false };
     }
     return null;

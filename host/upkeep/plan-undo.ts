@@ -10,6 +10,7 @@ import type { Version } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
+import { inTurns } from "../values/turns.ts";
 import { beforeChanges, fileChains } from "./file-chains.ts";
 import type { FileChain } from "./file-chains.ts";
 import { FilePlaces } from "./file-places.ts";
@@ -60,7 +61,8 @@ const [changesMax, bytesMax] = [storeLimits.changesMax - 500, storeLimits.scopeB
 export async function planUndone(operation: Operation, part: HeldPart, task: UndoTask): Promise<UndonePart> {
   const { history } = part.held;
   const versions = await history.versions();
-  const chains = fileChains(versions, task.isUndone).filter(({ scope }) => !part.hidden.includes(scope));
+  const all = await inTurns(fileChains(versions, task.isUndone));
+  const chains = all.filter(({ scope }) => !part.hidden.includes(scope));
   const planner = new PartPlanner(operation, part, { ...task, chains });
   for (const chain of chains) await planner.look(chain);
   await planner.putBackAll();

@@ -3,13 +3,14 @@ import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
 import type { TrashedFile } from "./upkeep.ts";
 import { eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
 export async function listTrash(operation: Operation): Promise<TrashedFile[]> {
-  return latestFirst((await eachPart(operation, { writes: false }, trashIn)).flat());
+  return await latestFirst((await eachPart(operation, { writes: false }, trashIn)).flat());
 }
 
 export async function purgeTrash(operation: Operation, beforeEpochMs: number): Promise<TrashedFile[]> {
@@ -20,7 +21,7 @@ export async function purgeTrash(operation: Operation, beforeEpochMs: number): P
     }
     return old;
   });
-  return latestFirst(purged.flat());
+  return await latestFirst(purged.flat());
 }
 
 export const removalOf = (file: TrashedFile): SizedChange => ({
@@ -37,7 +38,7 @@ async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
   // Not pushed as arguments: a call has room for some 120,000, and a trash can have more files.
   const files: TrashedFile[][] = [];
   for (const scope of scopes) files.push(await trashOf(reader, scope));
-  return latestFirst(files.flat());
+  return await latestFirst(files.flat());
 }
 
 /**
@@ -45,12 +46,15 @@ async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
  * at the time of its last change, and its place is the one with its name.
  */
 export async function trashOf(reader: HeldReader, scope: string): Promise<TrashedFile[]> {
-  return (await reader.listTrash(scope)).map(({ path: inTrash, bytes, changedUs = 0 }) => {
+  const files: TrashedFile[] = [];
+  for (const { path: inTrash, bytes, changedUs = 0 } of await reader.listTrash(scope)) {
+    await giveTurn();
     const name = inTrash.slice(trashFolder.length + 1);
     const { path, epochMs } = parseTrashPath(inTrash) ?? { path: name, epochMs: Math.floor(changedUs / 1_000) };
-    return { scope, name, path, epochMs, bytes };
-  });
+    files.push({ scope, name, path, epochMs, bytes });
+  }
+  return files;
 }
 
-const latestFirst = (files: readonly TrashedFile[]): TrashedFile[] =>
-  files.toSorted((a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1));
+const latestFirst = (files: readonly TrashedFile[]): Promise<TrashedFile[]> =>
+  inTurns(sorted(files, (a, b) => b.epochMs - a.epochMs || (a.name < b.name ? 1 : -1)));

@@ -47,15 +47,16 @@ async function waitingOf(
 ): Promise<RejectedWrite[]> {
   if (run === undefined && source === undefined) return [];
   const isOne = (write: PendingWrite): boolean => (run === undefined ? write.source === source : write.run === run);
-  const found = await operation.holdRecords({ writes: false }, (records) => listPending(records, operation.now()));
-  const waiting = found.filter(isOne);
+  const waiting = await operation.holdRecords({ writes: false }, (records) =>
+    listPending(records, operation.now(), (write) => (isOne(write) ? rejected(write) : null)),
+  );
   // Nothing is held for writing, and no folder is made, if there is nothing to drop.
   if (writes && waiting.length > 0) {
     await operation.holdRecords({ writes: true }, async (records) => {
       for (const { id } of waiting) await records.remove("pending", id);
     });
   }
-  return waiting.map(rejected);
+  return waiting;
 }
 
 const rejected = ({ id, tool, changes }: PendingWrite): RejectedWrite => {

@@ -31,6 +31,7 @@ export const targets = {
   pluginBytes: atMost(1, "MB", "the plugin file"),
   pluginZippedBytes: atMost(0.45, "MB", "the plugin file, gzipped"),
   victimOfCancelling: atMost(1.5, "×", "the same beside a client that waits"),
+  longestHold: atMost(50, "ms", "processor time between two turns of the event loop"),
   poolWhole: atMost(250, "ms", "until the pool is whole after a call was ended"),
 } as const satisfies Record<string, Bound>;
 

@@ -13,8 +13,6 @@ import {
   distrustOffset,
   encodeApplied,
   encodeCheckpoint,
-  encodeFiles,
-  encodeRecord,
   recordsStart,
   stateOffset,
 } from "../../host/store/files/commit/wal-format.ts";
@@ -23,6 +21,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
+import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
 
 const alice = { userId: "alice" };
 const salt = "0".repeat(32);

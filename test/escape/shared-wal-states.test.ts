@@ -9,17 +9,12 @@ import { afterAll, expect, test } from "vitest";
 
 import { readBootId } from "../../host/disk/boot-id.ts";
 import type { JointMark } from "../../host/store/files/commit/joint-mark.ts";
-import {
-  checkpointOffsets,
-  encodeCheckpoint,
-  encodeFiles,
-  encodeRecord,
-  recordsStart,
-} from "../../host/store/files/commit/wal-format.ts";
+import { checkpointOffsets, encodeCheckpoint, recordsStart } from "../../host/store/files/commit/wal-format.ts";
 import type { WalRecord } from "../../host/store/files/commit/wal-format.ts";
 import { digestOf } from "../../host/store/reading.ts";
 import type { StoreId } from "../../host/values/store-id.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
 import { SharedStoreStage, storeId } from "./shared-store-stage.ts";
 
 const salt = "0".repeat(32);

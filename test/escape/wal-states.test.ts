@@ -10,14 +10,13 @@ import { readBootId } from "../../host/disk/boot-id.ts";
 import {
   checkpointOffsets,
   encodeCheckpoint,
-  encodeFiles,
-  encodeRecord,
   headBytes,
   recordsStart,
 } from "../../host/store/files/commit/wal-format.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
 import { digestOf } from "../../host/store/reading.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";
 import { pathIn } from "./folder-traps.ts";
 

@@ -1,6 +1,7 @@
 /** The versions of a change of files, with the contents that they name. */
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { Pieces } from "../../values/turns.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { digestOf } from "../reading.ts";
@@ -15,6 +16,7 @@ import type { ScopeFolders } from "./scope-folders.ts";
 /** Of files that a change only reads, so many edits by hand become versions with it, and so many bytes of contents. */
 const [readEditsMax, readEditsBytesMax] = [64, 1024 * 1024];
 
+
 /** The versions of a change, and the contents that they name. */
 export interface ChangeVersions {
   readonly versions: readonly PlannedVersion[];
@@ -24,26 +26,30 @@ export interface ChangeVersions {
 }
 
 /** Throws `StaleCall` if a file that somebody has edited is being edited. */
-export function planChangeVersions(
+export function* planChangeVersions(
   ground: VersionGround,
   change: VersionedChange,
   { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
-): ChangeVersions {
+): Pieces<ChangeVersions> {
   const planned = change.planned.filter((file) => isOfEntries(kind, file));
   const ofEntries = change.seen.filter((file) => isOfEntries(kind, file));
   const changed = new Set(planned.map(placeKey));
   const onlyRead = ofEntries.filter((file) => !changed.has(placeKey(file)));
-  const seen = [...ofEntries.filter((file) => changed.has(placeKey(file))), ...editedAmong(onlyRead, ground, folders)];
-  const versions = planVersions(ground, { ...change, planned, seen });
+  const seen = [
+    ...ofEntries.filter((file) => changed.has(placeKey(file))),
+    ...(yield* editedAmong(onlyRead, ground, folders)),
+  ];
+  const versions = yield* planVersions(ground, { ...change, planned, seen });
   const edited = versions.flatMap((each) => editedBy(each, folders));
   return { versions, edited, written: versions.flatMap((each) => writtenBy(each, planned)) };
 }
 
 /** The files that somebody has edited before they were read. Of many or large ones, some are found later. */
-function editedAmong(seen: readonly Seen[], { origins }: VersionGround, folders: ScopeFolders): Seen[] {
+function* editedAmong(seen: readonly Seen[], { origins }: VersionGround, folders: ScopeFolders): Pieces<Seen[]> {
   const edited: Seen[] = [];
   let bytes = 0;
   for (const file of seen) {
+    yield;
     if (file.digest === (origins.of(file.scope, file.path)?.sha256 ?? null)) continue;
     const content = contentIn(folders, file.scope, file.path);
     // Somebody has edited it since.

@@ -3,6 +3,8 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
+import { inTurns } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
 import { recordKinds } from "../held-records.ts";
 import type { RecordKind } from "../held-records.ts";
 import type { StoreFinding } from "../store.ts";
@@ -33,57 +35,78 @@ type FileProblem =
   | "several-names"
   | "empty-folder";
 
-export function examineHome(home: Home, at: WalMoment): StoreFinding[] {
+export const examineHome = (home: Home, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
+
+function* findingsOf(home: Home, at: WalMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const { mountedScope } = home;
   const inside = folder.home;
   const inScopes =
-    mountedScope === null ? findingsInScopes(home, inside) : strangeFiles(inside, `${mountedScope}/`, hostFolder);
+    mountedScope === null
+      ? yield* findingsInScopes(home, inside)
+      : yield* strangeFiles(inside, `${mountedScope}/`, hostFolder);
   const above = mountedScope === null ? "" : `${mountedScope}/`;
-  const ofOwn = orFinding(hostFolder, () => ownFindings(home, folder, at));
+  const ofOwn = yield* orFindings(hostFolder, () => ownFindings(home, folder, at));
   const placed = ofOwn.map((finding) => Object.assign(finding, { path: above + finding.path }));
   return [...inScopes, ...placed];
 }
 
-function findingsInScopes({ kind: ofHome }: Home, home: Directory): StoreFinding[] {
+function* findingsInScopes({ kind: ofHome }: Home, home: Directory): Pieces<StoreFinding[]> {
   const scopes = home.entries().filter(({ name }) => scopeName.test(name) && hasPlace(ofHome, name, ""));
-  return scopes.flatMap(({ name, kind }) => {
-    if (kind !== "folder") return [unsafe(name, "it is not a folder")];
-    return orFinding(name, () => {
-      using scope = home.openFolder(name);
-      return scope === null ? [] : strangeFiles(scope, `${name}/`);
-    });
-  });
+  const found: StoreFinding[][] = [];
+  for (const { name, kind } of scopes) {
+    if (kind !== "folder") found.push([unsafe(name, "it is not a folder")]);
+    else found.push(yield* orFindings(name, () => findingsInScope(home, name)));
+  }
+  return found.flat();
+}
+
+function* findingsInScope(home: Directory, name: string): Pieces<StoreFinding[]> {
+  using scope = home.openFolder(name);
+  return scope === null ? [] : yield* strangeFiles(scope, `${name}/`);
 }
 
 /** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
-function strangeFiles(top: Directory, scope: string, hidden: string | null = null): StoreFinding[] {
+function* strangeFiles(top: Directory, scope: string, hidden: string | null = null): Pieces<StoreFinding[]> {
   // A mounted folder is left as it is.
   const isMendable = hidden === null;
-  const visit = (folder: Directory, above: string): StoreFinding[] =>
-    folder.entries().flatMap(({ name, kind }) => {
-      const path = above + name;
-      if (path === hidden) return [];
-      if (path === trashFolder && kind !== "folder") return [unsafe(scope + path, noTrash)];
-      if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
-      // A name that begins with a dot belongs to another program, such as `.git`.
-      if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
-      return orFinding(scope + path, () => {
-        if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
-        using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
-        if (kind === "file") folder.sizeOf(name, path);
-        using below = kind === "folder" ? folder.openFolder(name) : null;
-        if (below === null) return [];
-        return isInPlaceOfFile(below, path) ? [emptyFolder(scope + path, isMendable)] : visit(below, `${path}/`);
-      });
-    });
-  return visit(top, "");
+  const found: StoreFinding[] = [];
+  function* visit(folder: Directory, above: string): Pieces<StoreFinding[]> {
+    for (const entry of folder.entries()) {
+      yield;
+      found.push(...(yield* orFindings(scope + above + entry.name, () => look(folder, entry, above + entry.name))));
+    }
+    return [];
+  }
+  function* look(folder: Directory, { name, kind }: DirectoryEntry, path: string): Pieces<StoreFinding[]> {
+    if (path === hidden) return [];
+    if (path === trashFolder && kind !== "folder") return [unsafe(scope + path, noTrash)];
+    if (kind === "other") return [unsafe(scope + path, "it is neither a file nor a folder")];
+    // A name that begins with a dot belongs to another program, such as `.git`.
+    if (!isScopePath(path)) return name.startsWith(".") ? [] : [unnamed(scope + path)];
+    if (kind === "file" && isMendable && isLinked(folder, name)) return [linked(scope + path)];
+    using _file = kind === "file" ? folder.openFile(name, path, "read") : null;
+    if (kind === "file") folder.sizeOf(name, path);
+    using below = kind === "folder" ? folder.openFolder(name) : null;
+    if (below === null) return [];
+    return isInPlaceOfFile(below, path) ? [emptyFolder(scope + path, isMendable)] : yield* visit(below, `${path}/`);
+  }
+  yield* visit(top, "");
+  return found;
 }
 
 const noTrash = "it is not a folder, so nothing can go to the trash";
 
 /** Turns a failure at one place into a finding. */
+function* orFindings(path: string, look: () => Pieces<StoreFinding[]>): Pieces<StoreFinding[]> {
+  try {
+    return yield* look();
+  } catch (error) {
+    return [unsafe(path, whyUnusable(error))];
+  }
+}
+
 function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
   try {
     return look();
@@ -132,7 +155,7 @@ const inScope = (code: FileProblem, path: string, message: string): StoreFinding
   remedy: null,
 });
 
-function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFinding[] {
+function* ownFindings(home: Home, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
@@ -158,7 +181,7 @@ function ownFindings(home: Home, folder: HomeFolder, at: WalMoment): StoreFindin
       .filter(({ name }) => name.startsWith(damagedHistoryPrefix))
       .map(({ name }) => ofOwn("history-damaged", name, "it could not be used as a history and was put aside", null)),
     ...recordKinds.flatMap((kind) => orFinding(`${hostFolder}/${kind}`, () => recordFindings(own, kind))),
-    ...orFinding(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home)),
+    ...(yield* orFindings(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home))),
     ...walFindings(home, { inside: folder.home, own }, at),
   ];
 }

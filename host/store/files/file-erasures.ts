@@ -20,7 +20,7 @@ import { removeStagedHomes } from "./copy/staged-home.ts";
 import { ErasableHome } from "./erasable-home.ts";
 import { eraseHomes } from "./erase-homes.ts";
 import { erasedName, followedName, newErasedUser, readErasedName } from "./erased-names.ts";
-import { FileReader } from "./file-reader.ts";
+import { FileReader, heldFiles } from "./file-reader.ts";
 import type { HomeSession } from "./home-session.ts";
 import { storesFolder, usersFolder } from "./home.ts";
 import type { Homes } from "./homes.ts";
@@ -53,7 +53,7 @@ export class FileErasures implements ErasedUsers {
     const store = ownStoreOf(userId);
     using user = options.to === "look" ? ErasableHome.look(home) : await this.#lock(userId, options);
     return await this.#stores.holdToErase(store, options, async (stores, own) => {
-      const reader = new HeldReads(() => new FileReader(home));
+      const reader = new HeldReads(() => heldFiles(new FileReader(home)));
       const history = this.#homes.heldHistory(userId, () => null, null);
       const erase = async (erasedMs: number): Promise<ErasedUser> => {
         if (options.to === "look") throw new RangeError("Cannot erase: the user is held for looking only");

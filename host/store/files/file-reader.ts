@@ -4,6 +4,8 @@ import { scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { openHanded } from "../../disk/open-handed.ts";
 import type { Seen } from "../../values/change-set.ts";
+import { atOnce, inTurns } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
 import type { DirectFiles } from "../held-reads.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf } from "../reading.ts";
 import { noFiles } from "../scope-size.ts";
@@ -19,7 +21,7 @@ import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
 /** Reads the scopes of one home for one call. */
-export class FileReader implements UserReader, DirectFiles {
+export class FileReader implements UserReader {
   readonly #kind: HomeKind;
   readonly #mountedScope: string | null;
   /** `null` if the home had no folder when the call began, and so has no files. */
@@ -88,14 +90,18 @@ export class FileReader implements UserReader, DirectFiles {
     return found && decodeText(found.content, path);
   }
 
-  list(scope: string, prefix: string, filesMax: number = storeLimits.listEntriesMax): ListedFile[] {
-    const folder = this.#folderOf(scope);
-    return folder === null ? [] : listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
+  list(scope: string, prefix: string): ListedFile[] {
+    return atOnce(this.listing(scope, prefix, storeLimits.listEntriesMax));
   }
 
-  listTrash(scope: string): ListedFile[] {
+  *listing(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : listTrash(folder);
+    return folder === null ? [] : yield* listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
+  }
+
+  *listingTrash(scope: string): Pieces<ListedFile[]> {
+    const folder = this.#folderOf(scope);
+    return folder === null ? [] : yield* listTrash(folder);
   }
 
   sizeOf(scope: string, path: string): number | null {
@@ -103,19 +109,27 @@ export class FileReader implements UserReader, DirectFiles {
   }
 
   scopeSize(scope: string, isAnew = false): ScopeSize {
+    return atOnce(this.measuring(scope, isAnew));
+  }
+
+  *measuring(scope: string, isAnew = false): Pieces<ScopeSize> {
     const known = isAnew && !this.#measured.has(scope) ? {} : this.#known.get(scope);
     const folder = known?.live && known.trash ? null : this.#folderOf(scope);
-    const measure = (sum: typeof liveFiles): FileSum => (folder ? sum(folder, this.#sizesOf(scope)) : noFiles);
-    const size = { live: known?.live ?? measure(liveFiles), trash: known?.trash ?? measure(trashedFiles) };
+    const sizes = this.#sizesOf(scope);
+    function* measure(sum: typeof liveFiles): Pieces<FileSum> {
+      return folder ? yield* sum(folder, sizes) : noFiles;
+    }
+    const live = known?.live ?? (yield* measure(liveFiles));
+    const size = { live, trash: known?.trash ?? (yield* measure(trashedFiles)) };
     if (!known?.live && !known?.trash) this.#measured.add(scope);
     this.#known.set(scope, size);
     return size;
   }
 
-  survey(scope: string): ScopeSurvey {
+  *surveying(scope: string): Pieces<ScopeSurvey> {
     const folder = this.#folderOf(scope);
     if (folder === null) return { files: [], unfit: [] };
-    return surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
+    return yield* surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
   }
 
   bytesOf(scope: string, path: string): Uint8Array | null {
@@ -153,6 +167,18 @@ export class FileReader implements UserReader, DirectFiles {
     for (const each of [this.#scopes, this.#home]) each?.[Symbol.dispose]();
   }
 }
+
+/** As the main thread reads, which serves others between two pieces. */
+export const heldFiles = (reader: FileReader): DirectFiles => ({
+  scopes: () => reader.scopes(),
+  beside: () => reader.beside(),
+  list: (scope, prefix, filesMax) => inTurns(reader.listing(scope, prefix, filesMax)),
+  listTrash: (scope) => inTurns(reader.listingTrash(scope)),
+  survey: (scope) => inTurns(reader.surveying(scope)),
+  scopeSize: (scope) => inTurns(reader.measuring(scope)),
+  bytesOf: (scope, path) => reader.bytesOf(scope, path),
+  [Symbol.dispose]: () => reader[Symbol.dispose](),
+});
 
 /** Opens a home's folder, if it is the owner's; `null` if there is none. */
 function walkTo(home: Home): Directory | null {

@@ -27,7 +27,7 @@ import { unstatedFacts } from "../versions/version.ts";
 import { removeStagedHomes } from "./copy/staged-home.ts";
 import { examineHome } from "./examine.ts";
 import { FileErasures } from "./file-erasures.ts";
-import { FileReader } from "./file-reader.ts";
+import { FileReader, heldFiles } from "./file-reader.ts";
 import { heldFileRecords } from "./held-file-records.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
@@ -185,7 +185,7 @@ export class FileStore implements Store {
     // Without a lock, somebody else can erase the user meanwhile.
     const isStill =
       isLookingOnly || reading?.isLocked || session !== null ? () => true : sameFolder(homes.homeOf(userId));
-    const reader = new HeldReads(() => this.openUser(userId));
+    const reader = new HeldReads(() => heldFiles(this.openUser(userId)));
     const known = homes.knownSizes(userId, options.writes ? session : null);
     let latest = known;
     const toWrite = async (): Promise<HomeSession> => {
@@ -199,8 +199,8 @@ export class FileStore implements Store {
         reader,
         knownSizes: known,
         handed: session?.handed ?? null,
-        findings: async () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-        history,
+          findings: () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
+          history,
         get records() {
           return heldFileRecords({ home: homes.homeOf(userId), session: () => session, history, toWrite });
         },

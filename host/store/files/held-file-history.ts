@@ -1,4 +1,6 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import { atOnce, inTurns } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { isStatedClass } from "../versions/present-origins.ts";
@@ -30,8 +32,8 @@ export interface HistoryOfHome {
 
 interface Source {
   readonly known: ReadHistory;
-  readonly versions: () => Version[];
-  readonly contentsOf: (hashes: Iterable<string>) => ReadonlyMap<string, Uint8Array>;
+  readonly versions: () => Promise<Version[]>;
+  readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 /** The history of a home: as its session knows it, or as the disk has it if there is no session. */
@@ -73,7 +75,7 @@ export class HeldFileHistory implements HeldHistory {
   }
 
   async versions(): Promise<Version[]> {
-    return this.#source.versions().filter(({ files }) => files.length > 0);
+    return (await this.#source.versions()).filter(({ files }) => files.length > 0);
   }
 
   async contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>> {
@@ -87,22 +89,23 @@ export class HeldFileHistory implements HeldHistory {
 
 /** Changes nothing. */
 function historyOnDisk({ home, tail, kept }: HistoryOfHome): Source {
-  const look = <Result>(work: (whole: WholeHistory, wal: Wal | null) => Result): Result => {
+  function* look<Result>(work: (whole: WholeHistory, wal: Wal | null) => Pieces<Result>): Pieces<Result> {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
     using history = own && HistoryFolder.open(own);
     using wal = own && Wal.open(own, home, { isRead: true });
-    return work({ history, queued: versionsInRecords(wal?.records ?? [], new ContentBases()) }, wal);
-  };
-  const load = (): ReadHistory =>
-    look(({ history, queued }, wal) => {
-      const loaded = loadHistory({ history, wal, queued });
+    const queued = yield* versionsInRecords(wal?.records ?? [], new ContentBases());
+    return yield* work({ history, queued }, wal);
+  }
+  const load = (): Pieces<ReadHistory> =>
+    look(function* ({ history, queued }, wal) {
+      const loaded = yield* loadHistory({ history, wal, queued });
       if (tail && wal?.tail && isSameTail(wal.tail, tail)) kept.keepRead(tail, loaded);
       return loaded;
     });
   return {
-    known: (tail && kept.readOf(tail)) ?? load(),
-    versions: () => look((whole) => versionsIn(whole)),
-    contentsOf: (hashes) => look((whole) => contentsOf(whole, hashes)),
+    known: (tail && kept.readOf(tail)) ?? atOnce(load()),
+    versions: () => inTurns(look((whole) => versionsIn(whole))),
+    contentsOf: (hashes) => inTurns(look((whole) => contentsOf(whole, hashes))),
   };
 }

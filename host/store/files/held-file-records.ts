@@ -35,6 +35,7 @@ export function heldFileRecords({ home, session, history, toWrite }: RecordsOfHo
   };
   return {
     names: async (kind) => look(kind, (folder) => (folder === null ? [] : namesIn(folder))),
+    sizes: async (kind) => look(kind, (folder) => new Map(folder === null ? [] : sizesIn(folder))),
     read: async (kind, name) => {
       checkRecordName(name);
       return look(kind, (folder) => folder && readRecord(folder, name));
@@ -78,6 +79,9 @@ function namesIn(folder: Directory): string[] {
   });
   return names.toSorted();
 }
+
+const sizesIn = (folder: Directory): [name: string, bytes: number][] =>
+  namesIn(folder).map((name) => [name, folder.measure(name + suffix)?.bytes ?? 0]);
 
 function readRecord(folder: Directory, name: string): string | null {
   using file = folder.openFile(name + suffix, name, "read");

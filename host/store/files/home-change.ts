@@ -1,5 +1,6 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
@@ -7,18 +8,12 @@ import type { KnownSizes } from "../scope-size.ts";
 import type { DerivedFiles } from "../store.ts";
 import type { VersionKind, WriteFacts } from "../versions/version.ts";
 import type { ChangeVersions } from "./change-versions.ts";
-import {
-  applyStaged,
-  asPresent,
-  isEdited,
-  lastChangeUs,
-  removeStagedQuietly,
-  stageFiles,
-} from "./commit/apply-files.ts";
+import { applyStaged, lastChangeUs, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
+import { asPresent, isEdited } from "./commit/compare-again.ts";
 import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
-import type { WalRecord } from "./commit/wal-format.ts";
+import type { RecordedFile, WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
@@ -60,35 +55,48 @@ export class HomeChange {
   readonly #creator: UserId | null;
   readonly #versions: ChangeVersions;
 
-  /** Plans the change and writes its new contents to staged files. */
-  constructor(session: ChangeSession, { changes, seen, creator, facts, kind }: WantedChange) {
+  private constructor(session: ChangeSession, creator: UserId | null, staged: StagedPlan, versions: ChangeVersions) {
     this.#session = session;
     this.#creator = creator;
-    this.folders = session.place.scopes();
-    this.planned = planChanges(this.folders, changes, seen);
-    this.#versions = session.history.plan({ facts, kind, planned: this.planned, seen }, this.folders);
-    this.#staged = stageFiles(session.place.own, this.folders, this.planned);
+    this.folders = staged.folders;
+    this.planned = staged.files;
+    this.#staged = staged;
+    this.#versions = versions;
+  }
+
+  /** Plans the change and writes its new contents to staged files. */
+  static async plan(
+    session: ChangeSession,
+    { changes, seen, creator, facts, kind }: WantedChange,
+  ): Promise<HomeChange> {
+    const folders = session.place.scopes();
+    const planned = await inTurns(planChanges(folders, changes, seen));
+    const versions = await session.history.plan({ facts, kind, planned, seen }, folders);
+    const staged = await inTurns(stageFiles(session.place.own, folders, planned));
+    return new HomeChange(session, creator, staged, versions);
   }
 
   /** Writes the record and makes it durable. */
   async record(joint?: JointMark): Promise<void> {
     // Until all stores of a joint change are done, nobody may retire this WAL.
     if (joint !== undefined) this.#session.setup.memo.tail = null;
-    const files = this.planned.map((file) =>
-      Object.assign({ way: this.folders.inodesOnWay(file.scope, file.path) }, file),
-    );
+    const files: RecordedFile[] = [];
+    for (const file of this.planned) {
+      await giveTurn();
+      files.push(Object.assign({ way: this.folders.inodesOnWay(file.scope, file.path) }, file));
+    }
     const { versions, edited } = this.#versions;
     const ofHistory = {
       ...(versions.length > 0 && { versions: versions.map(({ line }) => line) }),
       ...(edited.length > 0 && { edited: edited.map(({ content }) => content) }),
     };
     await this.#write({ files, joint, stagedUs: this.#staged.stagedUs, ...ofHistory });
-    this.#session.history.recorded(this.#versions);
+    await this.#session.history.recorded(this.#versions);
   }
 
   /** Whether someone has changed a file since the change was planned. */
-  get isEdited(): boolean {
-    return isEdited(this.folders, this.planned);
+  isEdited(): Promise<boolean> {
+    return inTurns(isEdited(this.folders, this.planned));
   }
 
   /** Cancels the record, of which nothing is applied. A second record says that all files are as they are now. */
@@ -100,17 +108,17 @@ export class HomeChange {
     history.takeBack(this.#versions);
     log.present?.markApplied(null);
     await this.#write({ files: asPresent(this.folders, this.planned), voids: true });
-    this.#markApplied();
+    await this.#markApplied();
     memo.tail = null;
     throw new StaleCall();
   }
 
   /** Applies the recorded change. What cannot be applied now is applied by the next call. */
-  apply(): void {
+  async apply(): Promise<void> {
     this.#noteApplied();
     try {
-      applyStaged(this.#staged, this.#session.setup.isFlushed);
-      this.#markApplied();
+      await inTurns(applyStaged(this.#staged, this.#session.setup.isFlushed));
+      await this.#markApplied();
     } catch (error) {
       this.#leave("apply it", error);
     }
@@ -141,7 +149,7 @@ export class HomeChange {
     this.#noteApplied();
     return await this.#tried("apply it", async () => {
       const wal = log.present;
-      if (wal === null || !this.isEdited) return applyStaged(this.#staged, setup.isFlushed);
+      if (wal === null || !(await this.isEdited())) return await inTurns(applyStaged(this.#staged, setup.isFlushed));
       const aside = { own: place.own, folders: this.folders, wal, epochMs: Date.now() };
       for (const text of await replaceEdited(aside, this.planned)) setup.note(text);
     });
@@ -151,24 +159,25 @@ export class HomeChange {
   async settlePart(): Promise<boolean> {
     const { log, setup } = this.#session;
     return await this.#tried("mark it as applied", async () => {
-      await log.settle(this.#appliedUs);
+      await log.settle(await this.#appliedUs());
       setup.memo.tail = log.present?.isSetUp ? log.present.tail : null;
     });
   }
 
   /** Marks the leader's part as applied, after all others. If that fails, the next call does it. */
   async endJoint(): Promise<void> {
-    await this.#tried("mark it as applied", async () => this.#markApplied());
+    await this.#tried("mark it as applied", () => this.#markApplied());
   }
 
-  #markApplied(): void {
+  async #markApplied(): Promise<void> {
     const { log, setup } = this.#session;
-    log.present?.markApplied(this.#appliedUs);
+    const appliedUs = await this.#appliedUs();
+    log.present?.markApplied(appliedUs);
     setup.memo.tail = log.present?.tail ?? null;
   }
 
-  get #appliedUs(): number {
-    return lastChangeUs(this.#session.place.own, this.folders, this.planned);
+  #appliedUs(): Promise<number> {
+    return inTurns(lastChangeUs(this.#session.place.own, this.folders, this.planned));
   }
 
   /** Remembers the files that the WAL protects from now on, and the versions that it has. */

@@ -106,7 +106,7 @@ export class HomeSession implements Disposable {
     }
     if (!this.#setup.isOwned && wal.isSetUp) await this.#log.claimHome();
     if (wal.isSetUp && wal.isOfEarlierVersion) await this.#log.beginHistory().catch(passOverFull);
-    this.#takeOver(wal);
+    await this.#takeOver(wal);
     using folders = this.#place.walk();
     if (needsRecovery(wal, boot)) {
       const moveVersions = (): Promise<void> => this.#history.move();
@@ -124,12 +124,12 @@ export class HomeSession implements Disposable {
   }
 
   /** Remembers the files of all records. */
-  #takeOver(wal: Wal): void {
+  async #takeOver(wal: Wal): Promise<void> {
     const { memo } = this.#setup;
     if (!wal.isContinued) memo.forgetTouched();
     for (const file of wal.records.flatMap(({ files }) => files)) memo.touch(file);
     memo.records += wal.records.length;
-    this.#history.takeOver(wal.records);
+    await this.#history.takeOver(wal.records);
   }
 
   /** The WAL's records, for what they say about changes of several stores; `null` if there is no WAL. */
@@ -173,7 +173,7 @@ export class HomeSession implements Disposable {
   async commit(changes: ChangeSet, seen: readonly Seen[], more: SessionCommit): Promise<KnownSizes> {
     if (isPurge(changes)) return await this.purge(changes, more);
     const { facts, kind, knownSizes = {} } = more;
-    const change = this.prepare({ changes, seen, creator: null, facts, kind });
+    const change = await this.prepare({ changes, seen, creator: null, facts, kind });
     await this.commitPrepared(change);
     return sizesAfter(knownSizes, change.planned);
   }
@@ -182,8 +182,8 @@ export class HomeSession implements Disposable {
     // They are those of the WAL as it was.
     this.#storedSizes = {};
     await change.record();
-    if (change.isEdited) await change.takeBack();
-    change.apply();
+    if (await change.isEdited()) await change.takeBack();
+    await change.apply();
     this.#place.checkCommitted();
   }
 
@@ -200,9 +200,9 @@ export class HomeSession implements Disposable {
     return this.storeSizes(sizesAfter(knownSizes, gone));
   }
 
-  prepare(wanted: WantedChange): HomeChange {
+  prepare(wanted: WantedChange): Promise<HomeChange> {
     const session = { setup: this.#setup, place: this.#place, log: this.#log, history: this.#history };
-    return new HomeChange(session, wanted);
+    return HomeChange.plan(session, wanted);
   }
 
   /** Makes all files durable and empties the WAL. */

@@ -129,6 +129,7 @@ export class Homes<Id extends string> {
   async open(id: Id, waiting: Waiting, isThorough = false): Promise<HomeSession | null> {
     const session = await this.lock(id, waiting, { isThorough });
     if (session !== null) await orDispose(session, () => session.recover());
+    await session?.history.load();
     return session;
   }
 
@@ -198,6 +199,7 @@ export class Homes<Id extends string> {
       // An open change of several stores is left to the next call that uses one of them.
       if (session?.wal && unresolvedOf(session.wal) === null) {
         await session.recover();
+        await session.history.load();
         await this.#retire(id, session, true);
       }
     } catch (error) {

@@ -1,7 +1,9 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { isListed, isScopePath, trashFolder } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
-import { sortedByPath, tooManyFiles } from "../reading.ts";
+import { sorted } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
+import { byPath, tooManyFiles } from "../reading.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import type { FileSum } from "../scope-size.ts";
 
@@ -12,29 +14,29 @@ export type MeasuredFiles = Map<string, Measured>;
  * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
  * more than `filesMax`.
  */
-export function listFiles(
+export function* listFiles(
   folder: Directory,
   { prefix, filesMax }: { readonly prefix: string; readonly filesMax: number },
   known: MeasuredFiles,
-): ListedFile[] {
+): Pieces<ListedFile[]> {
   const found: ListedFile[] = [];
   const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
-  walkFiles(folder, "", isOnTheWay, (path, measure) => {
+  yield* walkFiles(folder, "", isOnTheWay, (path, measure) => {
     if (!isListed(path, prefix)) return;
     const measured = measureOnce(path, measure, known);
     if (!measured?.isPlain) return;
     if (found.length >= filesMax) throw tooManyFiles();
     found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
   });
-  return sortedByPath(found);
+  return yield* sorted(found, byPath);
 }
 
 /** All files that count in a scope's trash. */
-export function listTrash(folder: Directory): ListedFile[] {
+export function* listTrash(folder: Directory): Pieces<ListedFile[]> {
   const found: ListedFile[] = [];
   using trash = folder.openFolder(trashFolder);
   if (trash === null) return found;
-  walkFiles(
+  yield* walkFiles(
     trash,
     `${trashFolder}/`,
     () => true,
@@ -43,29 +45,30 @@ export function listTrash(folder: Directory): ListedFile[] {
       if (measured !== null) found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
     },
   );
-  return sortedByPath(found);
+  return yield* sorted(found, byPath);
 }
 
 /** Measures the files of a scope outside its trash, which is not entered. */
-export function liveFiles(folder: Directory, known: MeasuredFiles): FileSum {
-  return sumBelow(folder, { above: "", isEntered: isNoTrash }, known);
+export function* liveFiles(folder: Directory, known: MeasuredFiles): Pieces<FileSum> {
+  return yield* sumBelow(folder, { above: "", isEntered: isNoTrash }, known);
 }
 
 /** Measures the files in a scope's trash. */
-export function trashedFiles(folder: Directory, known: MeasuredFiles): FileSum {
+export function* trashedFiles(folder: Directory, known: MeasuredFiles): Pieces<FileSum> {
   using trash = folder.openFolder(trashFolder);
-  return trash === null ? noFiles : sumBelow(trash, { above: `${trashFolder}/`, isEntered: () => true }, known);
+  if (trash === null) return noFiles;
+  return yield* sumBelow(trash, { above: `${trashFolder}/`, isEntered: () => true }, known);
 }
 
 const isNoTrash = (path: string): boolean => path !== trashFolder;
 
-function sumBelow(
+function* sumBelow(
   folder: Directory,
   { above, isEntered }: { readonly above: string; readonly isEntered: (path: string) => boolean },
   known: MeasuredFiles,
-): FileSum {
+): Pieces<FileSum> {
   let sum = noFiles;
-  walkFiles(folder, above, isEntered, (path, measure) => {
+  yield* walkFiles(folder, above, isEntered, (path, measure) => {
     const measured = measureOnce(path, measure, known);
     if (measured !== null) sum = sumOf(sum, { files: 1, bytes: measured.bytes });
   });
@@ -80,18 +83,19 @@ function measureOnce(path: string, measure: () => Measured | null, known: Measur
 }
 
 /** Visits the files below a folder whose paths a guest can name. Skips links, devices and names outside the grammar. */
-function walkFiles(
+function* walkFiles(
   folder: Directory,
   above: string,
   isEntered: (path: string) => boolean,
   visit: (path: string, measure: () => Measured | null) => void,
-): void {
+): Pieces<void> {
   for (const { name, kind } of folder.entries()) {
+    yield;
     const path = above + name;
     if (!isScopePath(path)) continue;
     if (kind === "folder" && isEntered(path)) {
       using below = folder.openFolder(name);
-      if (below) walkFiles(below, `${path}/`, isEntered, visit);
+      if (below) yield* walkFiles(below, `${path}/`, isEntered, visit);
     }
     if (kind === "file") visit(path, () => folder.measure(name));
   }

@@ -4,6 +4,7 @@
  */
 import { isFullDisk } from "../../disk/disk-failure.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
+import { giveTurn } from "../../values/turns.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
@@ -21,7 +22,10 @@ export async function purge(
   const gone: GrowingFile[] = [];
   for (const together of byFolder(changes)) {
     using folders = openFolders();
-    for (const file of together) gone.push(...removeFrom(folders, file));
+    for (const file of together) {
+      await giveTurn();
+      gone.push(...removeFrom(folders, file));
+    }
     if (isFlushed) await folders.flush();
   }
   return gone;

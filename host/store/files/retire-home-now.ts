@@ -1,3 +1,4 @@
+import { atOnce } from "../../values/turns.ts";
 import type { KnownSizes } from "../scope-size.ts";
 import { headAfter, parseLine } from "../versions/version-line.ts";
 import { needsRecovery } from "./commit/find-records.ts";
@@ -29,7 +30,7 @@ export function retireHomeNow(home: Home, { memo, boot, sizesOf }: RetiringNow):
   if (!folder || !own || !wal || needsRecovery(wal, boot) || wal.isOfEarlierVersion) return;
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
   const sizes = sizesOf(wal.tail);
-  const added = versionsInRecords(wal.records, new ContentBases());
+  const added = atOnce(versionsInRecords(wal.records, new ContentBases()));
   const versions = wal.isContinued ? [...memo.versions, ...added] : added;
   if (versions.length > 0) moveVersionsNow(own, versions);
   const line = versions.at(-1)?.lines.at(-1) ?? "";

@@ -2,6 +2,8 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { atOnce, inTurns } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { DerivedFiles } from "../store.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
@@ -44,24 +46,42 @@ export class SessionHistory {
   }
 
   get known(): KnownHistory {
-    if (this.#known !== null) return this.#known;
+    return this.#known ?? atOnce(this.#find());
+  }
+
+  /** Reads the history in turns. Otherwise whoever asks first reads it at once. */
+  async load(): Promise<void> {
+    // Whoever needs it gets the failure.
+    if (this.#known === null) await inTurns(this.#find()).catch(() => {});
+  }
+
+  *#find(): Pieces<KnownHistory> {
     const tail = this.#log.present?.tail;
-    this.#known = (tail && this.#setup.histories.of(tail)) ?? this.#load();
+    const known = (tail && this.#setup.histories.of(tail)) ?? (yield* this.#load());
+    this.#known = known;
     this.#keep();
-    return this.#known;
+    return known;
   }
 
   /** Takes over the versions of records that other processes have left in the WAL. */
-  takeOver(records: readonly WalRecord[]): void {
+  async takeOver(records: readonly WalRecord[]): Promise<void> {
     this.#known = null;
-    this.#setup.memo.versions.push(...versionsInRecords(records, new ContentBases()));
+    this.#setup.memo.versions.push(...(await inTurns(versionsInRecords(records, new ContentBases()))));
   }
 
   /** Throws `StaleCall` if a file that somebody has edited is being edited. */
-  plan(change: VersionedChange, folders: ScopeFolders): ChangeVersions {
+  async plan(change: VersionedChange, folders: ScopeFolders): Promise<ChangeVersions> {
     this.#noteEnd();
-    const ground = { ...this.known, versions: () => this.versions() };
-    return planChangeVersions(ground, change, { kind: this.#setup.home.kind, folders });
+    const planWith = (versions: () => readonly Version[]): Promise<ChangeVersions> =>
+      inTurns(planChangeVersions({ ...this.known, versions }, change, { kind: this.#setup.home.kind, folders }));
+    let isAsked = false;
+    const first = await planWith(() => {
+      isAsked = true;
+      return [];
+    });
+    if (!isAsked) return first;
+    const all = await this.versions();
+    return await planWith(() => all);
   }
 
   /** Adds a version without files, durably: there is nothing to stage and to apply. */
@@ -71,15 +91,15 @@ export class SessionHistory {
     const versions = loweringAfter(this.known.origins.head, lowered, home.owner);
     await this.#log.write({ files: [], versions: versions.map(({ line }) => line) }, null);
     memo.records++;
-    this.recorded({ versions, edited: [], written: [] });
+    await this.recorded({ versions, edited: [], written: [] });
     this.#log.present?.markApplied(null);
     memo.tail = this.#log.present?.tail ?? null;
     this.committed({ versions });
   }
 
   /** The record of a change is durable. */
-  recorded({ versions, edited, written }: ChangeVersions): void {
-    const queued = queuedVersions(versions, [...edited, ...written], this.known.bases);
+  async recorded({ versions, edited, written }: ChangeVersions): Promise<void> {
+    const queued = await inTurns(queuedVersions(versions, [...edited, ...written], this.known.bases));
     this.#setup.memo.versions.push(...queued);
   }
 
@@ -155,8 +175,8 @@ export class SessionHistory {
     using folders = this.#place.walk();
     // Somebody has put them there by hand, and perhaps from where a version knows them.
     const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
-    const hashes = known.origins.head.seq === 0 ? [] : hashesOf(unknown, folders);
-    const purged = contentsOfPurged(this.versions(), { gone, hashes, derived }, known.origins);
+    const hashes = known.origins.head.seq === 0 ? [] : await hashesOf(unknown, folders);
+    const purged = contentsOfPurged(await this.versions(), { gone, hashes, derived }, known.origins);
     using history = HistoryFolder.open(this.#place.own);
     if (history !== null) await forgetContents(history, purged);
     // Those of the WAL are in its records, and go with them.
@@ -181,7 +201,7 @@ export class SessionHistory {
       return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
     const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
-    if (versions.length > 0) await this.#append(queuedVersions(versions, [], this.known.bases));
+    if (versions.length > 0) await this.#append(atOnce(queuedVersions(versions, [], this.known.bases)));
     for (const { version, head } of versions) origins.add(version, head);
     this.#keep();
   }
@@ -196,12 +216,12 @@ export class SessionHistory {
     if (tail !== undefined) this.#setup.histories.keep(tail, this.known);
   }
 
-  #load(): KnownHistory {
+  *#load(): Pieces<KnownHistory> {
     try {
-      return this.#read();
+      return yield* this.#read();
     } catch (error) {
       this.#putAside(error);
-      return this.#read();
+      return yield* this.#read();
     }
   }
 
@@ -211,10 +231,10 @@ export class SessionHistory {
     this.#setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
   }
 
-  #read(): KnownHistory {
+  *#read(): Pieces<KnownHistory> {
     const { memo, note, histories } = this.#setup;
     using history = HistoryFolder.open(this.#place.own);
-    const loaded = loadHistory({ history, wal: this.#log.present, queued: memo.versions });
+    const loaded = yield* loadHistory({ history, wal: this.#log.present, queued: memo.versions });
     const { head } = loaded.origins;
     const last = histories.lastHead;
     const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
@@ -231,15 +251,15 @@ export class SessionHistory {
   }
 
   /** All versions, the oldest first. */
-  versions(): Version[] {
+  async versions(): Promise<Version[]> {
     using history = HistoryFolder.open(this.#place.own);
-    return versionsIn({ history, queued: this.#setup.memo.versions });
+    return await inTurns(versionsIn({ history, queued: this.#setup.memo.versions }));
   }
 
   /** Contents by their hashes, without those that are not kept. */
-  contentsOf(hashes: Iterable<string>): Map<string, Uint8Array> {
+  async contentsOf(hashes: Iterable<string>): Promise<Map<string, Uint8Array>> {
     using history = HistoryFolder.open(this.#place.own);
-    return contentsOf({ history, queued: this.#setup.memo.versions }, hashes);
+    return await inTurns(contentsOf({ history, queued: this.#setup.memo.versions }, hashes));
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { ClockReading } from "../../values/clock-reading.ts";
+import { atOnce } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { CommitFacts } from "../store.ts";
@@ -39,7 +40,7 @@ export class MemoryHistory {
       versions: () => this.#versions,
     } as const;
     const seen: readonly Seen[] = [];
-    return planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen });
+    return atOnce(planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen }));
   }
 
   add(versions: readonly PlannedVersion[], planned: readonly PlannedFile[]): void {

@@ -10,11 +10,14 @@ export class MemoryRecords {
   /** `checkWrites` throws if the user is held for reading only. */
   of(userId: UserId, history: () => MemoryHistory, checkWrites: () => void): HeldRecords {
     const texts = (): Map<string, string> => this.#users.get(userId) ?? new Map<string, string>();
+    const namesOf = (kind: string): string[] => {
+      const ofKind = Array.from(texts().keys()).filter((key) => key.startsWith(`${kind}/`));
+      return ofKind.map((key) => key.slice(kind.length + 1)).toSorted();
+    };
+    const bytesOf = (key: string): number => Buffer.byteLength(texts().get(key) ?? "");
     return {
-      names: async (kind) => {
-        const ofKind = Array.from(texts().keys()).filter((key) => key.startsWith(`${kind}/`));
-        return ofKind.map((key) => key.slice(kind.length + 1)).toSorted();
-      },
+      names: async (kind) => namesOf(kind),
+      sizes: async (kind) => new Map(namesOf(kind).map((name) => [name, bytesOf(`${kind}/${name}`)])),
       read: async (kind, name) => texts().get(`${kind}/${name}`) ?? null,
       write: async (kind, name, text) => {
         checkWrites();

@@ -4,6 +4,7 @@ import type { Patience } from "../../values/slots.ts";
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { atOnce } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ChangesOfStore } from "../changes-by-store.ts";
 import type { GrantHint } from "../grant-hints.ts";
@@ -133,7 +134,7 @@ export class MemoryStores implements SharedStores {
     const parts = byStore.map(({ id, changes, seen }) => ({
       id,
       changes,
-      planned: planChanges(this.filesOf(id), changes, seen),
+      planned: atOnce(planChanges(this.filesOf(id), changes, seen)),
     }));
     refuseBytes(parts.flatMap(({ planned }) => planned));
     this.#hints.check(grants);

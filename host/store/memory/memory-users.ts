@@ -2,6 +2,7 @@ import { isPurge } from "../../values/change-set.ts";
 import { UserQueue } from "../../values/slots.ts";
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { atOnce } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ReadAnswers, ReadQuestion } from "../bridge/read-question.ts";
 import type { ErasableContent, ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
@@ -160,7 +161,7 @@ export class MemoryUsers implements Store {
           commit: async (changes, seen, facts = {}) => {
             if (changes.length === 0) return;
             checkCommits(options);
-            const planned = planChanges(files, changes, seen);
+            const planned = atOnce(planChanges(files, changes, seen));
             refuseBytes(planned);
             const isLast = isPurge(changes);
             if (isLast) history.forget(planned, facts.derived);

@@ -1,4 +1,5 @@
 import type { OriginClass } from "../../../shared/origin.ts";
+import { giveTurn } from "../../values/turns.ts";
 import { digestOf } from "../reading.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import { addLowered } from "../versions/lowered-runs.ts";
@@ -58,8 +59,13 @@ export class HeldDatabaseHistory implements HeldHistory {
 
   async versions(): Promise<Version[]> {
     const [rows = []] = await this.#home.transaction.ask(listVersions(this.#home.place));
-    const versions = rows.flatMap(({ line }) => parseLine(String(line)) ?? []);
-    return versions.filter(({ files }) => files.length > 0);
+    const versions: Version[] = [];
+    for (const { line } of rows) {
+      await giveTurn();
+      const version = parseLine(String(line));
+      if (version !== null && version.files.length > 0) versions.push(version);
+    }
+    return versions;
   }
 
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {

@@ -49,8 +49,12 @@ export class HeldDatabaseRecords implements HeldRecords {
   }
 
   async names(kind: RecordKind): Promise<string[]> {
+    return [...(await this.sizes(kind)).keys()];
+  }
+
+  async sizes(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
     const [rows = []] = await this.#transaction.ask(nameRecords(this.#tenant, kind));
-    return rows.map(({ name }) => String(name));
+    return new Map(rows.map(({ name, bytes }) => [String(name), Number(bytes)]));
   }
 
   async read(kind: RecordKind, name: string): Promise<string | null> {

@@ -1,3 +1,4 @@
+import { inTurns } from "../../values/turns.ts";
 import type { StoreFinding } from "../holding.ts";
 import { faultInHistory } from "../versions/version-chain.ts";
 import type { HeldHome } from "./held-home.ts";
@@ -13,7 +14,7 @@ export async function homeFindings(home: HeldHome): Promise<StoreFinding[]> {
   const { isBroken, head } = home.facts;
   const fault = isBroken
     ? "the last change set is missing: no file has any trust"
-    : (faultInHistory(lines, head) ?? missingIn(Number(counted?.["changes"] ?? 0), home));
+    : ((await inTurns(faultInHistory(lines, head))) ?? missingIn(Number(counted?.["changes"] ?? 0), home));
   const history = fault === null ? [] : [{ code: "history-broken", path: "history", message: fault, remedy: null }];
   const contents = damaged.map(({ scope, path }) => ({
     code: "content-damaged",

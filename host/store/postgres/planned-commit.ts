@@ -5,6 +5,7 @@ import { isPurge, movedTo } from "../../values/change-set.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { Agreement } from "../../values/clock-reading.ts";
+import { inTurns } from "../../values/turns.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
@@ -120,7 +121,7 @@ async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promi
   const stamps = found.flatMap((file): Seen[] =>
     isKnownFile(file) ? [{ scope: file.scope, path: file.path, digest: file.sha256, stamp: file.sha256 }] : [],
   );
-  return planChanges(new PresentHome(home), changes, [...seen, ...stamps]);
+  return await inTurns(planChanges(new PresentHome(home), changes, [...seen, ...stamps]));
 }
 
 /** Without the stamps of the medium, a plan would read again what the call has seen. */
@@ -148,22 +149,23 @@ async function planHistory(
   const found = (await home.find(places, false)).flatMap((file) =>
     isKnownFile(file) && file.origin !== null ? [[placeKey(file), file.origin] as const] : [],
   );
-  const plan = (all: readonly Version[], asked: () => void): PlannedHistory => {
+  const plan = async (all: readonly Version[], asked: () => void): Promise<PlannedHistory> => {
     const origins = new PresentOrigins(home.facts.head, found);
     const versionsOf = (): readonly Version[] => {
       asked();
       return all;
     };
     const { unknown, isBroken } = history;
-    const versions = planVersions({ origins, unknown, isBroken, versions: versionsOf }, change);
+    const ground = { origins, unknown, isBroken, versions: versionsOf };
+    const versions = await inTurns(planVersions(ground, change));
     for (const { version, head } of versions) origins.add(version, head);
     return { versions, origins };
   };
   let isAsked = false;
-  const first = plan([], () => {
+  const first = await plan([], () => {
     isAsked = true;
   });
-  return isAsked ? plan(await history.versions(), () => {}) : first;
+  return isAsked ? await plan(await history.versions(), () => {}) : first;
 }
 
 function putFile({ scope, path, after, sha256, from }: PlannedFile, origins: PresentOrigins): PutFile[] {

@@ -126,7 +126,7 @@ export const refuseChanged = (versions: ReadonlyMap<StoreId, string>): Statement
 });
 
 export const nameRecords = (tenant: StoreId, kind: string): Statement => ({
-  text: "SELECT name FROM memcell.records WHERE tenant = $1 AND record_kind = $2 ORDER BY name",
+  text: "SELECT name, octet_length(body) AS bytes FROM memcell.records WHERE tenant = $1 AND record_kind = $2 ORDER BY name",
   values: [tenant, kind],
 });
 

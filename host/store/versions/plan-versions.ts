@@ -2,6 +2,7 @@
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
+import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { LoweredRun } from "./lowered-runs.ts";
 import { lowestByContent } from "./lowest-by-content.ts";
@@ -38,9 +39,9 @@ export interface VersionedChange {
   readonly seen: readonly Seen[];
 }
 
-export function planVersions(ground: VersionGround, change: VersionedChange): PlannedVersion[] {
+export function* planVersions(ground: VersionGround, change: VersionedChange): Pieces<PlannedVersion[]> {
   const earlier = new EarlierTrust(ground.versions);
-  const found = foundEdits(ground, change, earlier);
+  const found = yield* foundEdits(ground, change, earlier);
   const trusts = new Map([...found.edited, ...found.putBack].map((file) => [placeKey(file), file]));
   const trustOf = (file: Place): OriginClass | null => {
     const known = trusts.get(placeKey(file)) ?? ground.origins.of(file.scope, file.path);
@@ -57,10 +58,15 @@ export function planVersions(ground: VersionGround, change: VersionedChange): Pl
   const told = planned.flatMap(({ trustMax }) => trustMax ?? []);
   const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
   const known = { trustOf, removed, ofContent, ofRestored, ofMade };
+  const files: VersionedFile[] = [];
+  for (const file of planned) {
+    yield;
+    if (!file.isSame) files.push(versionedFile(file, change, known));
+  }
   return chained(ground.origins.head, [
     ...editedByHand(found.edited, "edited", facts.atMs),
     ...editedByHand(found.putBack, "put back", facts.atMs),
-    { facts, kind, files: planned.filter(isChanged).map((file) => versionedFile(file, change, known)) },
+    { facts, kind, files },
   ]);
 }
 
@@ -115,8 +121,6 @@ function editedByHand(files: readonly VersionedFile[], kind: VersionKind, atMs: 
   return [{ facts: { ...unstatedFacts(atMs), class: "owner_edit", trust }, kind, files }];
 }
 
-const isChanged = ({ isSame }: PlannedFile): boolean => !isSame;
-
 /** What is known of the files of a change set before it. */
 interface Known {
   readonly trustOf: (file: Place) => OriginClass | null;
@@ -157,11 +161,11 @@ interface FoundEdits {
 }
 
 /** The files that are not as their last version has left them. */
-function foundEdits(
+function* foundEdits(
   { origins, unknown, isBroken }: VersionGround,
   { planned, seen }: VersionedChange,
   earlier: EarlierTrust,
-): FoundEdits {
+): Pieces<FoundEdits> {
   const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
   for (const { scope, path, digest } of seen) present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
   for (const { scope, path, before } of planned) {
@@ -170,6 +174,7 @@ function foundEdits(
   const edited: VersionedFile[] = [];
   const putBack: VersionedFile[] = [];
   for (const { scope, path, sha256 } of present.values()) {
+    yield;
     const known = origins.of(scope, path);
     if (sha256 === (known?.sha256 ?? null)) continue;
     const before = known?.sha256 ?? null;

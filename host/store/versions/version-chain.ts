@@ -1,3 +1,4 @@
+import type { Pieces } from "../../values/turns.ts";
 import { headAfter, parseLine } from "./version-line.ts";
 import { noVersion } from "./version.ts";
 import type { VersionHead } from "./version.ts";
@@ -6,9 +7,10 @@ import type { VersionHead } from "./version.ts";
 type Chain = { readonly fault: string } | { readonly fault: null; readonly last: VersionHead | null };
 
 /** Compares each line with the one before. `first`: the oldest version; what was dropped before it is not compared. */
-export function followChain(lines: Iterable<string>, first: number): Chain {
+export function* followChain(lines: Iterable<string>, first: number): Pieces<Chain> {
   let last: VersionHead | null = first === 1 ? noVersion : null;
   for (const line of lines) {
+    yield;
     const next: number = (last?.seq ?? first - 1) + 1;
     const version = parseLine(line);
     if (version === null) return { fault: `version ${next} is no version` };
@@ -20,8 +22,8 @@ export function followChain(lines: Iterable<string>, first: number): Chain {
 }
 
 /** What is wrong with a history that ends with `head`, or `null`. What was dropped before its first version is not missed. */
-export function faultInHistory(lines: readonly string[], head: VersionHead): string | null {
-  const chain = followChain(lines, parseLine(lines[0] ?? "")?.seq ?? 1);
+export function* faultInHistory(lines: readonly string[], head: VersionHead): Pieces<string | null> {
+  const chain = yield* followChain(lines, parseLine(lines[0] ?? "")?.seq ?? 1);
   if (chain.fault !== null) return chain.fault;
   const { seq, hash } = chain.last ?? noVersion;
   return seq === head.seq && hash === head.hash ? null : `version ${head.seq} is not the recorded one`;

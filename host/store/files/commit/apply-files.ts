@@ -5,8 +5,9 @@ import { systemCode } from "../../../disk/disk-failure.ts";
 import { forNewFileIn } from "../../../disk/permissions.ts";
 import type { Permissions } from "../../../disk/permissions.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { giveTurn } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
-import { digestOf } from "../../reading.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 import type { TouchedFile } from "./retire.ts";
 
@@ -41,13 +42,14 @@ export interface StagedPlan {
 }
 
 /** Writes new contents in full and makes the folders that they go to. A full disk fails here. */
-export function stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): StagedPlan {
+export function* stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): Pieces<StagedPlan> {
   const staged: StagedFile[] = [];
   const disks = new Set([own.disk]);
   const leaving = new Map(files.filter(({ after }) => after === null).map((file) => [file.before, file]));
   let at = 0;
   try {
     for (const file of files.filter((each) => !each.isSame && each.after !== null)) {
+      yield;
       const place = folders.make(file.scope, file.path);
       disks.add(place.folder.disk);
       if (file.from !== null || file.after === null) continue;
@@ -67,16 +69,21 @@ export function stageFiles(own: Directory, folders: ScopeFolders, files: readonl
 }
 
 /** First moves files to or from the trash, then puts new contents in place, then removes files. */
-export function applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): void {
+export function* applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): Pieces<void> {
   const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
-  for (const { scope, path, from } of moves) moveFile(folders.make(scope, from), folders.make(scope, path));
+  for (const { scope, path, from } of moves) {
+    yield;
+    moveFile(folders.make(scope, from), folders.make(scope, path));
+  }
   for (const { name, file } of staged) {
+    yield;
     // Without a flushed WAL, the staged file is the only copy: a plain rename makes ext4 write it to the disk at once.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
   }
   const moved = new Set(moves.map(({ scope, from }) => `${scope}:${from}`));
   for (const { scope, path, after, isSame } of files) {
+    yield;
     if (after === null && !isSame && !moved.has(`${scope}:${path}`)) removeFile(folders, scope, path);
   }
 }
@@ -104,18 +111,22 @@ export async function putContent(
 
 /** Gives files their contents. All new contents come first, so that nothing is removed before its replacement is there. */
 export async function putContents(own: Directory, folders: ScopeFolders, files: readonly ChangedFile[]): Promise<void> {
-  for (const file of files.filter(({ after }) => after !== null)) await putContent(own, folders, file);
-  for (const file of files.filter(({ after }) => after === null)) await putContent(own, folders, file);
+  const [written, removed] = [files.filter(({ after }) => after !== null), files.filter(({ after }) => after === null)];
+  for (const file of [...written, ...removed]) {
+    await giveTurn();
+    await putContent(own, folders, file);
+  }
 }
 
 /**
  * When applied files were last changed, or the folders that they are in. Sees to it that the host's own folder is not
  * older: its time then shows that the disk has all these names (`judge-files.ts`).
  */
-export function lastChangeUs(own: Directory, folders: ScopeFolders, files: readonly TouchedFile[]): number {
+export function* lastChangeUs(own: Directory, folders: ScopeFolders, files: readonly TouchedFile[]): Pieces<number> {
   const changed = new Set<Directory>();
   let lastUs = 0;
   for (const { scope, path } of files) {
+    yield;
     const place = folders.find(scope, path);
     if (place === null) continue;
     lastUs = Math.max(lastUs, place.folder.measure(place.name)?.changedUs ?? 0);
@@ -229,29 +240,4 @@ function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   createOverLeftover(folder, stagedHere, { content, shown: name, like: source.folder.permissionsOf(source.name) });
   folder.rename(stagedHere, folder, name);
   source.folder.remove(source.name);
-}
-
-/**
- * Whether someone has changed a file since the change was planned. `false` if one cannot be read: applying it reports
- * that.
- */
-export function isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): boolean {
-  try {
-    return planned.some(({ scope, path, before, stamp }) => {
-      if (stamp !== null && folders.stampOf(scope, path)?.text === stamp) return false;
-      return digestOf(folders.read(scope, path)) !== before;
-    });
-  } catch {
-    return false;
-  }
-}
-
-/** The files of a cancelled plan, each with its present content as the new one. */
-export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): ChangedFile[] {
-  return planned.map(({ scope, path, after }) => ({
-    scope,
-    path,
-    before: digestOf(after),
-    after: folders.read(scope, path),
-  }));
 }

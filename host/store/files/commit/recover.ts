@@ -4,6 +4,7 @@
  */
 import { isTrashPath } from "../../../../shared/path.ts";
 import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
+import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
@@ -44,6 +45,7 @@ async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
   const { folders, wal, note } = recovery;
   const pending: ReplacedFile[] = [];
   for (const file of record.files) {
+    await giveTurn();
     const present = folders.read(file.scope, file.path);
     const digest = digestOf(present);
     if (digest === digestOf(file.after)) continue;
@@ -54,7 +56,7 @@ async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
     else note(`recovery kept ${file.path} as someone has edited it`);
   }
   await putBack(recovery, pending, record.files);
-  wal.markApplied(lastChangeUs(recovery.own, folders, record.files));
+  wal.markApplied(await inTurns(lastChangeUs(recovery.own, folders, record.files)));
   if (record.files.length === 0) return;
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }

@@ -20,9 +20,11 @@
  * version 3.
  */
 import { createHash, randomBytes } from "node:crypto";
+import type { Hash } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { parseJson } from "../../parse-json.ts";
 import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
@@ -119,10 +121,18 @@ export const headBytesOf = (version: WalVersionNumber): number =>
 /** As it is written. */
 export const headBytes = headBytesOf(writtenVersion);
 
-export function encodeRecord(salt: string, sequence: number, json: Buffer): Buffer {
-  const head = `record ${padded(sequence)} ${padded(json.length)} ${checkOf(salt, sequence, json)} -${noTime}\n`;
-  return Buffer.concat([Buffer.from(head), json]);
+/** A record's head, before the bytes of its JSON. */
+export function* encodeHead(salt: string, sequence: number, json: Uint8Array): Pieces<Buffer> {
+  const hash = beginCheck(salt, sequence, json);
+  for (let at = 0; at < json.length; at += bytesAtOnce) {
+    yield;
+    hash.update(json.subarray(at, at + bytesAtOnce));
+  }
+  return Buffer.from(`record ${padded(sequence)} ${padded(json.length)} ${hash.digest("hex")} -${noTime}\n`);
 }
+
+/** Of a large record, so many bytes are hashed before others get a turn. */
+const bytesAtOnce = 1024 * 1024;
 
 /** What is written over a record's state when it is applied. */
 export function encodeApplied(appliedUs: number | null): Buffer {
@@ -138,8 +148,11 @@ export function decodeHead(bytes: Buffer): RecordHead | null {
 }
 
 export function checkOf(salt: string, sequence: number, json: Uint8Array): string {
-  return digest(`${salt} ${sequence} ${json.length}\n`, json);
+  return beginCheck(salt, sequence, json).update(json).digest("hex");
 }
+
+const beginCheck = (salt: string, sequence: number, { length }: Uint8Array): Hash =>
+  createHash("sha256").update(`${salt} ${sequence} ${length}\n`);
 
 const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
@@ -197,17 +210,20 @@ export interface RecordedFile extends ChangedFile {
 export type KeptFile = Pick<ChangedFile, "scope" | "path">;
 
 /** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
-export function encodeFiles({ files, edited, ...facts }: WalRecord): Buffer {
+export function* encodeFiles({ files, edited, ...facts }: WalRecord): Pieces<Buffer> {
   refuseBytes(files);
-  const written = files.flatMap(({ scope, path, way, before, after }, at) => [
-    `${at === 0 ? "" : ","}${opened({ scope, path, way, before })},"after":`,
-    after === null ? "null" : jsonOfBytes(after),
-    "}",
-  ]);
-  const contents = edited?.flatMap((each, at) => [at === 0 ? "" : ",", jsonOfBytes(each)]);
-  const last = contents === undefined ? ["]}"] : [`],"edited":[`, ...contents, "]}"];
-  const pieces = [`${opened(facts)},"files":[`, ...written, ...last];
-  return Buffer.concat(pieces.map((piece) => (typeof piece === "string" ? Buffer.from(piece) : piece)));
+  const pieces: Buffer[] = [Buffer.from(`${opened(facts)},"files":[`)];
+  for (const [at, { scope, path, way, before, after }] of files.entries()) {
+    yield;
+    pieces.push(Buffer.from(`${at === 0 ? "" : ","}${opened({ scope, path, way, before })},"after":`));
+    pieces.push(after === null ? Buffer.from("null") : jsonOfBytes(after), Buffer.from("}"));
+  }
+  for (const [at, each] of edited?.entries() ?? []) {
+    yield;
+    pieces.push(Buffer.from(at === 0 ? `],"edited":[` : ","), jsonOfBytes(each));
+  }
+  pieces.push(Buffer.from(edited?.length === 0 ? `],"edited":[]}` : "]}"));
+  return Buffer.concat(pieces);
 }
 
 /** An object's JSON without its end. */

@@ -5,6 +5,7 @@
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { inTurns } from "../../../values/turns.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
 import {
@@ -12,7 +13,7 @@ import {
   distrustOffset,
   encodeApplied,
   encodeFiles,
-  encodeRecord,
+  encodeHead,
   headBytes,
   recordsStart,
   relaxedMark,
@@ -132,7 +133,7 @@ export class Wal implements Disposable {
    * fails does not count.
    */
   async append(record: WalRecord, isFlushed: boolean): Promise<void> {
-    const json = encodeFiles({ ...record, inode: this.inode });
+    const json = await inTurns(encodeFiles({ ...record, inode: this.inode }));
     refuseLength(this.#now.end + headBytes + json.length);
     if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
     if (this.isSetUp && this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
@@ -141,16 +142,16 @@ export class Wal implements Disposable {
     if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
     // Another process can have died after a failed flush. A new flush covers only what is written again.
     else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
-    const bytes = encodeRecord(this.#now.checkpoint.salt, this.#now.next, json);
+    const head = await inTurns(encodeHead(this.#now.checkpoint.salt, this.#now.next, json));
     const at = this.#now.end;
-    writeRecord(this.#file, at, bytes);
+    await inTurns(writeRecord(this.#file, at, head, json));
     // Several WALs are flushed at the same time for one change, so each in a thread.
     if (isFlushed) await flushRecord(this.#file, at, record.joint === undefined);
     this.#isHeaderSure = true;
     this.#now.last = at;
-    this.#seal.note(bytes);
+    this.#seal.note(head);
     this.#now.lastBoot = record.boot;
-    this.#now.end += bytes.length;
+    this.#now.end += head.length + json.length;
     this.#now.next++;
   }
 

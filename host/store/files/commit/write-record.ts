@@ -1,21 +1,30 @@
 import type { DiskFile } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { headBytes, recordsStart } from "./wal-format.ts";
 import { walLimits } from "./wal-limits.ts";
 
 /** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
 export class WalUnflushable extends Error {}
 
-/** Writes a record into a WAL. One that fails is erased. */
-export function writeRecord(file: DiskFile, at: number, bytes: Uint8Array): void {
+/** Writes a record into a WAL: a small one at once, its head last otherwise. One that fails is erased. */
+export function* writeRecord(file: DiskFile, at: number, head: Buffer, json: Buffer): Pieces<void> {
   try {
-    reserve(file, at + bytes.length);
-    file.write(at, bytes);
+    reserve(file, at + head.length + json.length);
+    if (json.length <= bytesAtOnce) return file.write(at, Buffer.concat([head, json]));
+    for (let from = 0; from < json.length; from += bytesAtOnce) {
+      yield;
+      file.write(at + head.length + from, json.subarray(from, from + bytesAtOnce));
+    }
+    // Until then nobody finds half of it.
+    file.write(at, head);
   } catch (error) {
     erase(file, at);
     throw error;
   }
 }
+
+const bytesAtOnce = 4 * 1024 * 1024;
 
 /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
 export async function flushRecord(file: DiskFile, at: number, isAlone: boolean): Promise<void> {

@@ -2,6 +2,8 @@
 import type { Directory } from "../../../disk/directory.ts";
 import { ownStoreOf } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { giveTurn, inTurns, sorted } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
 import { recordKinds } from "../../held-records.ts";
@@ -28,9 +30,9 @@ export async function readHome(home: Home): Promise<HomeContent | null> {
   if (folder === null) return null;
   const own = folder.openOwn();
   checkOwner(own, home);
-  const { files, scopes, leftOut } = readFiles(home, folder.home);
+  const { files, scopes, leftOut } = await inTurns(readFiles(home, folder.home));
   const kept = new KeptContents(own);
-  const history = readHistory(home, own);
+  const history = await readHistory(home, own);
   return {
     files,
     scopes,
@@ -40,13 +42,13 @@ export async function readHome(home: Home): Promise<HomeContent | null> {
     kept: history.lines.length === 0 ? [] : kept.list,
     records: await readRecords(home),
     creator: own && home.kind === "store" ? ownerIn(home, own) : null,
-    contentsOf: async (hashes) => readContents(home, { files, kept }, hashes),
+    contentsOf: (hashes) => readContents(home, { files, kept }, hashes),
   };
 }
 
 type ReadFiles = Pick<HomeContent, "files" | "scopes" | "leftOut">;
 
-function readFiles(home: Home, folder: Directory): ReadFiles {
+function* readFiles(home: Home, folder: Directory): Pieces<ReadFiles> {
   const files: CopiedFile[] = [];
   const leftOut: UnfitFile[] = [];
   using reader = new FileReader(home);
@@ -54,12 +56,15 @@ function readFiles(home: Home, folder: Directory): ReadFiles {
   const scopes = reader.scopes();
   leftOut.push(...reader.beside());
   for (const scope of scopes) {
-    const { files: fit, unfit } = reader.survey(scope);
+    const { files: fit, unfit } = yield* reader.surveying(scope);
     leftOut.push(...unfit.map(({ path, reason }) => ({ path: `${scope}/${path}`, reason })));
-    for (const { path } of fit) files.push(...readFile(folders, scope, path));
+    for (const { path } of fit) {
+      files.push(...readFile(folders, scope, path));
+      yield;
+    }
   }
   if (home.kind === "store") files.push(...readFile(folders, grantsScope, grantsPath));
-  return { files: files.toSorted(byPlace), scopes: home.kind === "store" ? [] : scopes, leftOut };
+  return { files: yield* sorted(files, byPlace), scopes: home.kind === "store" ? [] : scopes, leftOut };
 }
 
 /** Nothing for a file that has gone meanwhile. */
@@ -78,16 +83,22 @@ function readFile(folders: ScopeFolders, scope: string, path: string): CopiedFil
 const byPlace = (a: CopiedFile, b: CopiedFile): number =>
   a.scope === b.scope ? (a.path < b.path ? -1 : 1) : a.scope < b.scope ? -1 : 1;
 
-function readHistory(
+async function readHistory(
   home: Home,
   own: Directory | null,
-): Pick<HomeContent, "lines" | "origins" | "unknown" | "isBroken" | "agedMs"> {
+): Promise<Pick<HomeContent, "lines" | "origins" | "unknown" | "isBroken" | "agedMs">> {
   using history = own && HistoryFolder.open(own);
   using wal = own && Wal.open(own, home, { isRead: true });
-  const { origins, unknown, isBroken } = loadHistory({ history, wal, queued: [] });
-  const segments = history?.segments("versions") ?? [];
+  const { origins, unknown, isBroken } = await inTurns(loadHistory({ history, wal, queued: [] }));
+  const lines: string[] = [];
+  for (const first of history?.segments("versions") ?? []) {
+    for (const line of history?.lines("versions", first) ?? []) {
+      await giveTurn();
+      if (isVersion(line)) lines.push(line);
+    }
+  }
   return {
-    lines: segments.flatMap((first) => history?.lines("versions", first) ?? []).filter(isVersion),
+    lines,
     origins: new Map(origins.entries()),
     unknown,
     isBroken,
@@ -122,11 +133,11 @@ async function readRecords(home: Home): Promise<CopiedRecord[]> {
   return records;
 }
 
-function readContents(
+async function readContents(
   home: Home,
   { files, kept }: Pick<HomeContent, "files"> & { readonly kept: KeptContents },
   hashes: readonly string[],
-): Map<string, Uint8Array> {
+): Promise<Map<string, Uint8Array>> {
   using folder = HomeFolder.open(home);
   if (folder === null) throw edited();
   using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: new Map() });
@@ -134,6 +145,7 @@ function readContents(
   const found = new Map<string, Uint8Array>();
   for (const { scope, path, sha256 } of files) {
     if (!wanted.has(sha256) || found.has(sha256)) continue;
+    await giveTurn();
     const content = folders.look(scope, path, (file) => file.folder.read(file.name, path));
     if (content === null || digestOf(content) !== sha256) throw edited();
     found.set(sha256, content);

@@ -1,4 +1,5 @@
 import type { Directory } from "../../../disk/directory.ts";
+import { atOnce } from "../../../values/turns.ts";
 import { inParts } from "../../copying.ts";
 import type { HomeContent, KeptContent } from "../../copying.ts";
 import { placeKey, PresentOrigins } from "../../versions/present-origins.ts";
@@ -38,10 +39,12 @@ export async function writeHistory(own: Directory, content: HomeContent): Promis
   for (const part of inParts(versions, bounds)) {
     const written = await contentsOf(content, part);
     const queued = part.flatMap(({ version, line, kept }) =>
-      queuedVersions(
-        [{ version, line }],
-        kept.flatMap((each) => written.get(each.sha256)?.(each.key) ?? []),
-        bases,
+      atOnce(
+        queuedVersions(
+          [{ version, line }],
+          kept.flatMap((each) => written.get(each.sha256)?.(each.key) ?? []),
+          bases,
+        ),
       ),
     );
     moved = await moveVersions(own, queued, { isNew: moved?.isFull ?? false, end: moved?.end ?? null });

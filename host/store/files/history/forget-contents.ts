@@ -1,6 +1,7 @@
 /** Removes contents for good: when their owner empties the trash, and when they are too old. */
 import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+import { giveTurn, inTurns } from "../../../values/turns.ts";
 import { parseContent } from "./content-line.ts";
 import type { ContentLine } from "./content-line.ts";
 import { contentsName } from "./history-folder.ts";
@@ -10,12 +11,18 @@ import { contentIn } from "./stored-contents.ts";
 /** Durable once the folder is flushed. Where there is no room to write a segment again, all of it goes. */
 export async function forgetContents(history: HistoryFolder, hashes: ReadonlySet<string>): Promise<void> {
   for (const first of history.segments("contents")) {
-    const lines = history.lines("contents", first);
-    const parsed = lines.map(parseContent);
+    const lines = await inTurns(history.readLines("contents", first));
+    const parsed: (ContentLine | null)[] = [];
+    for (const line of lines) {
+      await giveTurn();
+      parsed.push(parseContent(line));
+    }
     if (!parsed.some((line) => line !== null && hashes.has(line.sha256))) continue;
-    const left = parsed.flatMap((line, at) =>
-      line === null || hashes.has(line.sha256) ? [] : lineAt(lines, line, at),
-    );
+    const left: string[] = [];
+    for (const [at, line] of parsed.entries()) {
+      await giveTurn();
+      if (line !== null && !hashes.has(line.sha256)) left.push(...lineAt(lines, line, at));
+    }
     await replaceSegment(history, first, left);
   }
 

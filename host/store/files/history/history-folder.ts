@@ -15,6 +15,7 @@ import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { readingSchema } from "../../../values/clock-reading.ts";
 import type { ClockReading } from "../../../values/clock-reading.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { parseJson } from "../../parse-json.ts";
 import { putAside } from "../put-aside.ts";
 
@@ -106,6 +107,23 @@ export class HistoryFolder implements Disposable {
     return file === null ? [] : wholeLines(readBounded(file, kind));
   }
 
+  /** The same, of a segment that one large change set can have filled. */
+  *readLines(kind: SegmentKind, first: number): Pieces<string[]> {
+    using file = this.openSegment(kind, first, "read");
+    const bytes = file === null ? Buffer.alloc(0) : readBounded(file, kind);
+    const lines: string[] = [];
+    for (let at = 0; ;) {
+      yield;
+      const end = Math.max(
+        bytes.indexOf("\n", at + bytesAtOnce),
+        bytes.subarray(at, at + bytesAtOnce).lastIndexOf("\n") + at,
+      );
+      if (end < at) return lines;
+      for (const line of bytes.toString("utf8", at, end).split("\n")) lines.push(line);
+      at = end + 1;
+    }
+  }
+
   bytesOf(kind: SegmentKind, first: number): number {
     return this.folder.measure(nameOf(kind, first))?.bytes ?? 0;
   }
@@ -121,6 +139,9 @@ export class HistoryFolder implements Disposable {
 }
 
 const mib = 1024 * 1024;
+
+/** Of a segment, so many bytes are made lines before others get a turn. */
+const bytesAtOnce = mib;
 
 /** A larger file is none of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
 const fileBytesMax = { versions: 512 * mib, contents: 512 * mib, present: 64 * mib } as const;
@@ -140,13 +161,31 @@ function wholeLines(bytes: Buffer): string[] {
   return lines;
 }
 
-/** Appends lines to a segment. Cuts off first what a crash has left of a line. */
-export function appendLines(file: DiskFile, lines: readonly string[]): void {
+/**
+ * Appends lines to a segment. Cuts off first what a crash has left of a line. Many bytes are written in parts: what a crash
+ * leaves of the lines is found by their numbers. What a full disk leaves of them is cut off. Yields `null` between parts.
+ */
+export function* appendLines(file: DiskFile, lines: readonly string[]): Generator<null, void> {
   const size = file.size();
   if (size > 0 && file.read(size - 1, 1).toString("latin1") !== "\n") {
     file.truncate(file.read(0, size).lastIndexOf("\n") + 1);
   }
-  if (lines.length > 0) file.write(file.size(), Buffer.from(`${lines.join("\n")}\n`));
+  const start = file.size();
+  try {
+    let [end, part, chars] = [start, [] as string[], 0];
+    for (const [at, line] of lines.entries()) {
+      part.push(line);
+      chars += line.length;
+      if (chars < bytesAtOnce && at < lines.length - 1) continue;
+      const bytes = Buffer.from(`${part.join("\n")}\n`);
+      file.write(end, bytes);
+      [end, part, chars] = [end + bytes.length, [], 0];
+      yield null;
+    }
+  } catch (error) {
+    file.truncate(start);
+    throw error;
+  }
 }
 
 /** Cuts off what stands after so many lines. */

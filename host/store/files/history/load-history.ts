@@ -1,3 +1,4 @@
+import type { Pieces } from "../../../values/turns.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import { lostTrust } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
@@ -25,8 +26,8 @@ export interface HistoryPlace {
 
 type LoadedHistory = Omit<KnownHistory, "bases" | "startsSegment" | "end">;
 
-export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHistory {
-  const origins = (history && readPresent(history)) ?? new PresentOrigins();
+export function* loadHistory({ history, wal, queued }: HistoryPlace): Pieces<LoadedHistory> {
+  const origins = (history && (yield* readPresent(history))) ?? new PresentOrigins();
   const stored = history === null ? [] : storedVersions(history, origins.head.seq + 1);
   // Whoever sets a WAL up makes the folder too.
   const hasNoFolder = history === null && wal !== null && wal.isSetUp && !wal.isOfEarlierVersion;
@@ -38,6 +39,7 @@ export function loadHistory({ history, wal, queued }: HistoryPlace): LoadedHisto
   isBroken ||= isOther(origins.head, end);
   let unwritten = 0;
   for (const { version, head } of withQueued(stored, queued)) {
+    yield;
     if (version.seq <= origins.head.seq) continue;
     isBroken ||= version.seq !== origins.head.seq + 1 || version.prev !== origins.head.hash;
     isBroken ||= isOther(head, end);

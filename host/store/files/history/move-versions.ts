@@ -4,6 +4,7 @@
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+import { giveTurn } from "../../../values/turns.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
 import type { SegmentEnd } from "./known-history.ts";
@@ -18,7 +19,7 @@ export interface MovedVersions {
   readonly hasContents: boolean;
 }
 
-type Flush = (file: Pick<DiskFile, "flush" | "flushNow">) => Promise<void> | void;
+type Step = Pick<DiskFile, "flush" | "flushNow"> | null;
 
 export interface MovePlace {
   /** Whether another segment begins. */
@@ -38,7 +39,7 @@ export async function moveVersions(
     for (;;) {
       const step = steps.next();
       if (step.done) return step.value;
-      await step.value.flush();
+      await (step.value === null ? giveTurn() : step.value.flush());
     }
   } finally {
     // Closes the files if a flush has failed.
@@ -51,15 +52,18 @@ const unmoved: MovedVersions = { end: { first: 0, bytes: 0, next: 0 }, isFull: f
 
 /** The same, at the end of the process. */
 export function moveVersionsNow(own: Directory, queued: readonly QueuedVersions[]): void {
-  for (const file of append(own, queued, { isNew: false, end: null })) file.flushNow();
+  for (const file of append(own, queued, { isNew: false, end: null })) file?.flushNow();
 }
 
-/** Yields what is to be flushed before it goes on: a version must not be on the disk without its contents. */
+/**
+ * Yields what is to be flushed before it goes on: a version must not be on the disk without its contents. Yields `null`
+ * where others can have a turn.
+ */
 function* append(
   own: Directory,
   queued: readonly QueuedVersions[],
   { isNew, end }: MovePlace,
-): Generator<Parameters<Flush>[0], MovedVersions> {
+): Generator<Step, MovedVersions> {
   const hasFolder = own.measure(historyFolder) !== null;
   using history = HistoryFolder.make(own);
   const all = queued.flatMap(({ lines }) => lines);
@@ -81,7 +85,7 @@ function* append(
     using versions = history.openSegment("versions", segment, "make");
     if (versions !== null) {
       if (segment === last && !isAsLeft) cutAfter(versions, kept + moved);
-      appendLines(versions, all.slice(moved));
+      yield* appendLines(versions, all.slice(moved));
       yield versions;
     }
   }
@@ -124,26 +128,22 @@ function compare(stored: readonly string[], all: readonly string[], first: numbe
 }
 
 /** On a full disk, old contents go first; then the new ones are not kept either. A version is never left out. */
-function* withRoom(
-  history: HistoryFolder,
-  segment: number,
-  lines: readonly string[],
-): Generator<Parameters<Flush>[0], boolean> {
+function* withRoom(history: HistoryFolder, segment: number, lines: readonly string[]): Generator<Step, boolean> {
   using file = history.openSegment("contents", segment, "make");
   if (file === null) return false;
-  const write = (): boolean => {
+  function* write(to: DiskFile): Generator<Step, boolean> {
     try {
-      appendLines(file, lines);
+      yield* appendLines(to, lines);
       return true;
     } catch (error) {
       if (isFullDisk(error)) return false;
       throw error;
     }
-  };
-  let isWritten = write();
+  }
+  let isWritten = yield* write(file);
   if (!isWritten) {
     for (const first of history.segments("contents")) if (first !== segment) history.remove("contents", first);
-    isWritten = write();
+    isWritten = yield* write(file);
   }
   yield file;
   return isWritten;

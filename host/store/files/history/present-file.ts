@@ -5,7 +5,10 @@
 import { originClasses } from "../../../../shared/origin.ts";
 import * as z from "../../../../shared/zod.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
+import { giveTurn } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
+import type { FileOrigin } from "../../versions/present-origins.ts";
 import { versionKinds } from "../../versions/version.ts";
 import { readBounded } from "./history-folder.ts";
 import type { HistoryFolder } from "./history-folder.ts";
@@ -26,22 +29,26 @@ const origin = z.strictObject({
 const lowered = z.strictObject({ run: z.string(), trust: originClass, atMs: z.int() });
 const schema = z.strictObject({
   head: z.strictObject({ seq: z.int(), hash: sha256 }),
-  files: z.array(z.strictObject({ place: z.string(), origin })),
+  files: z.array(z.unknown()),
   runs: z.optional(z.array(lowered)),
 });
+const fileSchema = z.strictObject({ place: z.string(), origin });
 
 /** `null` if there is none that can be read. */
-export function readPresent(history: HistoryFolder): PresentOrigins | null {
+export function* readPresent(history: HistoryFolder): Pieces<PresentOrigins | null> {
   try {
     using file = history.folder.openFile(name, name, "read");
     const parsed = file && z.safeParse(schema, JSON.parse(readBounded(file, "present").toString("utf8")));
     if (!parsed?.success) return null;
     const { head, files, runs } = parsed.data;
-    return new PresentOrigins(
-      head,
-      files.map(({ place, origin: of }) => [place, of]),
-      runs,
-    );
+    const origins: [place: string, origin: FileOrigin][] = [];
+    for (const each of files) {
+      yield;
+      const { data: known } = z.safeParse(fileSchema, each);
+      if (known === undefined) return null;
+      origins.push([known.place, known.origin]);
+    }
+    return new PresentOrigins(head, origins, runs);
   } catch {
     return null;
   }
@@ -49,7 +56,12 @@ export function readPresent(history: HistoryFolder): PresentOrigins | null {
 
 /** Durable once the folder is flushed. */
 export async function writePresent({ folder }: HistoryFolder, origins: PresentOrigins): Promise<void> {
-  const files = Array.from(origins.entries(), ([place, of]) => ({ place, origin: of }));
-  const content = Buffer.from(JSON.stringify({ head: origins.head, files, runs: origins.loweredRuns }));
+  const files: string[] = [];
+  for (const [place, of] of origins.entries()) {
+    await giveTurn();
+    files.push(JSON.stringify({ place, origin: of }));
+  }
+  const [head, runs] = [origins.head, origins.loweredRuns].map((part) => JSON.stringify(part));
+  const content = Buffer.from(`{"head":${head},"files":[${files.join(",")}],"runs":${runs}}`);
   await replaceFile(folder, name, { content, shown: name, staged });
 }

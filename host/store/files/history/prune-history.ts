@@ -1,5 +1,6 @@
 import { agree } from "../../../values/clock-reading.ts";
 import type { HistoryLimits } from "../../../values/history-limits.ts";
+import { inTurns } from "../../../values/turns.ts";
 import { agedBefore, agedContents, isAgingDue } from "../../versions/aged-contents.ts";
 import type { PresentOrigins } from "../../versions/present-origins.ts";
 import { parseLine } from "../../versions/version-line.ts";
@@ -34,7 +35,7 @@ export async function pruneByAge(history: HistoryFolder, { origins, ...bound }: 
   const { agreedMs, noted } = agree(last, bound.nowMs);
   const agreed = { ...bound, nowMs: agreedMs };
   const isYoung = oldestMs(history) >= agedBefore(agreed);
-  const aged = isYoung ? noHashes : agedContents(versionsIn({ history, queued: [] }), origins, agreed);
+  const aged = isYoung ? noHashes : agedContents(await inTurns(versionsIn({ history, queued: [] })), origins, agreed);
   if (aged.size > 0) await forgetContents(history, aged);
   if (noted !== last) history.noteAged(noted);
   return aged.size > 0;

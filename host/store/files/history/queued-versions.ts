@@ -1,3 +1,4 @@
+import type { Pieces } from "../../../values/turns.ts";
 import { digestOf } from "../../reading.ts";
 import type { PlannedVersion } from "../../versions/plan-versions.ts";
 import { parseLine } from "../../versions/version-line.ts";
@@ -15,26 +16,34 @@ export interface QueuedVersions {
   readonly contents: readonly string[];
 }
 
-export function queuedVersions(
+export function* queuedVersions(
   versions: readonly Pick<PlannedVersion, "version" | "line">[],
   written: readonly WrittenContent[],
   bases: ContentBases,
-): QueuedVersions[] {
+): Pieces<QueuedVersions[]> {
   const first = versions[0]?.version.seq;
   if (first === undefined) return [];
-  return [{ first, lines: versions.map(({ line }) => line), contents: written.map((each) => bases.encode(each)) }];
+  const contents: string[] = [];
+  for (const each of written) {
+    yield;
+    contents.push(bases.encode(each));
+  }
+  return [{ first, lines: versions.map(({ line }) => line), contents }];
 }
 
 /** The versions of records, without those of changes that were taken back. */
-export function versionsInRecords(
+export function* versionsInRecords(
   records: readonly Pick<WalRecord, "versions" | "edited" | "files" | "voids">[],
   bases: ContentBases,
-): QueuedVersions[] {
-  return records.flatMap((record, at) => {
-    if (records[at + 1]?.voids) return [];
+): Pieces<QueuedVersions[]> {
+  const queued: QueuedVersions[] = [];
+  for (const [at, record] of records.entries()) {
+    yield;
+    if (records[at + 1]?.voids) continue;
     const versions = (record.versions ?? []).flatMap(parsed);
-    return queuedVersions(versions, writtenIn(record, versions), bases);
-  });
+    queued.push(...(yield* queuedVersions(versions, yield* writtenIn(record, versions), bases)));
+  }
+  return queued;
 }
 
 function parsed(line: string): { readonly version: Version; readonly line: string }[] {
@@ -43,13 +52,16 @@ function parsed(line: string): { readonly version: Version; readonly line: strin
 }
 
 /** The contents that versions name and a record has. */
-function writtenIn(
+function* writtenIn(
   { files, edited = [] }: Pick<WalRecord, "edited" | "files">,
   versions: readonly Pick<PlannedVersion, "version">[],
-): WrittenContent[] {
+): Pieces<WrittenContent[]> {
   if (versions.length === 0) return [];
   const byDigest = new Map<string | null, Buffer>(edited.map((content) => [digestOf(content), content]));
-  for (const { after } of files) if (after !== null) byDigest.set(digestOf(after), after);
+  for (const { after } of files) {
+    yield;
+    if (after !== null) byDigest.set(digestOf(after), after);
+  }
   return versions.flatMap(({ version }) =>
     version.files.flatMap(({ scope, path, sha256, from }) => {
       const content = byDigest.get(sha256);

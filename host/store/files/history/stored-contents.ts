@@ -7,4 +7,9 @@ export function contentIn(lines: readonly string[], sha256: string, before: numb
   return found && decodeContent(found, (base) => contentIn(lines, base, at));
 }
 
-const isLineOf = (line: string, sha256: string): boolean => line.startsWith(`{"sha256":"${sha256}"`);
+const head = '{"sha256":"';
+
+/** The hash of a line that a host has written; of another one, anything. */
+export const hashOfLine = (line: string): string => line.slice(head.length, head.length + 64);
+
+const isLineOf = (line: string, sha256: string): boolean => line.startsWith(`${head}${sha256}"`);

@@ -84,7 +84,7 @@ async function prepare(
   try {
     for (const { id, ...wanted } of byStore) {
       const session = place.locked.of(id) ?? (await openNew(place, id));
-      parts.push({ id, session, change: session.prepare({ ...wanted, creator, facts, kind }) });
+      parts.push({ id, session, change: await session.prepare({ ...wanted, creator, facts, kind }) });
     }
     refuseBytes(parts.flatMap(({ change }) => change.planned));
     await addHints(place, grants);

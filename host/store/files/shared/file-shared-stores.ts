@@ -4,6 +4,7 @@
  */
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
+import { giveTurn } from "../../../values/turns.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { HoldToEraseOptions } from "../../erasing.ts";
 import type { GrantHint } from "../../grant-hints.ts";
@@ -13,7 +14,7 @@ import type { HeldStores, SharedStores, StoreHoldOptions } from "../../shared-st
 import { onSnapshot } from "../../snapshot.ts";
 import { ErasableHome } from "../erasable-home.ts";
 import { examineHome } from "../examine.ts";
-import { FileReader } from "../file-reader.ts";
+import { FileReader, heldFiles } from "../file-reader.ts";
 import type { HomeSession } from "../home-session.ts";
 import { storeHome } from "../home.ts";
 import { Homes } from "../homes.ts";
@@ -25,24 +26,16 @@ import { endFollowing } from "./erase-mark.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { lockRecovered, lockResolved } from "./lock-recovered.ts";
 import type { Recovering } from "./lock-recovered.ts";
-import type { LockedStores } from "./lock-stores.ts";
+import { noLocks } from "./lock-stores.ts";
+import type { Holding, LockedStores, Versions } from "./lock-stores.ts";
 import { hasStore, listStores, ownerOf } from "./store-facts.ts";
 import { StoreSizes } from "./store-sizes.ts";
 import { isStill, readVersion, versionAtRest, versionIn } from "./wal-version.ts";
 import type { HomeVersion } from "./wal-version.ts";
 
 type Work<Result> = (held: HeldStores) => Promise<Result>;
-type Versions = ReadonlyMap<StoreId, HomeVersion>;
-
-/** The locks of some stores, the versions of those that a writing work only reads, and of all that a reading one does. */
-interface Holding {
-  readonly locked: LockedStores | null;
-  readonly read: Versions;
-  readonly noted?: Versions;
-}
 
 const followWaitMs = 2_000;
-const noLocks: Holding = { locked: null, read: new Map() };
 
 export class FileSharedStores implements SharedStores {
   readonly #root: DataRoot;
@@ -200,6 +193,7 @@ export class FileSharedStores implements SharedStores {
   async #versionsOf(ids: readonly StoreId[], options: StoreHoldOptions): Promise<Map<StoreId, HomeVersion>> {
     const versions = new Map<StoreId, HomeVersion>();
     for (const id of ids) {
+      await giveTurn();
       const atRest = options.isThorough ? undefined : versionAtRest(this.#homes.homeOf(id), this.#homes.tailOf(id));
       if (atRest !== undefined) {
         versions.set(id, atRest);
@@ -230,10 +224,10 @@ export class FileSharedStores implements SharedStores {
   ): Promise<Result> {
     const sizes = new StoreSizes(this.#homes.sizes, ids, (id) => this.#homes.knownSizes(id, locked?.of(id) ?? null));
     using held = new HeldStoreSet(ids, options, {
-      open: (id) => new FileReader(this.#homes.homeOf(id)),
+      open: (id) => heldFiles(new FileReader(this.#homes.homeOf(id))),
       history: (id) => this.#homes.heldHistory(id, () => locked?.of(id) ?? null, noted.get(id)?.wal ?? null),
       has: (id) => hasStore(this.#root, id),
-      findings: async (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
+      findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),
       commit: async (changes, byStore) => {

@@ -31,7 +31,7 @@ export async function commitJoint(leader: JointPart, others: readonly JointPart[
       recorded.push(change);
     };
     await settleAll(others.map(record));
-    if (all.some(({ change }) => change.isEdited)) throw new StaleCall();
+    for (const { change } of all) if (await change.isEdited()) throw new StaleCall();
     await leader.change.record({ id, others: others.map((part) => part.id) });
   } catch (error) {
     // While the leader's failed record can still appear after a power cut, the parts must wait for it.

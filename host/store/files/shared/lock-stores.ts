@@ -2,6 +2,7 @@ import type { StoreId } from "../../../values/store-id.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
 import type { Waiting } from "../open-session.ts";
+import type { HomeVersion } from "./wal-version.ts";
 
 /** Locks of several stores. Disposing of it releases those that are left. */
 export class LockedStores implements Disposable {
@@ -60,3 +61,14 @@ export async function lockStores(
     throw error;
   }
 }
+
+export type Versions = ReadonlyMap<StoreId, HomeVersion>;
+
+/** The locks of some stores, the versions of those that a writing work only reads, and of all that a reading one does. */
+export interface Holding {
+  readonly locked: LockedStores | null;
+  readonly read: Versions;
+  readonly noted?: Versions;
+}
+
+export const noLocks: Holding = { locked: null, read: new Map() };

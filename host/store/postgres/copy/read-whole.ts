@@ -1,5 +1,6 @@
 import type { OriginClass } from "../../../../shared/origin.ts";
 import { ownStoreOf } from "../../../values/store-id.ts";
+import { inTurns } from "../../../values/turns.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
 import type { RecordKind } from "../../held-records.ts";
@@ -32,7 +33,7 @@ export async function readWhole(transaction: Transaction, place: HomePlace): Pro
     scopes: isUser ? ((home?.["scopes"] ?? []) as unknown as string[]) : [],
     lines: all.filter((line) => parseLine(line) !== null),
     origins,
-    ...trustOfUnknown(home, files, all),
+    ...(await trustOfUnknown(home, files, all)),
     kept: kept.map(({ sha256, bytes }) => ({ sha256: String(sha256), bytes: Number(bytes) })),
     agedMs: Number(home?.["aged_ms"] ?? 0),
     records: isUser ? records.map(recordOf) : [],
@@ -66,14 +67,14 @@ const recordOf = (row: Row): CopiedRecord => ({
  * A history that somebody has changed says nothing: no file keeps any trust. If the home came from elsewhere, as it was
  * there. Else: if every file is as a version says, whatever comes later by hand is an edit of the owner's.
  */
-function trustOfUnknown(
+async function trustOfUnknown(
   home: Row | undefined,
   files: readonly Row[],
   lines: readonly string[],
-): Pick<HomeContent, "unknown" | "isBroken"> {
+): Promise<Pick<HomeContent, "unknown" | "isBroken">> {
   const unknown = (home?.["unknown"] ?? null) as OriginClass | null;
   const head = home && { seq: Number(home["seq"]), hash: String(home["hash"]) };
-  const isChanged = head !== undefined && faultInHistory(lines, head) !== null;
+  const isChanged = head !== undefined && (await inTurns(faultInHistory(lines, head))) !== null;
   if (unknown === lostTrust || home?.["has_last"] === false || isChanged) return { unknown: lostTrust, isBroken: true };
   const areKnown = files
     .filter(({ path }) => path !== "grants.json")
