@@ -17,6 +17,8 @@ export interface AskedTurn {
   readonly inputBytes: number;
   /** Cancels the call. */
   readonly signal: AbortSignal | undefined;
+  /** When it stops waiting. Default: after `waitMs`. */
+  readonly until?: number | undefined;
 }
 
 /** A call whose turn has come. */
@@ -60,7 +62,8 @@ export class Admission {
       leaveQueue();
       counted.begins();
     };
-    const turn = { until: performance.now() + this.waitMs, signal: control.signal, endWait };
+    const { until = performance.now() + this.waitMs } = asked;
+    const turn = { until, signal: control.signal, endWait };
     this.#admitted.add(control);
     try {
       return await this.#inTurn(asked, turn, () => work(turn));

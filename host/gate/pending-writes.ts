@@ -1,8 +1,8 @@
 /** The writes of a user that wait. Each is a record of the host's own, so no guest and no list of files has it. */
 import { pendingLimits } from "../../shared/limits.ts";
-import { quoted } from "../../shared/text.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { decisionAbout, noteDecisions, notWaiting } from "./decisions.ts";
 import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
 import type { PendingName } from "./pending-name.ts";
 import { contentOf, decodePending, encodePending } from "./pending-write.ts";
@@ -24,14 +24,19 @@ export async function addPending(
 ): Promise<PendingWrite> {
   const bytes = facts.changes.reduce((sum, change) => sum + (contentOf(change)?.length ?? 0), 0);
   if (bytes > contentBytesMax) throw full(action, `${bytes} bytes`, `${contentBytesMax} bytes`);
-  if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) throw decided(action, replaces);
+  if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) {
+    throw notWaiting(action, replaces, await decisionAbout(records, replaces));
+  }
   const present = (await sweep(records, facts.atMs)).filter(({ id }) => id !== replaces);
   if (present.length >= writesMax) throw full(action, `${present.length} writes wait already`, `${writesMax}`);
   const ofRun = present.filter(({ run }) => run === hashOfRun(facts.run)).length;
   if (ofRun >= writesPerRunMax) throw full(action, `${ofRun} of this run wait already`, `${writesPerRunMax}`);
   const write = { id: pendingIdOf(facts), ...facts };
   await records.write("pending", write.id, encodePending(write));
-  if (replaces !== null) await records.remove("pending", replaces);
+  if (replaces !== null) {
+    await records.remove("pending", replaces);
+    await noteDecisions(records, [{ id: replaces, how: "replaced", atMs: facts.atMs, by: write.id }]);
+  }
   return write;
 }
 
@@ -69,9 +74,6 @@ async function sweep(records: HeldRecords, nowMs: number): Promise<PendingName[]
 }
 
 const isOver = ({ atMs }: PendingName, nowMs: number): boolean => atMs + pendingMs < nowMs;
-
-const decided = (action: string, id: string): ToolError =>
-  new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no write waits as ${quoted(id)}`);
 
 function full(action: string, present: string, allowed: string): ToolError {
   const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed`;

@@ -1,3 +1,5 @@
+import type { HeldHistory } from "./versions/held-history.ts";
+
 /** The kinds of records that the host keeps about a user: writes that wait, and what runs have read. */
 export const recordKinds = ["pending", "runs"] as const;
 
@@ -21,6 +23,16 @@ export interface HeldRecords {
 
   /** Removes a record, durably. Does nothing if there is none. */
   remove(kind: RecordKind, name: string): Promise<void>;
+}
+
+/**
+ * What a commit decides about a record, under the same lock. A medium with transactions does all of it in one. Otherwise
+ * `end` comes after the commit, and a process that is killed in between leaves what `begin` has written.
+ */
+export interface RecordDecision {
+  /** Before the commit, which is not made if it throws. `history`: that of the files. */
+  begin(records: HeldRecords, history: HeldHistory): Promise<void>;
+  end(records: HeldRecords): Promise<void>;
 }
 
 const namePattern = /^[a-z0-9-]{1,64}$/;

@@ -2,10 +2,29 @@ import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
-import type { HeldRecords, RecordKind } from "../held-records.ts";
+import type { HeldRecords, RecordDecision, RecordKind } from "../held-records.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
 import { commitSurely } from "./commit-surely.ts";
 import { areRecords, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
+
+export interface DecidingCommit {
+  readonly transaction: Transaction;
+  readonly userId: UserId;
+  readonly decision: RecordDecision;
+  readonly history: HeldHistory;
+}
+
+/** Makes a decision and a commit in one transaction. `commit` returns whether there was anything to do. */
+export async function commitDeciding(
+  { transaction, userId, decision, history }: DecidingCommit,
+  commit: () => Promise<boolean>,
+): Promise<void> {
+  const records = new HeldDatabaseRecords(transaction, userId, () => {});
+  await decision.begin(records, history);
+  await decision.end(records);
+  if (!(await commit())) await records.commit();
+}
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */
 export class HeldDatabaseRecords implements HeldRecords {
