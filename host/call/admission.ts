@@ -18,6 +18,8 @@ export interface AskedTurn {
   readonly inputBytes: number;
   /** Cancels the call. */
   readonly signal: AbortSignal | undefined;
+  /** When it stops waiting. Default: after `waitMs`. */
+  readonly until?: number | undefined;
 }
 
 /** A call whose turn has come. */
@@ -68,7 +70,7 @@ export class Admission {
       counted.begins();
     };
     const place = new Place(this.#usersHeld);
-    const until = performance.now() + this.waitMs;
+    const { until = performance.now() + this.waitMs } = asked;
     const turn: RunningTurn = {
       until,
       signal: control.signal,

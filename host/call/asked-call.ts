@@ -3,11 +3,13 @@ import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { PendingWrite } from "../gate/pending-write.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
-import type { DerivedFiles, HeldReader, KnownSizes } from "../store/store.ts";
+import type { RecordDecision } from "../store/held-records.ts";
+import type { DerivedFiles, HeldReader, HeldUser, KnownSizes } from "../store/store.ts";
 import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
+import type { Turn } from "./admission.ts";
 
 /** A call as the caller requested it. Callers without types can pass anything. */
 export interface AskedCall {
@@ -22,6 +24,14 @@ export interface AskedCall {
   /** Default: the policy's limit. */
   readonly inputBytesMax?: number;
   readonly ctx: CallContext | AskedContext | null | undefined;
+  /** When it stops waiting, on the clock of `performance.now()`. Default: after `waitMs`. */
+  readonly until?: number | undefined;
+}
+
+/** What is held by the host's own work, in its turn. */
+export interface HeldInTurn {
+  readonly turn: Turn;
+  readonly held: HeldUser;
 }
 
 /** What the host adds to a tool call of its own. */
@@ -43,6 +53,10 @@ export interface CallOptions {
   readonly isUpkeep?: boolean;
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
   readonly approved?: PendingWrite | undefined;
+  /** What its commit decides about the write that its owner has approved. */
+  readonly decision?: RecordDecision | undefined;
+  /** Where it runs, if the owner's operation that makes it holds the files. Default: it waits for its turn and holds them. */
+  readonly within?: HeldInTurn | undefined;
   /** How its changes come about, if not by a tool that writes them. */
   readonly kind?: VersionKind | undefined;
   /** Ignores what the store has cached about the user. */
@@ -84,6 +98,7 @@ export interface PreparedChanges {
   readonly kind?: VersionKind | undefined;
   /** Of a purge: the files that plugins make from others, by scope. */
   readonly derived?: DerivedFiles | undefined;
+  readonly decision?: RecordDecision | undefined;
 }
 
 /** The host's own work, and its audit record. */
@@ -92,4 +107,6 @@ export interface HostWork extends CheckedContext {
   readonly name: string;
   readonly action: string;
   readonly record: UpkeepRecord;
+  /** When it stops waiting, on the clock of `performance.now()`. Default: `waitMs` after it has begun to wait. */
+  readonly until?: number | undefined;
 }

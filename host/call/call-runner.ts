@@ -87,7 +87,7 @@ export class CallRunner {
   ): Promise<ToolResult> {
     try {
       const call = this.#check(asked, context, record);
-      return await this.#own.admit(call, record, async (turn) => {
+      const work = async (turn: Turn): Promise<ToolResult> => {
         this.#killed.refuse(call.userId, call.action);
         const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
         const gated = new GatedCall(this.#parts, call, { record, options });
@@ -108,13 +108,18 @@ export class CallRunner {
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
         }
-      });
+      };
+      return await this.#own.admit(call, record, work, options.within?.turn);
     } catch (error) {
       return failedResult(asToolError(error, asked.action));
     }
   }
 
-  #check({ find, caller, input, inputBytesMax }: AskedCall, context: AskedContext, record: CallRecord): CheckedCall {
+  #check(
+    { find, caller, input, inputBytesMax, until }: AskedCall,
+    context: AskedContext,
+    record: CallRecord,
+  ): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
     const isMounted = this.#parts.store.isApart(record.userId, scopes);
@@ -124,7 +129,8 @@ export class CallRunner {
     const called = exportFor(found.tool, caller, input);
     record.found({ plugin, scopes, rights: called.rights }, isMounted);
     const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
-    return { ...checked, found, called, input: text, action: `call ${name}`, inputBytes: Buffer.byteLength(text) };
+    const inputBytes = Buffer.byteLength(text);
+    return { ...checked, found, called, input: text, action: `call ${name}`, inputBytes, until };
   }
 
   #hold<Result>(
@@ -133,9 +139,11 @@ export class CallRunner {
     { gated, options }: { readonly gated: GatedCall; readonly options: CallOptions },
     work: (held: HeldUser) => Promise<Result>,
   ): Promise<Result> {
-    const { isLookingOnly = false, isThorough = false } = options;
+    const { isLookingOnly = false, isThorough = false, decision, within } = options;
+    if (within !== undefined) return work(within.held);
     const { scopes } = found.tool;
-    const hold = { scopes, writes: gated.commits, isLookingOnly, isThorough, until, signal };
+    const records = decision !== undefined;
+    const hold = { scopes, records, writes: gated.commits, isLookingOnly, isThorough, until, signal };
     return this.#parts.store.hold(userId, hold, work);
   }
 
@@ -145,7 +153,7 @@ export class CallRunner {
     { found, held, record, gated }: { found: CatalogTool; held: HeldUser; record: CallRecord; gated: GatedCall },
     options: CallOptions,
   ): Promise<ToolResult | null> {
-    const { stage: asked, freedBytes, accepts, kind } = options;
+    const { stage: asked, freedBytes, accepts, kind, decision } = options;
     const { reader, knownSizes: known, handed } = held;
     gated.restart();
     const shown = new ShownEntries(found, scopesOfUser(held, found.tool.scopes), options);
@@ -164,7 +172,8 @@ export class CallRunner {
       const facts = gated.facts(atMs);
       const waits = await gated.waits(all, facts, (scope, path) => reader.bytesOf(scope, path));
       if (waits !== false) return waits && envelope;
-      await this.#own.commit({ changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind }, held, record);
+      const prepared = { changes: all, seen: [...seen, ...reader.seen], knownSizes, facts, kind, decision };
+      await this.#own.commit(prepared, held, record);
     }
     return result;
   }
@@ -179,8 +188,9 @@ export class CallRunner {
     const principal = ownStoreOf(userId);
     const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
     const { shared } = store;
-    const { isLookingOnly = false, isThorough = false, freedBytes } = options;
-    const hold = { writes: gated.commits, isLookingOnly, isThorough };
+    const { isLookingOnly = false, isThorough = false, freedBytes, decision } = options;
+    const recordsOf = decision && userId;
+    const hold = { writes: gated.commits, isLookingOnly, isThorough, recordsOf };
     return callWithStores({
       action,
       turn,

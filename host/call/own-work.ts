@@ -35,14 +35,19 @@ export class OwnWork {
     this.#parts = parts;
   }
 
-  /** Does the work when its turn has come. Writes the cause of a failure to the operator's log. */
+  /**
+   * Does the work when its turn has come, or in `turn`, if that is given. Writes the cause of a failure to the operator's
+   * log.
+   */
   async admit<Result>(
     asked: AskedTurn,
     { source }: CallRecord | UpkeepRecord,
     work: (turn: Turn) => Promise<Result>,
+    turn?: Turn,
   ): Promise<Result> {
     try {
-      return await this.#parts.admission.run(asked, (turn) => this.#thenTell(asked.userId, work(turn)));
+      if (turn !== undefined) return await work(turn);
+      return await this.#parts.admission.run(asked, (own) => this.#thenTell(asked.userId, work(own)));
     } catch (error) {
       const failure = asToolError(error, asked.action);
       this.log(causeLines(failure), source);
@@ -54,10 +59,10 @@ export class OwnWork {
   hold<Result>(
     asked: HostWork,
     options: Omit<HoldOptions, "until" | "signal">,
-    work: (held: HeldUser) => Promise<Result>,
+    work: (held: HeldUser, turn: Turn) => Promise<Result>,
   ): Promise<Result> {
     return this.#inTurn(asked, (turn, begin) =>
-      this.#parts.store.hold(asked.userId, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held))),
+      this.#parts.store.hold(asked.userId, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held, turn))),
     );
   }
 
@@ -123,13 +128,13 @@ export class OwnWork {
 
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit(
-    { changes, seen, knownSizes, facts, kind, derived }: PreparedChanges,
+    { changes, seen, ...more }: PreparedChanges,
     held: HeldUser,
     record: CallRecord | UpkeepRecord,
   ): Promise<void> {
     if (changes.length === 0) return;
     record.staged(changes);
-    await held.commit(changes, seen, { knownSizes, facts, kind, derived });
+    await held.commit(changes, seen, more);
     record.committed();
     record.versioned([{ store: storeOfScope(changes[0]?.scope ?? ""), ...held.history.head }]);
     this.tellLater(changes, record);
@@ -161,10 +166,10 @@ export class OwnWork {
   }
 
   #inTurn<Result>(
-    { action, record, userId, signal }: HostWork,
+    { action, record, userId, signal, until }: HostWork,
     work: (turn: Turn, begin: (work: () => Promise<Result>) => Promise<Result>) => Promise<Result>,
   ): Promise<Result> {
-    return this.admit({ action, userId, signal, inputBytes: 0 }, record, (turn) =>
+    return this.admit({ action, userId, signal, until, inputBytes: 0 }, record, (turn) =>
       work(turn, (begun) => {
         turn.endWait();
         turn.signal.throwIfAborted();

@@ -27,7 +27,7 @@ import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Turn } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
-import type { CallOptions, PreparedChanges } from "./asked-call.ts";
+import type { CallOptions, HeldInTurn, PreparedChanges } from "./asked-call.ts";
 import { ofAnother } from "./gated-call.ts";
 import type { GatedCall } from "./gated-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
@@ -66,7 +66,8 @@ type Ended =
 type Attempt = Ended | null;
 
 export async function callWithStores(call: StoreCall): Promise<ToolResult> {
-  const { questions, hold } = call;
+  const { questions, hold, options } = call;
+  if (options.within !== undefined) return await callWithin(call, options.within);
   if (!hold.writes) await questions.addFew();
   for (let run = 1; run <= sharingLimits.runsMax; run++) {
     const ended = await runOnce(call);
@@ -79,6 +80,14 @@ export async function callWithStores(call: StoreCall): Promise<ToolResult> {
 
 /** How often the guest runs at most before it has ended, because of what the program says, or takes to say it. */
 const roundsMax = 8;
+
+/** Nobody can be asked about another store meanwhile. */
+async function callWithin(call: StoreCall, { held: { stores } }: HeldInTurn): Promise<ToolResult> {
+  if (stores === undefined) throw new RangeError("The user's own store is not held");
+  const ended = await attempt(call, stores);
+  if (ended !== null && "result" in ended) return ended.result;
+  throw new ToolError("CAPABILITY_DENIED", "Cannot use another store: only the user's own is held");
+}
 
 /** The program is asked between two holds: while it answers, nobody waits for a store. */
 async function runOnce(call: StoreCall): Promise<Ended> {
@@ -142,7 +151,8 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   if (!questions.isAskedAgain(decided) || waits === null) return null;
   const seen = [...reply.seen, ...held.seen];
   const written = isOwn(all, principal) ? facts : { ...facts, trust: lowestOf(facts.trust, ofAnother) };
-  await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind: options.kind });
+  const { kind, decision } = options;
+  await commit(call, held, { changes: all, seen, knownSizes, grants, facts: written, kind, decision });
   return ended;
 }
 
@@ -161,12 +171,21 @@ interface Commit extends PreparedChanges {
 
 async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
   const { userId, principal, record, tell, clock } = call;
-  const { changes, seen, knownSizes, grants, facts, kind } = prepared;
+  const { changes, seen, knownSizes, grants, facts, kind, decision } = prepared;
   if (changes.length === 0 && grants === null) return;
   const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
   record.staged(changes, changed?.changes);
   const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
-  await held.commit({ by: userId, changes, seen, facts, kind, ...(knownSizes && { knownSizes }), ...ofGrants });
+  await held.commit({
+    by: userId,
+    changes,
+    seen,
+    facts,
+    kind,
+    decision,
+    ...(knownSizes && { knownSizes }),
+    ...ofGrants,
+  });
   record.committed();
   const changedStores = new Set(changes.flatMap(({ scope }) => storeOfScope(scope) ?? []));
   record.versioned(Array.from(changedStores, (store) => ({ store, ...held.history(store).head })));

@@ -1,10 +1,10 @@
 /** The writes of a user that wait. Each is a record of the host's own, so no guest and no list of files has it. */
 import { pendingLimits } from "../../shared/limits.ts";
-import { quoted } from "../../shared/text.ts";
 import type { HeldRecords } from "../store/held-records.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import { agreedTime } from "./agreed-time.ts";
+import { decisionAbout, noteDecisions, notWaiting } from "./decisions.ts";
 import { hashOfRun, pendingIdOf, pendingName } from "./pending-name.ts";
 import type { PendingName } from "./pending-name.ts";
 import { contentOf, decodePending, encodePending } from "./pending-write.ts";
@@ -26,14 +26,19 @@ export async function addPending(
 ): Promise<PendingWrite> {
   const written = facts.changes.reduce((sum, change) => sum + (contentOf(change)?.length ?? 0), 0);
   if (written > contentBytesMax) throw full(action, `it has ${written} bytes`, `${contentBytesMax} bytes`, "");
-  if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) throw decided(action, replaces);
+  if (replaces !== null && (await findPending(records, replaces, facts.atMs)) === null) {
+    throw notWaiting(action, replaces, await decisionAbout(records, replaces));
+  }
   const write = { id: pendingIdOf(facts), ...facts };
   const record = encodePending(write);
   const present = await sweep(records, facts.atMs);
   // One that takes the place of another can be larger: it is the owner who decides, and who would be kept from it.
   if (replaces === null) await checkRoom(records, present, { action, write, bytes: Buffer.byteLength(record) });
   await records.write("pending", write.id, record);
-  if (replaces !== null) await records.remove("pending", replaces);
+  if (replaces !== null) {
+    await records.remove("pending", replaces);
+    await noteDecisions(records, [{ id: replaces, how: "replaced", atMs: facts.atMs, by: write.id }]);
+  }
   return write;
 }
 
@@ -105,9 +110,6 @@ async function sweep(records: HeldRecords, nowMs: number): Promise<PendingName[]
 }
 
 const isOver = ({ atMs }: PendingName, nowMs: number): boolean => atMs + pendingMs < nowMs;
-
-const decided = (action: string, id: string): ToolError =>
-  new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no write waits as ${quoted(id)}`);
 
 function full(action: string, present: string, allowed: string, remedy: string): ToolError {
   const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed${remedy}`;

@@ -21,7 +21,10 @@ export function withOwnStores(store: Store): Store {
     hold: (userId, options, work) => {
       if (!isOwnStore(options)) return store.hold(userId, options, work);
       const own = ownStoreOf(userId);
-      return store.shared.hold([own], withoutScopes(options), (held) => work(heldAsUser(held, userId, own)));
+      const recordsOf = options.records === true ? userId : undefined;
+      return store.shared.hold([own], { ...withoutScopes(options), recordsOf }, (held) =>
+        work(heldAsUser(held, userId, own)),
+      );
     },
     holdRecords: (userId, options, work) => store.holdRecords(userId, options, work),
     users: async () => [...new Set([...(await store.users()), ...(await store.shared.owners())])],
@@ -50,7 +53,7 @@ export function withOwnStores(store: Store): Store {
 const isOwnStore = ({ scopes }: HoldOptions): boolean => scopes?.includes(ownStoreName) ?? false;
 
 function withoutScopes(options: HoldOptions): StoreHoldOptions {
-  const { scopes: _scopes, ...others } = options;
+  const { scopes: _scopes, records: _records, ...others } = options;
   return others;
 }
 
@@ -60,13 +63,15 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     knownSizes: renamed(held.knownSizes, scopeOfStore(own), ownStoreName),
     handed: null,
     history: ownHistory(held, own),
-    commit: (changes, seen, { knownSizes, facts, kind, derived } = {}) =>
+    stores: held,
+    commit: (changes, seen, { knownSizes, facts, kind, derived, decision } = {}) =>
       held.commit({
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),
         facts,
         kind,
+        decision,
         derived: derived?.get(ownStoreName),
         ...(knownSizes && { knownSizes: renamed(knownSizes, ownStoreName, scopeOfStore(own)) }),
       }),

@@ -1,3 +1,4 @@
+import type { HeldHistory } from "./versions/held-history.ts";
 import type { LoweredRun } from "./versions/lowered-runs.ts";
 
 /** The kinds of records that the host keeps about a user: writes that wait, and what runs have read. */
@@ -39,6 +40,16 @@ export interface MarkedRuns {
   readonly runs: readonly LoweredRun[];
   /** Whether no version of the history is missing. */
   readonly isWhole: boolean;
+}
+
+/**
+ * What a commit decides about a record, under the same lock. A medium with transactions does all of it in one. Otherwise
+ * `end` comes after the commit, and a process that is killed in between leaves what `begin` has written.
+ */
+export interface RecordDecision {
+  /** Before the commit, which is not made if it throws. `history`: that of the files. */
+  begin(records: HeldRecords, history: HeldHistory): Promise<void>;
+  end(records: HeldRecords): Promise<void>;
 }
 
 const namePattern = /^[a-z0-9-]{1,64}$/;

@@ -7,6 +7,11 @@ import type { ScopeSize } from "./scope-size.ts";
 export interface HoldOptions {
   /** The scopes that the work may use, all from one part. Default: those of the first part. */
   readonly scopes?: readonly string[];
+  /**
+   * Whether the work decides about what the host keeps about the user: then that is held as well, wherever the scopes are.
+   * Default: no.
+   */
+  readonly records?: boolean;
   /** Whether the work may commit. If not, a read-only medium is enough. */
   readonly writes: boolean;
   /** When to give up waiting for another process, on the clock of `performance.now()`. */

@@ -5,6 +5,7 @@ import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { GrantHint } from "./grant-hints.ts";
 import type { Handed } from "./handed.ts";
+import type { RecordDecision } from "./held-records.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes } from "./scope-size.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
@@ -69,7 +70,9 @@ export interface ActingPrincipal {
   readonly vouched?: readonly { readonly id: StoreId; readonly level: AccessLevel }[];
 }
 
-export interface StoreHoldOptions extends Omit<HoldOptions, "scopes"> {
+export interface StoreHoldOptions extends Omit<HoldOptions, "scopes" | "records"> {
+  /** The user about whose records the work decides: they are held as well, before the stores. Default: none. */
+  readonly recordsOf?: UserId | undefined;
   /**
    * Who acts. A store that checks access itself shows nothing else. Default: the host itself, which holds one store at a
    * time and acts as its owner.
@@ -126,6 +129,8 @@ export interface StoreChanges {
   readonly kind?: VersionKind | undefined;
   /** Of a purge: the paths and folders of entries that a plugin makes from others. */
   readonly derived?: readonly string[] | undefined;
+  /** What the commit decides about a record. Only with `StoreHoldOptions.recordsOf`. */
+  readonly decision?: RecordDecision | undefined;
   /** New grants of some of the stores. */
   readonly grants?: ReadonlyMap<StoreId, NewGrants>;
 }

@@ -4,16 +4,17 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { ManifestTool } from "../../shared/manifest.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import type { UserId } from "../values/user-id.ts";
+import type { CommitFacts } from "./commit-facts.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts";
 import type { Handed } from "./handed.ts";
 import type { HeldRecords } from "./held-records.ts";
 import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
 import type { KnownSizes, ScopeSize } from "./scope-size.ts";
-import type { SharedStores } from "./shared-stores.ts";
+import type { HeldStores, SharedStores } from "./shared-stores.ts";
 import type { StoreSettings } from "./store-settings.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
-import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
+export type { CommitFacts, DerivedFiles } from "./commit-facts.ts";
 export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile } from "./holding.ts";
 export type { KnownSizes, ScopeSize } from "./scope-size.ts";
 
@@ -40,7 +41,7 @@ export interface Store {
   /** Holds what the host keeps about a user beside the scopes, as `hold` does without scopes. */
   holdRecords<Result>(
     userId: UserId,
-    options: Omit<HoldOptions, "scopes">,
+    options: Omit<HoldOptions, "scopes" | "records">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result>;
 
@@ -113,23 +114,12 @@ export interface HeldUser {
   /** The versions of the user's files. */
   readonly history: HeldHistory;
 
+  /** Set if the scopes are the user's own store: it, as calls hold it. */
+  readonly stores?: HeldStores;
+
   /** The problems in the user's data that can be found without parsing the files. */
   findings(): Promise<StoreFinding[]>;
 }
-
-/** What else is known of a change set. */
-export interface CommitFacts {
-  /** The sizes that its reader has measured. */
-  readonly knownSizes?: KnownSizes | undefined;
-  /** What the history says of it. Default: nobody has told anything. */
-  readonly facts?: WriteFacts | undefined;
-  readonly kind?: VersionKind | undefined;
-  /** Of a purge: the files that plugins make from others. What they have said of the purged files goes as well. */
-  readonly derived?: DerivedFiles | undefined;
-}
-
-/** By scope, the paths and folders of files that a plugin makes from its other files: see `derivedFiles` of manifests. */
-export type DerivedFiles = ReadonlyMap<string, readonly string[]>;
 
 /** Makes readers in a thread that runs guests. */
 export interface StoreReaders {

@@ -3,9 +3,9 @@
  * only if it changes the same bytes of the same files to the same bytes. Otherwise it is shown again, under another id.
  */
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
+import { ApprovedWrite } from "../gate/approval.ts";
 import { isAsShown } from "../gate/as-shown.ts";
 import { shownChanges } from "../gate/gate.ts";
-import { scopeOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
 import { addPending } from "../gate/pending-writes.ts";
 import { fullName } from "../plugins/loaded-tools.ts";
@@ -13,33 +13,28 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import { endOne, waitingOne } from "./decide.ts";
 import type { Operation } from "./operation.ts";
-import { pendingOf, shownWrite, waitingWrite } from "./pending.ts";
+import { shownWrite, waitingWrite } from "./pending.ts";
 import type { Approval } from "./waiting-write.ts";
 
 export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
-  const write = await pendingOf(operation, id);
-  const changed = (await isApplied(operation, write)) ? null : await apply(operation, write);
-  // Another approval can have applied it meanwhile, and so have changed the files.
-  if (changed !== null && !(await isApplied(operation, write))) return await showAgain(operation, id, changed);
-  await operation.holdRecords({ writes: true }, (records) => records.remove("pending", id));
+  const write = await waitingOne(operation, id);
+  const changed = await apply(operation, write);
+  if (changed !== null) return await showAgain(operation, id, changed);
   return { applied: true, write: waitingWrite(operation, write) };
-}
-
-/** Whether an approval has committed it, and has not dropped the record yet. */
-async function isApplied(operation: Operation, { id, changes }: PendingWrite): Promise<boolean> {
-  const [first] = changes;
-  if (first === undefined) return false;
-  return await operation.hold({ scopes: [scopeOf(first)], writes: false }, async ({ history }) =>
-    (await history.versions()).some(({ approval }) => approval === id),
-  );
 }
 
 /** Returns `null` if it was applied as it was shown, else what it would change now. Throws the tool's failure. */
 async function apply(operation: Operation, write: PendingWrite): Promise<PendingWrite | null> {
   const isShown = (changes: readonly PendingChange[]): boolean =>
     isAsShown(write.changes, changes, operation.tools.derivedFiles);
-  if ((await runAgain(operation, write, isShown)) === null) return null;
+  const decision = new ApprovedWrite({ id: write.id, action: operation.action, clock: () => operation.now() });
+  if ((await runAgain(operation, write, isShown, decision)) === null) {
+    // It changes nothing, so there was no commit.
+    if (!decision.hasBegun) await endOne(operation, write.id, "approved");
+    return null;
+  }
   const nowMs = operation.now();
   const now = { ...write, atMs: nowMs, epochMs: nowMs };
   const changes = (await runAgain(operation, now, () => false)) ?? [];
@@ -51,6 +46,7 @@ async function runAgain(
   operation: Operation,
   write: PendingWrite,
   isAccepted: (changes: readonly PendingChange[]) => boolean,
+  decision?: ApprovedWrite,
 ): Promise<readonly PendingChange[] | null> {
   let refused: readonly PendingChange[] | null = null;
   const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
@@ -59,9 +55,13 @@ async function runAgain(
     refused = now;
     throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
   };
-  const options: CallOptions = { accepts, kind: "approved", approved: write };
+  const options: CallOptions = { accepts, kind: "approved", approved: write, decision };
   const result = await operation.call(toolOf(operation, write), JSON.parse(write.input), options);
-  if (!result.ok && refused === null) throw errorOf(result);
+  if (!result.ok && refused === null) {
+    // It can fail because another approval has applied it meanwhile.
+    await waitingOne(operation, write.id);
+    throw errorOf(result);
+  }
   return refused;
 }
 

@@ -1,49 +1,79 @@
 import { digestOf } from "../store/reading.ts";
-import type { HeldReader } from "../store/store.ts";
-import type { VersionKind } from "../store/versions/version.ts";
+import type { HeldUser } from "../store/store.ts";
+import type { HeldHistory } from "../store/versions/held-history.ts";
+import type { Version, VersionHead, VersionKind } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
-import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
 /** Changes of one part, and how everything was that they are made from. */
 export interface PlannedChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
-  /** The hash of the last version. */
-  readonly head: string;
+  /** The last version. */
+  readonly head: VersionHead;
+}
+
+export interface Planning<Plan> {
+  readonly scopes: readonly string[];
+  readonly kind: VersionKind;
+  readonly plan: (operation: Operation) => Promise<Plan>;
+  /** Whether a version is to be planned for as well, in whatever scopes it is. Default: none is. */
+  readonly concerns?: (version: Version) => boolean;
 }
 
 /**
- * How often changes are planned while others change the same files. A call of an agent takes some milliseconds, and
- * calls wait for their turn as this does.
+ * How often, and for which part of the time that it may wait, changes are planned while nothing is held. And for which part
+ * it then waits at least, however long that took.
  */
-const attemptsMax = 16;
+const [freeAttemptsMax, freePart, heldPart] = [3, 0.25, 0.5] as const;
 
 /**
- * Plans changes and commits them as one change set. Plans again if anybody has changed something in between: plugins
- * are asked while nothing is held. Throws `BUSY` if that does not end.
+ * Plans changes and commits them as one change set. First plans while nothing is held, so that plugins keep nobody
+ * waiting. If others change the same files again and again, plans in the user's turn, with everything held: then nobody
+ * comes between. All waits together are as long as one may be.
  */
 export async function commitPlanned<Plan extends PlannedChanges>(
-  operation: Operation,
-  { scopes, kind }: { readonly scopes: readonly string[]; readonly kind: VersionKind },
-  plan: () => Promise<Plan>,
+  asked: Operation,
+  { scopes, kind, plan, concerns = () => false }: Planning<Plan>,
 ): Promise<Plan> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    const planned = await plan();
+  const operation = asked.bounded();
+  for (let attempt = 1; attempt <= freeAttemptsMax && operation.waited < freePart; attempt++) {
+    const planned = await plan(operation);
     if (planned.changes.length === 0) return planned;
     const isDone = await operation.hold({ scopes, writes: true }, async (held) => {
-      if (held.history.head.hash !== planned.head || !(await isAsSeen(held.reader, planned.seen))) return false;
+      if (!(await isStill(held, planned, concerns))) return false;
       await operation.commit(held, planned.changes, kind);
       return true;
     });
     if (isDone) return planned;
   }
-  throw new ToolError("BUSY", `Cannot ${operation.action}: others change the user's files all the time`);
+  return await operation.bounded(heldPart).holdAll({ scopes, writes: true }, async (held, inside) => {
+    const planned = await plan(inside);
+    await operation.commit(held, planned.changes, kind);
+    return planned;
+  });
 }
 
-async function isAsSeen(reader: HeldReader, seen: readonly Seen[]): Promise<boolean> {
+/** Whether a plan would be the same now: it depends on files of its scopes, and on versions of them. */
+async function isStill(
+  { reader, history }: HeldUser,
+  { changes, seen, head }: PlannedChanges,
+  concerns: (version: Version) => boolean,
+): Promise<boolean> {
+  const scopes = new Set([...changes, ...seen].map(({ scope }) => scope));
+  const later = await versionsAfter(head, history);
+  const isOfPlan = (version: Version): boolean =>
+    concerns(version) || version.files.some(({ scope }) => scopes.has(scope));
+  if (later === null || later.some(isOfPlan)) return false;
   for (const { scope, path, digest } of seen) {
     if (digestOf(await reader.bytesOf(scope, path)) !== digest) return false;
   }
   return true;
+}
+
+/** `null` if that cannot be told: another history has taken the place of the one that it was in. */
+async function versionsAfter({ seq, hash }: VersionHead, history: HeldHistory): Promise<readonly Version[] | null> {
+  const { head } = history;
+  if (head.hash === hash) return [];
+  return head.seq > seq ? (await history.versions()).filter((version) => version.seq > seq) : null;
 }

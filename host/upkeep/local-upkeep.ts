@@ -16,7 +16,7 @@ import { listVersions } from "./history.ts";
 import { checkFiles } from "./import-files.ts";
 import { importFiles, planFiles } from "./import.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
-import { operate, readOnly } from "./operation.ts";
+import { operate, readOnly } from "./operate.ts";
 import type { UpkeepParts } from "./operation.ts";
 import { listWaiting, rejectWaiting, showWaiting } from "./pending.ts";
 import { restoreVersion } from "./restore-version.ts";

@@ -7,7 +7,7 @@ import type { Role } from "../../shared/roles.ts";
 import type { Recorder } from "../audit/collect/recorder.ts";
 import type { ErasedFacts } from "../audit/collect/upkeep-record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
-import type { Accepts, CallOptions, HostWork } from "../call/asked-call.ts";
+import type { Accepts, CallOptions, HeldInTurn, HostWork } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call-runner.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import { writeFacts } from "../call/write-facts.ts";
@@ -20,8 +20,6 @@ import type { HeldRecords } from "../store/held-records.ts";
 import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
 import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
-import { checkContext, readContext } from "../values/call-context.ts";
-import type { CallContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { ContextStore } from "../values/context-store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
@@ -29,10 +27,8 @@ import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
-import { outcomeOf } from "./outcome.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
@@ -46,48 +42,6 @@ export interface UpkeepParts {
   readonly isReadOnly: boolean;
 }
 
-/** An operation's name in the audit log, and its action in messages. */
-export type OperationName = readonly [name: string, action: string];
-
-/** The operations that change nothing. */
-const reading: ReadonlySet<string> = new Set([
-  "inspect",
-  "listTrash",
-  "export",
-  "history",
-  "listPending",
-  "showPending",
-  "diff",
-  "listStores",
-  "listGrants",
-]);
-
-/** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
-export async function operate<Result>(
-  parts: UpkeepParts,
-  [name, action]: OperationName,
-  ctx: CallContext,
-  work: (operation: Operation) => Promise<Result>,
-): Promise<Result> {
-  const { admission, recorder } = parts;
-  using _arrived = admission.arrive();
-  const context = readContext(ctx);
-  const record = recorder.beginUpkeep(name, action, context);
-  const outcome = await outcomeOf(action, async () => {
-    admission.checkOpen(action);
-    if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
-    return await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
-  });
-  const withheld = record.end("failure" in outcome ? outcome.failure : null);
-  if (withheld) throw withheld;
-  if ("failure" in outcome) throw outcome.failure;
-  return outcome.result;
-}
-
-/** The error for what would change something in a read-only runtime. */
-export const readOnly = (action: string): ToolError =>
-  new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
-
 type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
 
 type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly accepts?: Accepts<RoleOutput<Of>> };
@@ -95,10 +49,13 @@ type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly acc
 export class Operation {
   readonly #parts: UpkeepParts;
   readonly #asked: HostWork;
+  readonly #within: HeldInTurn | undefined;
 
-  constructor(parts: UpkeepParts, asked: HostWork) {
+  /** `within`: what is held already. */
+  constructor(parts: UpkeepParts, asked: HostWork, within?: HeldInTurn) {
     this.#parts = parts;
     this.#asked = asked;
+    this.#within = within;
   }
 
   get tools(): LoadedTools {
@@ -135,6 +92,19 @@ export class Operation {
     return new Operation(this.#parts, { ...this.#asked, signal: undefined });
   }
 
+  /** The same operation, with all waits together as long as one may be, or a part of that from now on, if that ends later. */
+  bounded(part = 1): Operation {
+    const { until = 0 } = this.#asked;
+    const least = performance.now() + this.#parts.admission.waitMs * part;
+    return new Operation(this.#parts, { ...this.#asked, until: Math.max(until, least) });
+  }
+
+  /** The part of its waiting time that has passed, from 0 to 1, of one that is `bounded`. */
+  get waited(): number {
+    const { until = Infinity } = this.#asked;
+    return 1 - (until - performance.now()) / this.#parts.admission.waitMs;
+  }
+
   /** The parts of the user's scopes that are held together, each as the scopes to pass to `hold`. */
   async parts(): Promise<(readonly string[])[]> {
     return (await this.#parts.store.parts(this.#asked.userId)).map(({ scopes }) => scopes);
@@ -142,7 +112,15 @@ export class Operation {
 
   /** Does the host's own work on the files of a part. */
   hold<Result>(options: WithScopes, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
+    if (this.#within !== undefined) return work(this.#within.held);
     return this.#parts.own.hold(this.#asked, options, work);
+  }
+
+  /** As `hold`. What the work does by `inside`, holds and calls of one part, it does in this hold: nobody comes between. */
+  holdAll<Result>(options: WithScopes, work: (held: HeldUser, inside: Operation) => Promise<Result>): Promise<Result> {
+    return this.#parts.own.hold(this.#asked, options, (held, turn) =>
+      work(held, new Operation(this.#parts, this.#asked, { held, turn })),
+    );
   }
 
   /** Does the host's own work on what it keeps about the user. */
@@ -207,7 +185,7 @@ export class Operation {
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
   async call(found: CatalogTool, input: unknown, options: CallOptions = {}): Promise<ToolResult> {
-    const { userId, signal, stores, record } = this.#asked;
+    const { userId, signal, stores, record, until } = this.#asked;
     const toolName = found.tool.name;
     const labels = record.labels ?? undefined;
     const ctx = { userId, signal, stores, callId: record.callId, labels, ...record.origin };
@@ -221,8 +199,10 @@ export class Operation {
       input,
       inputBytesMax,
       ctx,
+      until,
     };
-    const { result, isCommitted } = await this.#parts.runner.call(asked, { ...options, isUpkeep: true });
+    const within = this.#within;
+    const { result, isCommitted } = await this.#parts.runner.call(asked, { ...options, within, isUpkeep: true });
     if (isCommitted) record.toolHasCommitted();
     return result;
   }

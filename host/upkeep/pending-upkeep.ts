@@ -16,13 +16,19 @@ export interface PendingUpkeep {
    */
   pending(ctx: CallContext): Promise<WaitingWrite[]>;
 
-  /** Returns a write that waits, beside the present files. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
+  /**
+   * Returns a write that waits, beside the present files. Rejects with `ENTRY_NOT_FOUND` if none waits under this id; of the
+   * last 200 decisions about the user's writes, the message says what has become of it.
+   */
   showPending(ctx: CallContext, id: string): Promise<ShownWrite>;
 
   /**
    * Applies a write that waits, as it was shown, byte for byte: its call runs again, with the same input and at the same
    * time. From then on its files are trusted as the owner's. If the files that it changes have changed since, nothing is
    * applied, and it waits again under another id, as it would be now. Only the plugin's own index can differ.
+   *
+   * Of several decisions about a write, by any host, the first counts. The others reject with `ENTRY_NOT_FOUND`, and are told
+   * what has become of it, as by `showPending`: it was approved or rejected, at a time, or waits under another id.
    *
    * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
    * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
@@ -33,6 +39,6 @@ export interface PendingUpkeep {
    */
   approve(ctx: CallContext, id: string): Promise<Approval>;
 
-  /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id. */
+  /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;
 }

@@ -2,49 +2,29 @@
 import { isUtf8 } from "node:buffer";
 
 import type { OriginClass } from "../../shared/origin.ts";
-import { quoted } from "../../shared/text.ts";
 import { isDerivedChange } from "../gate/as-shown.ts";
 import { scopeOf, textOf } from "../gate/pending-write.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
-import { findPending, listPending, pendingMs } from "../gate/pending-writes.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import { pendingMs } from "../gate/pending-writes.ts";
 import { digestOf } from "../store/reading.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { endOne, waitingOne, waitingWrites } from "./decide.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./waiting-write.ts";
 
 /** All that wait, the oldest first. */
 export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
-  return await operation.holdRecords({ writes: false }, (records) =>
-    listPending(records, operation.now(), (write) => waitingWrite(operation, write)),
-  );
+  return await waitingWrites(operation, (write) => waitingWrite(operation, write));
 }
 
 /** One of them, beside the present files. */
 export async function showWaiting(operation: Operation, id: string): Promise<ShownWrite> {
-  return await shownWrite(operation, await pendingOf(operation, id));
+  return await shownWrite(operation, await waitingOne(operation, id));
 }
 
 /** Drops one of them for good. */
 export async function rejectWaiting(operation: Operation, id: string): Promise<WaitingWrite> {
-  const write = await operation.holdRecords({ writes: true }, async (records) => {
-    const found = await foundIn(records, operation, id);
-    await records.remove("pending", id);
-    return found;
-  });
-  return waitingWrite(operation, write);
-}
-
-/** Throws `ENTRY_NOT_FOUND`. */
-export function pendingOf(operation: Operation, id: string): Promise<PendingWrite> {
-  return operation.holdRecords({ writes: false }, (records) => foundIn(records, operation, id));
-}
-
-async function foundIn(records: HeldRecords, operation: Operation, id: string): Promise<PendingWrite> {
-  const write = await findPending(records, id, operation.now());
-  if (write !== null) return write;
-  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: no write waits as ${quoted(id)}`);
+  return waitingWrite(operation, await endOne(operation, id, "rejected"));
 }
 
 export function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {

@@ -6,7 +6,7 @@ import { quoted } from "../../shared/text.ts";
 import { digestOf } from "../store/reading.ts";
 import type { DerivedFiles } from "../store/store.ts";
 import { placeKey } from "../store/versions/present-origins.ts";
-import type { Version } from "../store/versions/version.ts";
+import type { Version, VersionHead } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
@@ -46,7 +46,7 @@ export interface UndonePart {
   readonly builtOn: readonly BuiltOnFile[];
   readonly left: readonly LeftFile[];
   readonly seen: readonly Seen[];
-  readonly head: string;
+  readonly head: VersionHead;
   /** Whether any version is one of the changes, undone or not. */
   readonly isKnown: boolean;
   /** There is more to do than one change set holds. */
@@ -68,7 +68,7 @@ export async function planUndone(operation: Operation, part: HeldPart, task: Und
   await planner.putBackAll();
   const { result } = planner;
   const gone = result.isMore ? [] : await goneDerived(operation, part, { chains, files: result.files });
-  return { ...result, gone, head: history.head.hash, isKnown: versions.some(task.isUndone) };
+  return { ...result, gone, head: history.head, isKnown: versions.some(task.isUndone) };
 }
 
 /** A file that goes back to a content. */

@@ -2,6 +2,7 @@
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { digestOf } from "../store/reading.ts";
+import type { VersionHead } from "../store/versions/version.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { commitPlanned } from "./commit-planned.ts";
@@ -25,11 +26,12 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
   checkHasScope(operation, scope, refusal);
   const parts = await operation.parts();
   const scopes = parts.find((each) => each.includes(scope)) ?? [];
-  const planned = await commitPlanned(operation, { scopes, kind: "restored" }, async () => {
+  const plan = async (inside: Operation): Promise<Restoring> => {
     const task = { scopes, apart: new Set(parts.flat()), writes: false };
-    const own = await holdPart(operation, task, (part) => planRestored(operation, part, { ...place, seq }));
-    return { ...own, ...(await withDerived(operation, place, own)) };
-  });
+    const own = await holdPart(inside, task, (part) => planRestored(inside, part, { ...place, seq }));
+    return { ...own, ...(await withDerived(inside, place, own)) };
+  };
+  const planned = await commitPlanned(operation, { scopes, kind: "restored", plan });
   const { wasMissing, changes } = planned;
   return { scope, path, seq, outcome: changes.length === 0 ? "unchanged" : wasMissing ? "created" : "replaced" };
 }
@@ -37,7 +39,7 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
 interface Restoring {
   readonly changes: readonly SizedChange[];
   readonly seen: HeldPart["reader"]["seen"];
-  readonly head: string;
+  readonly head: VersionHead;
   readonly wasMissing: boolean;
 }
 
@@ -64,7 +66,7 @@ async function planRestored(
   if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
   const write = { kind: "write", scope, path, content, bytes: content.length } as const;
   const changes = digestOf(present) === sha256 ? [] : [write];
-  return { changes, seen: reader.seen, head: held.history.head.hash, wasMissing };
+  return { changes, seen: reader.seen, head: held.history.head, wasMissing };
 }
 
 /** The oldest contents go first, and those of purged files with their purge. */

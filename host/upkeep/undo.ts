@@ -6,6 +6,7 @@ import { listPending } from "../gate/pending-writes.ts";
 import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { commitPlanned } from "./commit-planned.ts";
+import { decide, endWaiting, waitingWrites } from "./decide.ts";
 import type { Operation } from "./operation.ts";
 import { planPart } from "./undo-part.ts";
 import type { PartTask, PlannedPart } from "./undo-part.ts";
@@ -14,55 +15,72 @@ import type { RejectedWrite, UndoOptions, UndoPlan } from "./undo-plan.ts";
 export async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
   const planned: PlannedPart[] = [];
   for (const task of await tasksOf(operation, options)) planned.push(await planPart(operation, task));
-  const waiting = await waitingOf(operation, options, { writes: false });
+  const waiting = await waitingOf(operation, options);
   refuseUnknown(operation, options, planned, waiting);
   return { ...together(planned), waiting };
 }
 
-/** Each part is one change set, or several if that would be too large. The writes that wait are rejected last, one by one. */
+/**
+ * Each part is one change set, or several if that would be too large. The writes that wait are rejected last. If one of
+ * them was approved meanwhile, it is undone as well.
+ */
 export async function undoChanges(asked: Operation, options: UndoOptions): Promise<UndoPlan> {
-  const done: PlannedPart[] = [];
-  let operation = asked;
-  for (const task of await tasksOf(asked, options)) {
-    for (let isMore = true; isMore;) {
-      const { scopes } = task;
-      const planned = await commitPlanned(operation, { scopes, kind: "undone" }, () => planPart(operation, task));
-      const hasChanged = planned.changes.length > 0;
-      done.push({ ...planned, files: planned.files.filter(({ changes }) => changes.length > 0) });
-      // From now on, the result is told even if the caller cancels.
-      if (hasChanged) operation = asked.uncancelled();
-      isMore = hasChanged && planned.isMore;
-    }
-  }
-  const waiting = await waitingOf(operation, options, { writes: true });
+  const before = await waitingOf(asked, options);
+  const done = await undoParts(asked, options);
+  // From the first change on, the result is told even if the caller cancels.
+  const operation = done.some(hasChanged) ? asked.uncancelled() : asked;
+  const waiting = await rejectAll(operation, options);
+  const rejected = new Set(waiting.map(({ id }) => id));
+  if (!before.every(({ id }) => rejected.has(id))) done.push(...(await undoParts(operation, options)));
   refuseUnknown(asked, options, done, waiting);
   return { ...together(done), waiting };
 }
 
-/** The writes of the run, or from the source, that wait. `writes`: they are dropped. */
-async function waitingOf(
-  operation: Operation,
-  { run, source }: UndoOptions,
-  { writes }: { readonly writes: boolean },
-): Promise<RejectedWrite[]> {
-  if (run === undefined && source === undefined) return [];
-  const isOne = (write: PendingWrite): boolean => (run === undefined ? write.source === source : write.run === run);
-  const waiting = await operation.holdRecords({ writes: false }, (records) =>
-    listPending(records, operation.now(), (write) => (isOne(write) ? rejected(write) : null)),
-  );
-  // Nothing is held for writing, and no folder is made, if there is nothing to drop.
-  if (writes && waiting.length > 0) {
-    await operation.holdRecords({ writes: true }, async (records) => {
-      for (const { id } of waiting) await records.remove("pending", id);
-    });
+async function undoParts(asked: Operation, options: UndoOptions): Promise<PlannedPart[]> {
+  const done: PlannedPart[] = [];
+  let operation = asked;
+  for (const task of await tasksOf(asked, options)) {
+    for (let isMore = true; isMore;) {
+      const planned = await commitPlanned(operation, {
+        scopes: task.scopes,
+        kind: "undone",
+        plan: (inside) => planPart(inside, task),
+        concerns: task.isUndone,
+      });
+      done.push({ ...planned, files: planned.files.filter(({ changes }) => changes.length > 0) });
+      if (hasChanged(planned)) operation = asked.uncancelled();
+      isMore = hasChanged(planned) && planned.isMore;
+    }
   }
-  return waiting;
+  return done;
 }
 
-const rejected = ({ id, tool, changes }: PendingWrite): RejectedWrite => {
-  const paths = changes.map((change) => `${scopeOf(change)}/${change.path}`);
-  return { id, tool, paths };
-};
+const hasChanged = ({ changes }: PlannedPart): boolean => changes.length > 0;
+
+/** The writes of the run, or from the source, that wait. */
+async function waitingOf(operation: Operation, { run, source }: UndoOptions): Promise<RejectedWrite[]> {
+  if (run === undefined && source === undefined) return [];
+  return await waitingWrites(operation, rejectedIn({ run, source }));
+}
+
+/** Nothing is held for writing, and no folder is made, if there is nothing to reject. */
+async function rejectAll(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
+  if ((await waitingOf(operation, options)).length === 0) return [];
+  return await decide(operation, async (records) => {
+    const waiting = await listPending(records, operation.now(), rejectedIn(options));
+    await endWaiting(records, waiting, { how: "undone", atMs: operation.now() });
+    return waiting;
+  });
+}
+
+/** What is told of a write, if it is of the run or from the source. */
+const rejectedIn =
+  ({ run, source }: Pick<UndoOptions, "run" | "source">) =>
+  (write: PendingWrite): RejectedWrite | null => {
+    if (run === undefined ? write.source !== source : write.run !== run) return null;
+    const paths = write.changes.map((change) => `${scopeOf(change)}/${change.path}`);
+    return { id: write.id, tool: write.tool, paths };
+  };
 
 async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
   const parts = await operation.parts();

@@ -130,7 +130,7 @@ export interface Upkeep extends PendingUpkeep {
    * Rejects with `ENTRY_NOT_FOUND` as `diff`, and if there was no file after the version; with `NAME_CONFLICT` if
    * something is in its place; with `TOOL_UNKNOWN` if no loaded plugin has its scope; with `INPUT_INVALID` for a file in
    * the trash, which `restore` puts back; with `QUOTA_EXCEEDED` if the plugin has no room for one more entry; with `BUSY`
-   * if others change the files all the time.
+   * if it waits longer than `waitMs` for the user's other calls. Calls that write all the time do not stop it.
    *
    * @example
    * const ctx = { userId: "alice" };
@@ -163,13 +163,14 @@ export interface Upkeep extends PendingUpkeep {
    * longer kept. Indexes are made anew by their plugins. The new versions have the kind `undone`, belong to no run, and
    * are trusted no more than the versions that they put back. What the owner has put back counts as the version that it repeats.
    *
-   * Writes of the run, or from the source, that wait for the owner are rejected when all else is done: `waiting` names them.
+   * Writes of the run, or from the source, that wait for the owner are rejected when all else is done: `waiting` names them. One
+   * that is approved meanwhile is taken back.
    *
    * The user's folder, each mounted folder and the own store are one change set each, or several for more than 2,000
    * changes. If the process is killed in between, the same undo again does what is missing; afterwards it does nothing.
    *
-   * Rejects with `ENTRY_NOT_FOUND` if no version and no waiting write names the run or the source, and with `BUSY` if others change the files
-   * all the time.
+   * Rejects with `ENTRY_NOT_FOUND` if no version and no waiting write names the run or the source, and with `BUSY` if
+   * a change set waits longer than `waitMs` for the user's other calls. Calls that write all the time do not stop it.
    *
    * @example
    * const { left } = await runtime.upkeep.undo({ userId: "alice" }, { source: "https://example.com/" });

@@ -16,7 +16,6 @@ import type { ScopeFolders } from "./scope-folders.ts";
 /** Of files that a change only reads, so many edits by hand become versions with it, and so many bytes of contents. */
 const [readEditsMax, readEditsBytesMax] = [64, 1024 * 1024];
 
-
 /** The versions of a change, and the contents that they name. */
 export interface ChangeVersions {
   readonly versions: readonly PlannedVersion[];

@@ -5,6 +5,8 @@
 import { readBootId } from "../../disk/boot-id.ts";
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
+import { commitDecided, storesWithRecords } from "../decided-commits.ts";
+import type { DecidedRecords } from "../decided-commits.ts";
 import type { HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import type { HeldRecords } from "../held-records.ts";
@@ -16,6 +18,7 @@ import type { StoreSettings } from "../store-settings.ts";
 import type {
   HeldUser,
   HoldOptions,
+  KnownSizes,
   MountLocation,
   NoteOfUser,
   Store,
@@ -80,7 +83,10 @@ export class FileStore implements Store {
       ...(kept && { kept }),
     });
     this.#stores = new FileSharedStores(root, { ...setup, note: (id, text) => note(`${storesFolder}/${id}`, text) });
-    this.shared = mount === undefined ? this.#stores : noSharedStores;
+    this.shared =
+      mount === undefined
+        ? storesWithRecords(this.#stores, (userId, ...asked) => this.holdRecords(userId, ...asked), note)
+        : noSharedStores;
     this.erased = new FileErasures(root, this.#homes, this.#stores);
   }
 
@@ -90,7 +96,7 @@ export class FileStore implements Store {
 
   async holdRecords<Result>(
     userId: UserId,
-    options: Omit<HoldOptions, "scopes">,
+    options: Omit<HoldOptions, "scopes" | "records">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     return await untilFresh(options, () => this.#hold(userId, options, ({ records }) => work(records)));
@@ -194,21 +200,27 @@ export class FileStore implements Store {
       return session;
     };
     const history = homes.heldHistory(userId, () => session, reading?.tail ?? null);
+    const recordsOf = (): HeldRecords =>
+      heldFileRecords({ home: homes.homeOf(userId), session: () => session, history, toWrite });
+    const note = (text: string): void => this.#note(userId, text);
+    const deciding = (): DecidedRecords => ({ records: recordsOf(), history, note });
     try {
       const result = await work({
         reader,
         knownSizes: known,
         handed: session?.handed ?? null,
-          findings: () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
-          history,
+        findings: () => examineHome(homes.homeOf(userId), { boot: this.#boot, known: homes.tailOf(userId) }),
+        history,
         get records() {
-          return heldFileRecords({ home: homes.homeOf(userId), session: () => session, history, toWrite });
+          return recordsOf();
         },
-        commit: async (changes, seen, { knownSizes = latest, facts = unstatedFacts(Date.now()), ...more } = {}) => {
+        commit: async (changes, seen, facts = {}) => {
           if (changes.length === 0) return;
-          const writing = await toWrite();
-          latest = await writing.commit(changes, seen, { ...more, facts, knownSizes });
-          homes.sizes.keep(userId, writing.tail, { sizes: latest, known });
+          const { knownSizes = latest, facts: written = unstatedFacts(Date.now()), decision, ...more } = facts;
+          const commit = async (): Promise<KnownSizes> =>
+            (await toWrite()).commit(changes, seen, { ...more, facts: written, knownSizes });
+          latest = await (decision === undefined ? commit() : commitDecided(decision, deciding(), commit));
+          homes.sizes.keep(userId, (await toWrite()).tail, { sizes: latest, known });
           reader.forget();
           homes.noteUse(userId);
         },

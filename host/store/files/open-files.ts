@@ -1,6 +1,7 @@
 /** Opens a location's data folder and mounted folders, in the main thread or in a worker thread. */
 import { DiskRoot } from "../../disk/data-root.ts";
 import type { UserId } from "../../values/user-id.ts";
+import { withRecordsOf } from "../decided-commits.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import type { HeldRecords } from "../held-records.ts";
 import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StorePart, StoreReaders } from "../store.ts";
@@ -16,7 +17,7 @@ export function openFiles({ dir, mounts }: FilesLocation, setup: FileStoreSetup)
   const mounted = mounts.map((mount) => {
     const { scope } = mount;
     const note: FileStoreSetup["note"] = (userId, text) => setup.note(userId, `mounted scope "${scope}": ${text}`);
-    return { ...mount, store: new FileStore(DiskRoot.mounted(mount.dir), { ...setup, note, mount }) };
+    return { ...mount, note, store: new FileStore(DiskRoot.mounted(mount.dir), { ...setup, note, mount }) };
   });
   return new MountedStore(data, mounted);
 }
@@ -37,6 +38,7 @@ export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
 /** A mounted folder with a store of its own, and so with its own lock and WAL. */
 interface Mounted extends MountLocation {
   readonly store: Store;
+  readonly note: FileStoreSetup["note"];
 }
 
 /** Sends work on a mounted scope to its folder, and all other work to the data folder. */
@@ -52,12 +54,19 @@ class MountedStore implements Store {
   }
 
   hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    return this.#storeOf(userId, options.scopes ?? []).hold(userId, options, work);
+    const mount = mountOf(this.#mounted, userId, options.scopes ?? []);
+    if (mount === null) return this.#data.hold(userId, options, work);
+    const { store, note } = mount;
+    if (options.records !== true) return store.hold(userId, options, work);
+    const { until, signal } = options;
+    return this.#data.holdRecords(userId, { writes: true, until, signal }, (records) =>
+      store.hold(userId, options, (held) => work(withRecordsOf(held, records, (text) => note(userId, text)))),
+    );
   }
 
   holdRecords<Result>(
     userId: UserId,
-    options: Omit<HoldOptions, "scopes">,
+    options: Omit<HoldOptions, "scopes" | "records">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     return this.#data.holdRecords(userId, options, work);
@@ -104,10 +113,6 @@ class MountedStore implements Store {
   async close(): Promise<void> {
     for (const { store } of this.#mounted) await store.close();
     await this.#data.close();
-  }
-
-  #storeOf(userId: UserId, scopes: readonly string[]): Store {
-    return mountOf(this.#mounted, userId, scopes)?.store ?? this.#data;
   }
 }
 

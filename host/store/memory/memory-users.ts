@@ -5,6 +5,7 @@ import { ToolError } from "../../values/tool-error.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { ReadAnswers, ReadQuestion } from "../bridge/read-question.ts";
+import { commitDecided, storesWithRecords } from "../decided-commits.ts";
 import type { ErasableContent, ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
 import { HeldReads } from "../held-reads.ts";
 import type { HeldRecords } from "../held-records.ts";
@@ -12,6 +13,7 @@ import { checkCommits, planChanges, refuseBytes, untilFresh } from "../plan-chan
 import { checkedStore } from "../reading.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import { entriesScope } from "../shared-stores.ts";
+import type { SharedStores } from "../shared-stores.ts";
 import { defaultSettings } from "../store-settings.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { HeldUser, HoldOptions, Store, StorePart } from "../store.ts";
@@ -22,7 +24,8 @@ import { UserFiles } from "./user-files.ts";
 
 /** All users of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
 export class MemoryUsers implements Store {
-  readonly shared: MemoryStores;
+  readonly shared: SharedStores;
+  readonly #stores: MemoryStores;
   readonly erased = nothingErased;
   readonly #users = new Map<UserId, UserFiles>();
   readonly #histories = new Map<UserId, MemoryHistory>();
@@ -31,7 +34,12 @@ export class MemoryUsers implements Store {
   #settings = defaultSettings;
 
   constructor() {
-    this.shared = new MemoryStores(() => this.#settings);
+    this.#stores = new MemoryStores(() => this.#settings);
+    this.shared = storesWithRecords(
+      this.#stores,
+      (userId, ...asked) => this.holdRecords(userId, ...asked),
+      () => {},
+    );
   }
 
   /** For another runtime. Its settings count from now on, if it has any. */
@@ -46,7 +54,7 @@ export class MemoryUsers implements Store {
 
   async holdRecords<Result>(
     userId: UserId,
-    options: Omit<HoldOptions, "scopes">,
+    options: Omit<HoldOptions, "scopes" | "records">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     const { until, signal } = options;
@@ -68,7 +76,7 @@ export class MemoryUsers implements Store {
     const { until, signal, to } = options;
     const store = ownStoreOf(userId);
     return await this.#queue.run(userId, { until, signal, tooLong }, () =>
-      this.shared.holdToErase(store, options, async (stores, own) => {
+      this.#stores.holdToErase(store, options, async (stores, own) => {
         const files = this.filesOf(userId);
         const reader = new HeldReads(() => files);
         try {
@@ -85,7 +93,7 @@ export class MemoryUsers implements Store {
               this.#users.delete(userId);
               this.#histories.delete(userId);
               this.#records.forget(userId);
-              this.shared.erase(store);
+              this.#stores.erase(store);
               return { store, erasedMs, id: "" };
             },
           });
@@ -133,7 +141,7 @@ export class MemoryUsers implements Store {
   /** Answers a guest's read. */
   answer({ asked, userId, scope, path }: ReadQuestion): ReadAnswers[typeof asked] {
     if (userId !== null) return answerIn(this.filesOf(userId), asked, scope, path);
-    return answerIn(this.shared.filesOf(checkedStore(scope)), asked, entriesScope, path);
+    return answerIn(this.#stores.filesOf(checkedStore(scope)), asked, entriesScope, path);
   }
 
   #historyOf(userId: UserId): MemoryHistory {
@@ -158,16 +166,23 @@ export class MemoryUsers implements Store {
           handed: null,
           findings: async () => [],
           history: history.held,
-          commit: async (changes, seen, facts = {}) => {
+          commit: async (changes, seen, { decision, ...facts } = {}) => {
             if (changes.length === 0) return;
             checkCommits(options);
-            const planned = atOnce(planChanges(files, changes, seen));
-            refuseBytes(planned);
-            const isLast = isPurge(changes);
-            if (isLast) history.forget(planned, facts.derived);
-            history.add(history.plan(planned, { ...facts, ...(isLast && { kind: "purged" }) }), planned);
-            this.#histories.set(userId, history);
-            files.apply(planned);
+            const records = this.#records.of(
+              userId,
+              () => history,
+              () => checkCommits(options),
+            );
+            await commitDecided(decision, { records, history: history.held, note: () => {} }, async () => {
+              const planned = atOnce(planChanges(files, changes, seen));
+              refuseBytes(planned);
+              const isLast = isPurge(changes);
+              if (isLast) history.forget(planned, facts.derived);
+              history.add(history.plan(planned, { ...facts, ...(isLast && { kind: "purged" }) }), planned);
+              this.#histories.set(userId, history);
+              files.apply(planned);
+            });
           },
         });
       } finally {

@@ -4,7 +4,8 @@ import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { checkRecordName } from "../held-records.ts";
-import type { HeldRecords, MarkedRuns, RecordKind } from "../held-records.ts";
+import type { HeldRecords, MarkedRuns, RecordDecision, RecordKind } from "../held-records.ts";
+import type { HeldHistory } from "../versions/held-history.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { loweringAfter } from "../versions/plan-versions.ts";
 import { listLowered } from "./clock-and-run-statements.ts";
@@ -15,6 +16,24 @@ import { factsOf } from "./held-home.ts";
 import type { HomePlace } from "./home-place.ts";
 import { areRecords, homeFacts, nameHome, nameRecords, readRecord, removeRecord, writeRecord } from "./statements.ts";
 import type { Transaction } from "./transaction.ts";
+
+export interface DecidingCommit {
+  readonly transaction: Transaction;
+  readonly userId: UserId;
+  readonly decision: RecordDecision;
+  readonly history: HeldHistory;
+}
+
+/** Makes a decision and a commit in one transaction. `commit` returns whether there was anything to do. */
+export async function commitDeciding(
+  { transaction, userId, decision, history }: DecidingCommit,
+  commit: () => Promise<boolean>,
+): Promise<void> {
+  const records = new HeldDatabaseRecords(transaction, userId, () => {});
+  await decision.begin(records, history);
+  await decision.end(records);
+  if (!(await commit())) await records.commit();
+}
 
 /** The host's records about a user, in one transaction. They are durable when the hold ends. */
 export class HeldDatabaseRecords implements HeldRecords {

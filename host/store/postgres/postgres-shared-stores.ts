@@ -15,7 +15,7 @@ import { answerIn } from "./answer-in.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { HeldHome } from "./held-home.ts";
 import { homeFindings } from "./home-findings.ts";
-import { lockOf } from "./home-place.ts";
+import { lockOf, placeOfUser } from "./home-place.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
 import { acceptEdits, comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
 import type { Row } from "./statements.ts";
@@ -34,14 +34,17 @@ export class PostgresSharedStores implements SharedStores {
 
   async hold<Result>(ids: readonly StoreId[], options: StoreHoldOptions, work: Work<Result>): Promise<Result> {
     const sorted = [...new Set([...ids, ...(options.onlyRead ?? [])])].toSorted();
-    const { writes, isLookingOnly = false, isReadOnly = false, onlyRead = [], until, signal } = options;
+    const { writes, isLookingOnly = false, isReadOnly = false, onlyRead = [], recordsOf, until, signal } = options;
     const isLocking = writes && !isLookingOnly && !isReadOnly;
     const locked = isLocking ? sorted.filter((id) => !onlyRead.includes(id)) : [];
     const { principal, vouched = [] } = options.as ?? asHost(sorted);
     const acting: Acting = {
       who: principal,
       vouched,
-      locks: locked.map((tenant) => lockOf({ tenant, kind: "store" })),
+      locks: [
+        ...(isLocking && recordsOf !== undefined ? [lockOf(placeOfUser(recordsOf))] : []),
+        ...locked.map((tenant) => lockOf({ tenant, kind: "store" })),
+      ],
       isReadOnly: !isLocking,
       until,
       signal,

@@ -13,7 +13,7 @@ import type { Acting } from "./acting.ts";
 import { answerIn } from "./answer-in.ts";
 import { DatabaseErasures } from "./database-erasures.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
-import { HeldDatabaseRecords } from "./held-database-records.ts";
+import { commitDeciding, HeldDatabaseRecords } from "./held-database-records.ts";
 import { HeldHome } from "./held-home.ts";
 import { commitHomes } from "./home-commit.ts";
 import { homeFindings } from "./home-findings.ts";
@@ -45,7 +45,7 @@ export class PostgresStore implements Store {
 
   async holdRecords<Result>(
     userId: UserId,
-    options: Omit<HoldOptions, "scopes">,
+    options: Omit<HoldOptions, "scopes" | "records">,
     work: (records: HeldRecords) => Promise<Result>,
   ): Promise<Result> {
     return await untilFresh(options, () =>
@@ -141,12 +141,14 @@ export class PostgresStore implements Store {
         handed: { hold: asked.hold, ...home.handed((scope) => scope) },
         history,
         findings: () => homeFindings(home),
-        commit: async (changes, seen, { facts, kind, derived } = {}) => {
+        commit: async (changes, seen, { facts, kind, derived, decision } = {}) => {
           if (changes.length === 0) return;
           checkCommits(options);
           const commit = await planCommit(home, history, settings, { changes, seen, userId, facts, kind, derived });
           refuseBytes(commit.planned);
-          await commitHomes(transaction, [{ home, commit }]);
+          const make = (): Promise<boolean> => commitHomes(transaction, [{ home, commit }]);
+          if (decision === undefined) await make();
+          else await commitDeciding({ transaction, userId, decision, history }, make);
           news.tell(home.place.tenant);
         },
       });

@@ -8,6 +8,7 @@ import type { StoreChanges } from "../shared-stores.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { ChangeNews } from "./change-news.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
+import { commitDeciding } from "./held-database-records.ts";
 import type { HeldHome } from "./held-home.ts";
 import { commitHomes } from "./home-commit.ts";
 import type { HomeCommit } from "./home-commit.ts";
@@ -28,7 +29,7 @@ interface StoreCommit {
 /** Makes the changes of some stores in one transaction. */
 export async function commitStores(transaction: Transaction, wanted: StoreCommit): Promise<void> {
   const { changes: all, byStore, homeOf, onlyRead, settings, news } = wanted;
-  const { by, facts, kind, derived = [], grants = new Map() } = all;
+  const { by, facts, kind, derived = [], grants = new Map(), decision } = all;
   const commits: HomeCommit[] = [];
   for (const { id, changes, seen } of byStore) {
     const home = homeOf(id);
@@ -43,7 +44,13 @@ export async function commitStores(transaction: Transaction, wanted: StoreCommit
     ...(onlyRead.size > 0 ? [refuseChanged(onlyRead)] : []),
     ...Array.from(grants, ([id, granted]) => setGrants(id, granted)),
   ];
-  await commitHomes(transaction, commits, more);
+  const commit = (): Promise<boolean> => commitHomes(transaction, commits, more);
+  const [first] = byStore;
+  if (decision === undefined || by === null || first === undefined) await commit();
+  else {
+    const history = new HeldDatabaseHistory(homeOf(first.id));
+    await commitDeciding({ transaction, userId: by, decision, history }, commit);
+  }
   for (const { id } of byStore) news.tell(id);
 }
 

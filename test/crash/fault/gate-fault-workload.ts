@@ -86,7 +86,10 @@ async function suffer(injection: Injection, at: number): Promise<{ code: string 
   faults.push(...(await look(store)));
   // Without a record of it, only this process knows that the run is trusted less.
   const mayBeUndone = error !== null || isForbidden || asked.act === "read";
-  const allowed = mayBeUndone ? [gateSubject.filesIn(from), ...states.during, states.after] : [states.after];
+  // What an approval has committed counts, also if its record cannot be removed: it is noted, and goes later.
+  const isNoted = asked.act === "approve" ? states.during : [];
+  const done = [...isNoted, states.after];
+  const allowed = mayBeUndone ? [gateSubject.filesIn(from), ...states.during, states.after] : done;
   faults.push(...unlike("afterwards", allowed));
   await runtime.perform(asked);
   await store.close();

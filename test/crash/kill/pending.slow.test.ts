@@ -1,6 +1,7 @@
 /**
  * SIGKILL at each system call with an effect while a write begins to wait, is approved, and is rejected. Afterwards it
- * waits or does not, it is applied as a whole or not at all, and the same decision again ends in the same state. By default
+ * waits or does not, it is applied as a whole or not at all, and the same decision again ends in the same state. Whoever
+ * rejects what a killed process was approving either rejects it, or is told that it was approved. By default
  * every third call; `TEST_LONG=1` takes all.
  */
 import { cpSync } from "node:fs";
@@ -44,7 +45,6 @@ const states: Readonly<Record<Decision, { readonly left: readonly State[]; reado
   approve: {
     left: [
       { waiting: 1, body: own, approved: 0 },
-      { waiting: 1, body: ofPage, approved: 1 },
       { waiting: 0, body: ofPage, approved: 1 },
     ],
     end: { waiting: 0, body: ofPage, approved: 1 },
@@ -65,10 +65,11 @@ test.for(["wait", "approve", "reject"] as const)(
     if (reason !== null) skipWithReason(context, reason);
     using folder = temporaryFolder();
     const place = (name: string): string => join(folder.path, name);
+    let id = "";
     {
       await using runtime = await openPendingRuntime(place("template"));
       await writeOwn(runtime);
-      if (decision !== "wait") await writeOfPage(runtime);
+      if (decision !== "wait") id = await writeOfPage(runtime);
     }
     const copy = (name: string) => {
       cpSync(place("template"), place(name), { recursive: true });
@@ -81,6 +82,10 @@ test.for(["wait", "approve", "reject"] as const)(
     let killed = 0;
     await twoAtATime(points, async (point, at) => {
       const { isKilled, isAcknowledged } = await runKilledAt(copy(`${at}`), point);
+      if (decision === "approve") {
+        cpSync(place(`${at}`), place(`${at}-rejected`), { recursive: true });
+        failures.push(...(await rejectedAfter(place(`${at}-rejected`), id)));
+      }
       const left = await decidedAgain(place(`${at}`), decision);
       const { left: allowed, end } = states[decision];
       const isAllowed = allowed.some((state) => isSame(state, left)) && (!isAcknowledged || isSame(left, end));
@@ -104,6 +109,21 @@ async function decidedAgain(dataDir: string, decision: Decision): Promise<State>
   const left = await stateOf(runtime);
   if (left.waiting === (decision === "wait" ? 0 : 1)) await decide(runtime, decision);
   return left;
+}
+
+/** Rejects what a killed process was approving. Returns the state if it is not what is told. */
+async function rejectedAfter(dataDir: string, id: string): Promise<unknown[]> {
+  await using runtime = await openPendingRuntime(dataDir);
+  const told = await runtime.upkeep.reject(alice, id).then(
+    () => "rejected",
+    ({ message }: Error) => message,
+  );
+  const state = await stateOf(runtime);
+  const rejected: State = { waiting: 0, body: own, approved: 0 };
+  const approved: State = { waiting: 0, body: ofPage, approved: 1 };
+  const isTrue =
+    told === "rejected" ? isSame(state, rejected) : told.includes("was approved at") && isSame(state, approved);
+  return isTrue ? [] : [{ told, state }];
 }
 
 /** The state that a new runtime finds. */

@@ -19,6 +19,8 @@ import { userSubject } from "./user-subject.ts";
 const user = "alice" as UserId;
 const own = ["users", user, ".memcell"];
 const kinds = ["pending", "runs"];
+/** It tells who decides second, and what was begun; the history says what was made. */
+const decided = ".pending/decided.json";
 const recordName = /^[a-z0-9-]+\.json$/;
 
 export const gateSubject: Subject<GateOperation> = {
@@ -27,7 +29,7 @@ export const gateSubject: Subject<GateOperation> = {
     const records = kinds.flatMap((kind) => Array.from(filesBelow(tree, [...own, kind], `.${kind}/`)));
     return new Map([
       ...userSubject.filesIn(tree),
-      ...records.filter(([key]) => recordName.test(key.slice(key.indexOf("/") + 1))),
+      ...records.filter(([key]) => key !== decided && recordName.test(key.slice(key.indexOf("/") + 1))),
     ]);
   },
   stagedIn: (tree) => {

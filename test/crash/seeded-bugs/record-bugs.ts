@@ -18,10 +18,15 @@ export const recordBugs: readonly SeededBug[] = [
   },
   {
     name: "a write stops waiting before it is applied",
-    file: "upkeep/approve.js",
-    find: "const changed = (await isApplied(operation, write)) ? null : await apply(operation, write);",
-    replacement: `await operation.holdRecords({ writes: true }, (records) => records.remove("pending", id));
-    const changed = (await isApplied(operation, write)) ? null : await apply(operation, write);`,
+    file: "store/decided-commits.js",
+    find: "await decision?.begin(records, history);",
+    replacement: "await decision?.begin(records, history);\n    await decision?.end(records);",
+  },
+  {
+    name: "an approval is not noted before it is applied",
+    file: "gate/approval.js",
+    find: 'await noteDecisions(records, [{ id, how: "approved", atMs, by: null }]);',
+    replacement: "void noteDecisions;",
   },
   {
     name: "a run that has read is trusted less only after the answer",

@@ -1,0 +1,49 @@
+/** Runs an operation of the data's owner: checks the caller, and records how it has ended. */
+import { checkContext, readContext } from "../values/call-context.ts";
+import type { CallContext } from "../values/call-context.ts";
+import { ToolError } from "../values/tool-error.ts";
+import { Operation } from "./operation.ts";
+import type { UpkeepParts } from "./operation.ts";
+import { outcomeOf } from "./outcome.ts";
+
+/** An operation's name in the audit log, and its action in messages. */
+export type OperationName = readonly [name: string, action: string];
+
+/** The operations that change nothing. */
+const reading: ReadonlySet<string> = new Set([
+  "inspect",
+  "listTrash",
+  "export",
+  "history",
+  "listPending",
+  "showPending",
+  "diff",
+  "listStores",
+  "listGrants",
+]);
+
+/** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
+export async function operate<Result>(
+  parts: UpkeepParts,
+  [name, action]: OperationName,
+  ctx: CallContext,
+  work: (operation: Operation) => Promise<Result>,
+): Promise<Result> {
+  const { admission, recorder } = parts;
+  using _arrived = admission.arrive();
+  const context = readContext(ctx);
+  const record = recorder.beginUpkeep(name, action, context);
+  const outcome = await outcomeOf(action, async () => {
+    admission.checkOpen(action);
+    if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
+    return await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
+  });
+  const withheld = record.end("failure" in outcome ? outcome.failure : null);
+  if (withheld) throw withheld;
+  if ("failure" in outcome) throw outcome.failure;
+  return outcome.result;
+}
+
+/** The error for what would change something in a read-only runtime. */
+export const readOnly = (action: string): ToolError =>
+  new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
