@@ -16,12 +16,14 @@ export interface FrontMatter {
   readonly body: string;
 }
 
-const opening = /^\uFEFF?---[ \t]*\r?\n/;
+const opening = /^\uFEFF?---[ \t]*(?:\r?\n|\r)/;
 const closing = /(^|\n)---[ \t]*\r?(?:\n|$)/;
+/** Only of a file whose first line ends with a carriage return alone. */
+const closingBehindReturn = /(^|\r)---[ \t]*(?:\r|$)/;
 
 /** Whether a file begins with the fence of front matter, or with that of another language, such as `---js`. */
 export function opensFrontMatter(file: string): boolean {
-  const [first = ""] = file.slice(0, firstLineCharsMax).split("\n", 1);
+  const [first = ""] = file.slice(0, firstLineCharsMax).split(/\r?\n|\r/, 1);
   return /^\uFEFF?---[ \t]*\w*\s*$/.test(first);
 }
 
@@ -67,18 +69,20 @@ export function fencedText(file: string): Pick<FrontMatter, "text" | "body"> | n
   const open = openingOf(file);
   if (open === null) return null;
   const rest = file.slice(open.length);
-  const close = closingIn(rest);
+  const hasReturns = open.endsWith("\r");
+  const close = closingIn(rest, hasReturns ? closingBehindReturn : closing);
   if (!close) return null;
-  const text = rest.slice(0, close.index) + (close[1] ?? "");
+  const between = rest.slice(0, close.index) + (close[1] ?? "");
+  const text = hasReturns ? between.replaceAll("\r", "\n") : between;
   // The line break that ends the closing fence belongs to the fence, every byte after it to the body.
   return { text, body: rest.slice(close.index + close[0].length) };
 }
 
 /** Looks only where front matter that is within the bounds can end: a file can have 2 MiB. */
-function closingIn(rest: string): RegExpExecArray | null {
+function closingIn(rest: string, fence: RegExp): RegExpExecArray | null {
   const start = rest.slice(0, frontMatterLimits.charsMax + closingCharsMax);
-  const close = closing.exec(start);
-  const isCut = start.length < rest.length && close?.[0].endsWith("\n") === false;
+  const close = fence.exec(start);
+  const isCut = start.length < rest.length && close !== null && !/[\r\n]$/.test(close[0]);
   return isCut ? null : close;
 }
 

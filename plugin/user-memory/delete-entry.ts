@@ -1,6 +1,6 @@
 import type { Answer } from "../serve-tool.ts";
-import { entryNotFound, entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
-import { loadIndex } from "./load-index.ts";
+import { entryNotFound, entryPath, refuseReservedName } from "./entry-name.ts";
+import { describedBy, loadIndex, saveIndex } from "./load-index.ts";
 import { loadEntry, memory } from "./memory-scope.ts";
 import { refuseStaleWrite } from "./refuse-stale-write.ts";
 import type { DeleteInput, UpdateUserMemoryOutput } from "./schemas/update.ts";
@@ -20,9 +20,12 @@ export function deleteEntry(input: DeleteInput): Answer<UpdateUserMemoryOutput> 
   if (!hasFile && !index.has(name)) throw entryNotFound(name);
 
   const trashed = hasFile ? memory.trash(path) : null;
-  index.remove(name);
-  memory.write(indexPath, index.toString());
+  index.remove(name, describedBy(found, name));
+  const indexKept = saveIndex(index);
 
   const where = trashed === null ? "; its file was already gone" : `; its file is now ${trashed}`;
-  return { message: `Memory entry "${name}" deleted${where}`, data: { name, outcome: "deleted", path, trashed } };
+  return {
+    message: `Memory entry "${name}" deleted${where}${indexKept}`,
+    data: { name, outcome: "deleted", path, trashed },
+  };
 }

@@ -8,6 +8,7 @@ import { fencedText, formatFields, joinFrontMatter, opensFrontMatter, readFrontM
 import type { FrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
+import { damaged, withoutDamage } from "./damaged-text.ts";
 import { entryTypes } from "./entry-types.ts";
 import type { EntryType } from "./entry-types.ts";
 import { describedByText } from "./index-description.ts";
@@ -28,12 +29,17 @@ export interface Entry {
   readonly incomplete: string | null;
 }
 
-/** A file that is not an entry. */
+/** A file that cannot be read as an entry. What can be read of it is listed and found. */
 export interface Unreadable {
   /** The reason, as a clause about "it". */
   readonly unreadable: string;
-  /** What a list says of it. */
-  readonly description: string;
+  /** What a list says of it; `null` if nothing can be read. */
+  readonly description: string | null;
+  /** The value behind `description:`, as it is written. */
+  readonly said: string | null;
+  readonly type: EntryType;
+  /** What can be read. */
+  readonly text: string;
 }
 
 /** The characters of front matter that a call still gives to the YAML library. */
@@ -53,9 +59,31 @@ export const typeWhenMissing: EntryType = "reference";
 /** Parses a file. `budget`: for calls that read many. */
 export function parseEntry(file: string, name: string, budget: YamlBudget | null = null): Entry | Unreadable {
   const entry = parseCanonicalEntry(file) ?? parseAnyEntry(file, name, budget);
-  if ("unreadable" in entry) return { ...entry, description: describedByText(file, name) };
+  if ("unreadable" in entry) return unreadableEntry(file, name, entry.unreadable);
   return { ...entry, headBytes: utf8Bytes(file.slice(0, file.length - entry.body.length)) };
 }
+
+/** What is known of a file that cannot be read as an entry: `text` is what can be read of it. */
+export function unreadableEntry(text: string, name: string, unreadable: string): Unreadable {
+  const clean = damaged.test(text) ? withoutDamage(text) : text;
+  const front = opensFrontMatter(clean) ? (fencedText(clean)?.text ?? clean.slice(0, saidWithinChars)) : "";
+  const valueOf = (key: string): string | null => {
+    const value = new RegExp(`^${key}:[ \\t]+(\\S.*)$`, "m").exec(front)?.[1]?.trim() ?? "";
+    return value.replace(/^(["'])(.*)\1$/, "$2") || null;
+  };
+  const said = valueOf("description");
+  const hasText = clean.trim() !== "" || text === "";
+  return {
+    unreadable,
+    description: said ?? (hasText ? describedByText(clean, name) : null),
+    said,
+    type: typeOf(valueOf("type")) ?? typeWhenMissing,
+    text,
+  };
+}
+
+/** Where front matter that nothing closes can have its description. */
+const saidWithinChars = 2_048;
 
 type ParsedEntry = Omit<Entry, "headBytes">;
 

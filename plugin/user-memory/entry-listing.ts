@@ -17,24 +17,30 @@ export function listEntries({ type, cursor }: SearchUserMemoryInput): Answer<Sea
   const { entriesPerPage } = entryLimits;
   const after = cursor === undefined ? null : placeOf(cursor);
   const isWanted = (entry: EntrySummary): boolean =>
-    isReadable(entry) && (type === undefined || entry.type === type) && (after === null || isNewer(after, entry));
+    isListed(entry) && (type === undefined || entry.type === type) && (after === null || isNewer(after, entry));
   const found = newestEntries(listEntryFiles(), summaryOf, { countMax: entriesPerPage + 1, isWanted });
   const page = found.slice(0, entriesPerPage);
   const last = found.length > page.length ? page.at(-1) : undefined;
   return {
     message: page.length === 0 ? "No entries" : `${countedEntries(page.length)}, the one updated last first`,
     data: {
-      entries: page.filter(isReadable).map(shown),
+      entries: page.filter(isListed).map(shown),
       nextCursor: last ? `${last.updatedMs} ${last.name}` : null,
     },
   };
 }
 
-type Readable = EntrySummary & { readonly type: NonNullable<EntrySummary["type"]> };
+type Listed = EntrySummary & { readonly type: NonNullable<EntrySummary["type"]> };
 
-const isReadable = (entry: EntrySummary): entry is Readable => entry.type !== null;
+const isListed = (entry: EntrySummary): entry is Listed => entry.type !== null;
 
-const shown = ({ name, type, description, updated }: Readable): ShownEntry => ({ name, type, description, updated });
+const shown = ({ name, type, description, updated, unreadable }: Listed): ShownEntry => ({
+  name,
+  type,
+  description: description ?? name,
+  updated,
+  ...(unreadable !== null && { unreadable }),
+});
 
 function placeOf(cursor: string): Place {
   const [, updatedMs, name] = /^(-?\d{1,16}) ([a-zA-Z0-9_-]{1,100})$/.exec(cursor) ?? [];

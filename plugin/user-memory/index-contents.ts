@@ -1,13 +1,17 @@
 /** What a prompt's index can show: the lines of `MEMORY.md`, and the entries that have a file but no line there. */
 import { summaryOf } from "./entry-summary.ts";
-import { IndexFile, lineOf, nameOf } from "./index-file.ts";
+import type { IndexFile } from "./index-file.ts";
+import { entryLineIn, lineOf, restOf } from "./index-line.ts";
 import { inOrderOfCreation } from "./load-index.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
-/** A line of the index file. `name`: of the entry that it lists. */
+/** A line of the index file. */
 export interface IndexLine {
   readonly text: string;
+  /** Of the entry that it lists. */
   readonly name: string | null;
+  /** The line up to the end of its link. */
+  readonly head: string;
 }
 
 /** Without any `<`, no line has a tag that ends the frame or seems to. */
@@ -15,41 +19,41 @@ const escape = (text: string): string => text.replaceAll("<", "&lt;");
 
 /** The lines of an index file, escaped. */
 export function linesIn(index: IndexFile | null): IndexLine[] {
-  if (index === null) return [];
-  return new IndexFile(escape(index.toString())).lines.map((text) => ({ text, name: nameOf(text) }));
+  return (index?.lines ?? []).map((line) => {
+    const found = entryLineIn(line);
+    return { text: escape(line), name: found?.name ?? null, head: escape(found?.head ?? "") };
+  });
 }
 
 export class IndexContents {
-  /** All but those of entries that have no file. */
+  /** All but those of entries that have no file, and but the further lines of an entry. */
   readonly lines: readonly IndexLine[];
-  /** By name, the first line of each entry. */
-  readonly listed: ReadonlyMap<string, IndexLine>;
-  readonly unlisted: readonly EntryFile[];
   readonly files: readonly EntryFile[];
+  /** By name, the line of each entry. */
+  readonly #listed: ReadonlyMap<string, IndexLine>;
+  readonly #unlisted: readonly EntryFile[];
   readonly #summaries = new Map<string, EntrySummary>();
 
   constructor(lines: readonly IndexLine[], files: readonly EntryFile[]) {
     const present = new Set(files.map(({ name }) => name));
     const listed = new Map<string, IndexLine>();
+    for (const line of lines) {
+      if (line.name !== null && present.has(line.name) && !listed.has(line.name)) listed.set(line.name, line);
+    }
     this.files = files;
-    this.lines = lines.filter(({ name }) => name === null || present.has(name));
-    for (const line of this.lines) if (line.name !== null && !listed.has(line.name)) listed.set(line.name, line);
-    this.listed = listed;
-    this.unlisted = files.filter(({ name }) => !listed.has(name));
+    this.lines = lines.filter((line) => line.name === null || listed.get(line.name) === line);
+    this.#listed = listed;
+    this.#unlisted = files.filter(({ name }) => !listed.has(name));
   }
 
-  /** Whether a line shows an entry, and not for the second time. */
-  isEntry(line: IndexLine): line is IndexLine & { readonly name: string } {
-    return line.name !== null && this.listed.get(line.name) === line;
-  }
-
-  /** The entry's line. Reads the file of an entry that has none. */
-  textFor(file: EntryFile): string {
-    return this.listed.get(file.name)?.text ?? this.textOf(this.read(file));
-  }
-
+  /**
+   * The entry's line: a person's title, and what the entry's file says. Only if nothing of the file can be read, the line
+   * stays as it is.
+   */
   textOf({ name, description }: Pick<EntrySummary, "name" | "description">): string {
-    return this.listed.get(name)?.text ?? escape(lineOf(name, description));
+    const line = this.#listed.get(name);
+    if (line === undefined) return escape(lineOf(name, description ?? name));
+    return description === null ? line.text : line.head + escape(restOf(description));
   }
 
   /** Reads each file once. */
@@ -61,7 +65,7 @@ export class IndexContents {
 
   /** The names of those of the entries without a line that have one in `shown`, in the order that their lines would have. */
   unlistedIn(shown: ReadonlyMap<string, string>): string[] {
-    const files = this.unlisted.filter(({ name }) => shown.has(name));
+    const files = this.#unlisted.filter(({ name }) => shown.has(name));
     return inOrderOfCreation(files.map(this.read)).map(({ name }) => name);
   }
 }

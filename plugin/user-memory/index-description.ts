@@ -42,7 +42,7 @@ function firstLines(text: string): string[] {
     .slice(0, 8 * charsMax)
     .trimStart()
     .slice(0, charsMax);
-  return start.split("\n", linesMax).map((line) => line.trim());
+  return start.split(start.includes("\n") ? "\n" : "\r", linesMax).map((line) => line.trim());
 }
 
 const codeFence = /^(`{3,}|~{3,})/;

@@ -1,30 +1,49 @@
 /**
- * Reads and changes `MEMORY.md`. Lines that are not entry lines belong to people and are kept unchanged.
+ * Reads and changes `MEMORY.md`. Lines that list no entry belong to people and are kept unchanged. Of a line that lists
+ * one, its place, bullet and title are a person's; what it says of the entry follows the entry's file.
  *
- * An entry line begins with `- [name](name.md)`, followed by a space or the line's end: removing `a` affects neither
- * `a-b` nor a description that mentions `(a.md)`.
- *
- * The text is kept whole and split only at one entry's link. Splitting an index of 1,000 entries into lines, checking
- * each line and joining them again takes the guest's engine four times as long.
+ * The text is kept whole, and only lines that can be about one entry are looked at. Splitting an index of 1,000 entries
+ * into lines, checking each line and joining them again takes the guest's engine four times as long.
  */
-import { isReserved } from "./entry-name.ts";
+import { entryLineIn, lineOf, linkTo, restOf, saidIn } from "./index-line.ts";
+import type { EntryLine } from "./index-line.ts";
 
-const entryLine = /^- \[([a-zA-Z0-9_-]{1,100})\]\(\1\.md\)(?: |\r?$)/;
+/** A line that lists an entry, in the text. */
+interface Place {
+  readonly line: EntryLine;
+  /** Where the line begins, and where its line end does. */
+  readonly start: number;
+  readonly end: number;
+}
 
 export class IndexFile {
+  /** Why the file could not be read as a whole, as a clause about it. */
+  readonly damage: string | null;
   /** A byte order mark, if the file begins with one. */
   readonly #mark: string;
-  /** The lines, each after a line feed, the first one too. */
+  /** What ends a line, or is the last character of what does. */
+  readonly #break: "\n" | "\r";
   #text: string;
+  #isLosing: boolean;
 
-  constructor(text: string) {
+  constructor(text: string, damage: string | null = null) {
     this.#mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-    this.#text = `\n${text.slice(this.#mark.length)}`;
+    this.#text = text.slice(this.#mark.length);
+    this.#break = text.includes("\r") && !text.includes("\n") ? "\r" : "\n";
+    this.damage = damage;
+    this.#isLosing = damage !== null;
   }
 
   /** Creates an index of entries with distinct names, in their order. */
   static of(entries: readonly { readonly name: string; readonly description: string }[]): IndexFile {
-    return new IndexFile(entries.map(({ name, description }) => `${lineOf(name, description)}\n`).join(""));
+    const index = new IndexFile("");
+    index.add(entries);
+    return index;
+  }
+
+  /** Whether a change has removed words that no tool wrote. Then the old file belongs into the trash. */
+  get isLosing(): boolean {
+    return this.#isLosing;
   }
 
   /** The names of the listed entries, in order, each once. */
@@ -32,14 +51,14 @@ export class IndexFile {
     return [...new Set(this.#lineNames())];
   }
 
-  /** The listed entries, each with the description in its first line, which can be empty. */
-  get entries(): { name: string; description: string }[] {
-    const entries = new Map<string, string>();
+  /** What the first line of each entry says of it, which can be nothing. */
+  get said(): ReadonlyMap<string, string> {
+    const said = new Map<string, string>();
     for (const line of this.lines) {
-      const name = nameOf(line);
-      if (name !== null && !entries.has(name)) entries.set(name, saidBehindLink(line, name));
+      const found = entryLineIn(line);
+      if (found !== null && !said.has(found.name)) said.set(found.name, saidIn(found));
     }
-    return [...entries].map(([name, description]) => ({ name, description }));
+    return said;
   }
 
   /** The names that have more than one line. */
@@ -50,112 +69,132 @@ export class IndexFile {
     return [...repeated];
   }
 
-  /** Returns the description in the entry's first line, or `null`. */
+  /** Returns what the entry's first line says, or `null` if there is none. */
   descriptionOf(name: string): string | null {
-    const [rest] = this.#cutAt(name).slice(1).find(isEntryLine)?.split("\n", 1) ?? [];
-    if (rest === undefined) return null;
-    const [, description] = (linkTo(name) + rest.replace(/\r$/, "")).split(/\) \u2014 (.*)/s);
-    return description ?? null;
+    const [first] = this.#placesOf(name);
+    return first ? saidIn(first.line) : null;
   }
 
   has(name: string): boolean {
-    return this.#cutAt(name).slice(1).some(isEntryLine);
+    return this.#placesOf(name).length > 0;
   }
 
-  /** Replaces the entry's first line in place and drops its other lines. A new entry goes last. */
-  set(name: string, description: string): void {
-    const line = lineOf(name, description) + this.#carriageReturn;
-    const isReplaced = this.#replaceLines(name, (_old, isFirst) => (isFirst ? `\n${line}` : ""));
-    if (!isReplaced) this.#text += `${this.#text.endsWith("\n") ? "" : "\n"}${line}\n`;
+  /**
+   * Writes the description into the entry's first line and drops its other lines. A new entry goes last. `before`: the
+   * description that the entry's file had; `null` if it had none.
+   */
+  set(name: string, description: string, before: string | null = null): void {
+    const known = [before, description];
+    const places = this.#placesOf(name);
+    for (const [at, place] of places.toReversed().entries()) {
+      const isFirst = at === places.length - 1;
+      this.#noteLoss(place.line, known, isFirst);
+      if (isFirst) this.#replace(place, place.line.head + restOf(description));
+      else this.#drop(place);
+    }
+    if (places.length === 0) this.add([{ name, description }]);
+  }
+
+  /** Adds lines of entries that have none, as the last. */
+  add(entries: readonly { readonly name: string; readonly description: string }[]): void {
+    if (entries.length === 0) return;
+    const isEnded = this.#text === "" || this.#text.endsWith(this.#break);
+    const end = this.#lineEnd;
+    this.#text +=
+      (isEnded ? "" : end) + entries.map(({ name, description }) => lineOf(name, description) + end).join("");
   }
 
   /** Adds a new entry's line before that of another. */
   setBefore(other: string, { name, description }: { readonly name: string; readonly description: string }): void {
-    const added = `\n${lineOf(name, description)}${this.#carriageReturn}`;
-    this.#replaceLines(other, (line, isFirst) => (isFirst ? added + line : line));
+    const [place] = this.#placesOf(other);
+    if (!place) return;
+    const added = lineOf(name, description) + this.#lineEnd;
+    this.#text = this.#text.slice(0, place.start) + added + this.#text.slice(place.start);
   }
 
   /** Drops all lines of an entry but the first. */
   keepFirst(name: string): void {
-    this.#replaceLines(name, (line, isFirst) => (isFirst ? line : ""));
+    for (const place of this.#placesOf(name).slice(1).toReversed()) this.#drop(place);
   }
 
-  remove(name: string): void {
-    this.#replaceLines(name, () => "");
+  /** Removes all lines of an entry. `before`: as for `set`. */
+  remove(name: string, before: string | null = null): void {
+    for (const place of this.#placesOf(name).toReversed()) {
+      this.#noteLoss(place.line, [before], false);
+      this.#drop(place);
+    }
   }
 
-  /** The lines, without the empty string after the last line feed. */
+  /** The lines, without their line ends. */
   get lines(): string[] {
-    const lines = this.#text.split("\n").slice(1);
-    return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+    const lines = this.#text.split(this.#break);
+    if (lines.at(-1) === "") lines.pop();
+    return this.#break === "\n" && this.#text.includes("\r") ? lines.map((line) => line.replace(/\r$/, "")) : lines;
   }
 
   toString(): string {
-    return this.#mark + this.#text.slice(1);
+    return this.#mark + this.#text;
   }
 
   #lineNames(): string[] {
-    return this.lines.map(nameOf).filter((name) => name !== null);
+    return this.lines.flatMap((line) => entryLineIn(line)?.name ?? []);
   }
 
-  /**
-   * Splits the text where a line begins with the entry's link. Each piece but the first is the text after such a link.
-   */
-  #cutAt(name: string): string[] {
-    return this.#text.split(`\n${linkTo(name)}`);
-  }
-
-  /** Replaces each of an entry's lines by another text or by nothing. Returns whether there was a line. */
-  #replaceLines(name: string, replacement: (line: string, isFirst: boolean) => string): boolean {
-    const [before = "", ...pieces] = this.#cutAt(name);
-    const link = `\n${linkTo(name)}`;
-    let isFirst = true;
-    let text = before;
-    for (const piece of pieces) {
-      if (!isEntryLine(piece)) {
-        text += link + piece;
-        continue;
+  /** The lines that list an entry, in order. */
+  #placesOf(name: string): Place[] {
+    const places = new Map<number, Place>();
+    for (const needle of [`${name}.md`, ...otherForms]) {
+      for (let at = this.#text.indexOf(needle); at >= 0; at = this.#text.indexOf(needle, at + 1)) {
+        if (needle.length > 2 && nameChar.test(this.#text[at - 1] ?? "")) continue;
+        const [start, end] = this.#lineAround(at);
+        const line = places.has(start) ? null : entryLineIn(this.#text.slice(start, end));
+        if (line?.name === name) places.set(start, { line, start, end });
+        at = Math.max(at, end - 1);
       }
-      const end = piece.indexOf("\n");
-      const rest = end < 0 ? piece : piece.slice(0, end);
-      text += replacement(link + rest, isFirst) + piece.slice(rest.length);
-      isFirst = false;
     }
-    this.#text = text;
-    return !isFirst;
+    return [...places.values()].toSorted((a, b) => a.start - b.start);
+  }
+
+  #lineAround(at: number): [start: number, end: number] {
+    const start = this.#text.lastIndexOf(this.#break, at) + 1;
+    const next = this.#text.indexOf(this.#break, at);
+    const end = next < 0 ? this.#text.length : next;
+    return [start, this.#break === "\n" && end > start && this.#text[end - 1] === "\r" ? end - 1 : end];
+  }
+
+  #replace({ start, end }: Place, line: string): void {
+    this.#text = this.#text.slice(0, start) + line + this.#text.slice(end);
+  }
+
+  /** With its line end. The last line can have none: then the line end before it goes. */
+  #drop({ start, end }: Place): void {
+    const next = this.#text.indexOf(this.#break, end);
+    if (next >= 0) this.#text = this.#text.slice(0, start) + this.#text.slice(next + 1);
+    else {
+      const isReturn = this.#break === "\n" && this.#text[start - 2] === "\r";
+      this.#text = this.#text.slice(0, Math.max(0, start - (isReturn ? 2 : 1)));
+    }
+  }
+
+  /** `isKept`: its title stays. */
+  #noteLoss({ name, head, rest }: EntryLine, known: readonly (string | null)[], isKept: boolean): void {
+    const isOwn = isKept || head === linkTo(name);
+    // If the file has gone or cannot be read, a line in the form of tools says what a tool had written.
+    const isKnown = known[0] === null ? head === linkTo(name) : rest.trim() === "" || isAmong(rest, known);
+    this.#isLosing ||= !isOwn || !isKnown;
   }
 
   /** New lines get the line end that the file has, so a file saved on Windows keeps its form. */
-  get #carriageReturn(): string {
-    const end = this.#text.indexOf("\n", 1);
-    return end > 0 && this.#text[end - 1] === "\r" ? "\r" : "";
+  get #lineEnd(): string {
+    const end = this.#text.indexOf(this.#break);
+    return end > 0 && this.#break === "\n" && this.#text[end - 1] === "\r" ? "\r\n" : this.#break;
   }
 }
 
-export function lineOf(name: string, description: string): string {
-  return `${linkTo(name)} \u2014 ${description}`;
-}
+const isAmong = (rest: string, known: readonly (string | null)[]): boolean =>
+  known.some((each) => each !== null && rest.trimEnd() === restOf(each).trimEnd());
 
-const linkTo = (name: string): string => `- [${name}](${name}.md)`;
+const nameChar = /[a-zA-Z0-9_-]/;
 
-/**
- * Returns the text after the link. A line written by hand can have no dash or another one, which is then part of the
- * text.
- */
-function saidBehindLink(line: string, name: string): string {
-  return line
-    .slice(linkTo(name).length)
-    .replace(/^ \u2014 /, "")
-    .trim();
-}
-
-/** Whether the text after an entry's link makes the line an entry line. */
-function isEntryLine(rest: string): boolean {
-  return rest === "" || rest === "\r" || rest.startsWith(" ") || rest.startsWith("\n") || rest.startsWith("\r\n");
-}
-
-/** Returns the name of the entry that a line lists, or `null`. */
-export function nameOf(line: string): string | null {
-  const name = entryLine.exec(line)?.[1];
-  return name === undefined || isReserved(name) ? null : name;
-}
+/** What a line can have that names an entry otherwise than by its file's name: `[[name]]`, `%64iet.md`, `user\_role.md`. */
+const otherForms = ["[[", "%", "\\"];

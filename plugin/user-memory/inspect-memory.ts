@@ -19,8 +19,9 @@ export function inspectMemory({ mend, paths, incoming }: InspectInput): Answer<I
   const sizes = new Map(listEntryFiles().map(({ name, bytes }) => [name, bytes]));
   const isTooMany = incoming !== undefined && sizes.size > entryLimits.entriesMax;
   const state = readMemory(isTooMany ? new Map() : sizes);
-  // An import completes no front matter: files that people wrote stay as they are.
-  const isAskedFor = ({ problem }: MemoryFinding): boolean => incoming === undefined || problem !== "entry-incomplete";
+  // An import completes no front matter and no line: files that people wrote stay as they are.
+  const isAskedFor = ({ problem }: MemoryFinding): boolean =>
+    incoming === undefined || (problem !== "entry-incomplete" && problem !== "line-differs");
   const found = isTooMany ? [] : [...findingsOf(state).filter(isAskedFor), ...unusedFiles()];
   const together = isTooMany ? [tooMany(sizes.size)] : [];
   // The index is built again from the incoming entries.

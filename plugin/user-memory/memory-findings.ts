@@ -2,11 +2,14 @@
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
+import { withoutDamage } from "./damaged-text.ts";
+import type { FoundText } from "./damaged-text.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
-import { IndexFile } from "./index-file.ts";
-import { loadUnlessUnsafe, memory } from "./memory-scope.ts";
+import { asIndexDescription } from "./index-description.ts";
+import type { IndexFile } from "./index-file.ts";
+import { loadUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
 
 export type MemoryProblem =
   | "index-missing"
@@ -14,6 +17,7 @@ export type MemoryProblem =
   | "index-unsafe"
   | "line-without-entry"
   | "line-repeated"
+  | "line-differs"
   | "entry-without-line"
   | "entry-incomplete"
   | "entry-unreadable"
@@ -29,7 +33,7 @@ export interface MemoryFinding extends InspectFinding {
  * The facts about an entry that the checks need. Its text is not kept: 1,000 of the largest do not fit into a guest's
  * memory.
  */
-export type FoundEntry = FoundFacts | Unreadable;
+export type FoundEntry = FoundFacts | Omit<Unreadable, "text">;
 
 interface FoundFacts extends Pick<Entry, "description" | "created" | "incomplete"> {
   readonly bodyBytes: number;
@@ -37,10 +41,12 @@ interface FoundFacts extends Pick<Entry, "description" | "created" | "incomplete
 
 /** A user's files as they are. */
 export interface MemoryState {
-  /** `null` if there is no readable index. */
+  /** As far as it can be read; `null` if there is none. */
   readonly index: IndexFile | null;
-  /** `unsafe`: the host refuses to open it, because it is a folder, a link or the like. */
-  readonly indexKind: "text" | "missing" | "unreadable" | "unsafe";
+  /** What its lines say of each entry. */
+  readonly said: ReadonlyMap<string, string>;
+  /** Whether the host refuses to open it, because it is a folder, a link or the like. */
+  readonly isIndexUnsafe: boolean;
   /** By name, sorted. `null` for an entry that the host refuses to open and reports itself. */
   readonly entries: ReadonlyMap<string, FoundEntry | null>;
 }
@@ -48,16 +54,17 @@ export interface MemoryState {
 /** `sizes`: the bytes of each entry's file, by name. */
 export function readMemory(sizes: ReadonlyMap<string, number>): MemoryState {
   const entries = new Map(Array.from(sizes, ([name, bytes]) => [name, findEntry(name, bytes)]));
-  const index = readIndex();
-  return typeof index === "string" ? { index: null, indexKind: index, entries } : { index, indexKind: "text", entries };
+  const index = openIndex();
+  const isIndexUnsafe = index === "unsafe";
+  return isIndexUnsafe
+    ? { index: null, said: new Map(), isIndexUnsafe, entries }
+    : { index, said: index?.said ?? new Map(), isIndexUnsafe, entries };
 }
 
-function readIndex(): IndexFile | "missing" | "unreadable" | "unsafe" {
+function openIndex(): IndexFile | null | "unsafe" {
   try {
-    const text = memory.read(indexPath);
-    return text === null ? "missing" : new IndexFile(text);
+    return readIndex();
   } catch (error) {
-    if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return "unreadable";
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "unsafe";
     throw error;
   }
@@ -81,19 +88,14 @@ function namesThatCaseTellsApart(names: readonly string[]): Map<string, string> 
   return twins;
 }
 
-function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFinding[] {
-  if (indexKind === "unreadable") {
-    return [
-      ofIndex(
-        "index-unreadable",
-        "the index is not UTF-8 text",
-        "move it to the trash and build a new one from the entries",
-      ),
-    ];
-  }
-  if (indexKind === "unsafe") return [ofIndex("index-unsafe", "the index is not a file that can be opened", null)];
+function indexFindings({ index, isIndexUnsafe, said, entries }: MemoryState): MemoryFinding[] {
+  if (isIndexUnsafe) return [ofIndex("index-unsafe", "the index is not a file that can be opened", null)];
   if (index === null) {
     return entries.size === 0 ? [] : [ofIndex("index-missing", "there is no index", "build it from the entries")];
+  }
+  if (index.damage !== null) {
+    const remedy = "move it to the trash; write what can be read of it, and a line for each entry";
+    return [ofIndex("index-unreadable", index.damage, remedy)];
   }
   const orphans = index.names.filter((name) => !entries.has(name));
   return [
@@ -111,7 +113,18 @@ function indexFindings({ index, indexKind, entries }: MemoryState): MemoryFindin
         "keep only the first line; the old index goes to the trash",
       ),
     ),
+    ...Array.from(said).flatMap(([name, text]) => {
+      if (!isOther(text, entries.get(name) ?? null, name)) return [];
+      const message = `what it says of "${name}" is not what the entry's file says`;
+      return ofIndex("line-differs", message, "write what the file says; the old index goes to the trash");
+    }),
   ];
+}
+
+/** Whether a line says something of an entry that the entry's file does not say. */
+export function isOther(said: string, entry: Pick<FoundEntry, "description"> | null, name: string): boolean {
+  if (said === "" || entry === null || entry.description === null) return false;
+  return asIndexDescription(said, name) !== asIndexDescription(entry.description, name);
 }
 
 const ofIndex = (problem: MemoryProblem, message: string, remedy: string | null): MemoryFinding => ({
@@ -121,7 +134,7 @@ const ofIndex = (problem: MemoryProblem, message: string, remedy: string | null)
   remedy,
 });
 
-function entryFindings({ index, entries }: MemoryState, name: string, twin: string | undefined): MemoryFinding[] {
+function entryFindings({ index, said, entries }: MemoryState, name: string, twin: string | undefined): MemoryFinding[] {
   const entry = entries.get(name) ?? null;
   const of = (problem: MemoryProblem, message: string, remedy: string | null): MemoryFinding => ({
     problem,
@@ -144,31 +157,34 @@ function entryFindings({ index, entries }: MemoryState, name: string, twin: stri
   } else if (entry !== null && entry.incomplete !== null) {
     found.push(of("entry-incomplete", entry.incomplete, "add what is missing; the old file goes to the trash"));
   }
-  if (index && !index.has(name)) found.push(of("entry-without-line", "the index does not list it", "add its line"));
+  if (index?.damage === null && !said.has(name))
+    found.push(of("entry-without-line", "the index does not list it", "add its line"));
   return found;
 }
 
-/** A text becomes an entry, unless it is too large: then a person must mend it. What is no text can only go to the trash. */
+/** What can be read becomes an entry, unless it is too large: then a person must mend it. The rest can only go to the trash. */
 function remedyFor(name: string): string | null {
-  const text = readText(name);
-  if (text === null) return "move it to the trash";
-  if (utf8Bytes(text) > entryLimits.bodyBytesMax) return null;
+  const found = readableText(name);
+  if (found === null) return "move it to the trash";
+  if (utf8Bytes(found.text) > entryLimits.bodyBytesMax) return null;
+  if (found.damage !== null) return "write what can be read of it as UTF-8; the old file goes to the trash";
   return "write front matter above all of it; the old file goes to the trash";
 }
 
-/** Returns a file's text, or `null` if it is missing or not text. */
-export function readText(name: string): string | null {
-  try {
-    return memory.read(entryPath(name));
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return null;
-    throw error;
-  }
+/** Returns what can be read of a file, or `null` if it is missing or nothing can be read. */
+export function readableText(name: string): FoundText | null {
+  const found = readText(entryPath(name));
+  if (found === null || found.damage === null) return found;
+  return withoutDamage(found.text).trim() === "" ? null : found;
 }
 
 function findEntry(name: string, bytes: number): FoundEntry | null {
   const entry = loadUnlessUnsafe(name);
-  if (entry === null || "unreadable" in entry) return entry;
+  if (entry === null) return null;
+  if ("unreadable" in entry) {
+    const { text: _, ...facts } = entry;
+    return facts;
+  }
   const { description, created, incomplete, headBytes } = entry;
   return { description, created, incomplete, bodyBytes: bytes - headBytes };
 }

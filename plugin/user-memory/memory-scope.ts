@@ -1,10 +1,13 @@
 /** The memory folder: entries, and the index that lists them. */
-import { Scope } from "../capabilities.ts";
+import { NoUtf8, Scope } from "../capabilities.ts";
 import { ToolError } from "../tool-error.ts";
-import { parseEntry } from "./entry-file.ts";
+import { damaged, damagedLines, whyNoUtf8, withoutDamage } from "./damaged-text.ts";
+import type { FoundText } from "./damaged-text.ts";
+import { parseEntry, unreadableEntry } from "./entry-file.ts";
 import type { Entry, Unreadable, YamlBudget } from "./entry-file.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
 import { IndexFile } from "./index-file.ts";
+import { entryLineIn } from "./index-line.ts";
 import type { EntryFile } from "./newest-entries.ts";
 
 export const memory: Scope = new Scope("memory");
@@ -32,16 +35,22 @@ export function listUnlessTooMany(): EntryFile[] | null {
 /** The names of all entries that have a file, sorted. */
 export const listEntryNames = (): string[] => listEntryFiles().map(({ name }) => name);
 
+/** Reads a file as far as it can be read; `null` if there is none. */
+export function readText(path: string): FoundText | null {
+  try {
+    const text = memory.read(path);
+    return text === null ? null : { text, damage: null };
+  } catch (error) {
+    if (!(error instanceof NoUtf8)) throw error;
+    return { text: error.readable ?? "", damage: whyNoUtf8(error.readable) };
+  }
+}
+
 /** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
 export function loadEntry(name: string, budget: YamlBudget | null = null): Entry | Unreadable | null {
-  let file: string | null;
-  try {
-    file = memory.read(entryPath(name));
-  } catch (error) {
-    if (!(error instanceof ToolError) || error.code !== "ENTRY_UNREADABLE") throw error;
-    return { unreadable: "it is not UTF-8 text", description: name };
-  }
-  return file === null ? null : parseEntry(file, name, budget);
+  const found = readText(entryPath(name));
+  if (found === null) return null;
+  return found.damage === null ? parseEntry(found.text, name, budget) : unreadableEntry(found.text, name, found.damage);
 }
 
 /** Like `loadEntry`, but also returns `null` for a file that the host refuses to open, such as a link. */
@@ -54,8 +63,23 @@ export function loadUnlessUnsafe(name: string, budget: YamlBudget | null = null)
   }
 }
 
-/** Returns the index as it is; `null` if the file is missing or blank. */
+/** Returns the index as far as it can be read; `null` if the file is missing or blank. */
 export function storedIndex(): IndexFile | null {
-  const text = memory.read(indexPath);
-  return text === null || text.trim() === "" ? null : new IndexFile(text);
+  const index = readIndex();
+  return index?.damage === null && index.toString().trim() === "" ? null : index;
+}
+
+/** Returns the index as far as it can be read; `null` if there is no file. */
+export function readIndex(): IndexFile | null {
+  const found = readText(indexPath);
+  if (found === null) return null;
+  const isDamaged = damaged.test(found.text) && (found.damage !== null || found.text.includes("\0"));
+  const damage = found.damage ?? (isDamaged ? `it has NUL bytes in ${damagedLines(found.text)}` : null);
+  return new IndexFile(isDamaged ? withoutDamage(found.text, headOf) : found.text, damage);
+}
+
+/** What a line says follows the entry's file, so the link is enough. */
+function headOf(line: string): string | null {
+  const head = entryLineIn(line)?.head ?? "";
+  return head === "" || damaged.test(head) ? null : head + (/[\r\n]+$/.exec(line)?.[0] ?? "");
 }

@@ -11,8 +11,8 @@ import type { EntryFields } from "./entry-file.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, describedByText, hasWords } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
-import { inOrderOfCreation, loadIndex } from "./load-index.ts";
-import { readText } from "./memory-findings.ts";
+import { inOrderOfCreation, loadIndex, saveIndex } from "./load-index.ts";
+import { isOther, readableText } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { memory } from "./memory-scope.ts";
 
@@ -29,27 +29,30 @@ export function mendMemory(
   const mended = findings
     .filter(({ problem }) => problem === "entry-unreadable" || problem === "entry-incomplete")
     .map(({ path }) => path.slice(0, -".md".length))
-    .map((name) => [name, mendEntry(state, name)] as const);
-  mendIndex(state, new Map(mended), changed);
+    .map((name) => [name, mendEntry(name)] as const);
+  const followsFiles = findings.some(({ problem }) => problem === "line-differs");
+  mendIndex(state, { mended: new Map(mended), changed, followsFiles });
 }
 
 /**
  * Completes front matter that can be parsed; any other text becomes the body of an entry. Returns what is listed, or
  * `null` if the file is not text and has gone to the trash.
  */
-function mendEntry({ index }: MemoryState, name: string): Listed | null {
+function mendEntry(name: string): Listed | null {
   const path = entryPath(name);
-  const text = readText(name);
+  const found = readableText(name);
   memory.trash(path);
-  if (text === null) return null;
+  if (found === null) return null;
+  const { text } = found;
   const front = splitFrontMatter(text);
   const entry = parseEntry(text, name);
   const isReadable = !("unreadable" in entry);
-  const listed = index?.descriptionOf(name) ?? "";
-  const given = front?.fields.get("description");
-  const known = [typeof given === "string" ? given : "", listed].find(hasWords);
+  const given = front?.fields.get("description") ?? (isReadable ? null : entry.said);
+  // Not what the index says: its line can be older than the text.
   const description =
-    known === undefined ? describedByText(front?.body ?? text, name) : asIndexDescription(known, name);
+    typeof given === "string" && hasWords(given)
+      ? asIndexDescription(given, name)
+      : describedByText(front?.body ?? text, name);
   const stamp = now();
   const type = isReadable ? entry.type : typeWhenMissing;
   const created = (isReadable ? entry.created : null) ?? stamp;
@@ -74,16 +77,22 @@ function listable({ entries }: MemoryState, mended: ReadonlyMap<string, Listed |
     if (mended.has(name)) return mended.get(name) ?? null;
     if (entry === null) return null;
     const created = "unreadable" in entry ? null : entry.created;
-    return { name, description: asIndexDescription(entry.description, name), created: created ?? "" };
+    return { name, description: asIndexDescription(entry.description ?? "", name), created: created ?? "" };
   });
   return inOrderOfCreation(all.filter((each) => each !== null));
 }
 
-function mendIndex(state: MemoryState, mended: ReadonlyMap<string, Listed | null>, changed: ReadonlySet<string>): void {
-  const { index, indexKind, entries } = state;
-  if (indexKind === "unsafe") return;
-  if (indexKind === "unreadable") memory.trash(indexPath);
-  if (index === null) return memory.write(indexPath, loadIndex().toString());
+interface Mended {
+  readonly mended: ReadonlyMap<string, Listed | null>;
+  readonly changed: ReadonlySet<string>;
+  /** Whether every line is to say what its entry's file says. */
+  readonly followsFiles: boolean;
+}
+
+function mendIndex(state: MemoryState, { mended, changed, followsFiles }: Mended): void {
+  const { index, isIndexUnsafe, said, entries } = state;
+  if (isIndexUnsafe) return;
+  if (index === null || index.damage !== null) return void saveIndex(loadIndex());
   const surplus = index.names.filter((name) => !entries.has(name) || mended.get(name) === null);
   const repeated = index.repeatedNames;
   const before = index.toString();
@@ -91,8 +100,15 @@ function mendIndex(state: MemoryState, mended: ReadonlyMap<string, Listed | null
   for (const name of repeated) index.keepFirst(name);
   const listed = listable(state, mended);
   setLines(index, listed, changed);
-  for (const { name, description } of listed) if (!index.has(name)) index.set(name, description);
-  const isLosing = repeated.length > 0 || surplus.some((name) => !changed.has(name));
+  const others = listed.filter(({ name }) => {
+    const entry = mended.get(name) ?? (followsFiles ? entries.get(name) : null);
+    return isOther(said.get(name) ?? "", entry ?? null, name);
+  });
+  for (const { name, description } of others) index.set(name, description);
+  const present = new Set(index.names);
+  index.add(listed.filter(({ name }) => !present.has(name)));
+  const isLosing =
+    index.isLosing || repeated.length > 0 || others.length > 0 || surplus.some((name) => !changed.has(name));
   if (isLosing) memory.trash(indexPath);
   if (index.toString() !== before) memory.write(indexPath, index.toString());
 }

@@ -18,10 +18,12 @@ export interface EntryFile {
 /** What a list shows of an entry. */
 export interface EntrySummary {
   readonly name: string;
-  /** `null` if the file cannot be read as an entry, or not within the bounds of a call. */
+  /** `null` if the file was not read: the host does not open it, or it is beyond the bounds of a call. */
   readonly type: EntryType | null;
-  /** One line within the limit. */
-  readonly description: string;
+  /** One line within the limit; `null` if nothing of the file was read. */
+  readonly description: string | null;
+  /** Why the file cannot be read as an entry, as a clause about it. */
+  readonly unreadable: string | null;
   /** As the file has them: UTC, ISO 8601, unless a person wrote something else; `null` if they are missing. */
   readonly created: string | null;
   readonly updated: string | null;

@@ -1,6 +1,7 @@
 /**
  * The index for a system prompt, framed as data: at most 200 lines and 25 KB, or less if the host sets lower bounds. It
- * has the lines of `MEMORY.md`, except those of entries without a file, and then a line for each entry that has none.
+ * has the lines of `MEMORY.md`, except those of entries without a file, and then a line for each entry that has none. What
+ * a line says of an entry is from the entry's file, whatever `MEMORY.md` says.
  *
  * If not all of that fits, entries matter more than the lines of people, and those that were updated last more than
  * others. The last line then says how many entries are not shown. Nothing is written.
@@ -14,7 +15,6 @@ import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { IndexContents, linesIn } from "./index-contents.ts";
 import type { IndexLine } from "./index-contents.ts";
-import { nameOf } from "./index-file.ts";
 import { listUnlessTooMany, storedIndex } from "./memory-scope.ts";
 import { newestFirst } from "./newest-entries.ts";
 
@@ -42,21 +42,21 @@ function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
   const shown = everyEntry(contents, frame) ?? newestThatFit(contents, frame);
   const hidden = contents.files.length - shown.size;
   const room = new Room(frame.linesMax - shown.size, frame.bytesMax - bytesOf([...shown.values()]));
-  const isShown = (line: IndexLine): boolean =>
-    contents.isEntry(line) ? shown.has(line.name) : hidden === 0 && room.take(line.text);
-  const lines = contents.lines.filter(isShown).map(({ text }) => text);
+  const shownLine = ({ name, text }: IndexLine): string[] => {
+    if (name !== null) return shown.has(name) ? [shown.get(name) ?? ""] : [];
+    return hidden === 0 && room.take(text) ? [text] : [];
+  };
+  const lines = contents.lines.flatMap(shownLine);
   const others = contents.unlistedIn(shown).map((name) => shown.get(name) ?? "");
   return answer([...lines, ...others], { shown: shown.size, hidden }, frame);
 }
 
-/** By name, the lines of all entries; `null` if they do not fit. Reads only entries without a line. */
+/** By name, the lines of all entries; `null` if they do not fit. */
 function everyEntry(contents: IndexContents, frame: Frame): Map<string, string> | null {
-  const { files, listed } = contents;
+  const { files } = contents;
   if (files.length > frame.linesMax) return null;
-  // Only then are files read.
-  if (bytesOf(Array.from(listed.values(), ({ text }) => text)) > frame.bytesMax) return null;
-  const all = new Map(files.map((file) => [file.name, contents.textFor(file)]));
-  return listed.size === files.length || bytesOf([...all.values()]) <= frame.bytesMax ? all : null;
+  const all = new Map(files.map((file) => [file.name, contents.textOf(contents.read(file))]));
+  return bytesOf([...all.values()]) <= frame.bytesMax ? all : null;
 }
 
 /** By name, the lines of the entries that were updated last. Skips a line that alone exceeds the budget. */
@@ -100,11 +100,11 @@ class Room {
 function indexAlone(lines: readonly IndexLine[], frame: Frame): Answer<IndexOutput> {
   const all = lines.map(({ text }) => text);
   const texts = linesWithin(all, frame);
-  const shown = entriesIn(texts);
-  return answer(texts, { shown, hidden: entriesIn(all) - shown }, frame);
+  const shown = entriesIn(lines.filter(({ text }) => texts.includes(text)));
+  return answer(texts, { shown, hidden: entriesIn(lines) - shown }, frame);
 }
 
-const entriesIn = (texts: readonly string[]): number => new Set(texts.map(nameOf).filter((name) => name !== null)).size;
+const entriesIn = (lines: readonly IndexLine[]): number => new Set(lines.flatMap(({ name }) => name ?? [])).size;
 
 function answer(
   lines: readonly string[],

@@ -4,9 +4,9 @@ import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
+import { entryNameAt, entryPath } from "./entry-name.ts";
 import { asIndexDescription } from "./index-description.ts";
-import { loadIndex } from "./load-index.ts";
+import { loadIndex, saveIndex } from "./load-index.ts";
 import { listEntryNames, memory } from "./memory-scope.ts";
 
 /**
@@ -33,7 +33,7 @@ export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: st
   const index = loadIndex();
   const path = entryPath(name);
   memory.write(path, text);
-  index.set(name, asIndexDescription(entry.description, name));
-  memory.write(indexPath, index.toString());
+  index.set(name, asIndexDescription(entry.description ?? "", name));
+  saveIndex(index);
   return { message: `Memory entry "${name}" restored`, data: { name, path, trashed } };
 }

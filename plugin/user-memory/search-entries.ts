@@ -4,7 +4,7 @@ import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
-import type { Entry } from "./entry-file.ts";
+import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
 import { entryNameAt } from "./entry-name.ts";
@@ -23,7 +23,7 @@ export function searchOrList(input: SearchUserMemoryInput): Answer<SearchUserMem
 /** An entry as the search sees it: name and description count several times, as the key. */
 interface Searched extends SearchedEntry {
   readonly name: string;
-  readonly entry: Entry;
+  readonly entry: Entry | Unreadable;
 }
 
 function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): Answer<SearchUserMemoryOutput> {
@@ -62,15 +62,17 @@ function allEntries(type: EntryType | undefined): SearchedFiles<Searched> {
 }
 
 /** Only in the canonical form does the front matter surely end at the first line `---`. */
-const isCanonical = ({ frontMatter, headBytes }: Entry): boolean => frontMatter === null && headBytes > 0;
+const isCanonical = (entry: Entry | Unreadable): boolean =>
+  "body" in entry && entry.frontMatter === null && entry.headBytes > 0;
 
 function readSearched(path: string, type: EntryType | undefined): Searched | null {
   const name = entryNameAt(path);
   const entry = name === null ? null : orNull(() => loadEntry(name, yamlBudget));
-  if (name === null || entry === null || "unreadable" in entry) return null;
+  if (name === null || entry === null) return null;
   if (type !== undefined && entry.type !== type) return null;
-  const key = `${wordsOfName(name)} ${entry.description} ${otherFields(entry.frontMatter ?? "")}`;
-  return { key, value: entry.body, updatedMs: 0, expiresMs: null, name, entry };
+  const [value, others] = "body" in entry ? [entry.body, entry.frontMatter ?? ""] : [entry.text, ""];
+  const key = `${wordsOfName(name)} ${entry.description ?? ""} ${otherFields(others)}`;
+  return { key, value, updatedMs: 0, expiresMs: null, name, entry };
 }
 
 /** Which files are found by their names. A file that a person made need not have its name in its text. */
@@ -113,20 +115,22 @@ const otherFields = (frontMatter: string): string =>
     .filter((line) => !ownKey.test(line))
     .join("\n");
 
-/** What cannot be read, or the host does not open, has nothing to find. The doctor reports it. */
+/** What the host does not open has nothing to find. The doctor reports it. */
 function orNull<Value>(read: () => Value): Value | null {
   try {
     return read();
   } catch (error) {
-    if (error instanceof ToolError && (error.code === "ENTRY_UNREADABLE" || error.code === "STORAGE_UNSAFE"))
-      return null;
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
     throw error;
   }
 }
 
 function shown({ name, entry }: Searched, snippet: string): ShownEntry {
-  const { type, description, updated } = entry;
-  return { name, type, description: asIndexDescription(description, name), updated: listedTime(updated), snippet };
+  const { type } = entry;
+  const description = asIndexDescription(entry.description ?? "", name);
+  return "body" in entry
+    ? { name, type, description, updated: listedTime(entry.updated), snippet }
+    : { name, type, description, updated: null, unreadable: entry.unreadable, snippet };
 }
 
 function offsetOf(cursor: string): number {

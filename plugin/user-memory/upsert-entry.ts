@@ -5,8 +5,8 @@ import { isTimestamp } from "./canonical-form.ts";
 import { formatEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { entryPath, indexPath, refuseReservedName } from "./entry-name.ts";
-import { loadIndex } from "./load-index.ts";
+import { entryPath, refuseReservedName } from "./entry-name.ts";
+import { describedBy, loadIndex, saveIndex } from "./load-index.ts";
 import { listEntryNames, loadEntry, memory } from "./memory-scope.ts";
 import { refuseStaleWrite } from "./refuse-stale-write.ts";
 import type { UpdateUserMemoryOutput, UpsertInput } from "./schemas/update.ts";
@@ -32,12 +32,12 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
   const updated = now();
   const fields = { name, description, type, created: replaced?.created ?? updated, updated };
   memory.write(path, formatEntry(fields, body, replaced?.frontMatter));
-  index.set(name, description);
-  memory.write(indexPath, index.toString());
+  index.set(name, description, describedBy(replaced, name));
+  const indexKept = saveIndex(index);
 
   const outcome = found === null ? "created" : "replaced";
   const before = kept === null ? "" : `; the previous file ${kept} and is now ${trashed}`;
-  return { message: `Memory entry "${name}" ${outcome}${before}`, data: { name, outcome, path, trashed } };
+  return { message: `Memory entry "${name}" ${outcome}${before}${indexKept}`, data: { name, outcome, path, trashed } };
 }
 
 /** Why a replaced file goes to the trash, as a clause about it; `null` if a tool wrote it, with the time. */

@@ -1,6 +1,6 @@
 /** Unexpected things in a user's folder: links, pipes, devices, folders, huge files, other users' owner records. */
 import { execFileSync } from "node:child_process";
-import { linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -116,14 +116,17 @@ test("a file that is not UTF-8 is ENTRY_UNREADABLE, and upsert moves it to the t
   expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", trashed))).toEqual(latin1);
 });
 
-test("an index that is not UTF-8 is left alone", async () => {
+test("an index that is not UTF-8 goes to the trash as it is, and the write goes on", async () => {
   using folder = temporaryFolder();
   writeUserFiles(folder.path, { alice: { "memory/a.md": fact } });
   writeFileSync(join(userFolder(folder.path, "alice"), "memory", "MEMORY.md"), Buffer.from([0xff, 0xfe]));
   await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
   const result = await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
-  expect(result).toMatchObject({ ok: false, error: { code: "ENTRY_UNREADABLE" } });
-  expect(Object.keys(readUserFiles(folder.path, "alice"))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
+  expect(result).toMatchObject({ ok: true });
+  const trash = join(userFolder(folder.path, "alice"), "memory", "trash");
+  const trashed = readdirSync(trash).map((name) => readFileSync(join(trash, name)));
+  expect(trashed).toEqual([Buffer.from([0xff, 0xfe])]);
+  expect(readUserFiles(folder.path, "alice")["memory/MEMORY.md"]).toContain("- [a](a.md) \u2014 ");
 });
 
 test("folders and files are created with access for the owner only", async () => {

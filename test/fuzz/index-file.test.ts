@@ -2,55 +2,85 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { IndexFile, nameOf } from "../../plugin/user-memory/index-file.ts";
+import { IndexFile } from "../../plugin/user-memory/index-file.ts";
+import { entryLineIn, lineOf, restOf, saidIn } from "../../plugin/user-memory/index-line.ts";
+
+const nameOf = (line: string): string | null => entryLineIn(line)?.name ?? null;
 
 /** The plainest implementation of `IndexFile`: it checks every line. */
 class IndexLines {
   readonly #mark: string;
+  readonly #break: string;
+  readonly #firstEnd: string;
+  /** Each with its line end. */
   #lines: string[];
 
-  constructor(text: string) {
-    this.#mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-    this.#lines = text.slice(this.#mark.length).split("\n");
+  constructor(file: string) {
+    this.#mark = file.startsWith("\uFEFF") ? "\uFEFF" : "";
+    const body = file.slice(this.#mark.length);
+    this.#break = body.includes("\r") && !body.includes("\n") ? "\r" : "\n";
+    this.#firstEnd = this.#break;
+    this.#lines = body.split(this.#break === "\r" ? /(?<=\r)/ : /(?<=\n)/).filter((line) => line !== "");
   }
 
-  get names(): (string | null)[] {
-    return this.#lines.map(nameOf).filter((each) => each !== null);
+  get #lineEnd(): string {
+    const first = this.#lines[0] ?? "";
+    return this.#break === "\n" && first.endsWith("\r\n") ? "\r\n" : this.#firstEnd;
+  }
+
+  #textOf(line: string): string {
+    return this.#break === "\r" ? line.replace(/\r$/, "") : line.replace(/\r?\n?$/, "");
+  }
+
+  #is(line: string, entry: string): boolean {
+    return nameOf(this.#textOf(line)) === entry;
+  }
+
+  get names(): string[] {
+    return this.#lines.map((line) => nameOf(this.#textOf(line))).filter((each) => each !== null);
   }
 
   descriptionOf(entry: string): string | null {
-    const line = this.#lines.find((each) => nameOf(each) === entry);
-    return line?.replace(/\r$/, "").split(/\) \u2014 (.*)/s)[1] ?? null;
+    const line = this.#lines.find((each) => this.#is(each, entry));
+    const found = line === undefined ? null : entryLineIn(this.#textOf(line));
+    return found && saidIn(found);
   }
 
-  saidOf(entry: string): string {
-    const line = this.#lines.find((each) => nameOf(each) === entry) ?? "";
-    const said = line.slice(`- [${entry}](${entry}.md)`.length);
-    return (said.startsWith(" \u2014 ") ? said.slice(3) : said).trim();
-  }
-
-  set(entry: string, description: string): void {
-    const mark = this.#lines.length > 1 && this.#lines[0]?.endsWith("\r") ? "\r" : "";
-    const line = `- [${entry}](${entry}.md) \u2014 ${description}${mark}`;
-    const place = this.#lines.findIndex((each) => nameOf(each) === entry);
-    if (place >= 0) {
-      this.keepFirst(entry);
-      this.#lines[place] = line;
-    } else if (this.#lines.at(-1) === "") this.#lines.splice(-1, 0, line);
-    else this.#lines.push(line, "");
+  set(entry: string, text: string): void {
+    const place = this.#lines.findIndex((each) => this.#is(each, entry));
+    if (place < 0) {
+      const last = this.#lines.at(-1) ?? "";
+      const end = this.#lineEnd;
+      if (last !== "" && !last.endsWith(this.#break)) this.#lines[this.#lines.length - 1] = last + end;
+      this.#lines.push(lineOf(entry, text) + end);
+      return;
+    }
+    const old = this.#textOf(this.#lines[place] ?? "");
+    this.keepFirst(entry);
+    const line = this.#lines[place] ?? "";
+    this.#lines[place] = (entryLineIn(old)?.head ?? "") + restOf(text) + line.slice(old.length);
   }
 
   keepFirst(entry: string): void {
-    const place = this.#lines.findIndex((each) => nameOf(each) === entry);
-    this.#lines = this.#lines.filter((each, at) => at <= place || nameOf(each) !== entry);
+    const place = this.#lines.findIndex((each) => this.#is(each, entry));
+    this.#filter((each, at) => at <= place || !this.#is(each, entry));
   }
 
   remove(entry: string): void {
-    this.#lines = this.#lines.filter((each) => nameOf(each) !== entry);
+    this.#filter((each) => !this.#is(each, entry));
+  }
+
+  /** If the last line had no line end, the last one has none afterwards. */
+  #filter(isKept: (line: string, at: number) => boolean): void {
+    const isEnded = this.#lines.at(-1)?.endsWith(this.#break) === true;
+    const isLastKept = this.#lines.length === 0 || isKept(this.#lines.at(-1) ?? "", this.#lines.length - 1);
+    this.#lines = this.#lines.filter(isKept);
+    const last = this.#lines.at(-1);
+    if (!isEnded && !isLastKept && last !== undefined) this.#lines[this.#lines.length - 1] = this.#textOf(last);
   }
 
   toString(): string {
-    return this.#mark + this.#lines.join("\n");
+    return this.#mark + this.#lines.join("");
   }
 }
 
@@ -62,6 +92,7 @@ const piece = fc.oneof(
   name.map((each) => `- [${each}](${each}.md)`),
   name.map((each) => `- [${each}](${each}.md) \u2014 of ${each}`),
   fc.constantFrom("\n", "\n", "\n", "\r\n", "\r", " ", "", "\uFEFF", "- [a](b.md) x", "- [memory](memory.md)", "* "),
+  fc.constantFrom("* [T](./a.md)", "1. [[b|T]] ", "[a](<a.md>)", "- [T](%61.md 't')", "- a-b.md: ", "see [a](a.md)"),
   fc.constantFrom("- [a](a.md)\t", "- [a](a.mdx)", " (b) \u2014 c", "$&", "# Title", "\u2028", "😀"),
 );
 const text = fc.array(piece, { maxLength: 14 }).map((pieces) => pieces.join(""));
@@ -85,8 +116,7 @@ test("one text and a list of lines agree after any changes", () => {
       }
       const found = lines.names;
       expect(index.names).toEqual([...new Set(found)]);
-      const said = index.names.map((each) => ({ name: each, description: lines.saidOf(each) }));
-      expect(index.entries).toEqual(said);
+      expect([...index.said]).toEqual(index.names.map((each) => [each, lines.descriptionOf(each)]));
       expect(index.repeatedNames).toEqual([...new Set(found.filter((each, at) => found.indexOf(each) !== at))]);
       expect(names.map((each) => index.has(each))).toEqual(names.map((each) => found.includes(each)));
       expect(names.map((each) => index.descriptionOf(each))).toEqual(names.map((each) => lines.descriptionOf(each)));

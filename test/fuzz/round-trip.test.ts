@@ -5,6 +5,7 @@ import { test } from "vitest";
 import { formatFields, parseFields } from "../../plugin/front-matter.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
 import { IndexFile } from "../../plugin/user-memory/index-file.ts";
+import { entryLineIn } from "../../plugin/user-memory/index-line.ts";
 import { bodyField, descriptionField } from "../../plugin/user-memory/schemas/fields.ts";
 import { safeParse } from "../../shared/zod.ts";
 
@@ -85,7 +86,7 @@ test("an index keeps foreign lines and one line for each entry, in any order of 
   fc.assert(
     fc.property(prose, fc.array(change), (lines, changes) => {
       // A byte order mark before the first line belongs to the file, not to the line.
-      const own = lines.filter((line) => !/^\uFEFF?- \[/.test(line));
+      const own = lines.filter((line) => entryLineIn(line.replace(/^\uFEFF|\r$/g, "")) === null);
       const index = new IndexFile(own.map((line) => `${line}\n`).join(""));
       const expected = new Map<string, string>();
       for (const { name: entryName, description: text } of changes) {

@@ -22,7 +22,8 @@ test.for<readonly [name: string, text: string, description: string]>([
   ["fences and rules alone", "---\n***\n- - -\n```\n```\n>\n|---|\n", "name"],
   ["nothing", "", "name"],
   ["white space and invisible characters", " \n\u200b\u202e\t\n", "name"],
-  ["separators, controls and overrides", "# a\u2028b\u0085c\u202ed\u0000e\rf", "a b c d e f"],
+  ["lines that end with a carriage return alone", "\r# Title\rText\r", "Title"],
+  ["separators, controls and overrides", "# a\u2028b\u0085c\u202ed\u0000e\rf\n", "a b c d e f"],
 ])("%s", ([, text, description]) => {
   expect(describedByText(text, "name")).toBe(description);
 });

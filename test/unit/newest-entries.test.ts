@@ -35,7 +35,15 @@ const nameOf = (at: number): string => `e${String(at).padStart(4, "0")}`;
 
 function summaryAt(stored: readonly Stored[], at: number): EntrySummary {
   const { changedMs = 0, updatedMs = changedMs } = stored[at] ?? {};
-  return { name: nameOf(at), type: "user", description: "d", created: null, updated: null, updatedMs };
+  return {
+    name: nameOf(at),
+    type: "user",
+    description: "d",
+    unreadable: null,
+    created: null,
+    updated: null,
+    updatedMs,
+  };
 }
 
 const sorted = (stored: readonly Stored[]): string[] =>

@@ -105,16 +105,65 @@ describe("parseEntry()", () => {
 describe("IndexFile", () => {
   test.for([
     { name: "prose", line: "- [a] (a.md) \u2014 x" },
-    { name: "another file's link", line: "- [a](b.md) \u2014 x" },
     { name: "a name outside the grammar", line: "- [a b](a b.md) \u2014 x" },
     { name: "the index itself", line: "- [MEMORY](MEMORY.md) \u2014 x" },
-    { name: "an indented line", line: " - [a](a.md) \u2014 x" },
     { name: "text right after the link", line: "- [a](a.md)x" },
+    { name: "a mention in a sentence", line: "See [a](a.md) for more" },
+    { name: "a mention behind a bullet", line: "- See [a](a.md)" },
+    { name: "a sentence that begins with a link", line: "[a](a.md) is what I eat" },
+    { name: "a sentence that begins with a file's name", line: "- a.md is what I eat" },
+    { name: "a heading", line: "## [a](a.md)" },
+    { name: "an image", line: "- ![a](a.md)" },
+    { name: "a page on the web", line: "- [a](https://example.org/a.md)" },
+    { name: "another folder", line: "- [a](../a.md)" },
+    { name: "another folder, percent-encoded", line: "- [a](sub%2Fa.md)" },
+    { name: "a broken percent escape", line: "- [a](%a.md)" },
+    { name: "another file's wiki link", line: "- [[a/a]]" },
   ])("takes $name for a line that a person wrote", ({ line }) => {
     const index = new IndexFile(`${line}\n`);
     expect(index.names).toEqual([]);
     index.remove("a");
     expect(index.toString()).toBe(`${line}\n`);
+  });
+
+  test.for([
+    { line: "- [User role](a.md) \u2014 x", head: "- [User role](a.md)" },
+    { line: "* [T](./a.md): x", head: "* [T](./a.md)" },
+    { line: "+ [T](<a.md>) - x", head: "+ [T](<a.md>)" },
+    { line: '12. [T [1] \\] ](<./././a.md> "title") x', head: '12. [T [1] \\] ](<./././a.md> "title")' },
+    { line: "  - [ ] **[T](%61.md#part)** x", head: "  - [ ] **[T](%61.md#part)**" },
+    { line: "- [[a]]", head: "- [[a]]" },
+    { line: "- [[a|Title]] \u2013 x", head: "- [[a|Title]]" },
+    { line: "[[a.md#part|T]]", head: "[[a.md#part|T]]" },
+    { line: "[T](a.md) \u2014 x", head: "[T](a.md)" },
+    { line: "- ./a.md: x", head: "- ./a.md" },
+    { line: "- <a.md>", head: "- <a.md>" },
+    { line: "- `a.md` \u2014 x", head: "- `a.md`" },
+  ])("finds the entry of $line by its target, and keeps the link", ({ line, head }) => {
+    for (const end of ["\n", "\r\n", "\r"]) {
+      const before = `# Mine${end}${line}${end}prose (a.md)${end}`;
+      const index = new IndexFile(before);
+      expect([...index.said.keys()]).toEqual(["a"]);
+      index.set("a", "new");
+      expect(index.toString()).toBe(`# Mine${end}${head} \u2014 new${end}prose (a.md)${end}`);
+      index.remove("a");
+      expect(index.toString()).toBe(`# Mine${end}prose (a.md)${end}`);
+    }
+  });
+
+  test.for([
+    { lines: "- [a](a.md) \u2014 old\n", change: "set", isLosing: false },
+    { lines: "- [T](a.md) \u2014 old\n", change: "set", isLosing: false },
+    { lines: "- [a](a.md) \u2014 hook\n", change: "set", isLosing: true },
+    { lines: "- [a](a.md) \u2014 old\n- [a](a.md) \u2014 hook\n", change: "set", isLosing: true },
+    { lines: "- [a](a.md) \u2014 old\n", change: "remove", isLosing: false },
+    { lines: "- [a](a.md) \u2014 hook\n", change: "remove", isLosing: true },
+    { lines: "- [T](a.md) \u2014 old\n", change: "remove", isLosing: true },
+  ] as const)("tells whether $change loses words of a person in $lines", ({ lines, change, isLosing }) => {
+    const index = new IndexFile(lines);
+    if (change === "set") index.set("a", "new", "old");
+    else index.remove("a", "old");
+    expect(index.isLosing).toBe(isLosing);
   });
 
   test("takes a line whose dash a person changed for an entry's line", () => {

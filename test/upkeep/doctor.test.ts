@@ -85,11 +85,12 @@ const cases: Case[] = [
       "memory/MEMORY.md": "- [half](half.md) \u2014 listed so\n",
       "memory/half.md": "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
     },
-    found: ["memory/half.md entry-incomplete"],
+    found: ["memory/MEMORY.md line-differs", "memory/half.md entry-incomplete"],
     after: {
-      "memory/MEMORY.md": "- [half](half.md) \u2014 listed so\n",
+      "memory/MEMORY.md": "- [half](half.md) \u2014 body\n",
+      [`memory/trash/MEMORY.${stamp}.md`]: "- [half](half.md) \u2014 listed so\n",
       "memory/half.md":
-        "---\nname: half\ndescription: listed so\ntype: reference\ncreated: long ago\n" +
+        "---\nname: half\ndescription: body\ntype: reference\ncreated: long ago\n" +
         "updated: '2026-01-02T03:04:05.000Z'\nmine: 1\n---\nbody\r\n",
       [`memory/trash/half.${stamp}.md`]: "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
     },

@@ -32,6 +32,10 @@ const foundEntry = z.strictObject({
     z.nullable(z.string()),
     "When it was last written, UTC, ISO 8601; null in a file that a person wrote without it",
   ),
+  unreadable: z.described(
+    z.optional(z.string()),
+    "Only if ReadUserMemory cannot read the entry: the reason, with the line where that is known. A person has to mend the file",
+  ),
   snippet: z.described(
     z.optional(z.string()),
     "With a query: one line of the text around the words that were found, or its beginning",
