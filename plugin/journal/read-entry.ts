@@ -1,4 +1,5 @@
 import { quoted, utf8Bytes } from "../../shared/text.ts";
+import { shown } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { findCanonical } from "./canonical-block.ts";
@@ -21,7 +22,7 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   const { at, created } = block.footer;
   const data = {
     key,
-    content: block.content,
+    content: shown(block.content),
     tags: block.tags,
     file: path,
     kind,

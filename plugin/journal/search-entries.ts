@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
+import { shown } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
@@ -79,6 +80,6 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
 function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
   if (block.isTooLarge) return { bytesMin: block.length, result: null };
   const { key, content, tags } = block;
-  const result = { key, content, tags, file, kind };
+  const result = { key, content: shown(content), tags, file, kind };
   return { bytesMin: bytesMinOf(result), result };
 }

@@ -1,6 +1,7 @@
 import { codePoints, quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
 import type { Answer } from "../serve-tool.ts";
+import { hiddenIn, whyRefused } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { dailyPath, formatAt } from "./at-time.ts";
 import { appendBlock } from "./block.ts";
@@ -41,9 +42,11 @@ function keyExists(key: string): ToolError {
 /** Throws `MEMORY_INVALID_KEY` if the key cannot be a heading. agentool, too, checks this last. */
 function refuseUnfitKey(key: string): void {
   if (isFitKey(key)) return;
+  const hidden = hiddenIn(key);
   throw new ToolError(
     "MEMORY_INVALID_KEY",
     `Cannot write memory: key is ${quoted(key)} (${codePoints(key)} characters), allowed: a single line of ` +
-      `1 to ${journalLimits.keyCharsMax} characters without control characters and lone surrogates`,
+      `1 to ${journalLimits.keyCharsMax} characters without control characters and lone surrogates` +
+      (hidden === null ? "" : `; ${whyRefused(hidden)}`),
   );
 }

@@ -5,6 +5,7 @@ import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
 import { now, Scope } from "../capabilities.ts";
 import type { StoreAccess } from "../capabilities.ts";
+import { meantBy } from "../hidden-text.ts";
 import { readCostOf } from "../search/read-budget.ts";
 import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
@@ -93,6 +94,12 @@ export class EntryStore {
 
   /** What tools for models see under a key: one entry for each creator, the store's owner first. */
   visible(key: string): FoundEntry[] {
+    const found = this.#visibleAt(key);
+    const meant = found.length === 0 ? meantBy(key) : null;
+    return meant === null ? found : this.#visibleAt(meant);
+  }
+
+  #visibleAt(key: string): FoundEntry[] {
     const end = pathOfKey(key);
     const others = this.#scope.list(`${byFolder}/`).filter(({ path }) => path.endsWith(`/${end}`));
     const paths = [end, ...others.map(({ path }) => path)];

@@ -1,0 +1,54 @@
+/** Hidden characters in what a model reads and writes: the rule is in `shared/hidden-text.ts`. */
+import { escapeOf, mayHide } from "../shared/text.ts";
+import { firstHidden, hiddenPlace, withoutHidden } from "./hidden-text.deferred.ts";
+
+/** A text as a model gets it: with each hidden character as its escape. */
+export const shown = (text: string): string => (mayHide(text) ? withoutHidden(text) : text);
+
+/** Controls that are neither tab nor line end. In JSON they are escapes; these texts go to a model as they are. */
+const controls = /[\0-\x08\v\f\x0e-\x1f]/g;
+
+/** The same for a text of many lines that is not sent as JSON. */
+export const shownLines = (text: string): string => shown(text).replaceAll(controls, escapeOf);
+
+/** The text that is shown like this: a model names what it has been shown. `null` if it is shown as it is. */
+export function meantBy(given: string): string | null {
+  if (!given.includes("\\u")) return null;
+  const meant = given.replaceAll(escape, (_, long: string | undefined, short: string | undefined) =>
+    String.fromCodePoint(Math.min(parseInt(long ?? short ?? "", 16), 0x10ffff)),
+  );
+  return meant !== given && shown(meant) === given ? meant : null;
+}
+
+const escape = /\\u(?:\{([0-9a-f]{5,6})\}|([0-9a-f]{4}))/g;
+
+/** Where the first hidden character of a text is, for whoever has to remove it; `null` if there is none. */
+export function hiddenIn(text: string): string | null {
+  const first = mayHide(text) ? firstHidden(text) : null;
+  return first && hiddenPlace(text, first);
+}
+
+/** What is allowed in a field, and of a text with a hidden character which one is not. */
+export const seenOnly =
+  (allowed: string) =>
+  ({ input }: { readonly input: unknown }): string => {
+    const place = typeof input === "string" ? hiddenIn(input) : null;
+    return place === null ? allowed : `${allowed}; ${whyRefused(place)}`;
+  };
+
+export const whyRefused = (place: string): string =>
+  `without ${place}, which a person cannot see: leave it out, or write its code`;
+
+/** What a doctor says of such a character: `found` is a clause such as "it has U+200B at character 5". */
+export const whyShown = (found: string): string => `${found}, which a person cannot see; models see its code instead`;
+
+/** The JSON of an answer that a model can get. `json`: that of `value`. */
+export function shownJson(json: string, value: object): string {
+  return shown(json) === json ? json : JSON.stringify(value, (_, each: unknown) => shownIn(each));
+}
+
+function shownIn(value: unknown): unknown {
+  if (typeof value === "string") return shown(value);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, each]) => [shown(name), each]));
+}
