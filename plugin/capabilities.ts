@@ -144,6 +144,24 @@ function withReply<Result>(name: CapabilityName, request: MemoryHandle, use: (re
 
 function parseReply<Name extends CapabilityName>(text: string): CapabilityReply<Name> {
   const reply = JSON.parse(text) as CapabilityReply<Name> | CapabilityRefusal;
-  if (!reply.ok) throw new ToolError(reply.error.code, reply.error.message);
+  if (!reply.ok) throw refusalOf(reply);
   return reply;
+}
+
+/** A file that is not UTF-8 text. It is never written as it can be read: that would lose bytes. */
+export class NoUtf8 extends ToolError {
+  /** What can be read of it, with U+FFFD in place of other bytes; `null` if the host does not tell. */
+  readonly readable: string | null;
+
+  constructor(message: string, readable: string | null) {
+    super("ENTRY_UNREADABLE", message);
+    this.readable = readable;
+  }
+}
+
+function refusalOf({
+  error: { code, message },
+  readable = null,
+}: CapabilityRefusal & { readable?: string | null }): ToolError {
+  return code === "ENTRY_UNREADABLE" ? new NoUtf8(message, readable) : new ToolError(code, message);
 }

@@ -151,6 +151,12 @@ export type CapabilityReply<Name extends CapabilityName> = z.infer<(typeof reply
 export interface CapabilityRefusal {
   ok: false;
   error: Failure;
+  /**
+   * Of `store_read`, if the file is not UTF-8 text: what can be read of it. Each run of other bytes is one U+FFFD. If the
+   * bytes begin with a byte order mark of UTF-16, it is their text. A guest that does not know it finds the file
+   * unreadable as a whole.
+   */
+  readable?: string;
 }
 
 /** One file of a listing. `bytes` is its size on disk. */

@@ -48,16 +48,41 @@ export function segmentsOf(path: string): string[] {
   throw new ToolError("CAPABILITY_DENIED", `Cannot use path ${quoted(path)}: it is not a path inside a scope`);
 }
 
-/** Decodes UTF-8 without loss, and keeps a byte order mark. Throws `ENTRY_UNREADABLE` for other bytes. */
+/** Decodes UTF-8 without loss, and keeps a byte order mark. Throws `NoUtf8` for other bytes. */
 export function decodeText(bytes: Uint8Array, shown: string): string {
   try {
     return utf8.decode(bytes);
   } catch (error) {
-    throw new ToolError("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause: error });
+    throw new NoUtf8(shown, bytes, error);
   }
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The failure `ENTRY_UNREADABLE` of a file whose bytes are not UTF-8. */
+export class NoUtf8 extends ToolError {
+  readonly #bytes: Uint8Array;
+
+  constructor(shown: string, bytes: Uint8Array, cause: unknown) {
+    super("ENTRY_UNREADABLE", `Cannot read ${quoted(shown)}: it is not UTF-8 text`, { cause });
+    this.#bytes = bytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes.byteLength;
+  }
+
+  /** What can be read: each run of other bytes is one U+FFFD. UTF-16 that begins with a byte order mark is decoded. */
+  get readable(): string {
+    const [first, second] = this.#bytes;
+    const isLittle = first === 0xff && second === 0xfe;
+    const isBig = first === 0xfe && second === 0xff;
+    const text = new TextDecoder(isLittle ? "utf-16le" : isBig ? "utf-16be" : "utf-8", {
+      ignoreBOM: !isLittle && !isBig,
+    });
+    return text.decode(this.#bytes).replaceAll(/\ufffd+/g, "\ufffd");
+  }
+}
 
 export const sortedByPath = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
   items.toSorted((a, b) => (a.path < b.path ? -1 : 1));

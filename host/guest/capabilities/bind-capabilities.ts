@@ -13,6 +13,7 @@ import { safeParse } from "../../../shared/zod.ts";
 import { CapabilityTrail } from "../../audit/collect/capability-trail.ts";
 import type { Named } from "../../audit/collect/capability-trail.ts";
 import { newTrail } from "../../audit/collect/trail-memory.ts";
+import { NoUtf8 } from "../../store/reading.ts";
 import type { UserReader } from "../../store/store.ts";
 import { asToolError } from "../../values/tool-error.ts";
 import type { ToolError } from "../../values/tool-error.ts";
@@ -76,7 +77,7 @@ function answer(name: CapabilityName, { request, record, trail }: Asked, work: (
       remember(error, record);
       trail.refuse(name, error.tableCode, () => namedIn(request));
     }
-    reply = envelopeOf(error);
+    reply = error instanceof NoUtf8 ? { ...envelopeOf(error), readable: error.readable } : envelopeOf(error);
   }
   return trail.isClosed ? tooLate(name) : JSON.stringify(reply);
 }

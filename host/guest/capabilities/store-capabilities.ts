@@ -3,7 +3,7 @@ import type { CapabilityReply, CapabilityRequest, ListedFile } from "../../../sh
 import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
-import { decodeText, sortedByPath } from "../../store/reading.ts";
+import { decodeText, NoUtf8, sortedByPath } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { freeTrashPath } from "../../values/trash-path.ts";
 import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash } from "./guest-call.ts";
@@ -15,9 +15,15 @@ import type { StagedFile } from "./staged-changes.ts";
 /** Returns a file's staged or stored text; `null` if there is no file. */
 export function storeRead(call: GuestCall, asked: CapabilityRequest<"store_read">): CapabilityReply<"store_read"> {
   const { scope, path } = checkPlace(call, "store_read", asked);
-  const content = currentText(call, scope, path);
-  call.trail.read(scope, path, content === null ? null : Buffer.byteLength(content));
-  return { ok: true, content };
+  try {
+    const content = currentText(call, scope, path);
+    call.trail.read(scope, path, content === null ? null : Buffer.byteLength(content));
+    return { ok: true, content };
+  } catch (error) {
+    // The refusal has what can be read of the file.
+    if (error instanceof NoUtf8) call.trail.read(scope, path, error.bytes);
+    throw error;
+  }
 }
 
 function currentText({ staged, store }: GuestCall, scope: string, path: string): string | null {

@@ -12,6 +12,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	extism "github.com/extism/go-sdk"
@@ -77,17 +79,23 @@ type Refusal struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 	Issues  any    `json:"issues,omitempty"`
+	// Readable is what a guest can still read of a file.
+	Readable any `json:"-"`
 }
 
 func (r *Refusal) Error() string { return r.Code + ": " + r.Message }
 
 func (r *Refusal) Envelope() json.RawMessage {
-	return must(json.Marshal(map[string]any{"ok": false, "error": r}))
+	envelope := map[string]any{"ok": false, "error": r}
+	if r.Readable != nil {
+		envelope["readable"] = r.Readable
+	}
+	return must(json.Marshal(envelope))
 }
 
 func refuse(isRefused bool, code, format string, values ...any) {
 	if isRefused {
-		panic(&Refusal{code, fmt.Sprintf(format, values...), nil})
+		panic(&Refusal{code, fmt.Sprintf(format, values...), nil, nil})
 	}
 }
 
@@ -210,7 +218,7 @@ func (h *Host) Call(request Request) (envelope json.RawMessage) {
 			found, most = "not serialisable", "a JSON object"
 		}
 		message := fmt.Sprintf("Cannot call %s: input is %s, allowed: %s", tool.Name, found, most)
-		panic(&Refusal{"INPUT_INVALID", message, []any{map[string]string{"field": "input", "value": found, "allowed": most}}})
+		panic(&Refusal{"INPUT_INVALID", message, []any{map[string]string{"field": "input", "value": found, "allowed": most}}, nil})
 	}
 	if request.EpochMs != nil {
 		call.epochMs = *request.EpochMs
@@ -273,7 +281,7 @@ func (h *Host) run(call *call, input []byte) json.RawMessage {
 	isKnown := slices.Contains(guestCodes, reported) || slices.Contains(call.told, reported) ||
 		slices.Contains(h.manifest.Errors, declared{reported})
 	refuse(!isKnown, "OUTPUT_INVALID", "Cannot use the answer of %s: it reports %s, a code that it neither declares nor received", name, reported)
-	panic(&Refusal{reported, message, issues})
+	panic(&Refusal{reported, message, issues, nil})
 }
 
 func bind(of capability) extism.HostFunction {
@@ -285,7 +293,7 @@ func bind(of capability) extism.HostFunction {
 		reply := must(json.Marshal(call.answer(of, request)))
 		block, _ := plugin.AllocWithContext(ctx, uint64(len(reply)))
 		if block == 0 || !plugin.Memory().Write(uint32(block), reply) { // writing to 0 would overwrite the kernel's data
-			full := &Refusal{"MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply", nil}
+			full := &Refusal{"MEMORY_EXCEEDED", "Cannot finish the call: no block is left for a reply", nil, nil}
 			call.final = cmp.Or(call.final, full)
 			panic(full) // the guest traps
 		}
@@ -362,9 +370,30 @@ func (c *call) storeRead(at place, _ string) map[string]any {
 	if text == nil {
 		return map[string]any{"content": nil}
 	}
-	refuse(!utf8.Valid(text), "ENTRY_UNREADABLE", "Cannot read %s: it is not UTF-8 text", quoted(at.path))
+	if !utf8.Valid(text) {
+		panic(&Refusal{"ENTRY_UNREADABLE", fmt.Sprintf("Cannot read %s: it is not UTF-8 text", quoted(at.path)), nil, readable(text)})
+	}
 	return map[string]any{"content": string(text)}
 }
+
+// readable is what can be read of bytes that are not UTF-8: each run of other bytes is one U+FFFD. UTF-16 that begins with a
+// byte order mark is decoded.
+func readable(text []byte) string {
+	order := map[string]binary.ByteOrder{"\xff\xfe": binary.LittleEndian, "\xfe\xff": binary.BigEndian}[string(text[:min(2, len(text))])]
+	if order == nil {
+		return replaced.ReplaceAllString(strings.ToValidUTF8(string(text), "\ufffd"), "\ufffd")
+	}
+	units := []uint16{}
+	for at := 2; at+1 < len(text); at += 2 {
+		units = append(units, order.Uint16(text[at:]))
+	}
+	if len(text)%2 == 1 {
+		units = append(units, 0xfffd)
+	}
+	return replaced.ReplaceAllString(string(utf16.Decode(units)), "\ufffd")
+}
+
+var replaced = regexp.MustCompile("\ufffd+")
 
 func (c *call) storeList(at place, prefix string) map[string]any {
 	isBeginning := prefix == "" || isPath(strings.TrimSuffix(prefix, "/"))

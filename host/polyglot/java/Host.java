@@ -1,4 +1,5 @@
 import static java.lang.Character.*;
+import static java.nio.charset.StandardCharsets.UTF_16;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 import static java.nio.file.StandardOpenOption.*;
@@ -345,7 +346,9 @@ public final class Host {
             if (name.equals("store_read")) {
                 String found = content == null ? null : text(content);
                 if (content == null || found != null) return object("ok", true, "content", found);
-                throw new Refusal("ENTRY_UNREADABLE", "Cannot read " + quoted(path) + ": it is not UTF-8 text");
+                var refusal = new Refusal("ENTRY_UNREADABLE", "Cannot read " + quoted(path) + ": it is not UTF-8 text");
+                refusal.envelope.addProperty("readable", readable(content));
+                throw refusal;
             }
             if (name.equals("store_trash")) return trash(scope, path, content);
             byte[] written = request.get("content").getAsString().getBytes(UTF_8);
@@ -647,6 +650,12 @@ public final class Host {
     private static String text(byte[] utf8) {
         String text = new String(utf8, UTF_8);
         return Arrays.equals(text.getBytes(UTF_8), utf8) ? text : null;
+    }
+
+    /** What can be read of bytes that are not UTF-8. UTF-16 that begins with a byte order mark is decoded. */
+    private static String readable(byte[] content) {
+        boolean isUtf16 = content.length > 1 && (content[0] & content[1]) == (byte) 0xfe && content[0] != content[1];
+        return new String(content, isUtf16 ? UTF_16 : UTF_8).replaceAll("\ufffd+", "\ufffd");
     }
 
     private static String sha256(byte[] bytes) throws GeneralSecurityException {

@@ -54,6 +54,12 @@ class Refusal(Exception):
         self.envelope = {"ok": False, "error": {"code": code, "message": message, **more}}
 
 
+def readable(content: bytes) -> str:
+    """What can be read of bytes that are not UTF-8. UTF-16 that begins with a byte order mark is decoded."""
+    encoding = "utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8"
+    return re.sub("\ufffd+", "\ufffd", content.decode(encoding, "replace"))
+
+
 def denied(message: str) -> Refusal:
     return Refusal("CAPABILITY_DENIED", message)
 
@@ -250,7 +256,9 @@ class Call:
         try:
             return {"content": None if content is None else content.decode()}
         except ValueError:
-            raise Refusal("ENTRY_UNREADABLE", f"Cannot read {quoted(path)}: it is not UTF-8 text") from None
+            refusal = Refusal("ENTRY_UNREADABLE", f"Cannot read {quoted(path)}: it is not UTF-8 text")
+            refusal.envelope["readable"] = readable(content)
+            raise refusal from None
 
     def store_list(self, scope: str, prefix: str = "") -> dict:
         if prefix and not is_path(prefix.removesuffix("/")):

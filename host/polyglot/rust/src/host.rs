@@ -54,11 +54,17 @@ const GUEST_CODES: [&str; 11] = [
 pub struct Refusal {
     pub code: &'static str,
     pub message: String,
+    /// What a guest can still read of a file.
+    readable: Option<String>,
 }
 
 impl Refusal {
     pub fn envelope(&self) -> Value {
-        json!({ "ok": false, "error": { "code": self.code, "message": self.message } })
+        let mut envelope = json!({ "ok": false, "error": { "code": self.code, "message": self.message } });
+        if let Some(text) = &self.readable {
+            envelope["readable"] = json!(text);
+        }
+        envelope
     }
 }
 
@@ -72,7 +78,7 @@ impl From<io::Error> for Refusal {
             ErrorKind::WouldBlock => ("BUSY", "use", "it is in use"),
             _ => ("STORAGE_FAILED", "use", "the disk refused"),
         };
-        Self { code, message: format!("Cannot {verb} the user's folder: {why}") }
+        Self { code, message: format!("Cannot {verb} the user's folder: {why}"), readable: None }
     }
 }
 
@@ -84,11 +90,30 @@ fn is_short(error: &io::Error) -> bool {
 pub type Answer = Result<Value, Refusal>;
 
 fn refuse<T>(code: &'static str, message: String) -> Result<T, Refusal> {
-    Err(Refusal { code, message })
+    Err(Refusal { code, message, readable: None })
 }
 
 fn deny<T>(message: String) -> Result<T, Refusal> {
     refuse("CAPABILITY_DENIED", message)
+}
+
+/// What can be read of bytes that are not UTF-8: each run of other bytes is one U+FFFD. UTF-16 that begins with a byte order
+/// mark is decoded.
+fn readable(content: &[u8]) -> String {
+    let units = |of: fn([u8; 2]) -> u16| {
+        let pairs = content[2..].chunks(2);
+        let found: Vec<_> = pairs.map(|pair| pair.try_into().map_or(0xfffd, of)).collect();
+        String::from_utf16_lossy(&found)
+    };
+    let mut text = match content {
+        [0xff, 0xfe, ..] => units(u16::from_le_bytes),
+        [0xfe, 0xff, ..] => units(u16::from_be_bytes),
+        _ => String::from_utf8_lossy(content).into_owned(),
+    };
+    while text.contains("\u{fffd}\u{fffd}") {
+        text = text.replace("\u{fffd}\u{fffd}", "\u{fffd}");
+    }
+    text
 }
 
 /// Limits that lower the manifest's.
@@ -159,7 +184,7 @@ impl Host {
         if input.len() > JSON_BYTES_MAX {
             let (found, most) = (format!("{} bytes of JSON", input.len()), format!("at most {JSON_BYTES_MAX} bytes"));
             let message = format!("Cannot call {name}: input is {found}, allowed: {most}");
-            let mut envelope = Refusal { code: "INPUT_INVALID", message }.envelope();
+            let mut envelope = Refusal { code: "INPUT_INVALID", message, readable: None }.envelope();
             envelope["error"]["issues"] = json!([{ "field": "input", "value": found, "allowed": most }]);
             return Ok(envelope);
         }
@@ -310,7 +335,10 @@ impl Call {
     fn read(&self, scope: &str, path: &str) -> Answer {
         match self.content(scope, path)?.map(String::from_utf8).transpose() {
             Ok(text) => Ok(json!({ "ok": true, "content": text })),
-            Err(_) => refuse("ENTRY_UNREADABLE", format!("Cannot read {}: it is not UTF-8 text", quoted(path))),
+            Err(wrong) => {
+                let message = format!("Cannot read {}: it is not UTF-8 text", quoted(path));
+                Err(Refusal { code: "ENTRY_UNREADABLE", message, readable: Some(readable(wrong.as_bytes())) })
+            }
         }
     }
 
