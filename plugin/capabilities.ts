@@ -159,9 +159,6 @@ export class NoUtf8 extends ToolError {
   }
 }
 
-function refusalOf({
-  error: { code, message },
-  readable = null,
-}: CapabilityRefusal & { readable?: string | null }): ToolError {
-  return code === "ENTRY_UNREADABLE" ? new NoUtf8(message, readable) : new ToolError(code, message);
+function refusalOf({ error: { code, message }, readable }: CapabilityRefusal): ToolError {
+  return code === "ENTRY_UNREADABLE" ? new NoUtf8(message, readable ?? null) : new ToolError(code, message);
 }

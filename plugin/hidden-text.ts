@@ -2,8 +2,11 @@
 import { escapeOf, mayHide } from "../shared/text.ts";
 import { firstHidden, hiddenPlace, withoutHidden } from "./hidden-text.deferred.ts";
 
-/** A text as a model gets it: with each hidden character as its escape. */
+/** A name, a tag, a line as a model gets it: with each hidden character as its escape. */
 export const shown = (text: string): string => (mayHide(text) ? withoutHidden(text) : text);
+
+/** The same for a text of many lines, which keeps what people paste by mistake. */
+export const shownBody = (text: string): string => (mayHide(text) ? withoutHidden(text, "body") : text);
 
 /** Controls that are neither tab nor line end. In JSON they are escapes; these texts go to a model as they are. */
 const controls = /[\0-\x08\v\f\x0e-\x1f]/g;
@@ -28,27 +31,43 @@ export function hiddenIn(text: string): string | null {
   return first && hiddenPlace(text, first);
 }
 
-/** What is allowed in a field, and of a text with a hidden character which one is not. */
+/** The same for a text of many lines. */
+export function hiddenInBody(text: string): string | null {
+  const first = mayHide(text) ? firstHidden(text, "body") : null;
+  return first && hiddenPlace(text, first);
+}
+
+/** What is allowed in a field of many lines, and of a text with a hidden character which one is not. */
 export const seenOnly =
   (allowed: string) =>
   ({ input }: { readonly input: unknown }): string => {
-    const place = typeof input === "string" ? hiddenIn(input) : null;
+    const place = typeof input === "string" ? hiddenInBody(input) : null;
     return place === null ? allowed : `${allowed}; ${whyRefused(place)}`;
   };
 
 export const whyRefused = (place: string): string =>
   `without ${place}, which a person cannot see: leave it out, or write its code`;
 
-/** What a doctor says of such a character: `found` is a clause such as "it has U+200B at character 5". */
-export const whyShown = (found: string): string => `${found}, which a person cannot see; models see its code instead`;
+/**
+ * What a doctor says of a text in a file that has such a character, as a clause; `null` if it has none. `what`: "its
+ * text". A byte order mark at the start is of no interest.
+ */
+export const hiddenFault = (what: string, text: string): string | null =>
+  faultAt(what, hiddenInBody(text.startsWith("\ufeff") ? text.slice(1) : text));
 
-/** The JSON of an answer that a model can get. `json`: that of `value`. */
+/** The same for a name or a description. */
+export const hiddenLineFault = (what: string, text: string): string | null => faultAt(what, hiddenIn(text));
+
+const faultAt = (what: string, place: string | null): string | null =>
+  place && `${what} has ${place}, which a person cannot see; models see its code instead`;
+
+/** The JSON of an answer that a model can get. `json`: that of `value`, in which all lines of a text are one. */
 export function shownJson(json: string, value: object): string {
-  return shown(json) === json ? json : JSON.stringify(value, (_, each: unknown) => shownIn(each));
+  return !mayHide(json) ? json : JSON.stringify(value, (_, each: unknown) => shownIn(each));
 }
 
 function shownIn(value: unknown): unknown {
-  if (typeof value === "string") return shown(value);
+  if (typeof value === "string") return shownBody(value);
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [shown(name), each]));
 }

@@ -1,4 +1,4 @@
-import { hiddenIn, shown } from "./hidden-text.ts";
+import { hiddenIn, shown, whyRefused } from "./hidden-text.ts";
 
 /** Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates. */
 export const breaksLine: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
@@ -7,6 +7,18 @@ const everyLineBreaker = new RegExp(breaksLine, "gu");
 
 /** Whether a text is one line, all of which a person can see. */
 export const isSeenLine = (text: string): boolean => !breaksLine.test(text) && hiddenIn(text) === null;
+
+/** What is allowed in a field of one line, and of a text with a hidden character which one is not. */
+export const seenLineOnly =
+  (allowed: string) =>
+  ({ input }: { readonly input: unknown }): string =>
+    typeof input === "string" ? allowed + whyNotSeen(input) : allowed;
+
+/** A clause with its semicolon; empty for a text that breaks lines, or that a person can see. */
+export function whyNotSeen(text: string): string {
+  const place = breaksLine.test(text) ? null : hiddenIn(text);
+  return place === null ? "" : `; ${whyRefused(place)}`;
+}
 
 /**
  * Returns a text as one line of at most `charsMax` characters, or `otherwise` if nothing is left of it. Hidden characters

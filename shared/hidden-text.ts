@@ -48,7 +48,14 @@ const allowed = [
 ].join("|");
 
 /** What such a sequence can begin with, or a hidden character: most characters are neither, and need one look. */
-const beginning = [emoji, ideograph, joined, unspaced, mongolian, String.raw`[0-9#*\u2200-\u22ff\u2a00-\u2aff\u3001\u3002\uff01-\uff5e\ua840-\ua87f]`]
+const beginning = [
+  emoji,
+  ideograph,
+  joined,
+  unspaced,
+  mongolian,
+  String.raw`[0-9#*\u2200-\u22ff\u2a00-\u2aff\u3001\u3002\uff01-\uff5e\ua840-\ua87f]`,
+]
   .map((each) => each.slice(1, -1))
   .join("");
 
@@ -57,6 +64,7 @@ const allowedOrHidden = new RegExp(`(?=[${beginning}${hidden}])(?:${allowed}|([$
 /** What is allowed by the line that it is in: marks of direction in a line from right to left, the blank of Braille. */
 const directionMark = /[\u061c\u200e\u200f]/;
 const rightToLeft = /[\u0590-\u061b\u061d-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]|[\ud802\ud803\ud83a\ud83b][\udc00-\udfff]/;
+const byteOrderMark = "\ufeff";
 const brailleBlank = "\u2800";
 const braille = /[\u2801-\u28ff]/;
 
@@ -69,23 +77,53 @@ export interface HiddenCharacter {
   readonly character: string;
 }
 
+/**
+ * A line is a name, a description, a tag: what a person reads at a glance. A body is a text of many lines, which must come
+ * back byte for byte, so what people paste by mistake stays in it: up to eight hidden characters that stand alone and
+ * carry nothing, such as a soft hyphen, and separators of lines.
+ */
+export type TextKind = "line" | "body";
+
+const straysMax = 8;
+
+/** Tags, the other selectors beside them, and what is no character: these are never a mistake. */
+const carries = new RegExp(`[\\u{e0000}-\\u{e0fff}\\ud800-\\udfff\\ufdd0-\\ufdef\\ufffe\\uffff${lastOfPlanes()}]`, "u");
+
+const separator = /[\u2028\u2029]/;
+
 /** The first hidden character of a text; `null` if there is none. */
-export function firstHidden(text: string): HiddenCharacter | null {
-  if (!mayHide(text)) return null;
-  const lines = new Lines(text);
-  for (const { 1: character, index: at } of text.matchAll(allowedOrHidden)) {
-    if (character !== undefined && !lines.allow(character, at)) return { at, character };
-  }
-  return null;
+export function firstHidden(text: string, kind: TextKind = "line"): HiddenCharacter | null {
+  return hiddenOf(text, kind)[0] ?? null;
 }
 
-/** A text with each hidden character as its escape. Any other text unchanged. */
-export function withoutHidden(text: string): string {
-  if (!mayHide(text)) return text;
+/** A text with each hidden character as its escape; a byte order mark at the start of a line is left out. */
+export function withoutHidden(text: string, kind: TextKind = "line"): string {
+  let [shown, end] = ["", 0];
+  for (const { at, character } of hiddenOf(text, kind)) {
+    shown += text.slice(end, at) + (at === 0 && character === byteOrderMark ? "" : escapeOf(character));
+    end = at + character.length;
+  }
+  return end === 0 ? text : shown + text.slice(end);
+}
+
+function hiddenOf(text: string, kind: TextKind): HiddenCharacter[] {
+  if (!mayHide(text)) return [];
   const lines = new Lines(text);
-  return text.replace(allowedOrHidden, (whole, character: string | undefined, at: number) =>
-    character === undefined || lines.allow(character, at) ? whole : escapeOf(character),
-  );
+  const found: HiddenCharacter[] = [];
+  for (const { 1: character, index: at } of text.matchAll(allowedOrHidden)) {
+    if (character !== undefined && !lines.allow(character, at)) found.push({ at, character });
+  }
+  return kind === "line" ? found : withoutStrays(found.filter(({ character }) => !separator.test(character)));
+}
+
+function withoutStrays(found: readonly HiddenCharacter[]): HiddenCharacter[] {
+  const isAlone = ({ at, character }: HiddenCharacter, place: number): boolean => {
+    const before = found[place - 1];
+    const isBehind = before !== undefined && before.at + before.character.length === at;
+    return !isBehind && found[place + 1]?.at !== at + character.length && !carries.test(character);
+  };
+  const others = found.filter((each, place) => !isAlone(each, place));
+  return found.length - others.length > straysMax ? [...found] : others;
 }
 
 /** "U+200B at character 5 of line 2": for whoever has to remove it. */

@@ -4,7 +4,8 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
-import { hiddenIn, seenOnly, whyRefused } from "../hidden-text.ts";
+import { hiddenIn, hiddenInBody, seenOnly } from "../hidden-text.ts";
+import { whyNotSeen } from "../one-line.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { trim } from "./white-space.ts";
@@ -30,7 +31,7 @@ export const contentField = (description: string): z.ZodMiniType<string> =>
 
 function isContent(text: string): boolean {
   if (text.length > contentBytesMax || exceedsUtf8Bytes(text, contentBytesMax)) return false;
-  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenIn(text) === null;
+  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenInBody(text) === null;
 }
 
 const tagsAllowed =
@@ -44,7 +45,8 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
         z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
           z.maxLength(tagsMax, { error: tagsAllowed }),
           z.refine((tags) => tags.every((tag) => isTag(tag)), {
-            error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed${whyUnfit(unfitTag(input))}`,
+            error: ({ input }) =>
+              `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed${whyNotSeen(unfitTag(input))}`,
           }),
         ),
       ),
@@ -55,11 +57,6 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
 function isTag(tag: string): boolean {
   if (tag.length > tagCharsMax && codePoints(tag) > tagCharsMax) return false;
   return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag) && hiddenIn(tag) === null;
-}
-
-function whyUnfit(tag: string): string {
-  const place = hiddenIn(tag);
-  return place === null ? "" : `: ${whyRefused(place)}`;
 }
 
 function unfitTag(tags: unknown): string {

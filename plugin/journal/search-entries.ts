@@ -1,5 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
-import { shown } from "../hidden-text.ts";
+import { shown, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
@@ -80,6 +80,6 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
 function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
   if (block.isTooLarge) return { bytesMin: block.length, result: null };
   const { key, content, tags } = block;
-  const result = { key, content: shown(content), tags, file, kind };
+  const result = { key: shown(key), content: shownBody(content), tags: tags.map(shown), file, kind };
   return { bytesMin: bytesMinOf(result), result };
 }

@@ -1,7 +1,7 @@
 /** The search by words: the blocks that have one of the query's words, the best first. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { shown } from "../hidden-text.ts";
+import { shown, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rankingFor } from "./block-ranking.deferred.ts";
 import type { BlockRanking } from "./block-ranking.ts";
@@ -94,7 +94,13 @@ function bestResults({ files, filter, ranking }: Search, limit: number): Shown {
     const block = new StoredBlock(file?.slice(place.start, place.end) ?? "");
     if (trim(block.key) === "" || block.isTooLarge || !filter.hasTags(block)) continue;
     const { key, content, tags } = block;
-    const result = { key, content: shown(content), tags, file: path, kind: place.kind };
+    const result = {
+      key: shown(key),
+      content: shownBody(content),
+      tags: tags.map(shown),
+      file: path,
+      kind: place.kind,
+    };
     const own = utf8Bytes(JSON.stringify(result)) + ",".length;
     if (own > journalLimits.resultsBytesMax) continue;
     bytes += own;

@@ -2,7 +2,7 @@
 import { isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
-import { shown as seen } from "../hidden-text.ts";
+import { shownBody as seen } from "../hidden-text.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
 import { isObject } from "./run-event.ts";

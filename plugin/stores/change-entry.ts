@@ -23,9 +23,10 @@ export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed
   refuseHidden("content", value.content);
   const replaced = at.visible(key).find(({ owner }) => owner === self) ?? null;
   const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
-  at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
+  const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();
-  return done(`Created ${place.shown}`);
+  const before = trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
+  return done(`Created ${place.shown}${before}`);
 }
 
 /** Replaces one piece of a text. The piece is literal, and must be there once. */

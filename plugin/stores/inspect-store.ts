@@ -8,11 +8,11 @@ import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from ".
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
 import { accessTo } from "../capabilities.ts";
-import { hiddenIn, whyShown } from "../hidden-text.ts";
+import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
-import { EntryStore } from "./entry-store.ts";
 import type { Entry } from "./entry-file.ts";
+import { EntryStore } from "./entry-store.ts";
 import { isForModels, placeOf } from "./key-path.ts";
 import { filesOfKind, indexFolder, isIndexPath } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
@@ -65,10 +65,8 @@ function findingAt(store: EntryStore, { path, bytes }: ListedFile): InspectFindi
 /** Only of what models see: programs can keep any text. */
 function hiddenAt(entry: Entry, path: string): InspectFinding | null {
   if (entry.encrypted || !isForModels(entry)) return null;
-  const inKey = hiddenIn(entry.key);
-  const inValue = hiddenIn(entry.value.content);
-  if (inKey === null && inValue === null) return null;
-  return finding("hidden-character", path, inKey === null ? whyShown(`its value has ${inValue}`) : whyShown(`its key has ${inKey}`));
+  const fault = hiddenLineFault("its key", entry.key) ?? hiddenFault("its value", entry.value.content);
+  return fault === null ? null : finding("hidden-character", path, fault);
 }
 
 function unindexedIn(store: EntryStore): InspectFinding[] {

@@ -1,6 +1,6 @@
 /** An entry's value: a text, or any other JSON value. */
 import { exceedsUtf8Bytes, quoted } from "../../shared/text.ts";
-import { hiddenIn, whyRefused } from "../hidden-text.ts";
+import { hiddenInBody, whyRefused } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
 
@@ -29,11 +29,15 @@ export function checkValue({ content }: Value): void {
 
 /** Throws `INPUT_INVALID` for what a model writes and could not get back as it is. Programs can store any text. */
 export function refuseHidden(field: string, text: string): void {
-  const place = hiddenIn(text);
+  const place = hiddenInBody(text);
   if (place === null) return;
   const allowed = `text ${whyRefused(place)}`;
   const issues = [{ field, value: quoted(text), allowed }];
-  throw new ToolError("INPUT_INVALID", `Cannot store the value: ${field} is ${quoted(text)}, allowed: ${allowed}`, issues);
+  throw new ToolError(
+    "INPUT_INVALID",
+    `Cannot store the value: ${field} is ${quoted(text)}, allowed: ${allowed}`,
+    issues,
+  );
 }
 
 /** As callers get it. */

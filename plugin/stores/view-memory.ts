@@ -3,7 +3,7 @@
  * below a line that names them, also alone, and each line of it is marked, so that no value can have such a line.
  */
 import { counted, utf8Bytes } from "../../shared/text.ts";
-import { shown as seen, shownLines } from "../hidden-text.ts";
+import { shown as seen, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { addressed } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
@@ -56,8 +56,8 @@ function viewEntry({ at, self, key, shown }: Addressed): Answer<Viewed> {
   let bytesLeft: number = answerBytesMax;
   for (const entry of found.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)))) {
     const { content } = entry.value;
-    const text = shownLines(alone ? content : marked(content));
-    const bytes = jsonBytes(text) + jsonBytes(seen(content));
+    const text = shownBody(alone ? content : marked(content));
+    const bytes = jsonBytes(text) + jsonBytes(shownBody(content));
     if (bytes > bytesLeft && !(alone && text === content)) continue;
     bytesLeft -= bytes;
     texts.set(entry, text);
@@ -68,9 +68,7 @@ function viewEntry({ at, self, key, shown }: Addressed): Answer<Viewed> {
   }));
   const message = alone
     ? (texts.get(found[0] as FoundEntry) ?? tooLarge)
-    : found
-        .map((entry) => `${creatorOf(entry, self)}\n${texts.get(entry) ?? tooLarge}`)
-        .join("\n");
+    : found.map((entry) => `${creatorOf(entry, self)}\n${texts.get(entry) ?? tooLarge}`).join("\n");
   return { message, data: { entries } };
 }
 
@@ -105,5 +103,15 @@ const byOther = (owner: string, self: string): string => (owner === self ? "" : 
 export function shownEntry(entry: FoundEntry, store: string, self: string): ShownEntry {
   const { key, owner, created, updated, expires, encrypted, value } = entry;
   const path = seen(pathFor(store, self, key));
-  return { path, key: seen(key), storeId: store, owner, created, updated, expires, encrypted, bytes: utf8Bytes(value.content) };
+  return {
+    path,
+    key: seen(key),
+    storeId: store,
+    owner,
+    created,
+    updated,
+    expires,
+    encrypted,
+    bytes: utf8Bytes(value.content),
+  };
 }

@@ -1,9 +1,9 @@
 /** The commands that change notes: `put`, `forget` and `push`. */
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
-import { refuseHidden } from "../value.ts";
 import { noteSources } from "../note-lines.ts";
 import type { NoteSource } from "../note-lines.ts";
+import { refuseHidden } from "../value.ts";
 import type { ForgetNote, PushNotes, PutNote } from "./note-inputs.ts";
 import { lineIn } from "./note-line.ts";
 import type { NoteLine } from "./note-line.ts";

@@ -1,7 +1,7 @@
+import { shownBody } from "../../hidden-text.ts";
 /** The commands that read notes: `get`, `list` and `search`. */
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
-import { shown as seen } from "../../hidden-text.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import type { GetNote, ListNotes, SearchNotes } from "./note-inputs.ts";
 import { noteLimits } from "./note-limits.ts";
@@ -45,7 +45,7 @@ function answerOf(notes: readonly StoredNote[]): Answer<{ readonly notes: readon
 }
 
 /** Before it is measured: an escape is longer than what it stands for. */
-const seenNote = (note: StoredNote): StoredNote => ({ ...note, content: seen(note.content) });
+const seenNote = (note: StoredNote): StoredNote => ({ ...note, content: shownBody(note.content) });
 
 const newestFirst = (a: StoredNote, b: StoredNote): number =>
   compare(b.updated, a.updated) || compare(a.key, b.key) || compare(a.namespace, b.namespace);

@@ -4,8 +4,8 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
-import { hiddenIn, seenOnly } from "../../hidden-text.ts";
-import { isSeenLine } from "../../one-line.ts";
+import { hiddenInBody, seenOnly } from "../../hidden-text.ts";
+import { isSeenLine, seenLineOnly } from "../../one-line.ts";
 import { timestamp } from "../canonical-form.ts";
 import { entryLimits } from "../entry-limits.ts";
 import { entryTypes } from "../entry-types.ts";
@@ -39,7 +39,7 @@ const descriptionAllowed =
 
 /** A line for the index. The index enters a system prompt, so the text must stay one line that people can see. */
 export const descriptionField = z.string({ error: descriptionAllowed }).check(
-  z.refine((text) => isDescription(text), { error: seenOnly(descriptionAllowed) }),
+  z.refine((text) => isDescription(text), { error: seenLineOnly(descriptionAllowed) }),
   z.meta({
     description: "One-line summary, shown in the index of the system prompt",
     minLength: 1,
@@ -68,7 +68,7 @@ export const bodyField = z.string({ error: bodyAllowed }).check(
 
 function isBody(text: string): boolean {
   if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
-  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenIn(text) === null;
+  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenInBody(text) === null;
 }
 
 const ifUpdatedAllowed =
