@@ -41,7 +41,7 @@ export function hiddenInBody(text: string): string | null {
 export const seenOnly =
   (allowed: string) =>
   ({ input }: { readonly input: unknown }): string => {
-    const place = typeof input === "string" ? hiddenInBody(input) : null;
+    const place = typeof input === "string" && input.isWellFormed() ? hiddenInBody(input) : null;
     return place === null ? allowed : `${allowed}; ${whyRefused(place)}`;
   };
 

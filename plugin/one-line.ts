@@ -16,7 +16,7 @@ export const seenLineOnly =
 
 /** A clause with its semicolon; empty for a text that breaks lines, or that a person can see. */
 export function whyNotSeen(text: string): string {
-  const place = breaksLine.test(text) ? null : hiddenIn(text);
+  const place = breaksLine.test(text) || !text.isWellFormed() ? null : hiddenIn(text);
   return place === null ? "" : `; ${whyRefused(place)}`;
 }
 
