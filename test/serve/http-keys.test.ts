@@ -61,7 +61,7 @@ const unusable: Unusable[] = [
     name: "a key set in another encoding",
     kind: "jwks-file",
     text: () => Buffer.from("\ufeff{}", "utf16le"),
-    message: "it is not UTF-8 text",
+    message: "its file is not UTF-8 text",
   },
   {
     name: "a private key",
