@@ -35,8 +35,9 @@ export function hasLoneSurrogate(text: string): boolean {
  * Finds out in one pass that a text has no hidden character. It suspects more than there are: then the rule itself
  * decides (`hidden-text.ts`).
  */
-const suspect =
-  /[\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud80d\ud82f\ud834\udb40-\udb43\udffe\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]/;
+const suspect = new RegExp(
+  String.raw`[\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud80d\ud82f\ud834\udb40-\udb43\udffe\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]`,
+);
 
 /** Whether a text can have a hidden character; only `false` is certain. */
 export const mayHide = (text: string): boolean => suspect.test(text) || !text.isWellFormed();

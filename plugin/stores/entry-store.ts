@@ -5,7 +5,6 @@ import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
 import { NoUtf8, now, Scope } from "../capabilities.ts";
 import type { StoreAccess } from "../capabilities.ts";
-import { damagedLines, whyDamaged } from "../damaged-text.ts";
 import { meantBy } from "../hidden-text.ts";
 import { readCostOf } from "../search/read-budget.ts";
 import { searchLimits } from "../search/search-limits.ts";
@@ -20,7 +19,7 @@ import { pathFor } from "./memory-path.ts";
 import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
 import type { FoundWords } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
-import { unreadable } from "./unreadable.ts";
+import { textOfOther, unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
 export interface FoundEntry extends Entry {
@@ -261,9 +260,3 @@ export const isVisible = (entry: FoundEntry | Unreadable | null): entry is Found
   entry !== null && !("unreadable" in entry) && isForModels(entry);
 
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
-
-/** Text of another encoding, such as UTF-16, is read; of other bytes, a person has to say what they mean. */
-function textOfOther({ readable }: NoUtf8): string | Unreadable {
-  if (readable !== null && damagedLines(readable).length === 0) return readable;
-  return { unreadable: whyDamaged(readable), isNoText: true };
-}

@@ -104,20 +104,18 @@ test("every character that Unicode calls ignorable, or a format, a separator of 
 
 const parts = fc.constantFrom(
   ...Object.values(seen),
-  ...["a", " ", "\n", "م", "क", "葛", "👩", "\u{1f3f4}", "1"],
-  ...[
-    "\u200b",
-    "\u200c",
-    "\u200d",
-    "\u200f",
-    "\ufe0f",
-    "\u{e0100}",
-    "\u{e0069}",
-    "\u{e007f}",
-    "\u00ad",
-    "\ufeff",
-    "\ud800",
-  ],
+  ..."a \nمक葛👩\u{1f3f4}1",
+  "\u200b",
+  "\u200c",
+  "\u200d",
+  "\u200f",
+  "\ufe0f",
+  "\u{e0100}",
+  "\u{e0069}",
+  "\u{e007f}",
+  "\u00ad",
+  "\ufeff",
+  "\ud800",
 );
 const texts = fc
   .array(fc.oneof(parts, fc.string({ unit: "grapheme" }), fc.string({ unit: "binary" })))
