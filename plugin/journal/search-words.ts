@@ -1,7 +1,7 @@
 /** The search by words: the blocks that have one of the query's words, the best first. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { shown as seen, shownBody } from "../hidden-text.ts";
+import { shown as seenLine, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rankingFor } from "./block-ranking.deferred.ts";
 import type { BlockRanking } from "./block-ranking.ts";
@@ -95,9 +95,9 @@ function bestResults({ files, filter, ranking }: Search, limit: number): Shown {
     if (trim(block.key) === "" || block.isTooLarge || !filter.hasTags(block)) continue;
     const { key, content, tags } = block;
     const result = {
-      key: seen(key),
+      key: seenLine(key),
       content: shownBody(content),
-      tags: tags.map(seen),
+      tags: tags.map(seenLine),
       file: path,
       kind: place.kind,
     };
