@@ -1,5 +1,6 @@
 /** Lines for a system prompt, framed as data: whole lines within a budget, then a line that counts the others. */
 import { utf8Bytes } from "../shared/text.ts";
+import { shown as seen } from "./hidden-text.ts";
 
 export interface Frame {
   readonly tag: string;
@@ -15,12 +16,13 @@ const notShown = (hidden: number): string => `(${hidden} more ${hidden === 1 ? "
 
 /**
  * Returns the lines that fit, in their order. Skips a line that alone exceeds the budget, so that it does not hide all
- * later lines. `<` is escaped, so that no stored line has a tag that ends the frame or seems to.
+ * later lines. `<` is escaped, so that no stored line has a tag that ends the frame or seems to, and so are characters
+ * that a person cannot see.
  */
 export function linesWithin(lines: readonly string[], { linesMax, bytesMax }: Frame): string[] {
   const shown: string[] = [];
   let bytes = 0;
-  for (const line of lines.slice(0, linesMax).map((each) => each.replaceAll("<", "&lt;"))) {
+  for (const line of lines.slice(0, linesMax).map((each) => seen(each).replaceAll("<", "&lt;"))) {
     const lineBytes = utf8Bytes(line) + 1;
     if (lineBytes > bytesMax) continue;
     if (bytes + lineBytes > bytesMax) break;

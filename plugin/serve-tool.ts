@@ -9,6 +9,7 @@
 import { failed } from "../shared/envelope.ts";
 import type { Envelope, GuestFailed } from "../shared/envelope.ts";
 import type * as z from "../shared/zod.ts";
+import { shownJson } from "./hidden-text.ts";
 import { inputParser } from "./parse-input.ts";
 import type { InputRules } from "./parse-input.ts";
 import { ToolError } from "./tool-error.ts";
@@ -28,22 +29,37 @@ export function serveTool<Input, Data>(
   return serveWithCodes({ toolName, schema }, work);
 }
 
-/** Like `serveTool`, for a family with its own codes for wrong inputs. */
-export function serveWithCodes<Input, Data>(
-  rules: InputRules<Input>,
+/**
+ * The same for a tool whose answers only programs get. They get every text as it is stored: any other answer can reach a
+ * model, so it shows hidden characters as escapes.
+ */
+export function serveProgram<Input, Data>(
+  toolName: string,
+  schema: z.ZodMiniType<Input>,
   work: (input: Input) => Answer<Data>,
 ): () => number {
-  const { toolName } = rules;
+  return serveWithCodes({ toolName, schema, isForProgram: true }, work);
+}
+
+/** Like `serveTool`, for a family with its own codes for wrong inputs. */
+export function serveWithCodes<Input, Data>(
+  rules: InputRules<Input> & { readonly isForProgram?: boolean },
+  work: (input: Input) => Answer<Data>,
+): () => number {
+  // The function below must not keep the rules: their schema would be a tenth of every instance.
+  const { toolName, isForProgram = false } = rules;
   const parse = inputParser(rules);
   return () => {
     let answer: Answer<Data>;
     try {
       answer = work(parse(Host.inputString()));
     } catch (error) {
-      throw new Error(JSON.stringify(failureOf(toolName, error)), { cause: error });
+      const failure = failureOf(toolName, error);
+      throw new Error(shownJson(JSON.stringify(failure), failure), { cause: error });
     }
     const envelope: Envelope = { ok: true, ...answer };
-    Host.outputString(JSON.stringify(envelope));
+    const json = JSON.stringify(envelope);
+    Host.outputString(isForProgram ? json : shownJson(json, envelope));
     return 0;
   };
 }

@@ -31,6 +31,17 @@ export function hasLoneSurrogate(text: string): boolean {
   return !text.isWellFormed();
 }
 
+/**
+ * Finds out in one pass that a text has no hidden character. It suspects more than there are: then the rule itself
+ * decides (`hidden-text.ts`).
+ */
+const suspect = new RegExp(
+  String.raw`[\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u2800\u3164\ud80d\ud82f\ud834\udb40-\udb43\udffe\udfff\ufdd0-\ufdef\ufe00-\ufe0f\ufeff\uffa0\ufff0-\uffff]`,
+);
+
+/** Whether a text can have a hidden character; only `false` is certain. */
+export const mayHide = (text: string): boolean => suspect.test(text) || !text.isWellFormed();
+
 /** A number of things in words: "1 file", "2 files". The noun's plural ends in "s". */
 export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
@@ -69,6 +80,11 @@ export function quoted(text: string, codePointsMax = 60): string {
 function escapeCharacter(character: string): string {
   if (character === '"' || character === "\\") return `\\${character}`;
   if (character === "\n") return "\\n";
+  return escapeOf(character);
+}
+
+/** A character as its escape: `\u200b`, `\u{e0069}`. */
+export function escapeOf(character: string): string {
   const hex = (character.codePointAt(0) ?? 0).toString(16);
   return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
 }

@@ -1,4 +1,5 @@
 /** Joins all families' indexes to one text for a prompt, in the order of the plugins, which frame their indexes. */
+import { withoutHidden } from "../../shared/hidden-text.ts";
 import { promptLimits } from "../../shared/limits.ts";
 import { indexOriginLines } from "../../shared/origin-lines.ts";
 import type { LineBounds } from "../../shared/origin-lines.ts";
@@ -78,7 +79,7 @@ const labelBounds = ({ lines, bytes }: Size): LineBounds => ({
 });
 
 function usableText(found: CatalogTool, index: PromptIndex, { lines: linesMax, bytes: bytesMax }: Size): string {
-  const text = index.text.replace(otherLineEnds, " ");
+  const text = withoutHidden(index.text.replace(otherLineEnds, " "));
   const { lines, bytes } = sizeOf(text);
   if (lines <= linesMax + promptLimits.frameLinesMax && bytes <= bytesMax + promptLimits.frameBytesMax) return text;
   const present = `its index has ${lines} lines and ${bytes} bytes, asked for were ${linesMax} and ${bytesMax}`;

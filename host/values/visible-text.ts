@@ -1,4 +1,4 @@
-import { quoted } from "../../shared/text.ts";
+import { escapeOf, quoted } from "../../shared/text.ts";
 
 /**
  * Escapes untrusted text for a reviewer's terminal: characters that move the cursor, end a line, reverse text or are
@@ -8,10 +8,7 @@ const unseen = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_
 
 /** Escapes a text so that it stays on one line. */
 export function visibleText(text: string): string {
-  return text.replace(unseen, (character) => {
-    const hex = (character.codePointAt(0) ?? 0).toString(16);
-    return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, "0")}`;
-  });
+  return text.replace(unseen, escapeOf);
 }
 
 /** Escapes each line. All but the first get `indent`, so that none looks like the start of another text. */

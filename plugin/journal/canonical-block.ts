@@ -1,4 +1,5 @@
 /** Finds the canonical block among the blocks with a key. */
+import { meantBy } from "../hidden-text.ts";
 import { compareTimes, readAt } from "./at-time.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { holds } from "./holds.ts";
@@ -18,7 +19,9 @@ export interface FoundBlock {
 
 /** Returns the newest block of the summary, or else the newest of the daily files. */
 export function findCanonical(files: JournalFiles, key: string): FoundBlock | null {
-  return newestOf("summary", files, key) ?? newestOf("daily", files, key);
+  const found = newestOf("summary", files, key) ?? newestOf("daily", files, key);
+  const meant = found === null ? meantBy(key) : null;
+  return meant === null ? found : findCanonical(files, meant);
 }
 
 /** Of blocks with the same time, the one with the greater path wins; within a file, the later one. */

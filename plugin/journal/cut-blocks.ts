@@ -15,9 +15,10 @@ export interface Portion {
   readonly text: string;
 }
 
+/** A byte order mark at the file's start is no part of the first heading: editors put it there. */
 export function portionsOf(file: string): Portion[] {
   const portions: Portion[] = [];
-  let start = 0;
+  let start = file.startsWith("\ufeff") ? 1 : 0;
   while (start < file.length) {
     const heading = file.indexOf(headingLine, start + journalLimits.portionChars);
     const end = heading === -1 ? file.length : heading + 1;

@@ -31,7 +31,8 @@ export const family: Family = {
       input: writeInput,
       output: writeOutput,
       scopes: ["journal"],
-      rights: ["read", "list", "write", "clock"],
+      // A file that is not UTF-8 text goes to the trash before it is written again.
+      rights: ["read", "list", "write", "trash", "clock"],
     },
     {
       name: "memory_update",
@@ -46,7 +47,8 @@ export const family: Family = {
       input: updateInput,
       output: updateOutput,
       scopes: ["journal"],
-      rights: ["read", "list", "write", "clock"],
+      // A file that is not UTF-8 text goes to the trash before it is written again.
+      rights: ["read", "list", "write", "trash", "clock"],
     },
     {
       name: "memory_read",

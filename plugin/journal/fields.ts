@@ -4,6 +4,8 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
+import { hiddenIn, hiddenInBody, seenOnly } from "../hidden-text.ts";
+import { whyNotSeen } from "../one-line.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { trim } from "./white-space.ts";
@@ -23,13 +25,13 @@ const contentAllowed = `0 to ${contentBytesMax} UTF-8 bytes, without NUL and wit
 
 export const contentField = (description: string): z.ZodMiniType<string> =>
   z.string({ error: contentAllowed }).check(
-    z.refine((text) => isContent(text), { error: contentAllowed }),
+    z.refine((text) => isContent(text), { error: seenOnly(contentAllowed) }),
     z.meta({ description: `${description}; at most ${contentBytesMax} UTF-8 bytes`, maxLength: contentBytesMax }),
   );
 
 function isContent(text: string): boolean {
   if (text.length > contentBytesMax || exceedsUtf8Bytes(text, contentBytesMax)) return false;
-  return !hasNul(text) && !hasLoneSurrogate(text);
+  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenInBody(text) === null;
 }
 
 const tagsAllowed =
@@ -43,7 +45,8 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
         z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
           z.maxLength(tagsMax, { error: tagsAllowed }),
           z.refine((tags) => tags.every((tag) => isTag(tag)), {
-            error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed`,
+            error: ({ input }) =>
+              `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed${whyNotSeen(unfitTag(input))}`,
           }),
         ),
       ),
@@ -53,7 +56,7 @@ export const tagsField = (description: string): z.ZodMiniType<string[] | null | 
 /** A tag is written into one line of the file, between bars, inside a comment. */
 function isTag(tag: string): boolean {
   if (tag.length > tagCharsMax && codePoints(tag) > tagCharsMax) return false;
-  return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag);
+  return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag) && hiddenIn(tag) === null;
 }
 
 function unfitTag(tags: unknown): string {

@@ -8,6 +8,9 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
+import { NoUtf8 } from "../capabilities.ts";
+import { damagedLines, whyDamaged } from "../damaged-text.ts";
+import { hiddenFault } from "../hidden-text.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -52,22 +55,50 @@ function foldersInPlace(files: readonly ListedFile[]): Set<string> {
 function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
   try {
     const text = journal.read(path);
+    if (text === null) return [];
     // A text has no more characters than bytes.
-    if (text === null || bytes <= blockCharsMax) return [];
-    return largeBlocksIn(text).map(({ key, length }) => {
-      const message = `its block ${quoted(key)} has ${length} characters, at most ${blockCharsMax} can be shown`;
-      return finding("block-too-large", path, message);
-    });
+    const isAscii = text.length === bytes;
+    return [
+      ...(isAscii ? [] : hiddenFindings(text, path)),
+      ...(bytes > blockCharsMax ? largeFindings(text, path) : []),
+    ];
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    if (error.code === "ENTRY_UNREADABLE") return [finding("file-unreadable", path, "it is not UTF-8 text")];
+    if (error instanceof NoUtf8) return [damagedFinding(error, path)];
     // The host itself reports a file that it refuses to open.
     if (error.code === "STORAGE_UNSAFE") return [];
     throw error;
   }
 }
 
-type JournalProblem = "too-many-files" | "file-unused" | "file-unreadable" | "block-too-large" | "folder-in-place";
+function hiddenFindings(text: string, path: string): InspectFinding[] {
+  const fault = hiddenFault("it", text);
+  return fault === null ? [] : [finding("hidden-character", path, fault)];
+}
+
+function largeFindings(text: string, path: string): InspectFinding[] {
+  return largeBlocksIn(text).map(({ key, length }) => {
+    const message = `its block ${quoted(key)} has ${length} characters, at most ${blockCharsMax} can be shown`;
+    return finding("block-too-large", path, message);
+  });
+}
+
+/** What can be read is read, and the next write moves the file to the trash. */
+function damagedFinding({ readable }: NoUtf8, path: string): InspectFinding {
+  if (readable === null) return finding("file-unreadable", path, whyDamaged(readable));
+  const isOtherEncoding = damagedLines(readable).length === 0;
+  const rest = isOtherEncoding ? "it is read as UTF-16" : "the rest of it can be read";
+  return finding("text-damaged", path, `${whyDamaged(readable)}; ${rest}`);
+}
+
+type JournalProblem =
+  | "too-many-files"
+  | "file-unused"
+  | "file-unreadable"
+  | "text-damaged"
+  | "hidden-character"
+  | "block-too-large"
+  | "folder-in-place";
 
 function finding(problem: JournalProblem, path: string, message: string): InspectFinding {
   return { problem, path, message, remedy: null };

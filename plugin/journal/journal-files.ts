@@ -1,7 +1,8 @@
 /** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { counted, quoted } from "../../shared/text.ts";
-import { Scope } from "../capabilities.ts";
+import { NoUtf8, Scope } from "../capabilities.ts";
+import { damagedLines } from "../damaged-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
 
@@ -25,6 +26,8 @@ export function isJournalFile(path: string): boolean {
 export class JournalFiles {
   readonly #files: readonly ListedFile[];
   readonly #unreadable: string[] = [];
+  /** By path, the lines that are not UTF-8 text. */
+  readonly #damaged = new Map<string, readonly number[]>();
   #blocksCut = 0;
   #blocksRead = 0;
 
@@ -44,11 +47,18 @@ export class JournalFiles {
     return this.#files.filter(({ path }) => kindOf(path) === kind);
   }
 
-  /** Returns a file's text, or `null` if it cannot be read or is gone. */
+  /**
+   * Returns a file's text, or `null` if it cannot be read or is gone. Of a file that is not UTF-8 text, what can be read:
+   * one byte must not take the other blocks with it.
+   */
   read(path: string): string | null {
     try {
       return journal.read(path);
     } catch (error) {
+      if (error instanceof NoUtf8 && error.readable !== null) {
+        this.#damaged.set(path, damagedLines(error.readable));
+        return error.readable;
+      }
       if (!isUnreadable(error)) throw error;
       this.#unreadable.push(path);
       return null;
@@ -72,14 +82,24 @@ export class JournalFiles {
     if (this.#blocksRead > journalLimits.blocksReadMax) throw tooManyBlocks(journalLimits.blocksReadMax, "read");
   }
 
-  /** The part of a message that names files that could not be read, with its semicolon; empty if there are none. */
+  /** The part of a message that names what could not be read, with its semicolon; empty if there is nothing. */
   unreadableNote(): string {
-    const count = this.#unreadable.length;
-    if (count === 0) return "";
-    const named = this.#unreadable.slice(0, journalLimits.namedMax).map((path) => quoted(path, 255));
-    const more = count > named.length ? ` and ${count - named.length} more` : "";
-    return `; ${counted(count, "file")} could not be read: ${named.join(", ")}${more}`;
+    const damaged = Array.from(this.#damaged).filter(([, lines]) => lines.length > 0);
+    const places = damaged.map(([path, [line]]) => `${quoted(path, 255)} line ${line}`);
+    return (
+      noteOf(
+        "could not be read",
+        this.#unreadable.map((path) => quoted(path, 255)),
+      ) + noteOf("could not be read in part, because not all of it is UTF-8 text", places)
+    );
   }
+}
+
+function noteOf(what: string, places: readonly string[]): string {
+  if (places.length === 0) return "";
+  const named = places.slice(0, journalLimits.namedMax);
+  const more = places.length > named.length ? ` and ${places.length - named.length} more` : "";
+  return `; ${counted(places.length, "file")} ${what}: ${named.join(", ")}${more}`;
 }
 
 function tooManyBlocks(blocksMax: number, verb: string): ToolError {
@@ -89,15 +109,27 @@ function tooManyBlocks(blocksMax: number, verb: string): ToolError {
   );
 }
 
-/** Returns the text of a file before it is changed; empty if there is no file. */
-export function readToChange(path: string): string {
+/** A file that a call changes. */
+export interface FileToChange {
+  /** Empty if there is no file. */
+  readonly text: string;
+  /** Where the file is now, if it was not UTF-8 text: it cannot be written again as it was. */
+  readonly trashed: string | null;
+}
+
+export function readToChange(path: string): FileToChange {
   try {
-    return journal.read(path) ?? "";
+    return { text: journal.read(path) ?? "", trashed: null };
   } catch (error) {
+    if (error instanceof NoUtf8) return { text: error.readable ?? "", trashed: journal.trash(path) };
     if (!isUnreadable(error)) throw error;
     throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${quoted(path, 255)}: ${(error as ToolError).message}`);
   }
 }
+
+/** The part of a message that says where the replaced file is. */
+export const trashedNote = (trashed: string | null): string =>
+  trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
 
 /** Whether an error concerns only this file. A denial does not, and ends the call. */
 function isUnreadable(error: unknown): boolean {

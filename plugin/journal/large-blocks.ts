@@ -4,7 +4,7 @@ import { journalLimits } from "./journal-limits.ts";
 import { StoredBlock } from "./stored-block.ts";
 
 export function largeBlocksIn(file: string): StoredBlock[] {
-  const text = `\n${file}`;
+  const text = `\n${file.startsWith("\ufeff") ? file.slice(1) : file}`;
   const reach = headingLine.length + journalLimits.blockCharsMax;
   const found: StoredBlock[] = [];
   let at = text.indexOf(headingLine);

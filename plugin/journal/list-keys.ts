@@ -3,7 +3,7 @@
  * daily files have, each newest first.
  *
  * It leaves out keys after the 1,000th, keys that do not fit into the answer, and keys that only people can write: over
- * 200 characters, or with control characters.
+ * 200 characters, or with controls or hidden characters.
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { EntriesOutput } from "../../shared/roles.ts";

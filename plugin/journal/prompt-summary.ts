@@ -4,6 +4,7 @@
  */
 import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { shownLines } from "../hidden-text.ts";
 import { lowered } from "../role-inputs.ts";
 import type { Answer } from "../serve-tool.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
@@ -76,8 +77,12 @@ class ShownBlocks {
   }
 }
 
-/** Escapes `<`, so that no stored line has a tag that ends the frame or seems to, and headings in the content. */
+/**
+ * Escapes `<`, so that no stored line has a tag that ends the frame or seems to, headings in the content, and characters
+ * that a person cannot see.
+ */
 function shownText({ key, content }: StoredBlock): string {
   const { text } = escapeContent(content);
-  return `${headingLine.slice(1)}${key}${text === "" ? "" : `\n${text}`}`.replaceAll("<", "&lt;");
+  const whole = `${headingLine.slice(1)}${key}${text === "" ? "" : `\n${text}`}`;
+  return shownLines(whole).replaceAll("<", "&lt;");
 }

@@ -1,4 +1,5 @@
 import { quoted, utf8Bytes } from "../../shared/text.ts";
+import { shown, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { findCanonical } from "./canonical-block.ts";
@@ -20,9 +21,9 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   if (block.isTooLarge) throw tooLarge({ key, path }, `${block.length} characters`);
   const { at, created } = block.footer;
   const data = {
-    key,
-    content: block.content,
-    tags: block.tags,
+    key: shown(block.key),
+    content: shownBody(block.content),
+    tags: block.tags.map(shown),
     file: path,
     kind,
     created_at: created ?? at,

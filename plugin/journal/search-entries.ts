@@ -1,4 +1,5 @@
 import type { ListedFile } from "../../shared/abi.ts";
+import { shown, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
@@ -79,6 +80,8 @@ function searchPortion({ filter, best, files }: Search, portion: Portion, { isAs
 function hitOf(block: StoredBlock, { path: file, kind }: Omit<Place, "isAscii">): Hit {
   if (block.isTooLarge) return { bytesMin: block.length, result: null };
   const { key, content, tags } = block;
-  const result = { key, content, tags, file, kind };
+  const least = bytesMinOf({ key, content, tags, file, kind });
+  if (least > journalLimits.resultsBytesMax) return { bytesMin: least, result: null };
+  const result = { key: shown(key), content: shownBody(content), tags: tags.map(shown), file, kind };
   return { bytesMin: bytesMinOf(result), result };
 }

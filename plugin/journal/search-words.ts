@@ -1,6 +1,7 @@
 /** The search by words: the blocks that have one of the query's words, the best first. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { shown as seenLine, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { rankingFor } from "./block-ranking.deferred.ts";
 import type { BlockRanking } from "./block-ranking.ts";
@@ -93,7 +94,13 @@ function bestResults({ files, filter, ranking }: Search, limit: number): Shown {
     const block = new StoredBlock(file?.slice(place.start, place.end) ?? "");
     if (trim(block.key) === "" || block.isTooLarge || !filter.hasTags(block)) continue;
     const { key, content, tags } = block;
-    const result = { key, content, tags, file: path, kind: place.kind };
+    const result = {
+      key: seenLine(key),
+      content: shownBody(content),
+      tags: tags.map(seenLine),
+      file: path,
+      kind: place.kind,
+    };
     const own = utf8Bytes(JSON.stringify(result)) + ",".length;
     if (own > journalLimits.resultsBytesMax) continue;
     bytes += own;

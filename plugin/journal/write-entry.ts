@@ -1,5 +1,6 @@
 import { codePoints, quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
+import { whyNotSeen } from "../one-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { dailyPath, formatAt } from "./at-time.ts";
@@ -7,7 +8,7 @@ import { appendBlock } from "./block.ts";
 import { hasKey } from "./canonical-block.ts";
 import { isFitKey } from "./fit-key.ts";
 import type { WriteInput } from "./input.ts";
-import { journal, JournalFiles, readToChange, summaryPath } from "./journal-files.ts";
+import { journal, JournalFiles, readToChange, summaryPath, trashedNote } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import type { WriteOutput } from "./output.ts";
 import { normalTags } from "./tags.ts";
@@ -24,9 +25,10 @@ export function writeEntry(input: WriteInput): Answer<WriteOutput> {
   const time = now();
   const path = target === "summary" ? summaryPath : dailyPath(time);
   const block = { key, content: input.content, tags: normalTags(input.tags), at: formatAt(time), created: null };
-  journal.write(path, appendBlock(readToChange(path), block));
+  const { text, trashed } = readToChange(path);
+  journal.write(path, appendBlock(text, block));
   return {
-    message: `Memory ${quoted(key)} written to ${path}${files.unreadableNote()}`,
+    message: `Memory ${quoted(key)} written to ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
     data: { success: true, data: { key, target, path } },
   };
 }
@@ -44,6 +46,7 @@ function refuseUnfitKey(key: string): void {
   throw new ToolError(
     "MEMORY_INVALID_KEY",
     `Cannot write memory: key is ${quoted(key)} (${codePoints(key)} characters), allowed: a single line of ` +
-      `1 to ${journalLimits.keyCharsMax} characters without control characters and lone surrogates`,
+      `1 to ${journalLimits.keyCharsMax} characters without control characters and lone surrogates` +
+      whyNotSeen(key),
   );
 }

@@ -1,7 +1,7 @@
 /** `closed.jsonl`: a line for each closed segment, so that a reader opens only the segments that it needs. */
 import { parseJson } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
-import { closedName, readOrEmpty, runs, wholeLines } from "./run-files.ts";
+import { closedName, linesOf, readOrEmpty, runs, wholeLines } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 
 export type ClosedSegment = { readonly segment: number } & Span;
@@ -9,7 +9,7 @@ export type ClosedSegment = { readonly segment: number } & Span;
 /** By number. A segment whose line is missing or damaged is absent: a reader then opens it. */
 export function readClosed(folder: string): Map<number, ClosedSegment> {
   const found = new Map<number, ClosedSegment>();
-  for (const line of readOrEmpty(`${folder}/${closedName}`).split("\n")) {
+  for (const line of linesOf(readOrEmpty(`${folder}/${closedName}`))) {
     const value = line === "" ? undefined : parseJson(line);
     if (isClosedSegment(value)) found.set(value.segment, value);
   }

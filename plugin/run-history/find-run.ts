@@ -6,8 +6,8 @@ import {
   filesIn,
   headName,
   linesOf,
-  readFile,
   readOrEmpty,
+  readSegment,
   runFileAt,
   segmentPath,
   spanOf,
@@ -53,11 +53,12 @@ export function rebuildRun(ids: RunIds, folder: string): Run | null {
   const last = Math.max(0, ...segments);
   if (last === 0) return null;
   const appendFiles = numbersOf("appends");
-  const text = readFile(segmentPath(folder, last));
+  const lastSegment = readSegment(segmentPath(folder, last));
   // A file that is no text stays as it is: the next append begins a new one.
-  const closedSegments = text === unreadable ? last : last - 1;
+  const isOpen = lastSegment.text !== unreadable;
+  const closedSegments = isOpen ? last - 1 : last;
   const closed = rebuildClosed(folder, closedSegments, new Set(segments));
-  const open = spanOf(text === unreadable ? "" : (text ?? ""));
+  const open = isOpen ? spanOf(lastSegment) : emptySpan;
   const all = closed.reduce(joinSpans, emptySpan);
   const head: RunHead = {
     ...ids,
@@ -76,6 +77,6 @@ export function rebuildRun(ids: RunIds, folder: string): Run | null {
 function rebuildClosed(folder: string, last: number, present: ReadonlySet<number>): ClosedSegment[] {
   return Array.from({ length: last }, (_, at) => ({
     segment: at + 1,
-    ...spanOf(present.has(at + 1) ? readOrEmpty(segmentPath(folder, at + 1)) : ""),
+    ...(present.has(at + 1) ? spanOf(readSegment(segmentPath(folder, at + 1))) : emptySpan),
   }));
 }

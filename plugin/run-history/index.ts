@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { inspectInput, restoreInput } from "../role-inputs.ts";
-import { serveTool } from "../serve-tool.ts";
+import { serveProgram, serveTool } from "../serve-tool.ts";
 import { appendEvents } from "./append-events.ts";
 import { deleteRun } from "./delete-run.ts";
 import { inspectRuns } from "./inspect-runs.ts";
@@ -12,11 +12,11 @@ import { appendInput, deleteInput, historyInput, listInput, loadInput } from "./
 
 export const append_run_events = serveTool("AppendRunEvents", appendInput, appendEvents);
 
-export const load_run = serveTool("LoadRun", loadInput, loadRun);
+export const load_run = serveProgram("LoadRun", loadInput, loadRun);
 
 export const read_run_history = serveTool("ReadRunHistory", historyInput, readRunHistory);
 
-export const list_runs = serveTool("ListRuns", listInput, listRuns);
+export const list_runs = serveProgram("ListRuns", listInput, listRuns);
 
 export const delete_run = serveTool("DeleteRun", deleteInput, deleteRun);
 

@@ -8,7 +8,9 @@ import {
   closedName,
   headName,
   linesOf,
+  noTextLine,
   readFile,
+  readSegment,
   runFileAt,
   runs,
   segmentPath,
@@ -90,10 +92,13 @@ function inspectSegments(
   const spans: Span[] = [];
   for (let number = 1; number <= last; number++) {
     const path = segmentPath(folder, number);
-    const text = present.has(number) ? readFile(path) : null;
+    const { text, lines } = present.has(number) ? readSegment(path) : { text: null, lines: [] };
     const isText = typeof text === "string";
-    if (!isText) findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
-    spans.push(inspectLines({ path, bytes: isText ? (sizes.get(path) ?? 0) : 0 }, textOf(text), findings));
+    // Otherwise the findings about its lines say what cannot be read.
+    if (!isText && lines.length === 0) {
+      findings.push(finding("file-unreadable", path, "it is missing, or it is not UTF-8 text"));
+    }
+    spans.push(inspectLines({ path, bytes: isText ? (sizes.get(path) ?? 0) : 0 }, lines, findings));
     // As in `rebuildRun`.
     if (!isText && number === last && present.has(last)) spans.push(emptySpan);
   }
@@ -120,8 +125,7 @@ const isLost = "it is not UTF-8 text, so appends whose ids belong in it fail";
 const forgetsIds = "moves it to the trash: appends with its ids would be stored again";
 
 /** The listing tells the bytes: to count those of many segments takes the engine long. */
-function inspectLines({ path, bytes }: ListedFile, text: string, findings: InspectFinding[]): Span {
-  const lines = linesOf(text);
+function inspectLines({ path, bytes }: ListedFile, lines: readonly string[], findings: InspectFinding[]): Span {
   let span: Span = { ...emptySpan, lines: lines.length, bytes };
   let damaged = 0;
   for (const [at, parsed] of parseLines(lines).entries()) {
@@ -129,7 +133,8 @@ function inspectLines({ path, bytes }: ListedFile, text: string, findings: Inspe
       const { timestamp } = parsed.event;
       span = joinSpans(span, { ...emptySpan, firstAt: timestamp, lastAt: timestamp });
     } else if (lines[at]?.trim() !== "" && ++damaged <= runLimits.damageNamedMax) {
-      findings.push(finding("line-damaged", path, `line ${at + 1} is no event: ${parsed.damage}`));
+      const damage = lines[at] === noTextLine ? "it is not UTF-8 text" : parsed.damage;
+      findings.push(finding("line-damaged", path, `line ${at + 1} is no event: ${damage}`));
     }
   }
   const more = damaged - runLimits.damageNamedMax;

@@ -1,6 +1,9 @@
 /** JSON that a caller or a person wrote. */
 import { refusedJson } from "../../shared/run-history/refused-json.ts";
 
+/** Editors put a byte order mark at the start of a file. */
+export const withoutMark = (text: string): string => (text.startsWith("\ufeff") ? text.slice(1) : text);
+
 /** The value, or `undefined` for a text that is not one JSON value. */
 export function parseJson(text: string): unknown {
   try {

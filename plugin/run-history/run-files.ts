@@ -1,9 +1,11 @@
 /** The files of the scope `runs`: `<agent>/<run>/` has `run.json`, `closed.jsonl`, `000001.jsonl` …, and `appends/`. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { Scope } from "../capabilities.ts";
+import { NoUtf8, Scope } from "../capabilities.ts";
+import { readableLines } from "../damaged-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseLines } from "./event-line.ts";
+import { withoutMark } from "./json-text.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";
 import type { Span } from "./run-head.ts";
 import { runLimits } from "./run-limits.ts";
@@ -66,7 +68,22 @@ export const readOrEmpty = (path: string): string => textOf(readFile(path));
 /** A segment that has been read. */
 export interface ReadSegment {
   readonly text: FileText;
+  /** Also of a file that is not UTF-8 text: one byte must not take the other events with it. */
   readonly lines: readonly string[];
+}
+
+/** In place of a line that is not UTF-8 text: no event, so whoever reads it is told. */
+export const noTextLine = "\ufffd";
+
+export function readSegment(path: string): ReadSegment {
+  try {
+    const text = runs.read(path);
+    return { text, lines: linesOf(text ?? "") };
+  } catch (error) {
+    const readable = error instanceof NoUtf8 ? error.readable : null;
+    if (readable === null) return { text: readFile(path), lines: [] };
+    return { text: unreadable, lines: readableLines(linesOf(readable), noTextLine) };
+  }
 }
 
 /**
@@ -83,15 +100,14 @@ export class SegmentReader {
 
   read(number: number): ReadSegment {
     if (this.#last?.number === number) return this.#last;
-    const text = readFile(segmentPath(this.#folder, number));
-    this.#last = { number, text, lines: linesOf(textOf(text)) };
+    this.#last = { number, ...readSegment(segmentPath(this.#folder, number)) };
     return this.#last;
   }
 }
 
-/** The lines of a segment. The last one counts even if its line end is missing. */
+/** The lines of a segment. The last one counts even if its line end is missing; a byte order mark is no part of the first. */
 export function linesOf(text: string): string[] {
-  const lines = text.split("\n");
+  const lines = withoutMark(text).split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
@@ -99,10 +115,9 @@ export function linesOf(text: string): string[] {
 /** Ends the last line, so that one that was torn off stays a line of its own when more follow. */
 export const wholeLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);
 
-/** What a segment's text contains. Damaged lines count, but have no timestamp. */
-export function spanOf(text: string): Span {
-  const lines = linesOf(text);
-  const whole = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(text) };
+/** What a segment contains. Damaged lines count, but have no timestamp. What is no text has no bytes: it is read each time. */
+export function spanOf({ text, lines }: ReadSegment): Span {
+  const whole = { ...emptySpan, lines: lines.length, bytes: utf8Bytes(textOf(text)) };
   return parseLines(lines).reduce((span, parsed) => {
     const at = "event" in parsed ? parsed.event.timestamp : "";
     return joinSpans(span, { ...emptySpan, firstAt: at, lastAt: at });

@@ -3,7 +3,7 @@
  * creation can be found again in the run's other files.
  */
 import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
-import { parseJson } from "./json-text.ts";
+import { parseJson, withoutMark } from "./json-text.ts";
 import { isObject } from "./run-event.ts";
 
 /** Lines of one or several segments. */
@@ -43,7 +43,7 @@ export function formatHead(head: RunHead): string {
 
 /** Returns `null` for a text that is not a head. Each call parses one, so no schema does: it takes ten times as long. */
 export function parseHead(text: string): RunHead | null {
-  const value = parseJson(text);
+  const value = parseJson(withoutMark(text));
   return isHead(value) ? value : null;
 }
 

@@ -2,6 +2,7 @@
 import { isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
+import { shownBody as seen } from "../hidden-text.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
 import { isObject } from "./run-event.ts";
@@ -40,9 +41,10 @@ export function showEvent({ type, timestamp, data }: WireEvent, fieldCharsMax: n
     const isAbsent = present === null || isDeep;
     const text = typeof present === "string" ? present : isAbsent ? "" : (fieldText(data, field) ?? "");
     if (text === "") continue;
-    const cut = text.length > fieldCharsMax ? text.length - fieldCharsMax : 0;
-    // An answer cannot have a lone surrogate, but a stored text can.
-    const beginning = text.slice(0, fieldCharsMax).toWellFormed();
+    // An answer cannot have a lone surrogate, but a stored text can. The escapes of hidden characters take room.
+    const whole = seen(text.slice(0, fieldCharsMax).toWellFormed());
+    const beginning = whole.slice(0, fieldCharsMax);
+    const cut = Math.max(text.length, whole.length) - beginning.length;
     const kept = cut === 0 ? beginning : `${beginning}… [${cut} characters cut]`;
     shown[field] = kept;
     chars += kept.length;

@@ -4,9 +4,10 @@ import { ToolError } from "../tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";
+import { refuseHiddenKey } from "./memory-path.ts";
 import { required } from "./required.ts";
 import type { CreateInput, EditInput, PathInput, RenameInput } from "./schemas.ts";
-import { typeOfValue, valueFrom, checkValue } from "./value.ts";
+import { checkValue, refuseHidden, typeOfValue, valueFrom } from "./value.ts";
 
 /** What these commands return. */
 export type Changed = Record<string, never>;
@@ -16,13 +17,16 @@ export const done = (message: string): Answer<Changed> => ({ message, data: {} }
 /** Creates an entry, or replaces the caller's own with all its flags. */
 export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed> {
   const place = addressedEntry(required(path, "path", "path is required for create"), "create");
+  refuseHiddenKey(place.key);
   const { at, key, self } = place;
   const value = valueFrom(required(content, "content", "content is required for create"));
+  refuseHidden("content", value.content);
   const replaced = at.visible(key).find(({ owner }) => owner === self) ?? null;
   const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
-  at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
+  const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();
-  return done(`Created ${place.shown}`);
+  const before = trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
+  return done(`Created ${place.shown}${before}`);
 }
 
 /** Replaces one piece of a text. The piece is literal, and must be there once. */
@@ -31,6 +35,7 @@ export function editEntry({ path, old_str: old, new_str: replacement }: EditInpu
   const missing = "old_str and new_str are required for edit";
   const [from, to] = [required(old, "old_str", missing), required(replacement, "new_str", missing)];
   if (from === "") throw new ToolError("INPUT_INVALID", "old_str is empty, allowed: text that is in the entry");
+  refuseHidden("new_str", to);
   const entry = ownEntry(place, "edit");
   refuseOpaque(entry, place.shown);
   const { content } = entry.value;
@@ -79,6 +84,7 @@ export function renameEntry({ path, new_str: newPath }: RenameInput): Answer<Cha
   const missing = "path and new_str (new path) are required for rename";
   const from = addressedEntry(required(path, "path", missing), "rename");
   const named = addressedEntry(required(newPath, "new_str", missing), "rename");
+  refuseHiddenKey(named.key);
   // One object for one store, which knows all changes of the call.
   const to = named.at.id === from.at.id ? { ...named, at: from.at } : named;
   if (from.at.id === to.at.id && from.key === to.key) {

@@ -25,7 +25,12 @@ export interface Entry extends EntryId {
 }
 
 /** `foreign`: an entry of the store's owner whose front matter names another owner, as after an import. */
-export type Unreadable = { readonly unreadable: string; readonly foreign?: Entry };
+export type Unreadable = {
+  readonly unreadable: string;
+  readonly foreign?: Entry;
+  /** It is not UTF-8 text: what replaces it moves it to the trash. */
+  readonly isNoText?: boolean;
+};
 
 const ownKeys = ["key", "owner", "namespace", "in_context", "encrypted", "created", "updated", "expires", "format"];
 
@@ -136,7 +141,8 @@ function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Un
 function plainText(file: string, { key, owner, isInternal, namespace }: EntryPlace, store: string): Entry | null {
   if (key === null || namespace === null || owner !== store || /^\uFEFF?---/.test(file.slice(0, 4))) return null;
   const times = { created: null, updated: null, expires: null };
-  const value: Value = { format: "text", content: file };
+  // Editors put a byte order mark there.
+  const value: Value = { format: "text", content: file.startsWith("\ufeff") ? file.slice(1) : file };
   return { key, owner, namespace, isInternal, encrypted: false, ...times, value, frontMatter: null };
 }
 

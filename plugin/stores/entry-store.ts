@@ -3,8 +3,9 @@ import type { ListedFile } from "../../shared/abi.ts";
 import { isEnough, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
-import { now, Scope } from "../capabilities.ts";
+import { NoUtf8, now, Scope } from "../capabilities.ts";
 import type { StoreAccess } from "../capabilities.ts";
+import { meantBy } from "../hidden-text.ts";
 import { readCostOf } from "../search/read-budget.ts";
 import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
@@ -18,7 +19,7 @@ import { pathFor } from "./memory-path.ts";
 import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
 import type { FoundWords } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
-import { unreadable } from "./unreadable.ts";
+import { textOfOther, unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
 export interface FoundEntry extends Entry {
@@ -93,6 +94,12 @@ export class EntryStore {
 
   /** What tools for models see under a key: one entry for each creator, the store's owner first. */
   visible(key: string): FoundEntry[] {
+    const found = this.#visibleAt(key);
+    const meant = found.length === 0 ? meantBy(key) : null;
+    return meant === null ? found : this.#visibleAt(meant);
+  }
+
+  #visibleAt(key: string): FoundEntry[] {
     const end = pathOfKey(key);
     const others = this.#scope.list(`${byFolder}/`).filter(({ path }) => path.endsWith(`/${end}`));
     const paths = [end, ...others.map(({ path }) => path)];
@@ -138,13 +145,15 @@ export class EntryStore {
   }
 
   /**
-   * Writes an entry. Front matter of the replaced or renamed entry that is not ours stays. Throws `ENTRY_UNREADABLE` if
-   * something else is in the place of the entry: a person's file must not be lost.
+   * Writes an entry. Front matter of the replaced or renamed entry that is not ours stays. A file in its place that is
+   * not UTF-8 text goes to the trash; returns where it is then. Throws `ENTRY_UNREADABLE` if something else is in the
+   * place of the entry: a person's file must not be lost.
    */
-  write(entry: Omit<Entry, "frontMatter"> & Partial<Entry>, replaced: Entry | null): void {
+  write(entry: Omit<Entry, "frontMatter"> & Partial<Entry>, replaced: Entry | null): string | null {
     const path = pathOf(entry, this.id);
-    if (replaced === null) this.#makeRoom(path, entry);
+    const trashed = replaced === null ? this.#makeRoom(path, entry) : null;
     this.put(path, entry, replaced?.frontMatter ?? entry.frontMatter ?? null);
+    return trashed;
   }
 
   /** Writes an entry to its path, whatever is there. */
@@ -157,11 +166,12 @@ export class EntryStore {
     this.#changes.write(path, bytes, { ...entry, frontMatter });
   }
 
-  trash({ path }: Pick<FoundEntry, "path">): void {
+  trash({ path }: Pick<FoundEntry, "path">): string {
     const files = this.#present();
-    this.#scope.trash(path);
+    const trashed = this.#scope.trash(path);
     files.delete(path);
     this.#changes.remove(path);
+    return trashed;
   }
 
   /** Whether searches are slow because the index lacks many entries, and how many. */
@@ -213,22 +223,24 @@ export class EntryStore {
     try {
       return this.#scope.read(path);
     } catch (error) {
+      if (error instanceof NoUtf8) return textOfOther(error);
       const code = error instanceof ToolError ? error.code : "";
-      if (code === "ENTRY_UNREADABLE") return { unreadable: "it is not UTF-8 text" };
       if (code === "STORAGE_UNSAFE") return { unreadable: "it is no plain file" };
       throw error;
     }
   }
 
-  /** What the writer does not see, because a person has hidden it, goes to the trash. */
-  #makeRoom(path: string, id: EntryId): void {
+  /** What the writer does not see, because a person has hidden it or it is no text, goes to the trash. */
+  #makeRoom(path: string, id: EntryId): string | null {
     const present = this.read(path);
-    if (present !== null && "unreadable" in present) {
+    const isNoText = present !== null && "unreadable" in present && present.isNoText === true;
+    if (present !== null && "unreadable" in present && !isNoText) {
       const shown = isForModels(id) ? pathFor(this.id, id.owner, id.key) : `the key ${quoted(id.key)}`;
       throw unreadable("write", shown, present.unreadable);
     }
     this.#refuseTooMany(path, id);
-    if (present !== null) this.trash({ path });
+    const trashed = present === null ? null : this.trash({ path });
+    return isNoText ? trashed : null;
   }
 
   /**

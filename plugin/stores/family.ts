@@ -192,7 +192,7 @@ export const family: Family = {
       input: kvSetInput,
       output: setOutput,
       scopes,
-      rights: ["read", "list", "write", "clock", "grant_list"],
+      rights: ["read", "list", "write", "trash", "clock", "grant_list"],
     },
     {
       name: "kv_delete",

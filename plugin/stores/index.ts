@@ -1,7 +1,7 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
 import type * as z from "../../shared/zod.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
-import { serveTool, serveWithCodes } from "../serve-tool.ts";
+import { serveProgram, serveTool, serveWithCodes } from "../serve-tool.ts";
 import type { Answer } from "../serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
 import { clearEntries } from "./clear-entries.ts";
@@ -65,13 +65,13 @@ export const read_own_entry = serveTool("ReadOwnEntry", readInput, readOwnEntry)
 
 export const inspect_store = serveTool("InspectStore", inspectInput, inspectStore);
 
-export const get_internal = serveTool("GetInternal", getInternalInput, getInternal);
+export const get_internal = serveProgram("GetInternal", getInternalInput, getInternal);
 
 export const set_internal = serveTool("SetInternal", setInternalInput, setInternal);
 
 export const clear_entries = serveTool("ClearEntries", clearInput, clearEntries);
 
-export const kv_get = serveTool("kv_get", kvInput, kvGet);
+export const kv_get = serveProgram("kv_get", kvInput, kvGet);
 
 export const kv_set = serveTool("kv_set", kvSetInput, kvSet);
 

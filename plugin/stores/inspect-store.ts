@@ -8,10 +8,12 @@ import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from ".
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
 import { accessTo } from "../capabilities.ts";
+import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
+import type { Entry } from "./entry-file.ts";
 import { EntryStore } from "./entry-store.ts";
-import { placeOf } from "./key-path.ts";
+import { isForModels, placeOf } from "./key-path.ts";
 import { filesOfKind, indexFolder, isIndexPath } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
@@ -55,9 +57,16 @@ function findingAt(store: EntryStore, { path, bytes }: ListedFile): InspectFindi
     return finding("entry-expired", path, `it has expired at ${expires}`, "move it to the trash");
   }
   // To count the bytes of a large value takes the engine long.
-  if (bytes <= valueBytesMax || !exceedsUtf8Bytes(value.content, valueBytesMax)) return null;
+  if (bytes <= valueBytesMax || !exceedsUtf8Bytes(value.content, valueBytesMax)) return hiddenAt(entry, path);
   const size = `its value is ${utf8Bytes(value.content)} bytes, at most ${valueBytesMax} allowed`;
   return finding("entry-too-large", path, size);
+}
+
+/** Only of what models see: programs can keep any text. */
+function hiddenAt(entry: Entry, path: string): InspectFinding | null {
+  if (entry.encrypted || !isForModels(entry)) return null;
+  const fault = hiddenLineFault("its key", entry.key) ?? hiddenFault("its value", entry.value.content);
+  return fault === null ? null : finding("hidden-character", path, fault);
 }
 
 function unindexedIn(store: EntryStore): InspectFinding[] {

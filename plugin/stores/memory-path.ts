@@ -1,6 +1,7 @@
 /** The paths of the tool `memory`: `/memories/<key>`, and `/memories/shared/<store id>/<key>` for another store. */
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
+import { hiddenIn, whyRefused } from "../hidden-text.ts";
 import { breaksLine } from "../one-line.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
@@ -45,6 +46,13 @@ export function checkKey(key: string): void {
   if (fault !== null) throw new ToolError("INPUT_INVALID", `Cannot use the key ${quoted(key)}: allowed: ${fault}`);
   if (key !== sharedFolder && !key.startsWith(`${sharedFolder}/`)) return;
   throw new ToolError("NAME_RESERVED", `Cannot use the key ${quoted(key)}: "${sharedFolder}/" stands for other stores`);
+}
+
+/** Throws `INPUT_INVALID` for a new key with a character that a person cannot see. People and programs can have made one. */
+export function refuseHiddenKey(key: string): void {
+  const place = hiddenIn(key);
+  if (place === null) return;
+  throw new ToolError("INPUT_INVALID", `Cannot use the key ${quoted(key)}: allowed: a key ${whyRefused(place)}`);
 }
 
 /** What is allowed; `null` for a key that can be used. */

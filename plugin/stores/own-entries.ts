@@ -3,6 +3,7 @@ import type { EntriesOutput, ReadInput } from "../../shared/roles.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { accessTo } from "../capabilities.ts";
 import { withinAnswer } from "../entry-list.ts";
+import { meantBy } from "../hidden-text.ts";
 import { oneLine } from "../one-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -26,7 +27,9 @@ const lineOf = ({ key, encrypted, value }: FoundEntry): string =>
 /** The value as text. An encrypted one is shown as it is stored. */
 export function readOwnEntry({ name }: ReadInput): Answer<{ readonly body: string }> {
   const { store, own } = ownStore();
-  const entry = store.find({ owner: own, isInternal: false, namespace: "", key: name });
+  const at = (key: string): FoundEntry | null => store.find({ owner: own, isInternal: false, namespace: "", key });
+  const meant = meantBy(name);
+  const entry = at(name) ?? (meant === null ? null : at(meant));
   if (entry === null) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${name}`);
   return { message: `Entry "${name}"`, data: { body: entry.value.content } };
 }

@@ -1,5 +1,6 @@
 /** An entry's value: a text, or any other JSON value. */
-import { exceedsUtf8Bytes } from "../../shared/text.ts";
+import { exceedsUtf8Bytes, quoted } from "../../shared/text.ts";
+import { hiddenInBody, whyRefused } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
 
@@ -23,6 +24,19 @@ export function checkValue({ content }: Value): void {
   throw new ToolError(
     "INPUT_INVALID",
     "Cannot store the value: it has a lone surrogate, allowed: text that UTF-8 can encode",
+  );
+}
+
+/** Throws `INPUT_INVALID` for what a model writes and could not get back as it is. Programs can store any text. */
+export function refuseHidden(field: string, text: string): void {
+  const place = hiddenInBody(text);
+  if (place === null) return;
+  const allowed = `text ${whyRefused(place)}`;
+  const issues = [{ field, value: quoted(text), allowed }];
+  throw new ToolError(
+    "INPUT_INVALID",
+    `Cannot store the value: ${field} is ${quoted(text)}, allowed: ${allowed}`,
+    issues,
   );
 }
 

@@ -3,6 +3,7 @@
  * below a line that names them, also alone, and each line of it is marked, so that no value can have such a line.
  */
 import { counted, utf8Bytes } from "../../shared/text.ts";
+import { shown as seen, shownBody } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { addressed } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
@@ -54,9 +55,10 @@ function viewEntry({ at, self, key, shown }: Addressed): Answer<Viewed> {
   const texts = new Map<FoundEntry, string>();
   let bytesLeft: number = answerBytesMax;
   for (const entry of found.toSorted((a, b) => Number(isOwn(b)) - Number(isOwn(a)))) {
-    const text = alone ? entry.value.content : marked(entry.value.content);
-    const bytes = jsonBytes(text) + jsonBytes(entry.value.content);
-    if (bytes > bytesLeft && !alone) continue;
+    const { content } = entry.value;
+    const text = shownBody(alone ? content : marked(content));
+    const bytes = jsonBytes(text) + jsonBytes(shownBody(content));
+    if (bytes > bytesLeft && !(alone && text === content)) continue;
     bytesLeft -= bytes;
     texts.set(entry, text);
   }
@@ -65,12 +67,12 @@ function viewEntry({ at, self, key, shown }: Addressed): Answer<Viewed> {
     ...(texts.has(entry) && { value: shownValue(entry.value) }),
   }));
   const message = alone
-    ? [...texts.values()].join("")
-    : found
-        .map((entry) => `${creatorOf(entry, self)}\n${texts.get(entry) ?? "(too large for this answer)"}`)
-        .join("\n");
+    ? (texts.get(found[0] as FoundEntry) ?? tooLarge)
+    : found.map((entry) => `${creatorOf(entry, self)}\n${texts.get(entry) ?? tooLarge}`).join("\n");
   return { message, data: { entries } };
 }
+
+const tooLarge = "(too large for this answer)";
 
 const nothingAt = (fault: string | null, shown: string): string =>
   fault === null ? `No memory at ${shown}` : `A file is at ${shown} that cannot be read: ${fault}`;
@@ -100,6 +102,16 @@ const byOther = (owner: string, self: string): string => (owner === self ? "" : 
 
 export function shownEntry(entry: FoundEntry, store: string, self: string): ShownEntry {
   const { key, owner, created, updated, expires, encrypted, value } = entry;
-  const path = pathFor(store, self, key);
-  return { path, key, storeId: store, owner, created, updated, expires, encrypted, bytes: utf8Bytes(value.content) };
+  const path = seen(pathFor(store, self, key));
+  return {
+    path,
+    key: seen(key),
+    storeId: store,
+    owner,
+    created,
+    updated,
+    expires,
+    encrypted,
+    bytes: utf8Bytes(value.content),
+  };
 }

@@ -1,6 +1,7 @@
 /** Finds what is wrong with a user's files and describes it for a person. */
 import type { InspectFinding } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
 import { withoutDamage } from "./damaged-text.ts";
 import type { FoundText } from "./damaged-text.ts";
@@ -22,6 +23,7 @@ export type MemoryProblem =
   | "entry-incomplete"
   | "entry-unreadable"
   | "entry-too-large"
+  | "hidden-character"
   | "names-differ-by-case"
   | "file-unused";
 
@@ -37,6 +39,8 @@ export type FoundEntry = FoundFacts | Omit<Unreadable, "text">;
 
 interface FoundFacts extends Pick<Entry, "description" | "created" | "incomplete"> {
   readonly bodyBytes: number;
+  /** Why a model does not get its text as it is; `null` if it does. */
+  readonly hidden: string | null;
 }
 
 /** A user's files as they are. */
@@ -157,6 +161,8 @@ function entryFindings({ index, said, entries }: MemoryState, name: string, twin
   } else if (entry !== null && entry.incomplete !== null) {
     found.push(of("entry-incomplete", entry.incomplete, "add what is missing; the old file goes to the trash"));
   }
+  if (entry !== null && "hidden" in entry && entry.hidden !== null)
+    found.push(of("hidden-character", entry.hidden, null));
   if (index?.damage === null && !said.has(name))
     found.push(of("entry-without-line", "the index does not list it", "add its line"));
   return found;
@@ -185,6 +191,7 @@ function findEntry(name: string, bytes: number): FoundEntry | null {
     const { text: _, ...facts } = entry;
     return facts;
   }
-  const { description, created, incomplete, headBytes } = entry;
-  return { description, created, incomplete, bodyBytes: bytes - headBytes };
+  const { description, created, incomplete, headBytes, body } = entry;
+  const hidden = hiddenLineFault("its description", description) ?? hiddenFault("its text", body);
+  return { description, created, incomplete, bodyBytes: bytes - headBytes, hidden };
 }

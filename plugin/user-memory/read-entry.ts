@@ -1,4 +1,5 @@
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
+import { shown } from "../hidden-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
@@ -21,5 +22,8 @@ export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
     );
   }
   const { description, type, created, updated, body } = entry;
-  return { message: `Memory entry "${name}"`, data: { name, description, type, created, updated, body } };
+  return {
+    message: `Memory entry "${name}"`,
+    data: { name, description: shown(description), type, created, updated, body },
+  };
 }

@@ -4,6 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 
+import { isSeenLine } from "../../plugin/one-line.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { trimmed } from "./block-text.ts";
 import { Comparison } from "./compare-answers.ts";
@@ -20,8 +21,8 @@ const everything = { tool: "memory_search", params: { query: "", limit: 100 } } 
 /** The parameters for agentool, or the code with which only memcell must answer. */
 type Translated = { readonly params: object } | { readonly code: string };
 
-const isUnfitTag = (tag: string): boolean => /[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) || tag.length > 100;
-const isUnfitKey = (key: string): boolean => /[\p{Cc}\u2028\u2029]/u.test(key) || key.length > 200;
+const isUnfitTag = (tag: string): boolean => /[|]|--!?>/.test(tag) || !isSeenLine(tag) || tag.length > 100;
+const isUnfitKey = (key: string): boolean => !isSeenLine(key) || key.length > 200;
 
 /** Translates a call for agentool: escapes content that would forge, and adds the tags that memcell keeps. */
 async function translated(call: RandomCall, agentool: Ask, comparison: Comparison): Promise<Translated> {

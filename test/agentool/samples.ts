@@ -16,7 +16,7 @@ const contents: Readonly<Record<string, string>> = {
   "a first line behind empty ones": "\n\n  x",
   "Unicode white space around": "\u00a0\u2003\u0085x\u0085\u3000\u2028",
   "a byte order mark around": "\ufeffx\ufeff",
-  "zero width and other near white space around": "\u200b\u180ex\u180e\u2060",
+  "zero width and other near white space around": "\u200bx\u2060",
   "trailing line breaks": "x\r\n\r\n\n",
   "line breaks of two bytes": "l1\r\nl2",
   "returns before a line break": "a\r\r\nb",
@@ -52,7 +52,6 @@ const contents: Readonly<Record<string, string>> = {
 
 const keys: Readonly<Record<string, string>> = {
   "a key with white space around": " \u00a0\u3000k1\u2003\u0085\n",
-  "a key with a byte order mark around": "\ufeffk1\ufeff",
   "a key with white space inside": "two  words\u00a0\u3000here",
   "a key of an object's own names": "__proto__",
   "a key like a heading": "### k",
@@ -71,7 +70,7 @@ const tags: Readonly<Record<string, readonly string[]>> = {
   "no tags": [],
   "tags twice": ["a", "A", "a"],
   "tags like parts of the meta line": ["at=1", "tags=x", "a tags=b", "x -- y", "<!--", "a-", "--"],
-  "tags in other scripts": ["ключ", "鍵", "🔑", "two words", "\ufeffx\u200b"],
+  "tags in other scripts": ["ключ", "鍵", "🔑", "two words"],
   "the most tags": Array.from({ length: 32 }, (_, at) => `${at}-`.padEnd(100, "é")),
 };
 

@@ -18,7 +18,7 @@ import { makeKey, TokenIssuer } from "./token-issuer.ts";
 const list = async (stage: HttpStage, token: string): Promise<number> =>
   (await stage.ask(modernRequest(token, "tools/list"))).status;
 
-function fileOf(folder: string, text: string): string {
+function fileOf(folder: string, text: string | Buffer): string {
   const file = join(folder, "keys");
   writeFileSync(file, text);
   return file;
@@ -44,7 +44,7 @@ test.for(tokenAlgorithms)("verifies tokens of %s with a key set and with a publi
 interface Unusable {
   readonly name: string;
   readonly kind: "jwks-file" | "public-key";
-  readonly text: (issuing: TokenIssuer) => Promise<string> | string;
+  readonly text: (issuing: TokenIssuer) => Promise<string> | string | Buffer;
   readonly algorithms?: readonly TokenAlgorithm[];
   readonly message: string;
 }
@@ -57,6 +57,12 @@ const smallPem = generateKeyPairSync("rsa", { modulusLength: 1_024 }).publicKey.
 const exchangePem = generateKeyPairSync("x25519").publicKey.export({ type: "spki", format: "pem" });
 
 const unusable: Unusable[] = [
+  {
+    name: "a key set in another encoding",
+    kind: "jwks-file",
+    text: () => Buffer.from("\ufeff{}", "utf16le"),
+    message: "its file is not UTF-8 text",
+  },
   {
     name: "a private key",
     kind: "public-key",

@@ -34,7 +34,7 @@ describe("a file's blocks", () => {
   const at = "2026-01-02T03:04:05+00:00";
   test.for([
     { name: "no heading", file: "#### a\n## b\n###c\n###\td\n ### e\n", blocks: [] },
-    { name: "a byte order mark before the hashes", file: "\ufeff### a\nb\n", blocks: [] },
+    { name: "a byte order mark before the hashes", file: "\ufeff### a\nb\n", blocks: [["a", "b", "", ""]] },
     {
       name: "a blank key, which ends the block before",
       file: `### a\nb\n###  \n${meta}\n`,

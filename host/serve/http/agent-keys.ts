@@ -1,4 +1,5 @@
 /** The keys of agents that send `X-API-Key`: a file with their hashes, read at the start. */
+import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 
 import { UnfitJson } from "../../../shared/strict-json.ts";
@@ -53,7 +54,9 @@ async function textOf(file: string): Promise<string> {
     throw unusable("it cannot be read", cause);
   });
   if (read.kind === "unfit") throw unusable(read.reason);
-  return Buffer.from(read.bytes).toString("utf8");
+  // With another character in place of a byte, a key would name another user.
+  if (!isUtf8(read.bytes)) throw unusable("it is not UTF-8 text");
+  return new TextDecoder().decode(read.bytes);
 }
 
 function readKeys(text: string): AgentKey[] {

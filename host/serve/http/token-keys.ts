@@ -1,4 +1,5 @@
 /** The keys that verify tokens: from a file, checked at the start, or fetched. */
+import { isUtf8 } from "node:buffer";
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
@@ -60,7 +61,8 @@ async function readKeyFile(keys: Exclude<TokenKeys, { kind: "jwks-url" }>): Prom
     throw unusable(keys.kind, "its file cannot be read", cause);
   });
   if (read.kind === "unfit") throw unusable(keys.kind, read.reason);
-  return Buffer.from(read.bytes).toString("utf8");
+  if (!isUtf8(read.bytes)) throw unusable(keys.kind, "its file is not UTF-8 text");
+  return new TextDecoder().decode(read.bytes);
 }
 
 /** Refuses a private key, which should not be on this machine. Node would derive the public key from it. */

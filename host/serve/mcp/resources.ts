@@ -10,6 +10,7 @@ import { nextCursor, offsetOf } from "./page-cursor.ts";
 import { orProtocolFailure, protocolFailure } from "./protocol-failure.ts";
 import { ResourceNotFoundError } from "./sdk.ts";
 import type { ListResourcesResult, ReadResourceResult, Resource, Server, ServerContext } from "./sdk.ts";
+import { seenIn } from "./seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 const mimeType = "text/markdown";
@@ -96,7 +97,7 @@ async function list(
 function entryResource({ family, name, description: said, origins = [] }: MemoryEntry): Resource[] {
   const uri = entryUri(family, name);
   if (parseMemoryUri(uri) === null) return [];
-  const text = said.replace(lineEnds, " ");
+  const { text } = seenIn({ text: said.replace(lineEnds, " ") });
   if (origins.length === 0) return [{ uri, name, description: text, mimeType }];
   const description = `${text}\n${indexOriginLines(origins, labelBounds).trimEnd()}`;
   return [{ uri, name, description, mimeType, _meta: { "memcell/origins": origins } }];
@@ -124,7 +125,7 @@ async function readEntry(
 ): Promise<ReadResourceResult> {
   const ctx = contextOf(request);
   try {
-    const { body, ...rest } = await runtimeFor(request).readEntry({ family, name }, ctx);
+    const { body, ...rest } = seenIn(await runtimeFor(request).readEntry({ family, name }, ctx));
     const contents = [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }];
     const lines = originLines(rest.origins);
     return { contents: lines === "" ? contents : [...contents, { uri, mimeType: "text/plain", text: lines }] };

@@ -10,6 +10,7 @@ import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
+import { seenIn } from "./seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
@@ -85,7 +86,8 @@ async function resultFor(
 }
 
 /** Where entries come from is behind what the plugin has answered. */
-function told({ message, data, origins }: Extract<ToolResult, { ok: true }>): CallToolResult {
+function told({ origins, ...answer }: Extract<ToolResult, { ok: true }>): CallToolResult {
+  const { message, data } = seenIn(answer);
   const content = [text(message), text(JSON.stringify(data))];
   if (origins === undefined) return { content, structuredContent: data };
   content.push(text(originLines(origins)));

@@ -3,13 +3,16 @@ import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
-import { valueFrom } from "../value.ts";
+import { refuseHiddenKey } from "../memory-path.ts";
+import { refuseHidden, valueFrom } from "../value.ts";
 import { parseFilePath } from "./file-path.ts";
 import { OwnFiles } from "./own-files.ts";
 import type { CreateInput } from "./schemas.ts";
 
 export function createFile({ path, file_text: text }: CreateInput): Answer<Changed> {
   const place = parseFilePath(path);
+  refuseHiddenKey(place.key);
+  refuseHidden("file_text", text);
   const files = new OwnFiles();
   const { at, self } = files;
   if (files.find(place) !== null) throw new ToolError("NAME_CONFLICT", `Error: File ${place.shown} already exists`);

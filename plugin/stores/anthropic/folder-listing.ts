@@ -1,4 +1,5 @@
 /** The lines of a folder's listing: a size, a tab and a path. */
+import { shown } from "../../hidden-text.ts";
 import { oneLine } from "../../one-line.ts";
 import { fitsAnswer } from "./cut-lines.ts";
 import { fileSize } from "./file-size.ts";
@@ -72,4 +73,4 @@ const youFirst = (a: string, b: string): number => Number(b === "you") - Number(
 const isHidden = (name: string): boolean => name.startsWith(".") || name === "node_modules";
 
 /** A person can put a file there whose key has line ends. It must not look like two files. */
-const line = (bytes: number, path: string): string => `${fileSize(bytes)}\t${oneLine(path, path.length, "")}`;
+const line = (bytes: number, path: string): string => `${fileSize(bytes)}\t${oneLine(shown(path), Infinity, "")}`;

@@ -3,6 +3,7 @@ import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
+import { refuseHidden } from "../value.ts";
 import { fileToEdit, writeText } from "./edited-file.ts";
 import type { InsertInput } from "./schemas.ts";
 import { linesOf, withLines } from "./text-lines.ts";
@@ -15,6 +16,7 @@ export function insertText({ path, insert_line: line, insert_text: text }: Inser
     const allowed = `It should be within the range of lines of the file: [0, ${count}]`;
     throw new ToolError("INPUT_INVALID", `Error: Invalid \`insert_line\` parameter: ${line}. ${allowed}`);
   }
+  refuseHidden("insert_text", text);
   writeText(file, withLines(content, line, text));
   return done(`The file ${file.place.shown} has been edited.`);
 }

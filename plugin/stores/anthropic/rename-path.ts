@@ -4,7 +4,7 @@ import { ToolError } from "../../tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";
-import { checkKey } from "../memory-path.ts";
+import { checkKey, refuseHiddenKey } from "../memory-path.ts";
 import { parseFilePath, refuseRoot } from "./file-path.ts";
 import type { FilePath } from "./file-path.ts";
 import { OwnFiles } from "./own-files.ts";
@@ -13,6 +13,7 @@ import type { RenameInput } from "./schemas.ts";
 export function renamePath({ old_path: oldPath, new_path: newPath }: RenameInput): Answer<Changed> {
   const [from, to] = [parseFilePath(oldPath), parseFilePath(newPath)];
   refuseRoot(from, "rename");
+  refuseHiddenKey(to.key);
   const files = new OwnFiles();
   if (files.find(to) !== null) {
     throw new ToolError("NAME_CONFLICT", `Error: The destination ${to.shown} already exists`);

@@ -2,6 +2,7 @@
 import type { Answer } from "../../serve-tool.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
+import { refuseHidden } from "../value.ts";
 import { numberedWithin } from "./cut-lines.ts";
 import { fileToEdit, writeText } from "./edited-file.ts";
 import { linesBefore, onlyMatch } from "./only-match.ts";
@@ -11,6 +12,7 @@ import { linesOf } from "./text-lines.ts";
 /** Without `new_str`, the piece is deleted. */
 export function replaceText({ path, old_str: old, new_str: replacement = "" }: ReplaceInput): Answer<Changed> {
   const file = fileToEdit(path, (shown) => `Error: The path ${shown} does not exist. Please provide a valid path.`);
+  refuseHidden("new_str", replacement);
   const { content } = file.entry.value;
   const at = onlyMatch(content, old, file.place.shown);
   const changed = content.slice(0, at) + replacement + content.slice(at + old.length);

@@ -1,5 +1,6 @@
 /** The command `view`: a file with numbered lines, or what is in a folder. */
 import { utf8Bytes } from "../../../shared/text.ts";
+import { shownBody } from "../../hidden-text.ts";
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
 import { done } from "../change-entry.ts";
@@ -69,7 +70,7 @@ function contentsOf({ self }: OwnFiles, entries: readonly FoundEntry[], { place,
 function contentOf({ encrypted, value }: FoundEntry, { shown }: FilePath, range: Range | undefined): string {
   if (encrypted) return `The file ${shown} is encrypted, so its content is not shown.`;
   const header = `Here's the content of ${shown} with line numbers:\n`;
-  const { content } = value;
+  const content = shownBody(value.content);
   if (content.length > linesMax && countLines(content) > linesMax) {
     throw new ToolError("INPUT_INVALID", `File ${shown} exceeds maximum line limit of 999,999 lines.`);
   }

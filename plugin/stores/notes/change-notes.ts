@@ -3,6 +3,7 @@ import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
 import { noteSources } from "../note-lines.ts";
 import type { NoteSource } from "../note-lines.ts";
+import { refuseHidden } from "../value.ts";
 import type { ForgetNote, PushNotes, PutNote } from "./note-inputs.ts";
 import { lineIn } from "./note-line.ts";
 import type { NoteLine } from "./note-line.ts";
@@ -15,6 +16,7 @@ export function putNote({ namespace, key, content, description = "", source, at 
   readonly note: StoredNote;
 }> {
   checkPlace({ namespace, key });
+  refuseHidden("content", content);
   const store = new NoteStore();
   const before = store.find({ namespace, key })?.updated ?? "";
   const asked = notAfter(at ?? store.now, store.now);

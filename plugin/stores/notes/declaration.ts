@@ -60,7 +60,7 @@ const output = z.strictObject({
 });
 
 const reading: Right[] = ["read", "list", "clock", "grant_list"];
-const writing: Right[] = ["read", "list", "write", "clock", "grant_list"];
+const writing: Right[] = ["read", "list", "write", "trash", "clock", "grant_list"];
 const forgetting: Right[] = ["read", "list", "write", "trash", "clock", "grant_list"];
 
 export const callerNotes: Family["tools"][number] = {

@@ -1,5 +1,5 @@
 /** The exports of the tool `CallerNotes`. Wiring only. */
-import { serveTool } from "../../serve-tool.ts";
+import { serveProgram, serveTool } from "../../serve-tool.ts";
 import { forgetNote, pushNotes, putNote } from "./change-notes.ts";
 import {
   forgetNoteInput,
@@ -25,6 +25,6 @@ export const caller_notes_put = serveTool(tool, putNoteInput, putNote);
 
 export const caller_notes_forget = serveTool(tool, forgetNoteInput, forgetNote);
 
-export const caller_notes_pull = serveTool(tool, pullNotesInput, pullNotes);
+export const caller_notes_pull = serveProgram(tool, pullNotesInput, pullNotes);
 
 export const caller_notes_push = serveTool(tool, pushNotesInput, pushNotes);

@@ -1,3 +1,4 @@
+import { shownBody } from "../../hidden-text.ts";
 /** The commands that read notes: `get`, `list` and `search`. */
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
@@ -11,7 +12,8 @@ import { shownNotes } from "./shown-notes.ts";
 
 export function getNote({ namespace, key }: GetNote): Answer<{ readonly note: StoredNote | null }> {
   checkPlace({ namespace, key });
-  const note = new NoteStore().find({ namespace, key });
+  const found = new NoteStore().find({ namespace, key });
+  const note = found && seenNote(found);
   if (note !== null && jsonBytes(note) > noteLimits.answerBytesMax) {
     throw new ToolError("ENTRY_UNREADABLE", `Cannot read the note "${key}": as JSON it is too large for an answer`);
   }
@@ -38,9 +40,12 @@ export function searchNotes(input: SearchNotes): Answer<{ readonly notes: readon
 }
 
 function answerOf(notes: readonly StoredNote[]): Answer<{ readonly notes: readonly StoredNote[] }> {
-  const shown = shownNotes(notes);
+  const shown = shownNotes(notes.map(seenNote));
   return { message: `${shown.length} notes`, data: { notes: shown } };
 }
+
+/** Before it is measured: an escape is longer than what it stands for. */
+const seenNote = (note: StoredNote): StoredNote => ({ ...note, content: shownBody(note.content) });
 
 const newestFirst = (a: StoredNote, b: StoredNote): number =>
   compare(b.updated, a.updated) || compare(a.key, b.key) || compare(a.namespace, b.namespace);

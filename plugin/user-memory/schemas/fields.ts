@@ -4,7 +4,8 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
-import { breaksLine } from "../../one-line.ts";
+import { hiddenInBody, seenOnly } from "../../hidden-text.ts";
+import { isSeenLine, seenLineOnly } from "../../one-line.ts";
 import { timestamp } from "../canonical-form.ts";
 import { entryLimits } from "../entry-limits.ts";
 import { entryTypes } from "../entry-types.ts";
@@ -36,9 +37,9 @@ const descriptionAllowed =
   `1 to ${descriptionCharsMax} characters on one line, not blank, ` +
   "without control characters, line separators or bidirectional overrides";
 
-/** A line for the index. The index enters a system prompt, so the text must stay one line. */
+/** A line for the index. The index enters a system prompt, so the text must stay one line that people can see. */
 export const descriptionField = z.string({ error: descriptionAllowed }).check(
-  z.refine((text) => isDescription(text), { error: descriptionAllowed }),
+  z.refine((text) => isDescription(text), { error: seenLineOnly(descriptionAllowed) }),
   z.meta({
     description: "One-line summary, shown in the index of the system prompt",
     minLength: 1,
@@ -48,14 +49,17 @@ export const descriptionField = z.string({ error: descriptionAllowed }).check(
 
 function isDescription(text: string): boolean {
   if (text.length > descriptionCharsMax && codePoints(text) > descriptionCharsMax) return false;
-  return text.trim() !== "" && !breaksLine.test(text) && !hasLoneSurrogate(text);
+  return text.trim() !== "" && isSeenLine(text);
 }
 
 const bodyAllowed = `0 to ${bodyBytesMax} UTF-8 bytes, without NUL and without lone surrogates`;
 
-/** The entry's text. `ReadUserMemory` returns it byte for byte. */
+/**
+ * The entry's text. `ReadUserMemory` returns it byte for byte, so it must not have what a model would get as another
+ * text.
+ */
 export const bodyField = z.string({ error: bodyAllowed }).check(
-  z.refine((text) => isBody(text), { error: bodyAllowed }),
+  z.refine((text) => isBody(text), { error: seenOnly(bodyAllowed) }),
   z.meta({
     description: `Full text of the entry, in Markdown; at most ${bodyBytesMax} UTF-8 bytes`,
     maxLength: bodyBytesMax,
@@ -64,7 +68,7 @@ export const bodyField = z.string({ error: bodyAllowed }).check(
 
 function isBody(text: string): boolean {
   if (text.length > bodyBytesMax || exceedsUtf8Bytes(text, bodyBytesMax)) return false;
-  return !hasNul(text) && !hasLoneSurrogate(text);
+  return !hasNul(text) && !hasLoneSurrogate(text) && hiddenInBody(text) === null;
 }
 
 const ifUpdatedAllowed =

@@ -119,6 +119,15 @@ describe("keys of agents", () => {
     expect(String(error)).not.toContain(folder.path);
   });
 
+  test("a byte order mark is no part of a file, and a byte that is not UTF-8 makes no key name another user", async () => {
+    const file = join(folder.path, "edited.json");
+    const text = `{"${"0".repeat(64)}":"cafe"}`;
+    writeFileSync(file, `\ufeff${text}`);
+    await expect(openAgentKeys(file)).resolves.toBeDefined();
+    writeFileSync(file, Buffer.from(text.replace("cafe", "caf\u00e9"), "latin1"));
+    await expect(openAgentKeys(file)).rejects.toThrow("it is not UTF-8 text");
+  });
+
   test("and a file that is not there, and one for a server of one user", async () => {
     await expect(openAgentKeys(join(folder.path, "none.json"))).rejects.toThrow("cannot be read");
     const one = openStorageStage({ agentKeys: keyFile }, { access: { kind: "one-user", userId: weather } });
