@@ -146,7 +146,10 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
   ReadJournalEntry: (runtime) => [() => asHost(runtime, "ReadJournalEntry", { name: "kept" })],
   InspectJournal: (runtime) => [() => asHost(runtime, "InspectJournal", { mend: false })],
   memory_write: (runtime) => [() => called(runtime, "memory_write", { key: "new", content: "b" })],
-  memory_update: (runtime) => [() => called(runtime, "memory_update", { key: "kept", content: "b" })],
+  memory_update: (runtime) => [
+    () => called(runtime, "memory_update", { key: "kept", content: "b" }),
+    () => called(runtime, "memory_update", { key: "torn", content: "b" }),
+  ],
   memory_read: (runtime) => [() => called(runtime, "memory_read", { key: "kept" })],
   memory_search: (runtime) => [() => called(runtime, "memory_search", { query: "b" })],
   ReadRunHistory: (runtime) => [() => called(runtime, "ReadRunHistory", run("kept"))],

@@ -1,6 +1,9 @@
 /** Data for every tool of the package: what each reads, changes and restores. */
-import { writeUserFiles } from "../support/user-files.ts";
-import { writeStores } from "./store-uses.ts";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+
+import { userFolder, writeUserFiles } from "../support/user-files.ts";
+import { noUtf8, writeStores } from "./store-uses.ts";
 
 const eventLine = '{"type":"planner_note","timestamp":"2026-01-02T03:04:05Z","data":{"note":"n"},"labels":{}}\n';
 
@@ -24,6 +27,12 @@ export function policyData(dataDir: string): string {
     "runs/trash/planner/gone/000001.20260102T030405000Z.jsonl": eventLine,
   };
   writeUserFiles(dataDir, { alice: files });
+  const today = new Date().toISOString().slice(0, 10).replaceAll("-", "/");
+  for (const day of ["2026/01/03", today]) {
+    const file = join(userFolder(dataDir, "alice"), `journal/${day}.md`);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, noUtf8("### torn\n\nb"));
+  }
   writeStores(dataDir);
   return dataDir;
 }

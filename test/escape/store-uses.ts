@@ -49,7 +49,7 @@ export const storeUses: Readonly<Record<string, readonly Use[]>> = {
   "CallerNotes get": [notes("get", note("n"))],
   "CallerNotes list": [notes("list", {})],
   "CallerNotes search": [notes("search", { query: "text" })],
-  "CallerNotes put": [notes("put", { ...note("o"), content: "x" })],
+  "CallerNotes put": [notes("put", { ...note("o"), content: "x" }), notes("put", { ...note("torn"), content: "x" })],
   "CallerNotes forget": [notes("forget", note("p"))],
   "CallerNotes pull": [notes("pull", { namespace: "owner" })],
   "CallerNotes push": [
@@ -67,16 +67,22 @@ export const storeUses: Readonly<Record<string, readonly Use[]>> = {
   ClearEntries: [use("ClearEntries", { creator: others })],
   SetInternal: [use("SetInternal", { key: "g.md", value: 1, ttl: 60 })],
   kv_get: [use("kv_get", { key: "a.md" })],
-  kv_set: [use("kv_set", { key: "hidden3.md", value: 1, ttl: 60 })],
+  kv_set: [
+    use("kv_set", { key: "hidden3.md", value: 1, ttl: 60 }),
+    use("kv_set", { key: "torn.md", value: 1, ttl: 60 }),
+  ],
   kv_delete: [use("kv_delete", { key: "h.md" })],
 };
 
 const entry = (name: string, fields: string): string =>
   `---\nkey: "${name}.md"\nowner: ${own}\n${fields}\nupdated: '2026-01-01T00:00:00.000Z'\n---\nsome text\n`;
 
+/** A text with a byte that is not UTF-8. What is written in its place moves it to the trash. */
+export const noUtf8 = (text: string): Uint8Array => Buffer.from(`${text}\xe9\n`, "latin1");
+
 /** Alice's own store, with entries that are hidden or have expired, and one that she may only search. */
 export function writeStores(dataDir: string): void {
-  const write = (path: string, text: string): void => {
+  const write = (path: string, text: string | Uint8Array): void => {
     const file = join(dataDir, "stores", path);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
@@ -91,6 +97,7 @@ export function writeStores(dataDir: string): void {
   for (const key of "npq") {
     write(`${own}/entries/_.ns/owner/${key}_.md`, `---\nkey: ${key}\nowner: ${own}\n${noteFields}\n---\nsome text\n`);
   }
+  for (const path of ["torn.md", "_.ns/owner/torn_.md"]) write(`${own}/entries/${path}`, noUtf8("some text"));
   write(`${own}/entries/_.by/${others}/x.md`, entry("x", fields).replace(own, others));
   write(`${own}/entries/old.md`, entry("old", "encrypted: false\nexpires: '2026-01-01T00:00:00.000Z'"));
   write(`.granted/${own}/${searched}.1.never`, "");

@@ -100,6 +100,8 @@ export class HomeSession implements Disposable {
     await settleRecords(this.#place.own);
     const wal = this.#log.present;
     if (wal === null) {
+      // Another process has erased the home that this one has known.
+      memo.forgetTouched();
       removeStaged(this.#place.own);
       if (!this.#setup.isOwned && this.#setup.isThorough) await this.#log.claimHome();
       return;

@@ -9,9 +9,10 @@ import type { DerivedFiles } from "../store.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { chained, loweringAfter } from "../versions/plan-versions.ts";
 import type { VersionedChange } from "../versions/plan-versions.ts";
+import type { PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { lostTrust } from "../versions/version.ts";
-import type { Version, VersionedFile, WriteFacts } from "../versions/version.ts";
+import type { Version, VersionedFile, VersionHead, WriteFacts } from "../versions/version.ts";
 import { planChangeVersions } from "./change-versions.ts";
 import type { ChangeVersions } from "./change-versions.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
@@ -25,7 +26,7 @@ import type { MovedVersions } from "./history/move-versions.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
-import { isOfEntries } from "./home.ts";
+import { hostFolder, isOfEntries } from "./home.ts";
 import { hashesOf } from "./purged-hashes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
@@ -236,9 +237,9 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     const loaded = yield* loadHistory({ history, wal: this.#log.present, queued: memo.versions });
     const { head } = loaded.origins;
-    const last = histories.lastHead;
-    const isOlder = last !== null && (head.seq < last.seq || (head.seq === last.seq && head.hash !== last.hash));
-    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.seq}`);
+    const { last } = histories;
+    const isOlder = last !== null && isBefore(head, last.head) && !this.#hasBegunAnew(loaded.origins, last);
+    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.head.seq}`);
     const isBroken = loaded.isBroken || isOlder;
     if (isBroken && history?.hasLost !== true) {
       note("versions of the history are missing or were changed");
@@ -248,6 +249,15 @@ export class SessionHistory {
     const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
     const unknown = isBroken ? lostTrust : loaded.unknown;
     return { ...loaded, isBroken, unknown, bases: new ContentBases(), startsSegment, end: null };
+  }
+
+  /**
+   * Whether another process has erased the home that this one has known: nothing is in it, or its first version is younger
+   * than the last one was. An older copy has only versions that were made before.
+   */
+  #hasBegunAnew(found: PresentOrigins, known: PresentOrigins): boolean {
+    if (found.head.seq === 0) return this.#place.folder.home.entries().every(({ name }) => name === hostFolder);
+    return found.firstMs !== null && known.lastMs !== null && found.firstMs > known.lastMs;
   }
 
   /** All versions, the oldest first. */
@@ -262,6 +272,9 @@ export class SessionHistory {
     return await inTurns(contentsOf({ history, queued: this.#setup.memo.versions }, hashes));
   }
 }
+
+const isBefore = (head: VersionHead, known: VersionHead): boolean =>
+  head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash);
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>
   `somebody has put files back to an earlier state: ${files.map(({ path }) => path).join(", ")}`;

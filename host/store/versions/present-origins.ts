@@ -30,6 +30,8 @@ export class PresentOrigins {
   readonly #files = new Map<string, FileOrigin>();
   readonly #runs = new Map<string, LoweredRun>();
   #head: VersionHead;
+  #firstMs: number | null = null;
+  #lastMs: number | null = null;
   #stated = 0;
 
   constructor(
@@ -48,6 +50,16 @@ export class PresentOrigins {
 
   get size(): number {
     return this.#files.size;
+  }
+
+  /** When the first version was made; `null` if it was not taken over here. */
+  get firstMs(): number | null {
+    return this.#firstMs;
+  }
+
+  /** When the last version was made; `null` if none was taken over here. */
+  get lastMs(): number | null {
+    return this.#lastMs;
   }
 
   /** Whether anybody has said of any file where it comes from. Edits by hand have an origin without that. */
@@ -79,6 +91,8 @@ export class PresentOrigins {
       this.#put(key, file.sha256 === null ? null : originOf(version, file.sha256, file.trust, source));
     }
     this.#head = head;
+    if (head.seq === 1) this.#firstMs = version.atMs;
+    this.#lastMs = version.atMs;
   }
 
   #put(key: string, origin: FileOrigin | null): void {

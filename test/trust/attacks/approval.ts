@@ -70,11 +70,12 @@ export const approval = attacksOf("an approval", [
       const record = stage.record("pending", id);
       const kept = record.read() as PendingWrite;
       expect(await approve(stage, id)).toMatchObject({ applied: true });
+      const again = () => expect(approve(stage, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND"));
       record.write(kept);
-      await stage.unchanged(() => approve(stage, id));
+      await stage.unchanged(again);
       await stage.save("menu", "Cake", user);
       record.write(kept);
-      await stage.unchanged(() => approve(stage, id));
+      await stage.unchanged(again);
       const other = stage.forge({ ...kept, callId: "another" });
       expect(await stage.unchanged(() => approve(stage, other))).toMatchObject({ applied: false });
     },

@@ -1,4 +1,6 @@
 /** A run reads a poisoned entry, and its model says it again in its own words, or in another place. */
+import { rmSync } from "node:fs";
+
 import type { Runtime } from "memcell";
 import { expect } from "vitest";
 
@@ -184,6 +186,23 @@ export const runs = attacksOf("runs", [
       const [first] = record.read() as { run: string; trust: string; atMs: number }[];
       record.write([first, ...Array.from({ length: 999 }, (_, at) => ({ ...first, run: `other-${at}` }))]);
       await readPage(stage.runtime, "last");
+      await stage.waits(() => stage.save("summary", summary, model("first")));
+      await stage.waits(() => stage.save("summary", summary, model("new")));
+    },
+  },
+  {
+    attack: "somebody removes the record of what runs have read, or puts back an older one",
+    happens: "waits: the history says which runs have read, and a missing record counts for all",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await readPage(stage.runtime, "first");
+      const record = stage.record("runs", "trust");
+      const older = record.read();
+      await readPage(stage.runtime, "second");
+      record.write(older);
+      await stage.waits(() => stage.save("summary", summary, model("second")));
+      rmSync(record.path);
       await stage.waits(() => stage.save("summary", summary, model("first")));
       await stage.waits(() => stage.save("summary", summary, model("new")));
     },

@@ -102,14 +102,11 @@ export const limits = attacksOf("what the gate does not stop", [
     },
   },
   {
-    attack: "somebody removes `.memcell`, or only the record of what runs have read",
+    attack: "somebody removes `.memcell`",
     happens: "takes effect: all files count as made by hand, and all runs as new",
     on: "files",
     play: async (stage) => {
       await stage.poisonAll();
-      await stage.runtime.call("ReadUserMemory", { name: "page" }, model("r"));
-      rmSync(stage.record("runs", "trust").path);
-      expect(await summarize(stage)).toMatchObject({ ok: true });
       await stage.restart();
       rmSync(join(stage.home(), ".memcell"), { recursive: true });
       await isLaundered(stage);

@@ -1,4 +1,4 @@
-import type { VersionHead } from "../../versions/version.ts";
+import type { PresentOrigins } from "../../versions/present-origins.ts";
 import { isSameTail } from "../commit/find-records.ts";
 import type { WalTail } from "../commit/find-records.ts";
 import type { KnownHistory } from "./known-history.ts";
@@ -66,9 +66,9 @@ export class KeptHistory<Id = unknown> {
     this.#read = read;
   }
 
-  /** Where the history ended when it was last seen; `null` if that is not known. */
-  get lastHead(): VersionHead | null {
-    return this.#kept.last(this.#id)?.origins.head ?? null;
+  /** What the history said when it was last seen; `null` if that is not known. */
+  get last(): PresentOrigins | null {
+    return this.#kept.last(this.#id)?.origins ?? null;
   }
 
   of(tail: WalTail): KnownHistory | null {
