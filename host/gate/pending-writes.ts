@@ -50,11 +50,16 @@ async function checkRoom(
 ): Promise<void> {
   const ofRun = present.filter(({ run }) => run === hashOfRun(write.run));
   const sizes = await records.sizes("pending");
+  const bytesOf = (id: string): number => {
+    const size = sizes.get(id) ?? 0;
+    // No host has written a record that is larger than all of them may be. It keeps nobody's write out.
+    return size > bytesMax ? 0 : size;
+  };
   const check = (names: readonly PendingName[], whose: string, [countMax, sumMax]: readonly [number, number]): void => {
     if (names.length >= countMax) {
       throw full(action, `${names.length} writes${whose} wait already`, `${countMax}`, decideFirst);
     }
-    const sum = names.reduce((before, { id }) => before + (sizes.get(id) ?? 0), bytes);
+    const sum = names.reduce((before, { id }) => before + bytesOf(id), bytes);
     if (sum <= sumMax) return;
     const summed = `with it, the records of the writes${whose} that wait would have ${sum} bytes`;
     throw full(action, summed, `${sumMax}`, decideFirst);

@@ -65,6 +65,11 @@ export class JournalFiles {
     }
   }
 
+  /** Moves a file that was read to the trash if it is not UTF-8 text: returns where it is then, else `null`. */
+  trashDamaged(path: string): string | null {
+    return this.#damaged.has(path) ? journal.trash(path) : null;
+  }
+
   /** Whether a file surely has no word with one of the beginnings. See `Scope.wordsOf`. */
   hasNoneOf(path: string, beginnings: string): boolean {
     return journal.wordsOf(path, beginnings) === null;

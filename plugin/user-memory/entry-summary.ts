@@ -8,8 +8,8 @@ import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 /** Reads an entry's file for a list, unless it is too large for any entry, or the call has read too much. */
 export function summaryOf(file: EntryFile): EntrySummary {
   const { name, bytes } = file;
-  bytesLeft -= bytes > fileBytesMax ? 0 : bytes;
-  const entry = bytes > fileBytesMax || bytesLeft < 0 ? null : loadUnlessUnsafe(name, yamlBudget);
+  bytesLeft -= isNoSummary(bytes) ? 0 : bytes;
+  const entry = isNoSummary(bytes) || bytesLeft < 0 ? null : loadUnlessUnsafe(name, yamlBudget);
   const said = entry?.description ?? null;
   const description = said === null ? null : asIndexDescription(said, name);
   if (entry === null || "unreadable" in entry) {
@@ -28,6 +28,9 @@ let bytesLeft = 64 * 1024 * 1024;
 
 /** The largest body and front matter, in characters of four bytes, and the fences. */
 const fileBytesMax = entryLimits.bodyBytesMax + 4 * frontMatterLimits.charsMax + 32;
+
+/** Lists and indexes do not read such a file. */
+export const isNoSummary = (bytes: number): boolean => bytes > fileBytesMax;
 
 const changedMs = ({ changedUs }: EntryFile): number => Math.floor((changedUs ?? 0) / 1_000);
 

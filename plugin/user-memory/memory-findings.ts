@@ -8,6 +8,7 @@ import type { FoundText } from "./damaged-text.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
+import { isNoSummary } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
 import { loadUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
@@ -189,7 +190,7 @@ function findEntry(name: string, bytes: number): FoundEntry | null {
   if (entry === null) return null;
   if ("unreadable" in entry) {
     const { text: _, ...facts } = entry;
-    return facts;
+    return isNoSummary(bytes) ? { ...facts, description: null } : facts;
   }
   const { description, created, incomplete, headBytes, body } = entry;
   const hidden = hiddenLineFault("its description", description) ?? hiddenFault("its text", body);

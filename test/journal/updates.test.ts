@@ -56,18 +56,19 @@ test("a person's text around a block keeps its bytes", async () => {
   );
 });
 
-test("a file that is not text fails only writes to itself", async () => {
+test("of a file that is not text what can be read counts, and a write to it moves it to the trash", async () => {
   const ctx = { userId: "broken" };
-  lay("broken", "2026/01/02.md", Uint8Array.of(0xff, 0xfe));
+  lay("broken", "2026/01/02.md", Uint8Array.of(0xe9, 0x0a));
   const write = (target: string): unknown => runtime.call("memory_write", { key: target, content: "", target }, ctx);
-  expect(await write("daily")).toMatchObject({ ok: false, error: { code: "MEMORY_STORAGE_ERROR" } });
-  const note = '1 file could not be read: "2026/01/02.md"';
+  const note = '1 file could not be read in part, because not all of it is UTF-8 text: "2026/01/02.md" line 1';
   expect(await write("summary")).toMatchObject({ ok: true, message: expect.stringContaining(note) });
   expect(await runtime.call("memory_read", { key: "x" }, ctx)).toMatchObject({
     error: { code: "MEMORY_KEY_NOT_FOUND", of: "ENTRY_NOT_FOUND", message: expect.stringContaining(note) },
   });
   const found = await runtime.call("memory_search", { query: "SUMM" }, ctx);
   expect(found).toMatchObject({ ok: true, message: expect.stringContaining(note) });
+  const trashed = "the previous file was not UTF-8 text and is now trash/2026/01/02.";
+  expect(await write("daily")).toMatchObject({ ok: true, message: expect.stringContaining(trashed) });
 });
 
 test("a block that fits no answer is reported with its size, and does not hide others", async () => {

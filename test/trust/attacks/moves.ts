@@ -45,7 +45,10 @@ export const moves = attacksOf("a move", [
     play: async (stage) => {
       await stage.poisonAll();
       writeFileSync(join(stage.home(), "memory/page.md"), `---\nbroken: [\n---\n${poison}`);
-      expect(await stage.runtime.upkeep.mend(owner)).toMatchObject([{ problem: "entry-unreadable" }]);
+      expect(await stage.runtime.upkeep.mend(owner)).toMatchObject([
+        { problem: "line-differs" },
+        { problem: "entry-unreadable" },
+      ]);
       expect(await stage.trustOf("page.md")).toBe("tool_external");
     },
   },
