@@ -46,11 +46,24 @@ import type { CheckedOptions } from "./runtime-options.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  return await createRuntimeWith(options, []);
+  return await createRuntimeWith(options, {});
 }
 
-/** The same, with more plugins of the package than the options name: for a command that needs certain ones, or all. */
-export async function createRuntimeWith(options: RuntimeOptions, besides: Besides): Promise<Runtime> {
+/** What only the `memcell` command decides. */
+export interface Creation {
+  /** Plugins of the package that are needed besides those that the options name: certain ones, or all. Default: none. */
+  readonly besides?: Besides | undefined;
+  /** How long to wait while another runtime writes the audit log. Milliseconds. Default: `waitMs`. */
+  readonly logWaitMs?: number | undefined;
+  /** Ends this wait with `CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** As `createRuntime`. */
+export async function createRuntimeWith(
+  options: RuntimeOptions,
+  { besides = [], logWaitMs, signal }: Creation,
+): Promise<Runtime> {
   const checked = checkOptions(options);
   const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
   const measures = new Measures(bounds.meterProvider);
@@ -74,7 +87,14 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
     },
   );
   const identities = catalog.plugins.map(identityOf);
-  const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };
+  const logParts = {
+    isAmongUsers: definition.holdsFile,
+    plugins: identities,
+    policy: policy.sha256,
+    waitMs: logWaitMs ?? waitMs,
+    signal,
+    onLog,
+  };
   const log = await modules
     .then(() => openRuntimeLog(bounds.auditLog, logParts))
     .catch(async (error: unknown) => {
