@@ -167,7 +167,8 @@ async function lockHead(
     }
     if (!isTold) note(`audit log: ${inUse}; waiting until it is closed, for at most ${waitMs} ms`);
     isTold = true;
-    if (signal?.aborted) throw new ToolError("CANCELLED", `Cannot open the audit log: ${inUse}, and the wait was ended`);
+    if (signal?.aborted)
+      throw new ToolError("CANCELLED", `Cannot open the audit log: ${inUse}, and the wait was ended`);
     await setTimeout(pollMs);
   }
 }
