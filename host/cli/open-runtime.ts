@@ -44,7 +44,7 @@ export async function openRuntime(
   const { auditLog, ...others } = runtimeOptions(settings.values);
   const logWaitMs = Math.min(settings.values.waitMs, auditLimits.openMs);
   const all = { ...others, ...options, ...place, ...(auditLog && !isReading && { auditLog }), threadsMax: 1 };
-  return await createRuntimeWith(all, { besides, logWaitMs });
+  return await createRuntimeWith(all, { besides, logWait: { waitMs: logWaitMs } });
 }
 
 async function refuseMissing({ values: { data }, sources }: Settings, place: PlaceOfMemory): Promise<void> {

@@ -77,7 +77,7 @@ async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, closeGr
   // Other commands end at once when nobody reads their output. Here calls can still be running.
   output.removeAllListeners("error");
   // One user's calls run one after the other, so a second thread would be idle.
-  const runtime = await createRuntimeWith({ threadsMax: 1, ...options }, { signal });
+  const runtime = await createRuntimeWith({ threadsMax: 1, ...options }, { logWait: { signal } });
   await serveStdio({ runtime, userId, originClass, signal, input, output, onFault, closeGraceMs });
   // Output that the client does not read would keep the process alive forever.
   if (output.writableLength > 0) process.exit(0);
@@ -93,7 +93,7 @@ async function serveOverHttp(options: RuntimeOptions, { options: http, metrics: 
   // Disposed of last: it shows how the runtime closes.
   await using metrics = address && (await startMetrics(address));
   const metered = metrics && { meterProvider: metrics.meterProvider };
-  await using runtime = await createRuntimeWith({ ...options, ...metered, warmThreads: true }, { signal });
+  await using runtime = await createRuntimeWith({ ...options, ...metered, warmThreads: true }, { logWait: { signal } });
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
   });

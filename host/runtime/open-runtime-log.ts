@@ -12,14 +12,14 @@ export const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity =
   sha256,
 });
 
-type RuntimeParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs" | "signal"> & {
+export type RuntimeLogParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs" | "signal"> & {
   readonly onLog: (entry: LogEntry) => void;
 };
 
 /** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 export async function openRuntimeLog(
   options: AuditLogOptions | undefined,
-  { onLog, ...parts }: RuntimeParts,
+  { onLog, ...parts }: RuntimeLogParts,
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });

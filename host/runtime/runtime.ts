@@ -29,6 +29,7 @@ import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
+import type { RuntimeLogParts } from "./open-runtime-log.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { checkOptions } from "./runtime-options.ts";
 import type { CheckedOptions } from "./runtime-options.ts";
@@ -52,18 +53,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 /** What only the `memcell` command decides. */
 export interface Creation {
   /** Plugins of the package that are needed besides those that the options name: certain ones, or all. Default: none. */
-  readonly besides?: Besides | undefined;
-  /** How long to wait while another runtime writes the audit log. Milliseconds. Default: `waitMs`. */
-  readonly logWaitMs?: number | undefined;
-  /** Ends this wait with `CANCELLED`. */
-  readonly signal?: AbortSignal | undefined;
+  readonly besides?: Besides;
+  /** How long to wait while another runtime writes the audit log. Default: for `waitMs`. */
+  readonly logWait?: Partial<Pick<RuntimeLogParts, "waitMs" | "signal">>;
 }
 
 /** As `createRuntime`. */
-export async function createRuntimeWith(
-  options: RuntimeOptions,
-  { besides = [], logWaitMs, signal }: Creation,
-): Promise<Runtime> {
+export async function createRuntimeWith(options: RuntimeOptions, creation: Creation): Promise<Runtime> {
+  const { besides = [], logWait } = creation;
   const checked = checkOptions(options);
   const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
   const measures = new Measures(bounds.meterProvider);
@@ -87,16 +84,9 @@ export async function createRuntimeWith(
     },
   );
   const identities = catalog.plugins.map(identityOf);
-  const logParts = {
-    isAmongUsers: definition.holdsFile,
-    plugins: identities,
-    policy: policy.sha256,
-    waitMs: logWaitMs ?? waitMs,
-    signal,
-    onLog,
-  };
+  const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await modules
-    .then(() => openRuntimeLog(bounds.auditLog, logParts))
+    .then(() => openRuntimeLog(bounds.auditLog, { ...logParts, ...logWait }))
     .catch(async (error: unknown) => {
       await pool.close();
       throw error;
