@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 
-import { hiddenIn } from "../../shared/hidden-text.ts";
+import { firstHidden } from "../../shared/hidden-text.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { trimmed } from "./block-text.ts";
 import { Comparison } from "./compare-answers.ts";
@@ -21,8 +21,7 @@ const everything = { tool: "memory_search", params: { query: "", limit: 100 } } 
 /** The parameters for agentool, or the code with which only memcell must answer. */
 type Translated = { readonly params: object } | { readonly code: string };
 
-const isSeenLine = (text: string): boolean =>
-  !/[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u.test(text) && hiddenIn(text) === null;
+const isSeenLine = (text: string): boolean => !/\p{Cc}/u.test(text) && firstHidden(text) === null;
 const isUnfitTag = (tag: string): boolean => /[|]|--!?>/.test(tag) || !isSeenLine(tag) || tag.length > 100;
 const isUnfitKey = (key: string): boolean => !isSeenLine(key) || key.length > 200;
 
