@@ -8,8 +8,8 @@ export const auditLimits = {
   /** The smallest size that can be configured. It holds some hundred calls; smaller files would only add file names. */
   fileBytesMin: 64 * kib,
   /**
-   * How long an opening waits for another runtime to close the log: another command does so in milliseconds, a server not
-   * before it stops.
+   * How long a command waits for another runtime to close the log: another command does so in milliseconds, a server not
+   * before it stops. A server waits longer: the one that it takes over from can be stopping.
    */
   openMs: 2_000,
   /** One record, as a line. The longest valid one names 60,000 files of 255 characters, in 21 MB. */

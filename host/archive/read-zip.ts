@@ -1,20 +1,22 @@
 /**
  * Reads memory files from an untrusted zip file. Only this file imports yauzl.
  *
- * Accepts a file only if it can be read in one way: its parts follow one another from the first byte to the last, both
- * headers of each entry agree, names are plain ASCII. So other programs find the same files in it. All limits are
+ * Accepts a file only if it can be read in one way: its parts follow one another from the first byte to the last, what is
+ * told twice of an entry agrees, names are plain ASCII. So other programs find the same files in it. All limits are
  * checked against the declared sizes before anything is inflated, and inflating ends at the declared size.
+ *
+ * What a desktop adds when a person packs an export again is left out: folders, and the files of `isOfMac`.
  */
-import { crc32 } from "node:zlib";
+import { promisify } from "node:util";
+import { crc32, inflateRaw } from "node:zlib";
 
-import { fromBufferPromise } from "yauzl";
+import { fromBufferPromise, parseExtraFields } from "yauzl";
 import type { Entry, LocalFileHeader, ZipFile } from "yauzl";
 
 import { storeLimits } from "../../shared/limits.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import { isScopePath } from "../../shared/path.ts";
+import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
-import { boundedBytes } from "../values/bounded-bytes.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
@@ -32,35 +34,46 @@ export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
   if (end.entries > entriesMax) throw unfit(`the file has ${end.entries} entries, at most ${entriesMax} allowed`);
   try {
     const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: false });
-    return await readEntries(zip, end.listAt);
+    return await readEntries(zip, bytes.subarray(0, end.listAt));
   } catch (error) {
     if (error instanceof ToolError) throw error;
     throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is damaged", { cause: error });
   }
 }
 
-async function readEntries(zip: ZipFile, listAt: number): Promise<MemoryFile[]> {
-  const found: Named<Entry>[] = [];
-  const sums = new ScopeSums();
+/** `parts`: everything before the list of entries. */
+async function readEntries(zip: ZipFile, parts: Buffer): Promise<MemoryFile[]> {
+  const listed: Named<Entry>[] = [];
   for await (const entry of zip.eachEntry()) {
     const name = entry.fileNameRaw.toString();
-    const reason = refusalOfEntry(name, entry);
-    if (reason !== null) throw unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
+    if (!isPlainName(name)) throw refused(name, noName);
+    listed.push([name, entry]);
+    await giveTurn();
+  }
+  const names = listed.map(([name]) => name);
+  refuseDuplicates(names);
+  const found = kindsOf(names);
+  const sums = new ScopeSums();
+  for (const [at, [name, entry]] of listed.entries()) {
+    const { below, kind } = found[at] ?? nothing;
+    const reason = refusalOfEntry(entry, kind, below);
+    if (reason !== null) throw refused(name, reason);
     // What is said about the files does not count: a scope can be full to the last byte.
-    if (!aboutFiles.has(name)) sums.add(name, entry.uncompressedSize);
-    found.push([name, entry]);
-    await giveTurn();
+    if (kind !== "about") sums.add(kind === "file" ? below : "", entry.uncompressedSize);
   }
-  refuseDuplicates(found.map(([name]) => name));
-  let at = 0;
+  let endsAt = 0;
   const contents: Named<Uint8Array>[] = [];
-  for (const [name, entry] of found) {
+  for (const [at, named] of listed.entries()) {
     await giveTurn();
-    at = await endOf(zip, [name, entry], at);
-    contents.push([name, await contentOf(zip, [name, entry])]);
+    const data = await dataOf(zip, named, { parts, at: endsAt });
+    endsAt = data.endsAt;
+    // Also of what is left out: what is hidden in it could be a file for another program.
+    const content = await contentOf(data.bytes, named);
+    const { below, kind } = found[at] ?? nothing;
+    if (kind === "about" || kind === "file") contents.push([below, content]);
   }
-  if (at !== listAt) throw unfit("the file has something before, between or behind its parts");
-  return filesIn(contents);
+  if (endsAt !== parts.length) throw unfit("the file has something before, between or behind its parts");
+  return filesIn(new Map(contents));
 }
 
 /** An entry's name in the file, and the entry or its content. */
@@ -78,81 +91,186 @@ const flagStrong = 0x2040;
 const methodStored = 0;
 const methodDeflated = 8;
 const extraZip64 = 0x0001;
+/** A name in Unicode, which some programs use instead of the other one. */
+const extraName = 0x7075;
+const slash = 0x2f;
 const dosFolder = 0x10;
 const unixKinds = 0o170000;
 const unixFile = 0o100000;
+const unixFolder = 0o040000;
+
+type Kind = "about" | "file" | "folder" | "left-out";
+
+/** What an entry is, and its name below the folder that was packed. */
+interface Found {
+  readonly below: string;
+  readonly kind: Kind | null;
+}
+
+const nothing: Found = { below: "", kind: null };
+const noName = `its name is neither "${labelName}" nor a scope and a path inside it`;
+
+/** Whether every program takes a name for the same path, which leads nowhere else. It can end with a slash. */
+const isPlainName = (name: string): boolean =>
+  name.length <= nameCharsMax &&
+  /^[ -~]+$/.test(name) &&
+  !/[\\:]/.test(name) &&
+  name
+    .replace(/\/$/, "")
+    .split("/")
+    .every((part) => part !== "" && part !== "." && part !== "..");
+
+/** A folder's name of 255 characters, a scope and a path. */
+const nameCharsMax = 600;
+
+/** Sees through one folder around everything, which is there if a person has packed the folder and not what is in it. */
+function kindsOf(names: readonly string[]): Found[] {
+  const labels = names.filter((name) => name.split("/", 3).length === 2 && name.endsWith(`/${labelName}`));
+  const [label = "", ...others] = names.includes(labelName) ? [] : labels;
+  const top = others.length === 0 ? label.slice(0, -labelName.length) : "";
+  return names.map((name) => {
+    if (!name.startsWith(top)) return { below: name, kind: isOfMac(name) ? "left-out" : null };
+    const below = name.slice(top.length);
+    return { below, kind: kindOf(below) };
+  });
+}
+
+function kindOf(name: string): Kind | null {
+  if (aboutFiles.has(name)) return "about";
+  if (isOfMac(name)) return "left-out";
+  if (isScopePath(placeOf(name)?.path ?? "")) return "file";
+  const folder = name.replace(/\/$/, "");
+  const isFolder = name === "" || (folder !== name && (scopeName.test(folder) || kindOf(folder) === "file"));
+  return isFolder ? "folder" : null;
+}
+
+/** What macOS keeps for itself: how a folder is shown, and what a file has besides its content. No path of ours is one. */
+const isOfMac = (name: string): boolean => /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|\._[^/]*)$/.test(name);
 
 /** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
-function refusalOfEntry(name: string, entry: Entry): string | null {
+function refusalOfEntry(entry: Entry, found: Kind | null, below: string): string | null {
   const { generalPurposeBitFlag: flags, compressionMethod: method, externalFileAttributes: attributes } = entry;
   const { compressedSize, uncompressedSize, extraFields } = entry;
   if ((flags & (flagEncrypted | flagStrong)) !== 0) return "it is encrypted";
-  if (name.endsWith("/") || (attributes & dosFolder) !== 0) return "it is a folder, only files are allowed";
+  const isFolder = entry.fileNameRaw.at(-1) === slash;
+  if (!isFolder && (attributes & dosFolder) !== 0) return "it is a folder without a slash at its end";
   const kind = (attributes >>> 16) & unixKinds;
-  if (kind !== 0 && kind !== unixFile) return "it is a link or no regular file";
-  const isKnown = aboutFiles.has(name) || isScopePath(placeOf(name)?.path ?? "");
-  if (!isKnown) return `its name is neither "${labelName}" nor a scope and a path inside it`;
+  if (kind !== 0 && kind !== (isFolder ? unixFolder : unixFile)) return "it is a link or no regular file";
+  if (found === null) return noName;
+  if (isFolder && uncompressedSize !== 0) return "it is a folder with a content";
   if (method !== methodStored && method !== methodDeflated) return `its compression is ${method}, allowed are 0 and 8`;
-  if ((flags & flagDescriptor) !== 0) return "its size comes after its content, allowed only before it";
+  // Whoever reads the file from its beginning would have to search for the end of such a content.
+  if ((flags & flagDescriptor) !== 0 && method === methodStored && compressedSize !== 0) {
+    return "its size comes after its content, which is not compressed";
+  }
   if (extraFields.some(({ id }) => id === extraZip64)) return "it is in the zip64 form, which no export is";
-  const bytesMax = aboutFiles.get(name) ?? storeLimits.fileBytesMax;
+  if (extraFields.some(({ id }) => id === extraName)) return "it has a second name";
+  const bytesMax = aboutFiles.get(below) ?? storeLimits.fileBytesMax;
   if (uncompressedSize > bytesMax) return `it is ${uncompressedSize} bytes, at most ${bytesMax} allowed`;
   if (method === methodStored && compressedSize !== uncompressedSize) return "its two sizes do not agree";
   return null;
 }
 
 /** The fields that both headers of an entry have. Programs differ in which header they use. */
-const toldTwice = [
-  "generalPurposeBitFlag",
-  "compressionMethod",
-  "crc32",
-  "compressedSize",
-  "uncompressedSize",
-] as const satisfies readonly (keyof Entry & keyof LocalFileHeader)[];
+const toldTwice = ["generalPurposeBitFlag", "compressionMethod"] as const;
+const measures = ["crc32", "compressedSize", "uncompressedSize"] as const;
 
-/** Where an entry's content ends. Throws unless the entry begins where the one before it ends, so no two overlap. */
-async function endOf(zip: ZipFile, [name, entry]: Named<Entry>, at: number): Promise<number> {
+interface ZipPlace {
+  readonly parts: Buffer;
+  /** Where the entry before ends. */
+  readonly at: number;
+}
+
+/** An entry's bytes, and where it ends. Throws unless it begins where the one before it ends, so no two overlap. */
+async function dataOf(
+  zip: ZipFile,
+  [name, entry]: Named<Entry>,
+  { parts, at }: ZipPlace,
+): Promise<{ readonly bytes: Buffer; readonly endsAt: number }> {
   if (entry.relativeOffsetOfLocalHeader !== at) {
     throw unfit(`entry ${quoted(name)} does not begin where the one before it ends`);
   }
   const header = await zip.readLocalFileHeaderPromise(entry);
-  const isSame = toldTwice.every((field) => header[field] === entry[field]);
-  if (!isSame || !header.fileName.equals(entry.fileNameRaw)) {
+  const isStreamed = (entry.generalPurposeBitFlag & flagDescriptor) !== 0;
+  const isSame =
+    toldTwice.every((field) => header[field] === entry[field]) &&
+    measures.every((field) => header[field] === entry[field] || (isStreamed && header[field] === 0));
+  if (!isSame || !header.fileName.equals(entry.fileNameRaw) || tellsOther(header)) {
     throw unfit(`entry ${quoted(name)} has two headers that do not agree`);
   }
-  return header.fileDataStart + entry.compressedSize;
+  const dataEnd = header.fileDataStart + entry.compressedSize;
+  const endsAt = isStreamed ? dataEnd + measuresBehind(parts.subarray(dataEnd), [name, entry]) : dataEnd;
+  if (endsAt > parts.length) throw damaged(name);
+  return { bytes: parts.subarray(header.fileDataStart, dataEnd), endsAt };
 }
 
-/** Reads an entry. Inflating ends as soon as there is more than was declared. */
-async function contentOf(zip: ZipFile, [name, entry]: Named<Entry>): Promise<Buffer> {
-  let content;
-  try {
-    const stream = await zip.openReadStreamPromise(entry);
-    content = await boundedBytes(stream as AsyncIterable<Buffer>, entry.uncompressedSize);
-  } catch (cause) {
-    throw new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
-  }
-  if (content?.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) {
-    throw unfit(`entry ${quoted(name)} is damaged`);
-  }
+/** Whether a header in front of an entry has fields that the list of entries must not have. */
+const tellsOther = ({ extraField }: LocalFileHeader): boolean =>
+  parseExtraFields(extraField).some(({ id }) => id === extraZip64 || id === extraName);
+
+/** How long the measures behind an entry's content are. A program that streams a zip file knows them only then. */
+function measuresBehind(bytes: Buffer, [name, entry]: Named<Entry>): number {
+  const told = Buffer.alloc(16);
+  told.writeUInt32LE(measuresSignature, 0);
+  measures.forEach((field, place) => told.writeUInt32LE(entry[field], 4 + 4 * place));
+  const behind = bytes.subarray(0, told.length);
+  if (behind.equals(told)) return told.length;
+  // The signature is optional.
+  if (behind.subarray(0, 12).equals(told.subarray(4))) return 12;
+  throw unfit(`entry ${quoted(name)} has measures behind its content that do not agree`);
+}
+
+const measuresSignature = 0x08074b50;
+
+/** Inflates an entry. Ends as soon as there is more than was declared. */
+async function contentOf(data: Buffer, [name, entry]: Named<Entry>): Promise<Buffer> {
+  const isDeflated = entry.compressionMethod === methodDeflated;
+  const content = isDeflated ? await inflated(data, [name, entry]) : Buffer.from(data);
+  if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw damaged(name);
   return content;
 }
 
-/** Throws if names are equal or differ only by case: on some disks they would be one file. */
+async function inflated(data: Buffer, [name, entry]: Named<Entry>): Promise<Buffer> {
+  let result;
+  try {
+    result = await inflate(data, { maxOutputLength: Math.max(1, entry.uncompressedSize), info: true });
+  } catch (cause) {
+    throw damaged(name, cause);
+  }
+  const { buffer, engine } = result as unknown as Inflated;
+  // For a program that reads the file from its beginning, other entries could be in the rest.
+  if (engine.bytesWritten !== data.length) throw damaged(name);
+  return buffer;
+}
+
+const inflate = promisify(inflateRaw);
+
+/** What `info: true` gives. */
+interface Inflated {
+  readonly buffer: Buffer;
+  /** `bytesWritten`: how many of the deflated bytes were needed. */
+  readonly engine: { readonly bytesWritten: number };
+}
+
+/** Throws if names are equal or differ only by case or a slash: on some disks they would be one file. */
 function refuseDuplicates(names: readonly string[]): void {
   const seen = new Map<string, string>();
   for (const name of names) {
-    const earlier = seen.get(name.toLowerCase());
+    const place = name.replace(/\/$/, "").toLowerCase();
+    const earlier = seen.get(place);
     if (earlier === name) throw unfit(`entry ${quoted(name)} is there twice`);
-    if (earlier !== undefined) throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case`);
-    seen.set(name.toLowerCase(), name);
+    if (earlier !== undefined)
+      throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case or a slash`);
+    seen.set(place, name);
   }
 }
 
-function filesIn([first, ...behind]: readonly Named<Uint8Array>[]): MemoryFile[] {
-  const label = first?.[0] === labelName ? readLabel(first[1]) : null;
-  if (label === null) throw unfit(`it does not begin with a "${labelName}" of version 1 or 2`);
-  const [origins, others] = originsIn(behind);
+function filesIn(contents: ReadonlyMap<string, Uint8Array>): MemoryFile[] {
+  const told = contents.get(labelName);
+  const label = told === undefined ? null : readLabel(told);
+  if (label === null) throw unfit(`it has no "${labelName}" of version 1 or 2`);
+  const others = Array.from(contents).filter(([name]) => !aboutFiles.has(name));
+  const origins = originsIn(contents);
   if (label.files !== others.length) throw unfit(`it holds ${others.length} files, and its label says ${label.files}`);
   return others.map(([name, content]) => {
     const trust = origins.get(name);
@@ -162,20 +280,15 @@ function filesIn([first, ...behind]: readonly Named<Uint8Array>[]): MemoryFile[]
   });
 }
 
-/** What is told of the trust of files, and the files. */
-function originsIn([first, ...others]: readonly Named<Uint8Array>[]): [
-  origins: ReadonlyMap<string, OriginClass>,
-  files: readonly Named<Uint8Array>[],
-] {
-  if (first === undefined) return [new Map(), []];
-  // In another place, it is in no scope.
-  if (first[0] !== originsName) return [new Map(), [first, ...others]];
-  const origins = readOrigins(first[1]);
+/** What is told of the trust of files. */
+function originsIn(contents: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, OriginClass> {
+  const told = contents.get(originsName);
+  if (told === undefined) return new Map();
+  const origins = readOrigins(told);
   if (origins === null) throw unfit(`its "${originsName}" is not of version 1, or names a file twice`);
-  const names = new Set(others.map(([name]) => name));
-  const missing = Array.from(origins.keys()).find((name) => !names.has(name));
+  const missing = Array.from(origins.keys()).find((name) => aboutFiles.has(name) || !contents.has(name));
   if (missing !== undefined) throw unfit(`its "${originsName}" names ${quoted(missing, 100)}, which is not there`);
-  return [origins, others];
+  return origins;
 }
 
 /** The declared bytes of the files of each scope, and of all together. */
@@ -196,5 +309,10 @@ class ScopeSums {
 function refuseMore(bytes: number, bytesMax: number): void {
   if (bytes > bytesMax) throw unfit(`its files are more than ${bytesMax} bytes, which is the most allowed`);
 }
+
+const refused = (name: string, reason: string): ToolError => unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
+
+const damaged = (name: string, cause?: unknown): ToolError =>
+  new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
 
 const unfit = (reason: string): ToolError => new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`);

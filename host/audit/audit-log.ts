@@ -20,8 +20,8 @@ export interface AuditLogOptions {
   /**
    * The log's file. If it or the folders above it are missing, they are created with access for their owner only. It
    * must be outside the folder that holds the users' files, and a plain file with one name; otherwise `STORAGE_UNSAFE`.
-   * One runtime can write it at a time; another one waits
-   * for two seconds at most, and then fails with `BUSY`.
+   * One runtime can write it at a time; another one reports to `onLog` that it waits, for `waitMs` at most, and then
+   * fails with `BUSY`.
    */
   readonly file: string;
   /**

@@ -1,3 +1,4 @@
+import { auditLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
@@ -41,8 +42,9 @@ export async function openRuntime(
   const place = storeFor(settings, userId);
   if (isOwners) await refuseMissing(settings, place);
   const { auditLog, ...others } = runtimeOptions(settings.values);
+  const logWaitMs = Math.min(settings.values.waitMs, auditLimits.openMs);
   const all = { ...others, ...options, ...place, ...(auditLog && !isReading && { auditLog }), threadsMax: 1 };
-  return await createRuntimeWith(all, besides);
+  return await createRuntimeWith(all, { besides, logWait: { waitMs: logWaitMs } });
 }
 
 async function refuseMissing({ values: { data }, sources }: Settings, place: PlaceOfMemory): Promise<void> {

@@ -7,7 +7,7 @@ import { storeFor } from "../config/store-settings.ts";
 import type { PlaceOfMemory } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
-import { createRuntime } from "../runtime/runtime.ts";
+import { createRuntimeWith } from "../runtime/runtime.ts";
 import type { MetricsServer } from "../serve/metrics/start-metrics-server.ts";
 import type { HttpServeOptions, MetricsAddress } from "../serve/serve-options.ts";
 import { stopSignal } from "../serve/stop-signal.ts";
@@ -77,7 +77,7 @@ async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, closeGr
   // Other commands end at once when nobody reads their output. Here calls can still be running.
   output.removeAllListeners("error");
   // One user's calls run one after the other, so a second thread would be idle.
-  const runtime = await createRuntime({ threadsMax: 1, ...options });
+  const runtime = await createRuntimeWith({ threadsMax: 1, ...options }, { logWait: { signal } });
   await serveStdio({ runtime, userId, originClass, signal, input, output, onFault, closeGraceMs });
   // Output that the client does not read would keep the process alive forever.
   if (output.writableLength > 0) process.exit(0);
@@ -93,7 +93,7 @@ async function serveOverHttp(options: RuntimeOptions, { options: http, metrics: 
   // Disposed of last: it shows how the runtime closes.
   await using metrics = address && (await startMetrics(address));
   const metered = metrics && { meterProvider: metrics.meterProvider };
-  await using runtime = await createRuntime({ ...options, ...metered, warmThreads: true });
+  await using runtime = await createRuntimeWith({ ...options, ...metered, warmThreads: true }, { logWait: { signal } });
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
   });

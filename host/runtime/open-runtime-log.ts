@@ -1,4 +1,3 @@
-import { auditLimits } from "../../shared/limits.ts";
 import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
@@ -13,19 +12,18 @@ export const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity =
   sha256,
 });
 
-type RuntimeParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs"> & {
+export type RuntimeLogParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs" | "signal"> & {
   readonly onLog: (entry: LogEntry) => void;
 };
 
 /** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
 export async function openRuntimeLog(
   options: AuditLogOptions | undefined,
-  { onLog, waitMs, ...parts }: RuntimeParts,
+  { onLog, ...parts }: RuntimeLogParts,
 ): Promise<AuditLog | null> {
   if (options === undefined) return null;
   const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
   // Imported on demand: the log is half of the code that a runtime loads.
   const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
-  const boundMs = Math.min(waitMs, auditLimits.openMs);
-  return await openAuditLog(options, { ...parts, waitMs: boundMs, memcell: version, note });
+  return await openAuditLog(options, { ...parts, memcell: version, note });
 }

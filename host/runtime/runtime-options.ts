@@ -67,8 +67,9 @@ type OfFiles = "dataDir" | "mounts" | "durability";
 export type CheckedOptions = Required<Omit<RuntimeOptions, Unset | OfFiles>> & Pick<RuntimeOptions, Unset>;
 
 /** Adds the defaults to the options. Throws for invalid options: they are a mistake of the program, not of a call. */
-export function checkOptions(options: RuntimeOptions): CheckedOptions {
-  checkFields("createRuntime", options, optionFields);
+export function checkOptions(given: RuntimeOptions): CheckedOptions {
+  checkFields("createRuntime", given, optionFields);
+  const options = copyOptions(given);
   const { plugins = defaultPlugins, clock = Date.now, onLog = () => {}, instances = "restored" } = options;
   const store = storeOf(options);
   if (!Array.isArray(plugins)) throw new TypeError("plugins is not an array of files");
@@ -109,6 +110,13 @@ export function checkOptions(options: RuntimeOptions): CheckedOptions {
     queuedCallsPerUserMax: options.queuedCallsPerUserMax ?? queueLimits.callsPerUserMax,
     closeGraceMs: options.closeGraceMs ?? closingLimits.graceMs,
   };
+}
+
+/** Each option is read once, also an inherited one: `{ ...options }` would leave out the `onWrite` of a class. */
+function copyOptions(given: RuntimeOptions): RuntimeOptions {
+  const names = Object.keys(optionFields) as (keyof RuntimeOptions)[];
+  const read = names.map((name) => [name, given[name]] as const);
+  return Object.fromEntries(read.filter(([, value]) => value !== undefined));
 }
 
 function storeOf({ store, dataDir, mounts, durability }: RuntimeOptions): StoreDefinition {

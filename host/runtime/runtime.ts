@@ -29,6 +29,7 @@ import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
+import type { RuntimeLogParts } from "./open-runtime-log.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { checkOptions } from "./runtime-options.ts";
 import type { CheckedOptions } from "./runtime-options.ts";
@@ -46,11 +47,20 @@ import type { CheckedOptions } from "./runtime-options.ts";
  * await runtime.close();
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
-  return await createRuntimeWith(options, []);
+  return await createRuntimeWith(options, {});
 }
 
-/** The same, with more plugins of the package than the options name: for a command that needs certain ones, or all. */
-export async function createRuntimeWith(options: RuntimeOptions, besides: Besides): Promise<Runtime> {
+/** What only the `memcell` command decides. */
+export interface Creation {
+  /** Plugins of the package that are needed besides those that the options name: certain ones, or all. Default: none. */
+  readonly besides?: Besides;
+  /** How long to wait while another runtime writes the audit log. Default: for `waitMs`. */
+  readonly logWait?: Partial<Pick<RuntimeLogParts, "waitMs" | "signal">>;
+}
+
+/** As `createRuntime`. */
+export async function createRuntimeWith(options: RuntimeOptions, creation: Creation): Promise<Runtime> {
+  const { besides = [], logWait } = creation;
   const checked = checkOptions(options);
   const { store: definition, threadsMax, clock, onLog, waitMs, instances, fuelPolls, readOnly, ...bounds } = checked;
   const measures = new Measures(bounds.meterProvider);
@@ -76,7 +86,7 @@ export async function createRuntimeWith(options: RuntimeOptions, besides: Beside
   const identities = catalog.plugins.map(identityOf);
   const logParts = { isAmongUsers: definition.holdsFile, plugins: identities, policy: policy.sha256, waitMs, onLog };
   const log = await modules
-    .then(() => openRuntimeLog(bounds.auditLog, logParts))
+    .then(() => openRuntimeLog(bounds.auditLog, { ...logParts, ...logWait }))
     .catch(async (error: unknown) => {
       await pool.close();
       throw error;

@@ -4,12 +4,14 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
-import { createRuntime } from "memcell";
+import { createRuntime, memoryStore } from "memcell";
 import type { Runtime } from "memcell";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { auditLimits } from "../../shared/limits.ts";
 import { readRecords } from "../audit/audited-stage.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -79,6 +81,40 @@ test.for(
     /another runtime writes it, such as a server, .* (\d+) ms; stop that one/.exec(error.message) ?? [];
   expect(Number(waitedMs)).toBeLessThan(10_000);
   expect(await runtime.upkeep.listTrash(alice)).toHaveLength(1);
+});
+
+describe("a server that starts while another one stops", () => {
+  const ownFile = join(folder.path, "log/server.jsonl");
+  const serve = () => {
+    const args = ["serve", "--data", join(folder.path, "served"), "--audit-log", ownFile, "--user", "alice"];
+    const server = spawn(process.execPath, [program, ...args], { cwd: folder.path, stdio: "pipe" });
+    return { server, ended: once(server, "close"), waits: once(server.stderr, "data") };
+  };
+
+  test("says at once that it waits for the log, and serves when that is free", async () => {
+    const old = await createRuntime({ store: memoryStore(), auditLog: { file: ownFile }, threadsMax: 1 });
+    const { server, ended, waits } = serve();
+    expect(String(await waits)).toMatch(
+      /^warn log: audit log: another runtime writes it, such as a server; waiting until it is closed, for at most 30000 ms\n$/,
+    );
+    // Longer than a command would wait.
+    await setTimeout(auditLimits.openMs + 500);
+    await old.close();
+    server.stdin.end(`${JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" })}\n`);
+    expect(JSON.parse(await text(server.stdout))).toEqual({ jsonrpc: "2.0", id: 1, result: {} });
+    expect(await ended).toEqual([0, null]);
+  });
+
+  test("is stopped by SIGTERM while it waits", async () => {
+    const old = await createRuntime({ store: memoryStore(), auditLog: { file: ownFile }, threadsMax: 1 });
+    const { server, ended, waits } = serve();
+    await waits;
+    const errors = text(server.stderr);
+    server.kill("SIGTERM");
+    expect(await ended).toEqual([1, null]);
+    expect(await errors).toMatch(/^memcell serve: CANCELLED: Cannot open the audit log: .* the wait was ended\n$/);
+    await old.close();
+  });
 });
 
 test("the purge's plan names what would go, with JSON too, and says on which stream that nothing has gone", async () => {

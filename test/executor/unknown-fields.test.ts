@@ -50,6 +50,23 @@ test.for<readonly [options: object, name: string, nearest: string]>([
   expect(existsSync(dataDir)).toBe(false);
 });
 
+test("an option that is inherited counts like one of its own", async () => {
+  class Raising {
+    readonly store = memoryStore();
+    readonly threadsMax = 1;
+    onWrite(): "raise" {
+      return "raise";
+    }
+  }
+  const options = [new Raising(), Object.create(new Raising()) as Raising];
+  for (const each of options) {
+    const created = await createRuntime(each);
+    const result = await created.call("UpdateUserMemory", entry, alice);
+    expect(result).toMatchObject({ ok: false, error: { code: "WRITE_PENDING" } });
+    await created.close();
+  }
+});
+
 test("what is undefined, what a symbol names and what every object has are no options", async () => {
   const extra = { readonly: undefined, [Symbol("own")]: true, dataDir, threadsMax: 1 };
   const created = await createRuntime(extra);

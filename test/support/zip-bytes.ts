@@ -21,7 +21,7 @@ export interface ZipEntry extends Partial<Omit<HeaderFields, "name">> {
   readonly offset?: number;
   /** Appended after the content. */
   readonly behind?: Buffer;
-  readonly local?: Partial<HeaderFields>;
+  readonly local?: Partial<HeaderFields> & { readonly extra?: Buffer };
 }
 
 export interface ZipParts {
@@ -62,13 +62,34 @@ export function zipBytes(entries: readonly ZipEntry[], parts: ZipParts = {}): Bu
   return Buffer.concat([...pieces, ...list, end, comment, parts.behind ?? Buffer.alloc(0)]);
 }
 
-function localHeader({ flags, method, crc, compressed, size, name }: HeaderFields): Buffer {
+function localHeader({
+  flags,
+  method,
+  crc,
+  compressed,
+  size,
+  name,
+  extra = Buffer.alloc(0),
+}: HeaderFields & { readonly extra?: Buffer }): Buffer {
   const header = Buffer.alloc(30);
   header.writeUInt32LE(0x04034b50, 0);
   header.writeUInt16LE(20, 4);
   writeFields(header, 6, { flags, method, crc, compressed, size });
   header.writeUInt16LE(name.length, 26);
-  return Buffer.concat([header, name]);
+  header.writeUInt16LE(extra.length, 28);
+  return Buffer.concat([header, name, extra]);
+}
+
+/** An entry as a program writes it that cannot go back: its measures come behind its content. */
+export function streamed(entry: ZipEntry, hasSignature = true): ZipEntry {
+  const content = Buffer.from(entry.content ?? "");
+  const data = entry.data ?? deflateRawSync(content);
+  const measures = Buffer.alloc(16);
+  [0x08074b50, crc32(content), data.length, content.length].forEach((value, at) =>
+    measures.writeUInt32LE(value, at * 4),
+  );
+  const behind = hasSignature ? measures : measures.subarray(4);
+  return { ...entry, method: 8, flags: 8, data, behind, local: { crc: 0, compressed: 0, size: 0, ...entry.local } };
 }
 
 function listed(

@@ -1,7 +1,7 @@
 /** Zip files that are not exports, each wrong in one way, and the error for each. */
 import { deflateRawSync } from "node:zlib";
 
-import { zipBytes } from "../support/zip-bytes.ts";
+import { streamed, zipBytes } from "../support/zip-bytes.ts";
 import type { ZipEntry, ZipParts } from "../support/zip-bytes.ts";
 
 const labelOf = (files: number): ZipEntry => ({
@@ -24,35 +24,37 @@ const unix = (mode: number): number => (mode << 16) >>> 0;
 const zeros = Buffer.alloc(2 ** 21);
 const bombData = deflateRawSync(Buffer.alloc(2 ** 26));
 const zip64Extra = Buffer.concat([Buffer.from([1, 0, 16, 0]), Buffer.alloc(16)]);
+const secondName = Buffer.concat([Buffer.from([0x75, 0x70, 11, 0, 1, 0, 0, 0, 0]), Buffer.from("../b.m")]);
+const noLabel = /it has no "memcell-export.json"/;
+const inFolder = (folder: string, entry: ZipEntry): ZipEntry => ({ ...entry, name: `${folder}/${String(entry.name)}` });
 const ofName = /entry ".*" is refused: its name is neither/;
 const behindParts = /the file has something before, between or behind its parts/;
 
 export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
   ["nothing", Buffer.alloc(0), /the file is no zip file/],
   ["a text", Buffer.from("PK, but no zip file, for all that it is long enough"), /the file is no zip file/],
-  ["a zip file without entries", zipBytes([]), /it does not begin with a "memcell-export.json"/],
-  ["a zip file without a label", zipBytes([good]), /it does not begin with a "memcell-export.json"/],
-  ["a label that is not first", zipBytes([good, labelOf(1)]), /it does not begin with/],
-  ["a label of another version", labelled('{"version":3,"scopes":["memory"],"files":1}'), /it does not begin with/],
-  ["a label with a key twice", labelled('{"version":2,"version":1,"scope":"memory","files":1}'), /it does not begin/],
+  ["a zip file without entries", zipBytes([]), noLabel],
+  ["a zip file without a label", zipBytes([good]), noLabel],
   [
-    "a label of the second version in the first's form",
-    labelled('{"version":2,"scope":"memory","files":1}'),
-    /begin with/,
+    "labels in two folders",
+    zipBytes([inFolder("a", labelOf(1)), inFolder("b", labelOf(1)), inFolder("a", good)]),
+    noLabel,
   ],
-  ["a label that names no scope", labelled('{"version":2,"scopes":["../x"],"files":1}'), /it does not begin with/],
+  ["a file beside the folder of the label", zipBytes([inFolder("a", labelOf(1)), good]), ofName],
+  ["a label in a folder in a folder", zipBytes([inFolder("a/b", labelOf(1)), inFolder("a/b", good)]), noLabel],
+  ["a folder around it that climbs", zipBytes([inFolder("..", labelOf(1)), inFolder("..", good)]), ofName],
+  ["a label of another version", labelled('{"version":3,"scopes":["memory"],"files":1}'), noLabel],
+  ["a label with a key twice", labelled('{"version":2,"version":1,"scope":"memory","files":1}'), noLabel],
+  ["a label of the second version in the first's form", labelled('{"version":2,"scope":"memory","files":1}'), noLabel],
+  ["a label that names no scope", labelled('{"version":2,"scopes":["../x"],"files":1}'), noLabel],
   [
     "files of a scope that its label does not name",
     withFiles([{ ...good, name: "journal/a.md" }]),
     /entry "journal\/a.md" is in no scope that the label names/,
   ],
-  [
-    "a label with more in it",
-    labelled('{"version":1,"scope":"memory","files":1,"user":"x"}'),
-    /it does not begin with/,
-  ],
-  ["a label that is no JSON", labelled("{"), /it does not begin with/],
-  ["a label that is no UTF-8", labelled(Buffer.from([0xff])), /it does not begin with/],
+  ["a label with more in it", labelled('{"version":1,"scope":"memory","files":1,"user":"x"}'), noLabel],
+  ["a label that is no JSON", labelled("{"), noLabel],
+  ["a label that is no UTF-8", labelled(Buffer.from([0xff])), noLabel],
   ["a giant label", labelled(" ".repeat(4097)), /entry "memcell-export.json" is refused: it is 4097 bytes/],
   ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
   ["a trust of another version", toldTrust('{"version":2,"trust":{}}'), notTold],
@@ -70,7 +72,7 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
     /names "memory\/b.md", which is not there/,
   ],
   ["a trust that is no JSON", toldTrust("{"), notTold],
-  ["a trust behind the files", zipBytes([labelOf(2), good, originsOf("{}")]), /"memcell-origins.json" is in no scope/],
+  ["a wrong trust behind the files", zipBytes([labelOf(1), good, originsOf("{}")]), notTold],
   [
     "a giant trust",
     zipBytes([labelOf(1), { ...originsOf(""), size: 2 ** 25 }, good]),
@@ -91,7 +93,30 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ["a dot", named("memory/."), ofName],
   ["the host's own folder", named("memory/.memcell/journal"), ofName],
   ["a name of 65,535 bytes", named(`memory/${"x".repeat(65_528)}`), ofName],
-  ["a folder", named("memory/trash/"), /it is a folder/],
+  ["a folder with a content", named("memory/trash/"), /it is a folder with a content/],
+  ["a folder that no path leads through", withEntry({ name: "Library/", content: "" }), ofName],
+  [
+    "a folder in a file's place",
+    withFiles([good, { name: "memory/a.md/", content: "" }]),
+    /differ only by case or a slash/,
+  ],
+  [
+    "a link of a folder's name",
+    withEntry({ name: "memory/x/", attributes: unix(0o120777), content: "" }),
+    /no regular file/,
+  ],
+  [
+    "what macOS keeps, as a link",
+    withEntry({ name: "memory/.DS_Store", attributes: unix(0o120777) }),
+    /no regular file/,
+  ],
+  ["what macOS keeps, with a name that climbs", named("__MACOSX/../../a.md"), ofName],
+  ["what macOS keeps, damaged", withEntry({ name: "__MACOSX/._memory", crc: 1 }), /is damaged/],
+  [
+    "what macOS keeps, as a bomb",
+    withEntry({ name: ".DS_Store", method: 8, data: bombData, size: 2 ** 26 }),
+    /at most 2097152 allowed/,
+  ],
   ["a folder by its attributes", withEntry({ attributes: 0x10 }), /it is a folder/],
   ["a folder by its mode", withEntry({ attributes: unix(0o040755) }), /it is a link or no regular file/],
   ["a link", withEntry({ attributes: unix(0o120777), content: "/etc/passwd" }), /it is a link or no regular file/],
@@ -103,7 +128,38 @@ export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said:
   ["a strongly encrypted entry", withEntry({ flags: 0x41 }), /it is damaged/],
   ["a masked header", withEntry({ flags: 0x2000 }), /it is encrypted/],
   ["another compression", withEntry({ method: 12, data: Buffer.from("x") }), /its compression is 12/],
-  ["a size behind the content", withEntry({ flags: 8, behind: Buffer.alloc(16) }), /its size comes after its content/],
+  [
+    "a size behind a content that is not compressed",
+    withEntry({ flags: 8, behind: Buffer.alloc(16) }),
+    /its size comes after its content/,
+  ],
+  [
+    "a wrong size behind the content",
+    withFiles([{ ...streamed(good), behind: Buffer.alloc(16) }]),
+    /measures behind its content that do not agree/,
+  ],
+  [
+    "no size behind the content",
+    withFiles([{ ...streamed(good), behind: Buffer.alloc(0) }]),
+    /measures behind its content that do not agree/,
+  ],
+  [
+    "a size behind the content, and another in front",
+    withFiles([streamed({ ...good, local: { size: 5 } })]),
+    /two headers that do not agree/,
+  ],
+  [
+    "a size of 8 bytes behind the content",
+    withFiles([streamed({ ...good, local: { extra: zip64Extra } })]),
+    /two headers that do not agree/,
+  ],
+  [
+    "another entry in an entry's content, for a program that reads from the beginning",
+    withFiles([streamed({ ...good, data: Buffer.concat([deflateRawSync(Buffer.from("text")), zipBytes([good])]) })]),
+    /entry "memory\/a.md" is damaged/,
+  ],
+  ["a second name", withEntry({ extra: secondName }), /it has a second name/],
+  ["a second name in front", withEntry({ local: { extra: secondName } }), /two headers that do not agree/],
   ["zip64 fields", withEntry({ extra: zip64Extra }), /it is in the zip64 form/],
   ["zip64 fields that are needed", withEntry({ extra: zip64Extra, size: 2 ** 32 - 1 }), /it is in the zip64 form/],
   ["extra fields that end early", withEntry({ extra: Buffer.from([9, 9, 9, 0]) }), /it is damaged/],

@@ -7,6 +7,8 @@ import { expect, test } from "vitest";
 import { readZip } from "../../host/archive/read-zip.ts";
 import { ToolError } from "../../host/values/tool-error.ts";
 import { asTexts } from "../support/memory-files.ts";
+import { streamed, zipBytes } from "../support/zip-bytes.ts";
+import type { ZipEntry } from "../support/zip-bytes.ts";
 import { hostileZips, withFiles } from "./hostile-zips.ts";
 
 const failureOf = async (bytes: Buffer): Promise<unknown> =>
@@ -34,6 +36,40 @@ test("reads valid files, stored or deflated", async () => {
   expect(asTexts(files)).toEqual({ "MEMORY.md": "", "a.md": "text".repeat(1000), "trash/x": "\u00ff" });
 });
 
+const folder = (name: string): ZipEntry => ({ name, attributes: ((0o040755 << 16) | 0x10) >>> 0 });
+const label: ZipEntry = { name: "memcell-export.json", content: '{"version":1,"scope":"memory","files":2}' };
+const trust: ZipEntry = {
+  name: "memcell-origins.json",
+  content: '{"version":1,"trust":{"tool_external":["memory/a.md"]}}',
+};
+const a: ZipEntry = { name: "memory/a.md", content: "text".repeat(100), method: 8 };
+const b: ZipEntry = { name: "memory/trash/x", content: "" };
+const inside = (entry: ZipEntry): ZipEntry => ({ ...entry, name: `alice 1/${String(entry.name)}` });
+
+test.for<readonly [what: string, entries: readonly ZipEntry[]]>([
+  ["with folders, in any order", [folder("memory/"), b, folder("memory/trash/"), a, trust, label]],
+  ["as the folder around it", [folder("alice 1/"), ...[folder("memory/"), a, b, label, trust].map(inside)]],
+  [
+    "as macOS packs it",
+    [
+      folder("alice 1/"),
+      { name: "alice 1/.DS_Store", content: "Bud1" },
+      { name: "__MACOSX/alice 1/._.DS_Store", content: "x", method: 8 },
+      ...[label, trust, a, { name: "memory/.DS_Store", content: "Bud1" }, b, { name: "memory/._a.md" }].map(inside),
+      folder("__MACOSX/"),
+    ].map((entry) => (String(entry.name).endsWith("/") ? entry : streamed(entry))),
+  ],
+  ["streamed, without the optional signature", [label, trust, a, b].map((entry) => streamed(entry, false))],
+  [
+    "streamed, with folders",
+    [folder("memory/"), folder("memory/trash/"), label, trust, a, b].map((entry) => streamed(entry)),
+  ],
+])("reads what a person has packed again: %s", async ([, entries]) => {
+  const files = await readZip(zipBytes(entries));
+  expect(asTexts(files)).toEqual({ "a.md": "text".repeat(100), "trash/x": "" });
+  expect(files.find(({ path }) => path === "a.md")?.trust).toBe("tool_external");
+});
+
 test("reads a memory that is full to the last byte; the export's label does not count", async () => {
   const content = Buffer.alloc(2 ** 21);
   const trash = Array.from({ length: 32 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
@@ -43,7 +79,11 @@ test("reads a memory that is full to the last byte; the export's label does not 
 });
 
 test("refuses every truncated zip file, and notices every flipped byte that has a meaning", async () => {
-  const whole = withFiles([{ name: "memory/a.md", content: "text", method: 8 }]);
+  const entry = { name: "memory/a.md", content: "text", method: 8 };
+  for (const each of [entry, streamed(entry)]) await refuseWrong(withFiles([each]));
+});
+
+async function refuseWrong(whole: Buffer): Promise<void> {
   const expected = await readZip(whole);
   for (let length = 0; length < whole.length; length++) {
     expect(await failureOf(whole.subarray(0, length))).toBeInstanceOf(ToolError);
@@ -54,4 +94,4 @@ test("refuses every truncated zip file, and notices every flipped byte that has 
     const outcome = await readZip(turned).catch((error: unknown) => error);
     if (!(outcome instanceof ToolError)) expect(outcome).toEqual(expected);
   }
-});
+}

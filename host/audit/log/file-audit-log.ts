@@ -21,14 +21,16 @@ export interface AuditLogParts {
   readonly policy: string;
   /** How long to wait while another runtime writes the log. Milliseconds. */
   readonly waitMs: number;
-  /** Reports to the operator what was found at the log's end, and lost records. */
+  /** Ends this wait with `CANCELLED`. */
+  readonly signal?: AbortSignal | undefined;
+  /** Reports to the operator a wait for another runtime, what was found at the log's end, and lost records. */
   readonly note: (text: string) => void;
 }
 
 /**
  * Opens a log for writing, and writes an `opened` record.
  *
- * Rejects with `BUSY` when another runtime keeps it open, with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or
+ * Rejects with `BUSY` when another runtime keeps it open, with `CANCELLED` when the signal ends the wait for that, with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or
  * `STORAGE_FAILED` when it cannot be opened or written, and with a `TypeError` or `RangeError` for invalid options.
  */
 export async function openAuditLog(options: AuditLogOptions, parts: AuditLogParts): Promise<AuditLog> {
@@ -94,7 +96,7 @@ const reasonOf = (error: unknown): string => (error instanceof Error ? error.mes
 /** Opens and locks the files of a log, and finds where the chain continues. */
 async function openLogFiles(
   { file, fileBytesMax }: Required<AuditLogOptions>,
-  { isAmongUsers, waitMs }: AuditLogParts,
+  { isAmongUsers, ...waiting }: AuditLogParts,
 ): Promise<Pick<Resumption, "missing" | "head"> & { readonly writer: LogWriter; readonly tornBytes: number }> {
   const path = resolve(file);
   const name = basename(path);
@@ -103,7 +105,7 @@ async function openLogFiles(
   try {
     // Refuses anything but a plain file before it creates files beside it.
     folder.findFile(name)?.[Symbol.dispose]();
-    const headFile = await lockHead(folder, name, waitMs);
+    const headFile = await lockHead(folder, name, waiting);
     opened.push(headFile);
     const log = folder.openFile(name, "make");
     opened.push(log);
@@ -135,12 +137,19 @@ function openFolder(file: string, isAmongUsers: AuditLogParts["isAmongUsers"]): 
   return LogFolder.open(path);
 }
 
+const inUse = "another runtime writes it, such as a server";
+
 /** The pause between two attempts to take the lock. */
 const pollMs = 20;
 
 /** Locks the head, because the log's own file is renamed when it is full. */
-async function lockHead(folder: LogFolder, name: string, waitMs: number): Promise<LogFile> {
+async function lockHead(
+  folder: LogFolder,
+  name: string,
+  { waitMs, signal, note }: Pick<AuditLogParts, "waitMs" | "signal" | "note">,
+): Promise<LogFile> {
   const start = performance.now();
+  let isTold = false;
   for (;;) {
     const headFile = folder.openFile(headNameOf(name), "make", headFileBytesMax);
     try {
@@ -153,9 +162,13 @@ async function lockHead(folder: LogFolder, name: string, waitMs: number): Promis
     headFile[Symbol.dispose]();
     const waitedMs = Math.round(performance.now() - start);
     if (waitedMs >= waitMs) {
-      const reason = `another runtime writes it, such as a server, and has not closed it for ${waitedMs} ms`;
+      const reason = `${inUse}, and has not closed it for ${waitedMs} ms`;
       throw new ToolError("BUSY", `Cannot open the audit log: ${reason}; stop that one, or name another log file`);
     }
+    if (!isTold) note(`audit log: ${inUse}; waiting until it is closed, for at most ${waitMs} ms`);
+    isTold = true;
+    if (signal?.aborted)
+      throw new ToolError("CANCELLED", `Cannot open the audit log: ${inUse}, and the wait was ended`);
     await setTimeout(pollMs);
   }
 }
