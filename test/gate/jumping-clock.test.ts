@@ -106,10 +106,7 @@ test("a write whose approval a killed process had begun comes back as well", asy
   const { runtime } = stage;
   const id = await waits(save(runtime, "a", web));
   const begun = [{ id, how: "approved", atMs: startMs, by: null }];
-  writeFileSync(
-    join(userFolder(stage.path, "alice"), ".memcell", "pending", "decided.json"),
-    JSON.stringify(begun),
-  );
+  writeFileSync(join(userFolder(stage.path, "alice"), ".memcell", "pending", "decided.json"), JSON.stringify(begun));
   stage.nowMs = startMs + 40 * dayMs;
   expect(await idsOf(runtime)).toEqual([]);
   stage.nowMs = startMs;
