@@ -112,7 +112,8 @@ async function endBegun(operation: Operation): Promise<void> {
   const begun = await operation.holdRecords({ writes: false }, async (records) => {
     const decisions = await begunApprovals(records);
     const writes: (readonly [Decision, PendingWrite | null])[] = [];
-    for (const each of decisions) writes.push([each, await findPending(records, each.id, operation.now())]);
+    // Also one that has waited too long: a single reading of the clock removes nothing.
+    for (const each of decisions) writes.push([each, await findPending(records, each.id, 0)]);
     return writes;
   });
   for (const [decision, write] of begun) {

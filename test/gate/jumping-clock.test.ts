@@ -4,6 +4,8 @@
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { createRuntime, fileStore, memoryStore, postgresStore } from "memcell";
@@ -16,6 +18,7 @@ import type { SteppedUptime } from "../support/stepped-uptime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
+import { userFolder } from "../support/user-files.ts";
 import { waitingId } from "../support/waiting-id.ts";
 
 const owner: CallContext = { userId: "alice" };
@@ -96,6 +99,18 @@ test.for(kinds)("a write that waits is hidden, and comes back: %s", async (kind)
   await waits(save(runtime, "e", web));
   stage.nowMs = startMs;
   expect(await runtime.upkeep.approve(owner, first)).toMatchObject({ applied: true });
+});
+
+test("a write whose approval a killed process had begun comes back as well", async () => {
+  await using stage = await openStage("files");
+  const { runtime } = stage;
+  const id = await waits(save(runtime, "a", web));
+  const begun = [{ id, how: "approved", atMs: startMs, by: null }];
+  writeFileSync(join(userFolder(stage.path, "alice"), ".memcell", "pending", "decided.json"), JSON.stringify(begun));
+  stage.nowMs = startMs + 40 * dayMs;
+  expect(await idsOf(runtime)).toEqual([]);
+  stage.nowMs = startMs;
+  expect(await idsOf(runtime)).toEqual([id]);
 });
 
 test.for(kinds)("a write that has waited too long is removed when an hour on agrees: %s", async (kind) => {

@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
+import { waitingId } from "../support/waiting-id.ts";
 
 const losses = {
   removed: (path: string) => rmSync(path),
@@ -32,6 +33,7 @@ const quiet = {
   content: "a former content is not kept: that is said when it is asked for",
   cache: "it is made from the versions again",
   waiting: "what does not wait any more takes no effect",
+  told: "it only tells those who decide second",
   closed: "nobody reaches more without it",
   dropped: "old versions go when they are too many; present.json says what they have left",
   older: "all that it says is also in the files beside it",
@@ -68,6 +70,7 @@ const table: readonly Known[] = [
   { pattern: /^\.memcell\/runs\/trust\.json$/ },
   { pattern: /^\.memcell\/runs\/clock\.json$/, quiet: always("time") },
   { pattern: /^\.memcell\/pending\/w-[^/]*\.json$/, quiet: always("waiting") },
+  { pattern: /^\.memcell\/pending\/decided\.json$/, quiet: always("told") },
 ];
 
 const alice: CallContext = { userId: "alice" };
@@ -116,6 +119,7 @@ beforeAll(async () => {
     await using runtime = await open(rich.path);
     await read(runtime, "page", inRun("alice", "first"));
     await save(runtime, "wait", web("alice"));
+    await runtime.upkeep.reject(alice, waitingId(await save(runtime, "rejected", web("alice"))));
     await runtime.call("memory", { command: "create", path: "/memories/a.md", content: "x" }, alice);
     await save(runtime, "other", lost);
   }

@@ -11,10 +11,11 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime } from "memcell";
+import { createRuntime, postgresStore, storeIdOf } from "memcell";
 import type { CallContext, Runtime, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
+import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
@@ -150,6 +151,24 @@ test("a record from before the history had runs counts, and is in the history wh
   rmSync(record);
   expect(await problemsOf(runtime)).toEqual(["runs-unreadable"]);
   await waits(save(runtime, "d", inRun("old")));
+});
+
+test("in a database, such a record is in the history as well", async () => {
+  const url = await freshDatabase();
+  await using runtime = await createRuntime({ store: postgresStore({ url }) });
+  await save(runtime, "a", owner);
+  const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
+  try {
+    const old = JSON.stringify([{ run: "old", trust: "tool_external", atMs: Date.now() }]);
+    const tenant = storeIdOf("alice");
+    await admin.query("INSERT INTO memcell.records VALUES ($1, 'runs', 'trust', $2)", [tenant, old]);
+    await waits(save(runtime, "b", inRun("old")));
+    await admin.query("DELETE FROM memcell.records WHERE tenant = $1 AND record_kind = 'runs'", [tenant]);
+  } finally {
+    await admin.end();
+  }
+  expect(await problemsOf(runtime)).toEqual(["runs-unreadable"]);
+  await waits(save(runtime, "c", inRun("old")));
 });
 
 test("a run that reads the same again adds no version, and none of the versions is one of a file", async () => {

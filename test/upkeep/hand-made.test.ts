@@ -1,11 +1,15 @@
 /** Texts that a person wrote, without a tool: in the next prompt, through an import, the doctor, an upsert and the trash. */
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
+
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { asMemoryFiles } from "../support/memory-files.ts";
+import { asMemoryFiles, entryText } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
 const clock = (): number => Date.UTC(2026, 0, 2, 3, 4, 5);
@@ -125,3 +129,35 @@ test("the doctor says how to rename a file that is no entry because of its name"
     expect(found.every(({ remedy }) => remedy === null)).toBe(true);
   });
 });
+
+test("a text that is written while a large change set takes effect is in the trash", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await createRuntime({ dataDir: folder.path });
+  const names = Array.from({ length: 250 }, (_, at) => `entry-${at}`);
+  const filesWith = (body: string) =>
+    names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name) + body) }));
+  await runtime.upkeep.import({ userId: "alice" }, filesWith("old"));
+  const memory = join(userFolder(folder.path, "alice"), "memory");
+  const isNew = (name: string): boolean => readIfThere(join(memory, `${name}.md`)).endsWith("new");
+  const over = new AbortController();
+  // Looks between any two pieces of the work. The old files go to the trash first, then the new ones come.
+  const edit = async (): Promise<boolean> => {
+    while (!over.signal.aborted) {
+      await setImmediate();
+      const missing = names.find((name) => !existsSync(join(memory, `${name}.md`)));
+      if (missing === undefined || !names.some(isNew)) continue;
+      writeFileSync(join(memory, `${missing}.md`), "By the person");
+      return true;
+    }
+    return false;
+  };
+  const editing = edit();
+  await runtime.upkeep.import({ userId: "alice" }, filesWith("new"), { replace: true });
+  over.abort();
+  expect(await editing).toBe(true);
+  expect(names.filter((name) => !isNew(name))).toEqual([]);
+  const trashed = readdirSync(join(memory, "trash")).map((name) => readFileSync(join(memory, "trash", name), "utf8"));
+  expect(trashed).toContain("By the person");
+});
+
+const readIfThere = (path: string): string => (existsSync(path) ? readFileSync(path, "utf8") : "");

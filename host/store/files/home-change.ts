@@ -117,7 +117,7 @@ export class HomeChange {
   async apply(): Promise<void> {
     this.#noteApplied();
     try {
-      await inTurns(applyStaged(this.#staged, this.#session.setup.isFlushed));
+      await this.#applyStaged();
       await this.#markApplied();
     } catch (error) {
       this.#leave("apply it", error);
@@ -145,14 +145,18 @@ export class HomeChange {
    * whether it succeeded: the change is committed, so what fails is left to the next call.
    */
   async applyPart(): Promise<boolean> {
-    const { place, log, setup } = this.#session;
     this.#noteApplied();
-    return await this.#tried("apply it", async () => {
-      const wal = log.present;
-      if (wal === null || !(await this.isEdited())) return await inTurns(applyStaged(this.#staged, setup.isFlushed));
-      const aside = { own: place.own, folders: this.folders, wal, epochMs: Date.now() };
-      for (const text of await replaceEdited(aside, this.planned)) setup.note(text);
-    });
+    return await this.#tried("apply it", () => this.#applyStaged());
+  }
+
+  /** What somebody has written since the plan goes to the trash first. */
+  async #applyStaged(): Promise<void> {
+    const { place, log, setup } = this.#session;
+    const left = await inTurns(applyStaged(this.#staged, setup.isFlushed));
+    const wal = log.present;
+    if (left.length === 0 || wal === null) return;
+    const aside = { own: place.own, folders: this.folders, wal, epochMs: Date.now() };
+    for (const text of await replaceEdited(aside, left)) setup.note(text);
   }
 
   /** Marks an applied part as applied, durably. Returns whether it succeeded. */

@@ -45,6 +45,8 @@ export class HeldDatabaseRecords implements HeldRecords {
     string,
     { readonly kind: RecordKind; readonly name: string; readonly text: string | null }
   >();
+  /** Whether the history has got a version. It can as well be asked for twice: whoever adds one looks first. */
+  #hasLowered = false;
 
   /** `checkWrites` throws if the user is held for reading only. */
   constructor(transaction: Transaction, userId: UserId, checkWrites: () => void) {
@@ -63,8 +65,9 @@ export class HeldDatabaseRecords implements HeldRecords {
 
   /** Makes the changes durable. */
   async commit(): Promise<void> {
-    if (this.#changed.size === 0) return;
-    await commitSurely(this.#transaction, [], areRecords(this.#tenant, [...this.#changed.values()]));
+    const changed = [...this.#changed.values()];
+    if (changed.length === 0 && !this.#hasLowered) return;
+    await commitSurely(this.#transaction, [], changed.length === 0 ? null : areRecords(this.#tenant, changed));
   }
 
   async names(kind: RecordKind): Promise<string[]> {
@@ -101,6 +104,7 @@ export class HeldDatabaseRecords implements HeldRecords {
     const change = { id: randomUUID(), userId: this.#userId, lines: versions.map(({ line }) => line) };
     const head = versions.at(-1)?.head ?? null;
     await this.#transaction.ask(commitChange(this.#place, { ...noChange, ...change, head }));
+    this.#hasLowered = true;
   }
 
   async remove(kind: RecordKind, name: string): Promise<void> {

@@ -8,7 +8,9 @@ import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
+import { placeKey } from "../../versions/present-origins.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
+import { isWritten } from "./compare-again.ts";
 import type { TouchedFile } from "./retire.ts";
 
 /** A file that exists for a moment, only to change its folder's time. */
@@ -68,24 +70,42 @@ export function* stageFiles(own: Directory, folders: ScopeFolders, files: readon
   return { own, folders, files, staged, stagedUs: last && own.measure(last.name)?.writtenUs };
 }
 
-/** First moves files to or from the trash, then puts new contents in place, then removes files. */
-export function* applyStaged({ own, folders, files, staged }: StagedPlan, isFlushed: boolean): Pieces<void> {
-  const moves = files.filter((file): file is PlannedFile & { from: string } => file.from !== null);
-  for (const { scope, path, from } of moves) {
+/**
+ * First moves files to or from the trash, then puts new contents in place, then removes files. Stops at a file that
+ * somebody has written since the plan: others work between two files. Returns the files that are left then.
+ */
+export function* applyStaged(
+  { own, folders, files, staged }: StagedPlan,
+  isFlushed: boolean,
+): Pieces<readonly PlannedFile[]> {
+  const left = new Set(files.filter(({ isSame }) => !isSame));
+  const byPlace = new Map(files.map((file) => [placeKey(file), file]));
+  for (const file of files) {
+    const { scope, path, from } = file;
+    if (from === null) continue;
     yield;
+    const source = byPlace.get(placeKey({ scope, path: from }));
+    const isGone = folders.stampOf(scope, from) === null;
+    if (isGone || isWritten(folders, file) || (source && isWritten(folders, source))) return [...left];
     moveFile(folders.make(scope, from), folders.make(scope, path));
+    left.delete(file);
+    if (source?.after === null) left.delete(source);
   }
   for (const { name, file } of staged) {
     yield;
+    if (isWritten(folders, file)) return [...left];
     // Without a flushed WAL, the staged file is the only copy: a plain rename makes ext4 write it to the disk at once.
     const put = file.before !== null && isFlushed ? replaceFile : moveFile;
     put({ folder: own, name }, folders.make(file.scope, file.path));
+    left.delete(file);
   }
-  const moved = new Set(moves.map(({ scope, from }) => `${scope}:${from}`));
-  for (const { scope, path, after, isSame } of files) {
+  for (const file of left) {
     yield;
-    if (after === null && !isSame && !moved.has(`${scope}:${path}`)) removeFile(folders, scope, path);
+    if (isWritten(folders, file)) return [...left];
+    removeFile(folders, file.scope, file.path);
+    left.delete(file);
   }
+  return [];
 }
 
 /**

@@ -21,6 +21,20 @@ export function* isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]
   }
 }
 
+/**
+ * Whether someone has written a file since the change was planned, just before the change replaces it. A file that is gone
+ * has nothing to lose.
+ */
+export function isWritten(folders: ScopeFolders, { scope, path, before, stamp }: PlannedFile): boolean {
+  try {
+    const present = folders.stampOf(scope, path);
+    if (present === null || (stamp !== null && present.text === stamp)) return false;
+    return digestOf(folders.read(scope, path)) !== before;
+  } catch {
+    return false;
+  }
+}
+
 /** The files of a cancelled plan, each with its present content as the new one. */
 export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): ChangedFile[] {
   return planned.map(({ scope, path, after }) => ({
