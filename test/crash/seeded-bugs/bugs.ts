@@ -31,10 +31,10 @@ const bugsOfHomes: readonly SeededBug[] = [
     name: "applied before the record is written",
     file: session,
     find: `await change.record();
-        if (change.isEdited)
+        if (await change.isEdited())
             await change.takeBack();
-        change.apply();`,
-    replacement: `change.apply();
+        await change.apply();`,
+    replacement: `await change.apply();
         await change.record();
         this.wal.markApplied();
         this.#setup.memo.tail = this.wal.tail;`,
@@ -94,8 +94,8 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "a torn record is applied",
     file: format,
-    find: "return digest(`${salt} ${sequence} ${json.length}\\n`, json);",
-    replacement: "return digest(`${salt} ${sequence} ${json.length}\\n`, json.subarray(0, 200));",
+    find: 'return beginCheck(salt, sequence, json).update(json).digest("hex");',
+    replacement: 'return beginCheck(salt, sequence, json).update(json.subarray(0, 200)).digest("hex");',
   },
   {
     name: "the salt is always the same",
@@ -152,10 +152,10 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "marked as applied before it is",
     file: change,
-    find: `applyStaged(this.#staged, this.#session.setup.isFlushed);
-            this.#markApplied();`,
-    replacement: `this.#markApplied();
-            applyStaged(this.#staged, this.#session.setup.isFlushed);`,
+    find: `await this.#applyStaged();
+            await this.#markApplied();`,
+    replacement: `await this.#markApplied();
+            await this.#applyStaged();`,
   },
   {
     name: "files are written in place",
@@ -223,12 +223,8 @@ const bugsOfHomes: readonly SeededBug[] = [
   {
     name: "recovery removes before it puts",
     file: apply,
-    find: `for (const file of files.filter(({ after }) => after !== null))
-        await putContent(own, folders, file);
-    for (const file of files.filter(({ after }) => after === null))
-        await putContent(own, folders, file);`,
-    replacement: `for (const file of files.toSorted((a, b) => Number(a.after !== null) - Number(b.after !== null)))
-        await putContent(own, folders, file);`,
+    find: "for (const file of [...written, ...removed])",
+    replacement: "for (const file of [...removed, ...written])",
     isHarmless: "the record holds every content until all are durable; the order matters only if the WAL gets lost",
   },
 ];
