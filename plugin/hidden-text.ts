@@ -9,7 +9,7 @@ export const shown = (text: string): string => (mayHide(text) ? withoutHidden(te
 export const shownBody = (text: string): string => (mayHide(text) ? withoutHidden(text, "body") : text);
 
 /** Controls that are neither tab nor line end. In JSON they are escapes; these texts go to a model as they are. */
-const controls = new RegExp(String.raw`[\0-\x08\v\f\x0e-\x1f]`, "g");
+const controls = /* @__PURE__ */ new RegExp(String.raw`[\0-\x08\v\f\x0e-\x1f]`, "g");
 
 /** The same for a text of many lines that is not sent as JSON. */
 export const shownLines = (text: string): string => shown(text).replaceAll(controls, escapeOf);

@@ -1,9 +1,5 @@
 import { hiddenIn, shown, whyRefused } from "./hidden-text.ts";
-
-/** Control characters, line and paragraph separators, bidirectional embeddings, overrides and isolates. */
-export const breaksLine: RegExp = /[\p{Cc}\u2028\u2029\u202a-\u202e\u2066-\u2069]/u;
-
-const everyLineBreaker = new RegExp(breaksLine, "gu");
+import { breaksLine, plainLine } from "./plain-line.ts";
 
 /** Whether a text is one line, all of which a person can see. */
 export const isSeenLine = (text: string): boolean => !breaksLine.test(text) && hiddenIn(text) === null;
@@ -25,12 +21,7 @@ export function whyNotSeen(text: string): string {
  * become visible.
  */
 export function oneLine(text: string, charsMax: number, otherwise: string): string {
-  const line = text
-    .slice(0, 4 * charsMax)
-    .replaceAll(everyLineBreaker, " ")
-    .toWellFormed()
-    .trim();
-  const chars = Array.from(shown(line));
+  const chars = Array.from(shown(plainLine(text.slice(0, 4 * charsMax))));
   const cut = chars.slice(0, charsMax).join("").trimEnd();
   return (chars.length > charsMax ? cut.replace(tornSequence, "") : cut) || otherwise;
 }

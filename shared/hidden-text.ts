@@ -36,9 +36,9 @@ const allowed = [
   String.raw`\u{1f3f4}\u{e0067}\u{e0062}(?:\u{e0065}\u{e006e}\u{e0067}|\u{e0073}\u{e0063}\u{e0074}|\u{e0077}\u{e006c}\u{e0073})\u{e007f}`,
   `${emoji}${selector}?\\u200d(?=${emoji})`,
   `${emoji}${selector}`,
-  `[0-9#*]${selector}\\u20e3`,
+  `[0-9#*]${selector}`,
   String.raw`${ideograph}[\ufe00-\ufe02\u{e0100}-\u{e011f}]`,
-  String.raw`[\u3001\u3002\uff01-\uff5e][\ufe00\ufe01]`,
+  String.raw`[\u2018\u2019\u201c\u201d\u3001\u3002\uff01-\uff5e][\ufe00\ufe01]`,
   String.raw`[0\u1000-\u109f\u2200-\u22ff\u2a00-\u2aff\ua840-\ua87f\uaa60-\uaa7f]\ufe00`,
   String.raw`${mongolian}[\u180b-\u180d\u180f](?:\u180e(?=${mongolian}))?`,
   String.raw`${mongolian}\u180e(?=${mongolian})`,
@@ -54,7 +54,7 @@ const beginning = [
   joined,
   unspaced,
   mongolian,
-  String.raw`[0-9#*\u2200-\u22ff\u2a00-\u2aff\u3001\u3002\uff01-\uff5e\ua840-\ua87f]`,
+  String.raw`[0-9#*\u2018\u2019\u201c\u201d\u2200-\u22ff\u2a00-\u2aff\u3001\u3002\uff01-\uff5e\ua840-\ua87f]`,
 ]
   .map((each) => each.slice(1, -1))
   .join("");

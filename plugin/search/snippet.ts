@@ -1,4 +1,4 @@
-import { oneLine } from "../one-line.ts";
+import { plainLine } from "../plain-line.ts";
 import { foldAligned } from "./aligned-fold.ts";
 import { occurrencesIn } from "./occurrences.ts";
 import type { Occurrence } from "./occurrences.ts";
@@ -15,13 +15,16 @@ interface Range {
   readonly end: number;
 }
 
-/** Returns one line of a value around the words that were found, or its beginning if only the key has them. */
+/**
+ * Returns one line of a value around the words that were found, or its beginning if only the key has them. Whoever shows
+ * it makes hidden characters visible.
+ */
 export function snippetOf(value: string, terms: readonly Term[]): string {
   const text = value.trim();
   const { folded, originalOf } = foldAligned(text);
   const { start, end } = bestRange(occurrencesIn(folded, terms));
   const shown = rangeAround(text, { start: originalOf(start), end: originalOf(end) });
-  const line = oneLine(text.slice(shown.start, shown.end), snippetChars, "").replaceAll(/\s+/g, " ");
+  const line = plainLine(text.slice(shown.start, shown.end)).replaceAll(/\s+/g, " ");
   return `${shown.start > 0 ? "…" : ""}${line}${shown.end < text.length ? "…" : ""}`;
 }
 

@@ -2,7 +2,7 @@
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { hiddenIn, whyRefused } from "../hidden-text.ts";
-import { breaksLine } from "../one-line.ts";
+import { breaksLine } from "../plain-line.ts";
 import { ToolError } from "../tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
 

@@ -3,7 +3,7 @@ import type { EntriesOutput, ReadInput } from "../../shared/roles.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { accessTo } from "../capabilities.ts";
 import { withinAnswer } from "../entry-list.ts";
-import { meantBy } from "../hidden-text.ts";
+import { meantBy, shown } from "../hidden-text.ts";
 import { oneLine } from "../one-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -15,7 +15,10 @@ const descriptionCharsMax = 200;
 
 export function listOwnEntries(): Answer<EntriesOutput> {
   const { store, own } = ownStore();
-  const found = store.shownBelow("", (entry) => entry.owner === own && { name: entry.key, description: lineOf(entry) });
+  const found = store.shownBelow(
+    "",
+    (entry) => entry.owner === own && { name: shown(entry.key), description: lineOf(entry) },
+  );
   const described = found.filter((each) => each !== false).slice(0, entryLimits.entriesMax);
   const entries = withinAnswer(described, descriptionCharsMax);
   return { message: `${entries.length} entries`, data: { entries } };

@@ -8,7 +8,7 @@ import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { accessTo } from "../capabilities.ts";
-import { breaksLine } from "../one-line.ts";
+import { breaksLine } from "../plain-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Changed } from "./change-entry.ts";

@@ -2,7 +2,7 @@
 import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import { accessTo, now, reachedStores } from "../capabilities.ts";
-import { shownBody } from "../hidden-text.ts";
+import { shown as seen, shownBody } from "../hidden-text.ts";
 import { search } from "../search/search.ts";
 import type { SearchedEntry, SearchResult } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
@@ -40,7 +40,7 @@ export function searchMemory({ path, query }: SearchInput): Answer<{ readonly re
   const room = new Room(entryLimits.shownValueBytesMax);
   const results = found.hits.map(({ store, entry, score, snippet, path: file }): FoundResult => {
     const shown = shownEntry({ ...entry.entry, path: file }, store, own);
-    const result = Object.assign(shown, { score: Math.round(score * 1_000) / 1_000, snippet });
+    const result = Object.assign(shown, { score: Math.round(score * 1_000) / 1_000, snippet: seen(snippet) });
     return room.takes(shownBody(entry.value))
       ? Object.assign(result, { value: shownValue(entry.entry.value) })
       : result;

@@ -2,8 +2,8 @@
  * The lines of `MEMORY.md` that list an entry. Tools write `- [name](name.md) — description`. People write another title,
  * other bullets, `[Title](./name.md)`, `[Title](<name.md> "title")`, `[[name]]`, `[[name|Title]]`, `- name.md`.
  *
- * The target says which entry it is. A line has the link at its beginning: behind a bullet, or with nothing but a dash or
- * a colon after it. Any other line is prose, which can mention entries, and belongs to people.
+ * The target says which entry it is. A line has the link at its beginning: behind a bullet and perhaps an emoji, or with
+ * nothing but a dash or a colon after it. Any other line is prose, which can mention entries, and belongs to people.
  */
 import { entryNameAt, isReserved } from "./entry-name.ts";
 
@@ -17,13 +17,14 @@ export interface EntryLine {
 
 const written = /^- \[([a-zA-Z0-9_-]{1,100})\]\(\1\.md\)/;
 
-/** Everything that can stand before a link. */
-const bullet = /^[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?)?/;
+/** Everything that can stand before a link. The bullets are also those that other programs put there. */
+const bullet =
+  /^[ \t]*(?:(?:[-*+\u2013\u2014\u2022\u2023\u25aa\u25e6]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?(?:(?:[\u2190-\u2bff\u{1f000}-\u{1faff}]|\u200d|\ufe0f){1,8}[ \t]+)?)?/u;
 
 /** A title can have one level of brackets. */
 const links: readonly RegExp[] = [
-  /^((?:\*\*|__|[*_~])?)\[(?:\\.|[^[\]\\]|\[(?:\\.|[^[\]\\])*\])*\]\([ \t]*(?:<([^<>]*)>|([^\s()<>]+))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\)\1/,
-  /^((?:\*\*|__|[*_~])?)\[\[([^[\]|#]+)(?:#[^[\]|]*)?(?:\|[^[\]]*)?\]\]\1/,
+  /^((?:\*\*|__|~~|[*_~])?)\[(?:\\.|[^[\]\\]|\[(?:\\.|[^[\]\\])*\])*\]\([ \t]*(?:<([^<>]*)>|([^\s()<>]+))(?:[ \t]+(?:"[^"]*"|'[^']*'|\([^()]*\)))?[ \t]*\)\1/,
+  /^((?:\*\*|__|~~|[*_~])?)\[\[([^[\]|#]+)(?:#[^[\]|]*)?(?:\|[^[\]]*)?\]\]\1/,
 ];
 const bare = /^([`]?)<?((?:\.\/)*[a-zA-Z0-9_-]{1,100}\.md)>?\1/;
 
@@ -59,8 +60,8 @@ export function entryLineIn(line: string): EntryLine | null {
   return separates.test(rest) ? { name, head, rest } : null;
 }
 
-const startsRest = /^(?:$|[ \t:\u2013\u2014])/;
-const separates = /^[ \t]*(?:$|:[ \t]|[-\u2013\u2014]+[ \t]|[\u2013\u2014])/;
+const startsRest = /^(?:$|[ \t\xa0:;,.|\u2013\u2014\u2192\uff0c\uff1a]|[-=]+>?[ \t])/;
+const separates = /^[ \t\xa0]*(?:$|:[ \t]|[-\u2013\u2014]+[ \t]|[\u2013\u2014\uff1a])/;
 
 /** The name of the entry that a link leads to. An entry is never in another folder, or on the web. */
 function nameAt(target: string, isWiki: boolean): string | null {
@@ -86,4 +87,4 @@ export const linkTo = (name: string): string => `- [${name}](${name}.md)`;
 
 /** What a line says of its entry. A line written by hand can have no dash or another one. */
 export const saidIn = ({ rest }: EntryLine): string =>
-  rest.replace(/^[ \t]*(?:[:\u2013\u2014][ \t]*|-+[ \t]+)?/, "").trim();
+  rest.replace(/^[ \t\xa0]*(?:[:;,.|\u2013\u2014\u2192\uff0c\uff1a][ \t]*|[-=]+>?[ \t]+)?/, "").trim();

@@ -7,7 +7,10 @@ import { entryNotFound, refuseReservedName } from "./entry-name.ts";
 import { loadEntry } from "./memory-scope.ts";
 import type { ReadUserMemoryOutput } from "./schemas/read.ts";
 
-/** Returns the full text of one entry, byte for byte as it was written, and the fields of its front matter. */
+/**
+ * Returns the full text of one entry as it was written, and the fields of its front matter. A person can write anything
+ * into these.
+ */
 export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
   refuseReservedName(name);
   const entry = loadEntry(name);
@@ -21,9 +24,12 @@ export function readEntry(name: string): Answer<ReadUserMemoryOutput> {
       `Cannot read memory entry "${name}": its text is ${utf8Bytes(entry.body)} bytes, at most ${entryLimits.bodyBytesMax} allowed`,
     );
   }
-  const { description, type, created, updated, body } = entry;
+  const { description, type, body } = entry;
+  const [created, updated] = [seenTime(entry.created), seenTime(entry.updated)];
   return {
     message: `Memory entry "${name}"`,
     data: { name, description: shown(description), type, created, updated, body },
   };
 }
+
+const seenTime = (text: string | null): string | null => text && shown(text);

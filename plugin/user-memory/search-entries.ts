@@ -1,4 +1,5 @@
 /** Finds entries by words. */
+import { shown as seen } from "../hidden-text.ts";
 import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
 import type { Answer } from "../serve-tool.ts";
@@ -125,7 +126,8 @@ function orNull<Value>(read: () => Value): Value | null {
   }
 }
 
-function shown({ name, entry }: Searched, snippet: string): ShownEntry {
+function shown({ name, entry }: Searched, found: string): ShownEntry {
+  const snippet = seen(found);
   const { type } = entry;
   const description = asIndexDescription(entry.description ?? "", name);
   return "body" in entry

@@ -16,6 +16,8 @@ const seen = {
   "flags of England, Scotland and Wales": `${flag("gbeng")} ${flag("gbsct")} ${flag("gbwls")}`,
   "flags of countries": "🇩🇪🇺🇦",
   keycaps: "1\ufe0f\u20e3 #\ufe0f\u20e3",
+  "digits as text and as emoji": "1\ufe0e 2\ufe0f",
+  "quotation marks with a width": "\u201c\ufe00 \u201d\ufe01",
   "text and emoji presentation": "☺\ufe0e ☺\ufe0f",
   Persian: "می\u200cخواهم PDF\u200cها",
   Hindi: "क्\u200dष क्\u200cष",

@@ -56,7 +56,15 @@ test("a plugin that does not have the rule", async () => {
   using folder = temporaryFolder();
   const file = writeScriptedPlugin(folder.path, "careless", {
     Index: { role: "index", answer: { text: `<x>\n${hidden}\n</x>\n`, entriesShown: 1, entriesHidden: 0 } },
-    Entries: { role: "entries", answer: { entries: [{ name: "a", description: hidden }] } },
+    Entries: {
+      role: "entries",
+      answer: {
+        entries: [
+          { name: "a", description: hidden },
+          { name: "b\u200b", description: "x" },
+        ],
+      },
+    },
     Read: { role: "read", answer: { body: hidden } },
   });
   const policy = join(folder.path, "policy.json");
@@ -66,6 +74,12 @@ test("a plugin that does not have the rule", async () => {
   const { client } = served;
   const { resources } = await client.listResources();
   expect(resources).toContainEqual(expect.objectContaining({ name: "a", description: shown }));
+  expect(resources).toContainEqual(
+    expect.objectContaining({ uri: "memory://careless/entry/b%E2%80%8B", name: "b\\u200b" }),
+  );
+  const template = { type: "ref/resource" as const, uri: "memory://careless/entry/{name}" };
+  const { completion } = await client.complete({ ref: template, argument: { name: "name", value: "" } });
+  expect(completion.values).toEqual(["a"]);
   const [entryRead, indexRead] = [
     await client.readResource({ uri: "memory://careless/entry/a" }),
     await client.readResource({ uri: "memory://careless/index" }),

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { breaksLine } from "../../plugin/one-line.ts";
+import { breaksLine } from "../../plugin/plain-line.ts";
 import { describedByText } from "../../plugin/user-memory/index-description.ts";
 
 test.for<readonly [name: string, text: string, description: string]>([

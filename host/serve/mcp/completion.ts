@@ -1,3 +1,4 @@
+import { firstHidden } from "../../../shared/hidden-text.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { MemoryFamily } from "../../runtime/memory-families.ts";
 import { mcpLimits } from "./mcp-limits.ts";
@@ -26,7 +27,9 @@ async function complete(
   const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
   if (family === undefined || argument.name !== "name") throw unknown(ref, families);
   const entries = await runtime.memoryEntries(contextOf(request), { family, forPrompt: true });
-  const names = entries.map(({ name }) => name).filter((name) => name.startsWith(argument.value));
+  const names = entries
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(argument.value) && firstHidden(name) === null);
   const values = names.slice(0, mcpLimits.completionsMax);
   return { completion: { values, total: names.length, hasMore: values.length < names.length } };
 }

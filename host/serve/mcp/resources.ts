@@ -1,4 +1,5 @@
 /** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
+import { withoutHidden } from "../../../shared/hidden-text.ts";
 import { indexOriginLines, originLines } from "../../../shared/origin-lines.ts";
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -97,10 +98,10 @@ async function list(
 function entryResource({ family, name, description: said, origins = [] }: MemoryEntry): Resource[] {
   const uri = entryUri(family, name);
   if (parseMemoryUri(uri) === null) return [];
-  const { text } = seenIn({ text: said.replace(lineEnds, " ") });
-  if (origins.length === 0) return [{ uri, name, description: text, mimeType }];
+  const [title, text] = [withoutHidden(name), withoutHidden(said.replace(lineEnds, " "))];
+  if (origins.length === 0) return [{ uri, name: title, description: text, mimeType }];
   const description = `${text}\n${indexOriginLines(origins, labelBounds).trimEnd()}`;
-  return [{ uri, name, description, mimeType, _meta: { "memcell/origins": origins } }];
+  return [{ uri, name: title, description, mimeType, _meta: { "memcell/origins": origins } }];
 }
 
 const lineEnds = /[\n\r\v\f\u0085\u2028\u2029]+/g;

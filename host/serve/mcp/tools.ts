@@ -95,7 +95,8 @@ function told({ origins, ...answer }: Extract<ToolResult, { ok: true }>): CallTo
 }
 
 /** First the message for the model, then the fields for programs. `structuredContent` would not match the schema. */
-function toldAsFailed({ blame, ...failure }: ToolFailure): CallToolResult {
+function toldAsFailed({ blame, ...answer }: ToolFailure): CallToolResult {
+  const failure = seenIn(answer);
   return {
     isError: true,
     content: [text(failure.message), text(JSON.stringify(failure))],

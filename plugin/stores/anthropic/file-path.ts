@@ -3,7 +3,7 @@
  * `/memories/` is the key of the entry.
  */
 import { quoted } from "../../../shared/text.ts";
-import { breaksLine } from "../../one-line.ts";
+import { breaksLine } from "../../plain-line.ts";
 import { ToolError } from "../../tool-error.ts";
 import { checkKey, faultOfKey, invalidPath } from "../memory-path.ts";
 

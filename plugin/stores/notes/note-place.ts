@@ -1,6 +1,6 @@
 /** Where a note lies: in a namespace of the agent's own store. The agent says which of its callers it has verified. */
 import { quoted } from "../../../shared/text.ts";
-import { breaksLine } from "../../one-line.ts";
+import { breaksLine } from "../../plain-line.ts";
 import { ToolError } from "../../tool-error.ts";
 
 export interface NotePlace {

@@ -15,7 +15,7 @@ export const readOutput = z.strictObject({
     "When it was first written, UTC, ISO 8601; null in a file that a person wrote without it",
   ),
   updated: z.described(z.nullable(z.string()), "When it was last written, in the same form"),
-  body: z.described(z.string(), "Its full text, byte for byte as it was written"),
+  body: z.described(z.string(), "Its full text as it was written; a character that no person can see is its escape"),
 });
 
 export type ReadUserMemoryOutput = z.infer<typeof readOutput>;
