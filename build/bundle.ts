@@ -131,12 +131,22 @@ function onlyText(files: readonly OutputFile[]): string {
   return file.text;
 }
 
-const grayMatterWithoutEngines: Plugin = {
-  name: "gray-matter-without-engines",
+/** What gray-matter imports and a plugin does not need, by the file that takes its place. */
+const grayMatterStandIns: readonly (readonly [imported: RegExp, file: string])[] = [
+  [/^\.\/(lib\/)?engines$/, "gray-matter-engines-stand-in.ts"],
+  [/^(\.\/(lib\/)?stringify|section-matter)$/, "fs-stand-in.ts"],
+  [/^kind-of$/, "kind-of-stand-in.cjs"],
+  [/^\.\/(lib\/)?excerpt$/, "excerpt-stand-in.cjs"],
+];
+
+const grayMatterOfPlugins: Plugin = {
+  name: "gray-matter-of-plugins",
   setup(bundler) {
-    bundler.onResolve({ filter: /^\.\/(lib\/)?engines$/ }, ({ importer }) =>
-      importer.includes("gray-matter") ? { path: join(guestFolder, "gray-matter-engines-stand-in.ts") } : null,
-    );
+    for (const [filter, file] of grayMatterStandIns) {
+      bundler.onResolve({ filter }, ({ importer }) =>
+        importer.includes("gray-matter") ? { path: join(guestFolder, file) } : null,
+      );
+    }
   },
 };
 
@@ -201,7 +211,7 @@ const guestCode = {
   inject: [join(guestFolder, "buffer-stand-in.ts")],
   // gray-matter names "fs" for a function that nothing calls.
   alias: { fs: join(guestFolder, "fs-stand-in.ts") },
-  plugins: [grayMatterWithoutEngines, schemasAreValues],
+  plugins: [grayMatterOfPlugins, schemasAreValues],
   // A direct eval would keep every name and all dead code in the bundle, so it fails the build.
   logOverride: { "direct-eval": "error" },
   minify: true,

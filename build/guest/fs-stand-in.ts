@@ -1,2 +1,2 @@
-/** gray-matter imports Node's `fs` for a function that no plugin calls. */
+/** gray-matter imports Node's `fs`, section-matter and its own writer for functions that no plugin calls. */
 export default null;

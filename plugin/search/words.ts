@@ -1,5 +1,9 @@
-/** Letters, digits and marks of every script. */
-const word = /[\p{L}\p{M}\p{N}]+/gu;
+/**
+ * Letters, digits and marks of every script. Made when it is needed: the engine's form of it takes 12 KB, which would be in
+ * every instance.
+ */
+const word = (): RegExp => (madeWord ??= new RegExp(String.raw`[\p{L}\p{M}\p{N}]+`, "gu"));
+let madeWord: RegExp | null = null;
 
 /** Scripts that are written without spaces, and Korean, whose words carry endings. */
 const unspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]+/u;
@@ -14,8 +18,8 @@ export const wordUnitsMax = 40;
  * single character stays itself.
  */
 export function wordsIn(folded: string): string[] {
-  if (unspaced.test(folded)) return (folded.replace(everyUnspaced, " $& ").match(word) ?? []).flatMap(partsOf);
-  const words = folded.match(word) ?? [];
+  if (unspaced.test(folded)) return (folded.replace(everyUnspaced, " $& ").match(word()) ?? []).flatMap(partsOf);
+  const words = folded.match(word()) ?? [];
   return words.some(isLong) ? words.map(cut) : words;
 }
 

@@ -19,14 +19,10 @@ const shipped = readArtifact(shippedBytes, "user-memory.wasm");
 const policy = await loadPolicy(undefined);
 /** Names and versions as long as those of the linked packages. */
 const packages = [
-  "extend-shallow 2.0.1",
   "gray-matter 4.0.3",
-  "is-extendable 0.1.1",
   "js-yaml 5.5.0",
-  "kind-of 6.0.3",
   "quickjs-ng 0.17.0",
   "quickjs-wasi 3.6.2",
-  "section-matter 1.0.0",
   "strip-bom-string 1.0.0",
   "zod 4.6.7",
 ].map((each) => ({ name: each.split(" ")[0] ?? "", version: each.split(" ")[1] ?? "", licence: "MIT" }));

@@ -111,9 +111,9 @@ test("a tool call without a reply is made, and the model is not asked for it aga
   using agent = newAgent();
   const controller = new AbortController();
   let tasks = 0;
-  // The tool call is the fifth task: before it come the run, its task, the memory's index, and the turn.
+  // The tool call takes the seventh reading: before it come the run, its task, the memory's index, and the turn.
   const clock = (): number => {
-    if (++tasks === 5) controller.abort(broken);
+    if (++tasks === 7) controller.abort(broken);
     return Date.now();
   };
   const first = scriptedModel(noteSeat);

@@ -136,9 +136,9 @@ test("a cancelled movement ends with the signal's reason and writes nothing", as
   const controller = new AbortController();
   const reason = new Error("the user has left");
   let tasks = 0;
-  // The tool call takes the tenth: before it come the run, its task, the grants, the families' indexes, and the turn.
+  // The tool call takes the twelfth reading: before it come the run, its task, the grants, the families' indexes, and the turn.
   const clock = (): number => {
-    if (++tasks === 10) controller.abort(reason);
+    if (++tasks === 12) controller.abort(reason);
     return 1_700_000_000_000;
   };
   await using theatre = await openTheatre({ clock });

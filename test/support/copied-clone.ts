@@ -30,18 +30,7 @@ export function copyFromProject(to: string, paths: readonly string[]): void {
 }
 
 /** Packages with code in the plugins must be copied, because their paths count. The others can be links. */
-const copied = new Set([
-  "@noble",
-  "extend-shallow",
-  "gray-matter",
-  "is-extendable",
-  "js-yaml",
-  "kind-of",
-  "lossless-json",
-  "section-matter",
-  "strip-bom-string",
-  "zod",
-]);
+const copied = new Set(["@noble", "gray-matter", "js-yaml", "lossless-json", "strip-bom-string", "zod"]);
 
 /** A third of zod that no build reads. */
 const unused = /[\\/]zod[\\/]src$/;

@@ -1,5 +1,15 @@
 /** Somebody who can write to the disk changes what the host keeps about trust. */
-import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 
 import { expect } from "vitest";
@@ -216,6 +226,21 @@ export const disk = attacksOf("records on the disk", [
         user,
       );
       expect(await stage.trustOf("note.md")).toBe("tool_external");
+    },
+  },
+  {
+    attack: "somebody changes the trust of a version in the history",
+    happens: "waits: the versions do not follow each other any more, so no file has any trust, and the doctor tells",
+    on: "files",
+    play: async (stage) => {
+      await stage.poisonAll();
+      await stage.save("note", "Fine", user);
+      await stage.restart();
+      const folder = join(stage.home(), ".memcell/history");
+      const file = join(folder, readdirSync(folder).find((name) => name.startsWith("versions-")) ?? "");
+      writeFileSync(file, readFileSync(file, "utf8").replaceAll("tool_external", "owner_edit"));
+      expect(JSON.stringify(await stage.runtime.upkeep.inspect(owner))).toContain("history");
+      expect(await stage.unchanged(() => launder(stage))).toBe("WRITE_PENDING");
     },
   },
 ]);
