@@ -33,7 +33,7 @@ const pieces = [
   "### broken too\nx\n<!-- agentool-memory: at=AT\n",
   "### \nno key\n",
   "<!-- agentool-memory: at=AT tags=stray -->\n",
-  "### a\u2028b\nx\n",
+  "### a\u00a0b\nx\n",
   "### crlf\r\n\r\nl1\r\nl2\r\n\r\n<!-- agentool-memory: at=AT tags=a -->\r\n\r\n",
 ];
 

@@ -50,7 +50,7 @@ test.for(commands)("an invalid log is a usage error: $args", ({ args }) => {
 });
 
 test.for(commands)("a log that cannot be opened is a coded error without effect: $args", ({ args }) => {
-  mkdirSync(join(folder.path, "folder"), { recursive: true });
+  for (const each of ["folder", "untouched/users/alice"]) mkdirSync(join(folder.path, each), { recursive: true });
   const { status, stdout } = memcell([...args, "--data", "untouched", "--audit-log", "folder"]);
   expect(status).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: expect.stringMatching(/^STORAGE_/) } });

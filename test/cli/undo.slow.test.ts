@@ -42,7 +42,7 @@ const planned =
   "restore memory/editor.md\n" +
   "trash memory/new.md\n" +
   "update memory/MEMORY.md\n" +
-  "keep memory/shared.md: changed since by version 6\n" +
+  "keep memory/shared.md: changed since by version 7\n" +
   "1 restored, 1 to the trash, 1 kept, 0 left, 0 rejected\n";
 
 test("undo shows its plan and changes nothing, does it with --yes, and then has nothing left to do", async () => {
@@ -56,7 +56,7 @@ test("undo shows its plan and changes nothing, does it with --yes, and then has 
     restored: ["memory/editor.md"],
     trashed: ["memory/new.md"],
     derived: ["memory/MEMORY.md"],
-    builtOn: [{ path: "memory/shared.md", versions: [6] }],
+    builtOn: [{ path: "memory/shared.md", versions: [7] }],
     left: [],
     waiting: [],
   });

@@ -1,5 +1,5 @@
 /** Upkeep with a plugin that can judge its files but not change them: the journal. */
-import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -10,7 +10,7 @@ import { asMemoryFiles } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const [alice, bob] = [{ userId: "alice" }, { userId: "bob" }];
 const block = (key: string): string => `### ${key}\n\ntext of ${key}\n\n`;
@@ -38,12 +38,13 @@ test("imports what was exported, although the judging plugin cannot write", asyn
   });
 });
 
-test("refuses a whole import because of a file that is not text", async () => {
+test("imports a file that is not text byte for byte, and the doctor names it", async () => {
   await withJournal(async (runtime, dataDir) => {
     const good = asMemoryFiles({ "MEMORY.md": block("b") }, "journal");
     const noText = [...good, { scope: "journal", path: "x.md", content: Buffer.from([0xff]) }];
-    await expect(runtime.upkeep.import(bob, noText)).rejects.toMatchObject({ code: "ENTRY_UNREADABLE" });
-    expect(userFolderNames(dataDir)).toEqual([]);
+    expect(await runtime.upkeep.import(bob, noText)).toMatchObject({ created: ["journal/MEMORY.md", "journal/x.md"] });
+    expect(readFileSync(join(userFolder(dataDir, "bob"), "journal/x.md"))).toEqual(Buffer.from([0xff]));
+    expect(await runtime.upkeep.inspect(bob)).toMatchObject([{ path: "journal/x.md" }]);
   });
 });
 
@@ -53,12 +54,6 @@ test("imports more files than one call of the journal can name as one change set
     const files = asMemoryFiles(Object.fromEntries(paths.map((path) => [path, block("k")])), "journal");
     expect(await runtime.upkeep.import(bob, files)).toMatchObject({ leftOut: [], mended: [], refused: [] });
     expect(Object.keys(readUserFiles(dataDir, "bob"))).toHaveLength(3_000);
-    const last = { scope: "journal", path: "zzz.md", content: Buffer.from([0xff]) };
-    const refusal = { path: "journal/zzz.md", code: "ENTRY_UNREADABLE" };
-    const plan = await runtime.upkeep.planImport(alice, [...files, last]);
-    expect(plan.refused).toMatchObject([refusal]);
-    await expect(runtime.upkeep.import(alice, [...files, last])).rejects.toMatchObject({ code: refusal.code });
-    expect(userFolderNames(dataDir)).toEqual(["bob"]);
   });
 });
 
