@@ -29,7 +29,6 @@ import { Pool } from "../thread/pool.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
 import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
-import type { RuntimeLogParts } from "./open-runtime-log.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { checkOptions } from "./runtime-options.ts";
 import type { CheckedOptions } from "./runtime-options.ts";
@@ -55,7 +54,7 @@ export interface Creation {
   /** Plugins of the package that are needed besides those that the options name: certain ones, or all. Default: none. */
   readonly besides?: Besides;
   /** How long to wait while another runtime writes the audit log. Default: for `waitMs`. */
-  readonly logWait?: Partial<Pick<RuntimeLogParts, "waitMs" | "signal">>;
+  readonly logWait?: { readonly waitMs?: number; readonly signal?: AbortSignal };
 }
 
 /** As `createRuntime`. */

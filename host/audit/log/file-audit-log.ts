@@ -30,8 +30,9 @@ export interface AuditLogParts {
 /**
  * Opens a log for writing, and writes an `opened` record.
  *
- * Rejects with `BUSY` when another runtime keeps it open, with `CANCELLED` when the signal ends the wait for that, with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or
- * `STORAGE_FAILED` when it cannot be opened or written, and with a `TypeError` or `RangeError` for invalid options.
+ * Rejects with `BUSY` when another runtime keeps it open, with `CANCELLED` when the signal ends the wait for that, with
+ * `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` when it cannot be opened or written, and with a
+ * `TypeError` or `RangeError` for invalid options.
  */
 export async function openAuditLog(options: AuditLogOptions, parts: AuditLogParts): Promise<AuditLog> {
   const checked = checkAuditLogOptions(options);
