@@ -4,12 +4,12 @@ import { setTimeout } from "node:timers/promises";
 
 import { keptLimits } from "../../host/store/files/kept-sessions.ts";
 
-/** The files below a folder that this process has open. Linux only; returns nothing elsewhere. */
+/** A folder and the files below it, if this process has them open. Linux only; returns nothing elsewhere. */
 export function openDescriptors(folder: string): string[] {
   if (process.platform !== "linux") return [];
   return readdirSync("/proc/self/fd")
     .map(targetOf)
-    .filter((path) => path.startsWith(folder));
+    .filter((path) => path === folder || path.startsWith(`${folder}/`));
 }
 
 /**

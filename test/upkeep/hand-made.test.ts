@@ -133,20 +133,20 @@ test("the doctor says how to rename a file that is no entry because of its name"
 test("a text that is written while a large change set takes effect is in the trash", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path });
-  const names = Array.from({ length: 250 }, (_, at) => `entry-${at}`);
+  const names = Array.from({ length: 400 }, (_, at) => `entry-${at}`);
   const filesWith = (body: string) =>
     names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name) + body) }));
   await runtime.upkeep.import({ userId: "alice" }, filesWith("old"));
   const memory = join(userFolder(folder.path, "alice"), "memory");
-  const isNew = (name: string): boolean => readIfThere(join(memory, `${name}.md`)).endsWith("new");
+  const fileOf = (name: string | undefined): string => join(memory, `${name}.md`);
+  const isNew = (name: string): boolean => readIfThere(fileOf(name)).endsWith("new");
   const over = new AbortController();
-  // Looks between any two pieces of the work. The old files go to the trash first, then the new ones come.
+  // Looks between any two pieces of the work. The old files go to the trash first, then the new ones come, in order.
   const edit = async (): Promise<boolean> => {
     while (!over.signal.aborted) {
       await setImmediate();
-      const missing = names.find((name) => !existsSync(join(memory, `${name}.md`)));
-      if (missing === undefined || !names.some(isNew)) continue;
-      writeFileSync(join(memory, `${missing}.md`), "By the person");
+      if (existsSync(fileOf(names.at(-1))) || !existsSync(fileOf(names[0]))) continue;
+      writeFileSync(fileOf(names.at(-1)), "By the person");
       return true;
     }
     return false;
