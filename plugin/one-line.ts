@@ -21,7 +21,10 @@ export function whyNotSeen(text: string): string {
  * become visible.
  */
 export function oneLine(text: string, charsMax: number, otherwise: string): string {
-  const chars = Array.from(shown(plainLine(text.slice(0, 4 * charsMax))));
+  const line = shown(plainLine(text.slice(0, 4 * charsMax)));
+  // To count the characters of each line would take a list of them longer than all of the rest.
+  if (line.length <= charsMax) return line.trimEnd() || otherwise;
+  const chars = Array.from(line);
   const cut = chars.slice(0, charsMax).join("").trimEnd();
   return (chars.length > charsMax ? cut.replace(tornSequence, "") : cut) || otherwise;
 }

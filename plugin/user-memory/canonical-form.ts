@@ -32,6 +32,15 @@ export function readCanonicalFile(file: string): CanonicalFile | null {
   return { name, description, type, created, updated, body: file.slice(whole.length) };
 }
 
+/** Whether a file begins with these two values as tools write them. It need not be in this form otherwise. */
+export function beginsAs(file: string, name: string, description: string): boolean {
+  const lines = formatCanonicalLines([
+    ["name", name],
+    ["description", description],
+  ]);
+  return lines !== null && file.startsWith(`---\n${lines}type: `);
+}
+
 /** Returns lines of `key: value`, or `null` if a value needs the library. */
 export function formatCanonicalLines(fields: readonly (readonly [key: string, value: string])[]): string | null {
   let lines = "";

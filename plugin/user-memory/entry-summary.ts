@@ -1,15 +1,35 @@
 import { frontMatterLimits } from "../front-matter-bounds.ts";
+import { beginsAs } from "./canonical-form.ts";
+import type { FoundText } from "./damaged-text.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
+import { entryPath } from "./entry-name.ts";
 import { asIndexDescription } from "./index-description.ts";
-import { loadUnlessUnsafe } from "./memory-scope.ts";
+import { entryIn, readUnlessUnsafe } from "./memory-scope.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
-/** Reads an entry's file for a list, unless it is too large for any entry, or the call has read too much. */
-export function summaryOf(file: EntryFile): EntrySummary {
-  const { name, bytes } = file;
+/** Reads an entry's file for a list. */
+export const summaryOf = (file: EntryFile): EntrySummary => summaryIn(readForList(file), file);
+
+/**
+ * What a list says of an entry; `null` if nothing of its file can be read. `said`: what the index says. Nearly every file
+ * says the same, as a tool writes it, and is not parsed then: that takes as long as all the rest.
+ */
+export function descriptionOf(file: EntryFile, said: string | null): string | null {
+  const found = readForList(file);
+  const isSaid = said !== null && found?.damage === null && beginsAs(found.text, file.name, said);
+  return isSaid ? asIndexDescription(said, file.name) : summaryIn(found, file).description;
+}
+
+/** `null` also for a file that is too large for any entry, or if the call has read too much. */
+function readForList({ name, bytes }: EntryFile): FoundText | null {
   bytesLeft -= isNoSummary(bytes) ? 0 : bytes;
-  const entry = isNoSummary(bytes) || bytesLeft < 0 ? null : loadUnlessUnsafe(name, yamlBudget);
+  return isNoSummary(bytes) || bytesLeft < 0 ? null : readUnlessUnsafe(entryPath(name));
+}
+
+function summaryIn(found: FoundText | null, file: EntryFile): EntrySummary {
+  const { name } = file;
+  const entry = entryIn(found, name, yamlBudget);
   const said = entry?.description ?? null;
   const description = said === null ? null : asIndexDescription(said, name);
   if (entry === null || "unreadable" in entry) {

@@ -1,7 +1,7 @@
 /** What a prompt's index can show: the lines of `MEMORY.md`, and the entries that have a file but no line there. */
-import { summaryOf } from "./entry-summary.ts";
+import { descriptionOf, summaryOf } from "./entry-summary.ts";
 import type { IndexFile } from "./index-file.ts";
-import { entryLineIn, lineOf, restOf } from "./index-line.ts";
+import { entryLineIn, lineOf, restOf, saidIn } from "./index-line.ts";
 import { inOrderOfCreation } from "./load-index.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
@@ -12,6 +12,8 @@ export interface IndexLine {
   readonly name: string | null;
   /** The line up to the end of its link. */
   readonly head: string;
+  /** What it says of the entry, not escaped. */
+  readonly said: string | null;
 }
 
 /** Without any `<`, no line has a tag that ends the frame or seems to. */
@@ -21,7 +23,12 @@ const escape = (text: string): string => text.replaceAll("<", "&lt;");
 export function linesIn(index: IndexFile | null): IndexLine[] {
   return (index?.lines ?? []).map((line) => {
     const found = entryLineIn(line);
-    return { text: escape(line), name: found?.name ?? null, head: escape(found?.head ?? "") };
+    return {
+      text: escape(line),
+      name: found?.name ?? null,
+      head: escape(found?.head ?? ""),
+      said: found && saidIn(found),
+    };
   });
 }
 
@@ -54,6 +61,13 @@ export class IndexContents {
     const line = this.#listed.get(name);
     if (line === undefined) return escape(lineOf(name, description ?? name));
     return description === null ? line.text : line.head + escape(restOf(description));
+  }
+
+  /** The line of an entry of which only that is wanted. */
+  lineFor(file: EntryFile): string {
+    const { name } = file;
+    const line = this.#listed.get(name);
+    return this.textOf(line ? { name, description: descriptionOf(file, line.said) } : this.read(file));
   }
 
   /** Reads each file once. */

@@ -11,7 +11,7 @@ import { entryPath, indexPath } from "./entry-name.ts";
 import { isNoSummary } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
-import { loadUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
+import { entryIn, readUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
 
 export type MemoryProblem =
   | "index-missing"
@@ -186,7 +186,7 @@ export function readableText(name: string): FoundText | null {
 }
 
 function findEntry(name: string, bytes: number): FoundEntry | null {
-  const entry = loadUnlessUnsafe(name);
+  const entry = entryIn(readUnlessUnsafe(entryPath(name)), name, null);
   if (entry === null) return null;
   if ("unreadable" in entry) {
     const { text: _, ...facts } = entry;

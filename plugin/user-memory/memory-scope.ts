@@ -47,20 +47,23 @@ export function readText(path: string): FoundText | null {
 }
 
 /** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
-export function loadEntry(name: string, budget: YamlBudget | null = null): Entry | Unreadable | null {
-  const found = readText(entryPath(name));
-  if (found === null) return null;
-  return found.damage === null ? parseEntry(found.text, name, budget) : unreadableEntry(found.text, name, found.damage);
-}
+export const loadEntry = (name: string, budget: YamlBudget | null = null): Entry | Unreadable | null =>
+  entryIn(readText(entryPath(name)), name, budget);
 
-/** Like `loadEntry`, but also returns `null` for a file that the host refuses to open, such as a link. */
-export function loadUnlessUnsafe(name: string, budget: YamlBudget | null = null): Entry | Unreadable | null {
+/** Like `readText`, but also returns `null` for a file that the host refuses to open, such as a link. */
+export function readUnlessUnsafe(path: string): FoundText | null {
   try {
-    return loadEntry(name, budget);
+    return readText(path);
   } catch (error) {
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
     throw error;
   }
+}
+
+/** The entry in what was read. */
+export function entryIn(found: FoundText | null, name: string, budget: YamlBudget | null): Entry | Unreadable | null {
+  if (found === null) return null;
+  return found.damage === null ? parseEntry(found.text, name, budget) : unreadableEntry(found.text, name, found.damage);
 }
 
 /** Returns the index as far as it can be read; `null` if the file is missing or blank. */

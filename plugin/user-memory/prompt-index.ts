@@ -55,7 +55,7 @@ function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
 function everyEntry(contents: IndexContents, frame: Frame): Map<string, string> | null {
   const { files } = contents;
   if (files.length > frame.linesMax) return null;
-  const all = new Map(files.map((file) => [file.name, contents.textOf(contents.read(file))]));
+  const all = new Map(files.map((file) => [file.name, contents.lineFor(file)]));
   return bytesOf([...all.values()]) <= frame.bytesMax ? all : null;
 }
 
