@@ -56,8 +56,8 @@ function fileOf(name: string, bundled: ReadonlyMap<string, string>): string {
   const file = bundled.get(name);
   if (file !== undefined) return file;
   const names = [...bundled.keys()];
-  const nearest = names.length === 0 ? "" : `; did you mean ${quoted(nearestName(name, names))}?`;
   const expected = [...names, `or a file, such as ${quoted(`./${name}`)}`].join(", ").replace(/^or /, "");
-  const reason = `the package has no plugin of this name${nearest === "" ? ";" : nearest} expected ${expected}`;
+  const next = names.length === 0 ? "expected" : `did you mean ${quoted(nearestName(name, names))}? Expected`;
+  const reason = `the package has no plugin of this name; ${next} ${expected}`;
   throw new ToolError("PLUGIN_REFUSED", `Cannot load plugin ${quoted(name)}: ${reason}`);
 }

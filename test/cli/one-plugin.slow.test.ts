@@ -69,7 +69,7 @@ test.for(["journals", "Journal", "Run_History", "constructor", "a-b-c", "x".repe
     await expect(refused).rejects.toMatchObject({
       code: "PLUGIN_REFUSED",
       message: expect.stringMatching(
-        /the package has no plugin of this name; did you mean "[a-z-]+"\? expected journal, .*user-memory.*, or a file, such as "/,
+        /the package has no plugin of this name; did you mean "[a-z-]+"\? Expected journal, .*user-memory.*, or a file, such as "/,
       ),
     });
     const { status, stdout } = memcell(["tools", "--plugin", name]);
