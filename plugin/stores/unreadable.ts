@@ -1,5 +1,5 @@
 import type { NoUtf8 } from "../capabilities.ts";
-import { damagedLines, whyDamaged } from "../damaged-text.ts";
+import { damaged, whyDamaged } from "../damaged-text.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Unreadable } from "./entry-file.ts";
 
@@ -9,6 +9,6 @@ export const unreadable = (action: string, shown: string, reason: string): ToolE
 
 /** Text of another encoding, such as UTF-16, is read; of other bytes, a person has to say what they mean. */
 export function textOfOther({ readable }: NoUtf8): string | Unreadable {
-  if (readable !== null && damagedLines(readable).length === 0) return readable;
+  if (readable !== null && !damaged.test(readable)) return readable;
   return { unreadable: whyDamaged(readable), isNoText: true };
 }
