@@ -19,7 +19,7 @@ import { pathFor } from "./memory-path.ts";
 import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
 import type { FoundWords } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
-import { textOfOther, unreadable } from "./unreadable.ts";
+import { noPlainFile, textOfOther, unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
 export interface FoundEntry extends Entry {
@@ -250,7 +250,7 @@ export class EntryStore {
     } catch (error) {
       if (error instanceof NoUtf8) return textOfOther(error);
       const code = error instanceof ToolError ? error.code : "";
-      if (code === "STORAGE_UNSAFE") return { unreadable: "it is no plain file" };
+      if (code === "STORAGE_UNSAFE") return noPlainFile;
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { linesOfOthers } from "../marked-lines.ts";
 import { unreadableNote } from "../unreadable-note.ts";
-import { unreadable } from "../unreadable.ts";
+import { noPlainFile, unreadable } from "../unreadable.ts";
 import { fitsAnswer, numberedWithin } from "./cut-lines.ts";
 import { parseFilePath } from "./file-path.ts";
 import type { FilePath } from "./file-path.ts";
@@ -32,7 +32,7 @@ export function viewPath({ path, view_range: range }: ViewInput): Answer<Changed
   const named = files.find(place);
   if (named === null) {
     const fault = files.at.faultAt(place.key);
-    if (fault !== null) throw unreadable("view", place.shown, fault);
+    if (fault !== null && fault !== noPlainFile.unreadable) throw unreadable("view", place.shown, fault);
     throw new ToolError("ENTRY_NOT_FOUND", `The path ${place.shown} does not exist. Please provide a valid path.`);
   }
   return done(
