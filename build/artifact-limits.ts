@@ -13,7 +13,7 @@ const artifactLimits: ArtifactLimits = { bytesMax: 1_000_000, zippedBytesMax: 45
 
 /** Of the families that are larger: `stores` has 32 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_165_000, zippedBytesMax: 515_000 },
+  stores: { bytesMax: 1_176_000, zippedBytesMax: 518_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

@@ -105,6 +105,9 @@ function readFields(text: string): { readonly found: ReadonlyMap<string, unknown
   const dashed = /^---/m.exec(text);
   if (dashed)
     return { wrong: wrongIn(lineAt(text, dashed.index), 'it begins with "---" and does not end the front matter') };
+  // The library would name no line.
+  const nul = text.indexOf("\0");
+  if (nul !== -1) return { wrong: wrongIn(lineAt(text, nul), "it has a NUL byte") };
   try {
     const data = readYaml(text);
     if (typeof data === "object" && data !== null && !Array.isArray(data))

@@ -9,9 +9,10 @@ import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import { NoUtf8 } from "../capabilities.ts";
-import { damagedLines, whyDamaged } from "../damaged-text.ts";
+import { damaged, beginsWithNul, whyDamaged } from "../damaged-text.ts";
 import { hiddenFault } from "../hidden-text.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
+import { withLineFeeds } from "../returns-alone.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { isJournalFile, journal } from "./journal-files.ts";
@@ -56,15 +57,16 @@ function findingsOfFile({ path, bytes }: ListedFile): InspectFinding[] {
   try {
     const text = journal.read(path);
     if (text === null) return [];
+    if (beginsWithNul(text)) return [damagedFinding(text, path)];
     // A text has no more characters than bytes.
     const isAscii = text.length === bytes;
     return [
       ...(isAscii ? [] : hiddenFindings(text, path)),
-      ...(bytes > blockCharsMax ? largeFindings(text, path) : []),
+      ...(bytes > blockCharsMax ? largeFindings(withLineFeeds(text), path) : []),
     ];
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    if (error instanceof NoUtf8) return [damagedFinding(error, path)];
+    if (error instanceof NoUtf8) return [damagedFinding(error.readable, path)];
     // The host itself reports a file that it refuses to open.
     if (error.code === "STORAGE_UNSAFE") return [];
     throw error;
@@ -84,10 +86,10 @@ function largeFindings(text: string, path: string): InspectFinding[] {
 }
 
 /** What can be read is read, and the next write moves the file to the trash. */
-function damagedFinding({ readable }: NoUtf8, path: string): InspectFinding {
+function damagedFinding(readable: string | null, path: string): InspectFinding {
   if (readable === null) return finding("file-unreadable", path, whyDamaged(readable));
-  const isOtherEncoding = damagedLines(readable).length === 0;
-  const rest = isOtherEncoding ? "it is read as UTF-16" : "the rest of it can be read";
+  if (beginsWithNul(readable)) return finding("text-damaged", path, whyDamaged(readable));
+  const rest = damaged.test(readable) ? "the rest of it can be read" : "it is read as such";
   return finding("text-damaged", path, `${whyDamaged(readable)}; ${rest}`);
 }
 

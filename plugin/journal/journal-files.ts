@@ -2,7 +2,8 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../capabilities.ts";
-import { damagedLines } from "../damaged-text.ts";
+import { damagedLines, beginsWithNul, whyDamaged } from "../damaged-text.ts";
+import { hasReturnsAlone, withLineFeeds } from "../returns-alone.ts";
 import { ToolError } from "../tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
 
@@ -26,8 +27,9 @@ export function isJournalFile(path: string): boolean {
 export class JournalFiles {
   readonly #files: readonly ListedFile[];
   readonly #unreadable: string[] = [];
-  /** By path, the lines that are not UTF-8 text. */
-  readonly #damaged = new Map<string, readonly number[]>();
+  readonly #returnsAlone = new Set<string>();
+  /** By path, the lines that are not UTF-8 text; empty if the file is UTF-16. */
+  readonly #damaged = new Map<string, string>();
   #blocksCut = 0;
   #blocksRead = 0;
 
@@ -53,21 +55,60 @@ export class JournalFiles {
    */
   read(path: string): string | null {
     try {
-      return journal.read(path);
+      return this.#read(path);
     } catch (error) {
-      if (error instanceof NoUtf8 && error.readable !== null) {
-        this.#damaged.set(path, damagedLines(error.readable));
-        return error.readable;
-      }
       if (!isUnreadable(error)) throw error;
       this.#unreadable.push(path);
       return null;
     }
   }
 
-  /** Moves a file that was read to the trash if it is not UTF-8 text: returns where it is then, else `null`. */
-  trashDamaged(path: string): string | null {
-    return this.#damaged.has(path) ? journal.trash(path) : null;
+  /** The text of a file to which a block is added: empty if there is none, or if nothing of it can be read. */
+  readToChange(path: string): string {
+    try {
+      return this.#read(path) ?? "";
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      if (!(error instanceof NoUtf8)) {
+        const { message } = error as ToolError;
+        throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${quoted(path, 255)}: ${message}`);
+      }
+      this.#damaged.set(path, "");
+      return "";
+    }
+  }
+
+  /**
+   * Writes a file that was read, with its own line ends. If it is not UTF-8 text, it cannot be written again as it was: it
+   * goes to the trash, and its path there is returned.
+   */
+  write(path: string, text: string): string | null {
+    const trashed = this.#damaged.has(path) ? journal.trash(path) : null;
+    journal.write(path, this.#returnsAlone.has(path) ? text.replaceAll("\n", "\r") : text);
+    return trashed;
+  }
+
+  /** With line feeds as line ends, and U+FFFD in place of what cannot be read. */
+  #read(path: string): string | null {
+    const text = this.#textOf(path);
+    if (text === null) return null;
+    if (beginsWithNul(text)) {
+      this.#damaged.set(path, "");
+      throw new NoUtf8(`Cannot read ${quoted(path)}: ${whyDamaged(text)}`, null);
+    }
+    if (!hasReturnsAlone(text)) return text;
+    this.#returnsAlone.add(path);
+    return withLineFeeds(text);
+  }
+
+  #textOf(path: string): string | null {
+    try {
+      return journal.read(path);
+    } catch (error) {
+      if (!(error instanceof NoUtf8) || error.readable === null) throw error;
+      this.#damaged.set(path, damagedLines(error.readable));
+      return error.readable;
+    }
   }
 
   /** Whether a file surely has no word with one of the beginnings. See `Scope.wordsOf`. */
@@ -89,8 +130,8 @@ export class JournalFiles {
 
   /** The part of a message that names what could not be read, with its semicolon; empty if there is nothing. */
   unreadableNote(): string {
-    const damaged = Array.from(this.#damaged).filter(([, lines]) => lines.length > 0);
-    const places = damaged.map(([path, [line]]) => `${quoted(path, 255)} line ${line}`);
+    const damaged = Array.from(this.#damaged).filter(([, lines]) => lines !== "");
+    const places = damaged.map(([path, lines]) => `${quoted(path, 255)} ${lines}`);
     return (
       noteOf(
         "could not be read",
@@ -112,24 +153,6 @@ function tooManyBlocks(blocksMax: number, verb: string): ToolError {
     "MEMORY_STORAGE_ERROR",
     `Cannot look through the memory: it has over ${blocksMax} blocks to ${verb}, at most ${blocksMax} allowed`,
   );
-}
-
-/** A file that a call changes. */
-export interface FileToChange {
-  /** Empty if there is no file. */
-  readonly text: string;
-  /** Where the file is now, if it was not UTF-8 text: it cannot be written again as it was. */
-  readonly trashed: string | null;
-}
-
-export function readToChange(path: string): FileToChange {
-  try {
-    return { text: journal.read(path) ?? "", trashed: null };
-  } catch (error) {
-    if (error instanceof NoUtf8) return { text: error.readable ?? "", trashed: journal.trash(path) };
-    if (!isUnreadable(error)) throw error;
-    throw new ToolError("MEMORY_STORAGE_ERROR", `Cannot change ${quoted(path, 255)}: ${(error as ToolError).message}`);
-  }
 }
 
 /** The part of a message that says where the replaced file is. */

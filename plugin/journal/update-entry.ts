@@ -6,7 +6,7 @@ import { appendBlock, endsInMeta } from "./block.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { FoundBlock } from "./canonical-block.ts";
 import type { UpdateInput } from "./input.ts";
-import { journal, JournalFiles, trashedNote } from "./journal-files.ts";
+import { JournalFiles, trashedNote } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
 import { memcellMark } from "./memcell-line.ts";
 import type { UpdateOutput } from "./output.ts";
@@ -24,8 +24,7 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   const { path, kind, block: old } = found;
   const newTags = tags === undefined || tags === null ? old.tags : normalTags(tags);
   const block = { key, content, tags: newTags, at: formatAt(now()), created: createdOf(old.footer) };
-  const trashed = files.trashDamaged(path);
-  journal.write(path, appendBlock(withoutBlock(found), block));
+  const trashed = files.write(path, appendBlock(withoutBlock(found), block));
   return {
     message: `Memory ${quoted(key)} updated in ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
     data: { success: true, data: { key, path, kind } },

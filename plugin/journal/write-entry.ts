@@ -8,7 +8,7 @@ import { appendBlock } from "./block.ts";
 import { hasKey } from "./canonical-block.ts";
 import { isFitKey } from "./fit-key.ts";
 import type { WriteInput } from "./input.ts";
-import { journal, JournalFiles, readToChange, summaryPath, trashedNote } from "./journal-files.ts";
+import { JournalFiles, summaryPath, trashedNote } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import type { WriteOutput } from "./output.ts";
 import { normalTags } from "./tags.ts";
@@ -25,8 +25,7 @@ export function writeEntry(input: WriteInput): Answer<WriteOutput> {
   const time = now();
   const path = target === "summary" ? summaryPath : dailyPath(time);
   const block = { key, content: input.content, tags: normalTags(input.tags), at: formatAt(time), created: null };
-  const { text, trashed } = readToChange(path);
-  journal.write(path, appendBlock(text, block));
+  const trashed = files.write(path, appendBlock(files.readToChange(path), block));
   return {
     message: `Memory ${quoted(key)} written to ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
     data: { success: true, data: { key, target, path } },

@@ -2,6 +2,7 @@
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
+import { hasReturnsAlone } from "../returns-alone.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { addAppend, findAppend } from "./append-ids.ts";
@@ -72,7 +73,8 @@ function store(run: Run, events: readonly CheckedEvent[], appendId: string | und
 function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
   const openText = readFile(openPath(run)) ?? "";
   try {
-    if (openText !== unreadable && isOfSize(openText, run.head.open.bytes)) return writeSegments(run, openText, events);
+    const isOwn = openText !== unreadable && !hasReturnsAlone(openText);
+    if (isOwn && isOfSize(openText, run.head.open.bytes)) return writeSegments(run, openText, events);
   } catch (error) {
     if (!(error instanceof StaleHead)) throw error;
   }

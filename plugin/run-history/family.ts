@@ -52,7 +52,8 @@ export const family: Family = {
       input: appendInputDeclared,
       output: appendOutput,
       scopes: ["runs"],
-      rights: ["read", "list", "write", "clock"],
+      // Append ids that are not UTF-8 text go to the trash before they are written again.
+      rights: ["read", "list", "write", "trash", "clock"],
     },
     {
       name: "LoadRun",

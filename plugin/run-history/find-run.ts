@@ -6,6 +6,7 @@ import {
   filesIn,
   headName,
   linesOf,
+  readLines,
   readOrEmpty,
   readSegment,
   runFileAt,
@@ -67,7 +68,10 @@ export function rebuildRun(ids: RunIds, folder: string): Run | null {
     closed: joinSpans(emptySpan, all),
     open,
     lastAppend: { segment: closedSegments + 1, line: open.lines },
-    appendIds: appendFiles.reduce((sum, each) => sum + linesOf(readOrEmpty(appendIdsPath(folder, each))).length, 0),
+    appendIds: appendFiles.reduce(
+      (sum, each) => sum + linesOf(readLines(appendIdsPath(folder, each)).readable ?? "").length,
+      0,
+    ),
     appendIdFiles: Math.max(0, ...appendFiles),
   };
   return { folder, head };

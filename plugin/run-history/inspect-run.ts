@@ -8,8 +8,10 @@ import {
   closedName,
   headName,
   linesOf,
+  linesText,
   noTextLine,
   readFile,
+  readLines,
   readSegment,
   runFileAt,
   runs,
@@ -50,8 +52,7 @@ export function inspectRun(folder: string, files: readonly ListedFile[]): RunSta
   const sizes = new Map(files.map(({ path, bytes }) => [path, bytes]));
   const presentAt = (path: string): FileText => (sizes.has(path) ? readFile(path) : null);
   const spans = inspectSegments(folder, { numbers: numbersOf("segment"), sizes }, findings);
-  const { lost, ...appendIds } = inspectAppendIds(folder, numbersOf("appends"));
-  findings.push(...lost.map((path) => ({ ...finding("file-unreadable", path, isLost), remedy: forgetsIds })));
+  const { damaged, ...appendIds } = inspectAppendIds(folder, numbersOf("appends"), findings);
 
   const [headPath, closedPath] = [`${folder}/${headName}`, `${folder}/${closedName}`];
   const headText = presentAt(headPath);
@@ -68,8 +69,7 @@ export function inspectRun(folder: string, files: readonly ListedFile[]): RunSta
   const right = closedSpans.length > 0 ? formatClosed(closedSpans) : null;
   const isOwn = closedText === null ? null : right !== null && textOf(closedText).startsWith("{");
   if (right !== closedText) wrong.push({ path: closedPath, right, isOwn });
-  const emptied = lost.map((path) => ({ path, right: "", isOwn: false }));
-  return { findings: [...findings, ...wrong.map(factsWrong)], wrong: [...wrong, ...emptied] };
+  return { findings: [...findings, ...wrong.map(factsWrong)], wrong: [...wrong, ...damaged] };
 }
 
 const isUnknown = "it is missing or damaged, and the folder's name does not tell the run's ids";
@@ -108,21 +108,34 @@ function inspectSegments(
 function inspectAppendIds(
   folder: string,
   numbers: readonly number[],
-): Pick<RunHead, "appendIds" | "appendIdFiles"> & { readonly lost: readonly string[] } {
+  findings: InspectFinding[],
+): Pick<RunHead, "appendIds" | "appendIdFiles"> & { readonly damaged: readonly WrongFacts[] } {
   let appendIds = 0;
-  const lost: string[] = [];
+  const damaged: WrongFacts[] = [];
   for (const number of numbers) {
     const path = appendIdsPath(folder, number);
-    const text = readFile(path);
-    appendIds += linesOf(textOf(text)).length;
-    if (text === unreadable) lost.push(path);
+    const { text, readable } = readLines(path);
+    const lines = linesOf(readable ?? "");
+    const kept = lines.filter((line) => line !== noTextLine);
+    appendIds += kept.length;
+    if (text !== unreadable) continue;
+    damaged.push({ path, right: linesText(kept), isOwn: false });
+    if (readable === null) findings.push({ ...finding("file-unreadable", path, isLost), remedy: forgetsAll });
+    for (const [at, line] of lines.entries()) {
+      if (line !== noTextLine) continue;
+      const message = `line ${at + 1} is no append id: it is not UTF-8 text`;
+      findings.push({ ...finding("line-damaged", path, message), remedy: forgetsLine });
+    }
   }
-  return { appendIds, appendIdFiles: Math.max(0, ...numbers), lost };
+  return { appendIds, appendIdFiles: Math.max(0, ...numbers), damaged };
 }
 
-const isLost = "it is not UTF-8 text, so appends whose ids belong in it fail";
+const isLost = "it cannot be read, so appends whose ids belong in it fail";
 
-const forgetsIds = "moves it to the trash: appends with its ids would be stored again";
+const forgetsAll = "moves it to the trash: appends with its ids would be stored again";
+
+const forgetsLine =
+  "moves the file to the trash and writes its other lines again: an append with this id would be stored again";
 
 /** The listing tells the bytes: to count those of many segments takes the engine long. */
 function inspectLines({ path, bytes }: ListedFile, lines: readonly string[], findings: InspectFinding[]): Span {

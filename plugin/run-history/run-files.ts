@@ -3,6 +3,7 @@ import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../capabilities.ts";
 import { readableLines } from "../damaged-text.ts";
+import { hasReturnsAlone, withLineFeeds } from "../returns-alone.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseLines } from "./event-line.ts";
 import { withoutMark } from "./json-text.ts";
@@ -75,14 +76,21 @@ export interface ReadSegment {
 /** In place of a line that is not UTF-8 text: no event, so whoever reads it is told. */
 export const noTextLine = "\ufffd";
 
+/** Carriage returns alone end lines as well, but a segment with them is never appended to, as one that is not UTF-8 text. */
 export function readSegment(path: string): ReadSegment {
+  const { text, readable } = readLines(path);
+  return { text: readable !== null && hasReturnsAlone(readable) ? unreadable : text, lines: linesOf(readable ?? "") };
+}
+
+/** A file's text, and what can be read of it, with `noTextLine` in place of the lines that cannot; `null` if nothing can. */
+export function readLines(path: string): { readonly text: FileText; readonly readable: string | null } {
   try {
     const text = runs.read(path);
-    return { text, lines: linesOf(text ?? "") };
+    return { text, readable: text };
   } catch (error) {
     const readable = error instanceof NoUtf8 ? error.readable : null;
-    if (readable === null) return { text: readFile(path), lines: [] };
-    return { text: unreadable, lines: readableLines(linesOf(readable), noTextLine) };
+    if (readable === null) return { text: readFile(path), readable };
+    return { text: unreadable, readable: linesText(readableLines(linesOf(readable), noTextLine)) };
   }
 }
 
@@ -107,10 +115,12 @@ export class SegmentReader {
 
 /** The lines of a segment. The last one counts even if its line end is missing; a byte order mark is no part of the first. */
 export function linesOf(text: string): string[] {
-  const lines = withoutMark(text).split("\n");
+  const lines = withLineFeeds(withoutMark(text)).split("\n");
   if (lines.at(-1) === "") lines.pop();
   return lines;
 }
+
+export const linesText = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join("");
 
 /** Ends the last line, so that one that was torn off stays a line of its own when more follow. */
 export const wholeLines = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

@@ -96,8 +96,10 @@ class IndexUpdate {
     for (const { path, changedUs } of index.rows) {
       const file = this.#files.get(path);
       if (!file || changedUs !== notIndexed || costLeft <= 0) continue;
-      this.#openFor(path).put(file, this.#store.readEntry(path));
       costLeft -= readCostOf(file);
+      const entry = this.#store.readEntry(path);
+      if (entry === undefined) continue;
+      this.#openFor(path).put(file, entry);
       this.#splitIfFull();
     }
     return costLeft;

@@ -25,8 +25,11 @@ export interface SearchedEntry {
 export interface EntrySource<Entry extends SearchedEntry> {
   /** The store's id, for hits. */
   readonly store: string;
-  /** Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all. */
-  readEntry(path: string): Entry | null;
+  /**
+   * Returns the entry in a file, or `null` if there is nothing to find: an internal or encrypted entry, no entry at all.
+   * `undefined`: it cannot be read. No index has such a file, so each search meets it, and can say so.
+   */
+  readEntry(path: string): Entry | null | undefined;
 }
 
 /** One source of a search. A family passes only the stores that the caller has the right to search. */

@@ -14,6 +14,10 @@ export type Changed = Record<string, never>;
 
 export const done = (message: string): Answer<Changed> => ({ message, data: {} });
 
+/** The part of a message that says where a file is that could not be read. */
+export const trashedNote = (trashed: string | null): string =>
+  trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
+
 /** Creates an entry, or replaces the caller's own with all its flags. */
 export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed> {
   const place = addressedEntry(required(path, "path", "path is required for create"), "create");
@@ -25,8 +29,7 @@ export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed
   const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
   const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();
-  const before = trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
-  return done(`Created ${place.shown}${before}`);
+  return done(`Created ${place.shown}${trashedNote(trashed)}`);
 }
 
 /** Replaces one piece of a text. The piece is literal, and must be there once. */

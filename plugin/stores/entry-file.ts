@@ -2,6 +2,7 @@
  * An entry's file: front matter, then the value as it is. A person can also put a plain text there, without front
  * matter: an entry of the store's owner.
  */
+import { beginsWithNul, whyDamaged } from "../damaged-text.ts";
 import { joinFrontMatter, readFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
@@ -106,6 +107,7 @@ function readOwnForm(file: string): Entry | Unreadable | null {
 }
 
 function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Unreadable {
+  if (beginsWithNul(file)) return { unreadable: whyDamaged(file), isNoText: true };
   const front = readFrontMatter(file);
   if ("unreadable" in front) return plainText(file, place, store) ?? front;
   const text = (name: string): string | null => {

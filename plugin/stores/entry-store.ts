@@ -19,11 +19,17 @@ import { pathFor } from "./memory-path.ts";
 import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
 import type { FoundWords } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
-import { textOfOther, unreadable } from "./unreadable.ts";
+import { noPlainFile, textOfOther, unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
 export interface FoundEntry extends Entry {
   readonly path: string;
+}
+
+/** A file that cannot be read as the entry that its place says. */
+export interface UnreadableFile extends Pick<EntryId, "key" | "owner"> {
+  /** As a clause about "it". */
+  readonly reason: string;
 }
 
 export class EntryStore {
@@ -36,6 +42,8 @@ export class EntryStore {
   /** The files of entries, by path, as this call has left them. */
   #files: Map<string, ListedFile> | null = null;
   #now: string | null = null;
+  /** By path, why a file that was read is no entry. */
+  readonly #unreadable = new Map<string, string>();
 
   constructor({ store, level }: Pick<StoreAccess, "store" | "level">) {
     this.id = store;
@@ -75,7 +83,11 @@ export class EntryStore {
   /** The entry at a path, or why it cannot be read; `null` if there is none, or if it has expired. */
   read(path: string): FoundEntry | Unreadable | null {
     const entry = this.readAny(path);
-    if (entry === null || "unreadable" in entry) return entry;
+    if (entry === null) return null;
+    if ("unreadable" in entry) {
+      this.#unreadable.set(path, entry.unreadable);
+      return entry;
+    }
     return entry.expires !== null && entry.expires <= this.now ? null : { ...entry, path };
   }
 
@@ -129,6 +141,18 @@ export class EntryStore {
       const entry = this.read(path);
       if (isVisible(entry) && entry.key.startsWith(prefix)) yield entry;
     }
+  }
+
+  /**
+   * The files that were read where entries for models lie, and are none: nobody must take them for missing. Nothing for
+   * callers who can only search: they see nothing of what their words do not find.
+   */
+  get unreadable(): UnreadableFile[] {
+    if (!isEnough(this.#level, "read")) return [];
+    return Array.from(this.#unreadable).flatMap(([path, reason]) => {
+      const place = placeOf(path, this.id);
+      return place !== null && isForModels(place) ? { key: place.key ?? path, owner: place.owner, reason } : [];
+    });
   }
 
   /** The files in which such entries can lie: their places say nothing against it. */
@@ -214,6 +238,7 @@ export class EntryStore {
       },
       readEntry: (path) => {
         const entry = this.read(path);
+        if (entry !== null && "unreadable" in entry) return undefined;
         return isVisible(entry) ? wordsOf(entry) : null;
       },
     };
@@ -225,7 +250,7 @@ export class EntryStore {
     } catch (error) {
       if (error instanceof NoUtf8) return textOfOther(error);
       const code = error instanceof ToolError ? error.code : "";
-      if (code === "STORAGE_UNSAFE") return { unreadable: "it is no plain file" };
+      if (code === "STORAGE_UNSAFE") return noPlainFile;
       throw error;
     }
   }

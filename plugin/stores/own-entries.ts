@@ -10,6 +10,7 @@ import { ToolError } from "../tool-error.ts";
 import { EntryStore } from "./entry-store.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { entryLimits } from "./store-limits.ts";
+import { unreadable } from "./unreadable.ts";
 
 const descriptionCharsMax = 200;
 
@@ -19,7 +20,13 @@ export function listOwnEntries(): Answer<EntriesOutput> {
     "",
     (entry) => entry.owner === own && { name: shown(entry.key), description: lineOf(entry) },
   );
-  const described = found.filter((each) => each !== false).slice(0, entryLimits.entriesMax);
+  const unread = store.unreadable
+    .filter(({ owner }) => owner === own)
+    .map(({ key, reason }) => ({
+      name: shown(key),
+      description: oneLine(`(cannot be read: ${reason})`, descriptionCharsMax, key),
+    }));
+  const described = [...found.filter((each) => each !== false), ...unread].slice(0, entryLimits.entriesMax);
   const entries = withinAnswer(described, descriptionCharsMax);
   return { message: `${entries.length} entries`, data: { entries } };
 }
@@ -33,6 +40,8 @@ export function readOwnEntry({ name }: ReadInput): Answer<{ readonly body: strin
   const at = (key: string): FoundEntry | null => store.find({ owner: own, isInternal: false, namespace: "", key });
   const meant = meantBy(name);
   const entry = at(name) ?? (meant === null ? null : at(meant));
+  const fault = entry === null ? store.faultAt(meant ?? name) : null;
+  if (fault !== null) throw unreadable("read", name, fault);
   if (entry === null) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${name}`);
   return { message: `Entry "${name}"`, data: { body: entry.value.content } };
 }

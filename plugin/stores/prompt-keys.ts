@@ -14,6 +14,7 @@ import { EntryStore, isVisible } from "./entry-store.ts";
 import { pathFor } from "./memory-path.ts";
 import { searchedFile } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
+import { unreadableIn } from "./unreadable-note.ts";
 
 const tag = "memory_index";
 
@@ -45,7 +46,7 @@ export function promptKeys({ linesMax, bytesMax }: IndexInput): Answer<IndexOutp
   };
 }
 
-/** A line for each key. It names the creators unless the caller is one of them. */
+/** A line for each key, which names the creators unless the caller is one of them, and for each file that cannot be read. */
 function linesOf(store: EntryStore, files: readonly SearchedFile[], own: string): string[] {
   const creators = new Map<string, string[]>();
   for (const { path } of files) {
@@ -53,9 +54,10 @@ function linesOf(store: EntryStore, files: readonly SearchedFile[], own: string)
     if (!isVisible(entry) || entry.encrypted) continue;
     creators.set(entry.key, [...(creators.get(entry.key) ?? []), entry.owner]);
   }
-  return [...creators.keys()].toSorted().map((key) => {
+  const lines = [...creators.keys()].toSorted().map((key) => {
     const owners = creators.get(key) ?? [];
     const by = owners.includes(own) ? "" : ` (created by ${owners.join(", ")})`;
     return `- ${pathFor(store.id, own, key)}${by}`;
   });
+  return [...lines, ...unreadableIn(store, own).map((each) => `- ${each}`)];
 }

@@ -12,6 +12,7 @@ import { EntryStore } from "./entry-store.ts";
 import { required } from "./required.ts";
 import type { SearchInput } from "./schemas.ts";
 import { entryLimits } from "./store-limits.ts";
+import { unreadableNote } from "./unreadable-note.ts";
 import { shownValue } from "./value.ts";
 import { shownEntry } from "./view-memory.ts";
 import type { ShownEntry } from "./view-memory.ts";
@@ -45,7 +46,8 @@ export function searchMemory({ path, query }: SearchInput): Answer<{ readonly re
       ? Object.assign(result, { value: shownValue(entry.entry.value) })
       : result;
   });
-  return { message: messageOf(results, own, found), data: { results } };
+  const message = [messageOf(results, own, found), ...unreadableNote(stores, own)].join("\n");
+  return { message, data: { results } };
 }
 
 const searchable = (): EntryStore[] =>

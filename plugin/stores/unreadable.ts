@@ -1,5 +1,5 @@
 import type { NoUtf8 } from "../capabilities.ts";
-import { damagedLines, whyDamaged } from "../damaged-text.ts";
+import { damaged, whyDamaged } from "../damaged-text.ts";
 import { ToolError } from "../tool-error.ts";
 import type { Unreadable } from "./entry-file.ts";
 
@@ -7,8 +7,11 @@ import type { Unreadable } from "./entry-file.ts";
 export const unreadable = (action: string, shown: string, reason: string): ToolError =>
   new ToolError("ENTRY_UNREADABLE", `Cannot ${action} ${shown}: a file is there, but ${reason}`);
 
+/** A link, say, which no listing has. */
+export const noPlainFile: Unreadable = { unreadable: "it is no plain file" };
+
 /** Text of another encoding, such as UTF-16, is read; of other bytes, a person has to say what they mean. */
 export function textOfOther({ readable }: NoUtf8): string | Unreadable {
-  if (readable !== null && damagedLines(readable).length === 0) return readable;
+  if (readable !== null && !damaged.test(readable)) return readable;
   return { unreadable: whyDamaged(readable), isNoText: true };
 }

@@ -13,6 +13,7 @@ import { pathFor } from "./memory-path.ts";
 import { jsonBytes } from "./notes/json-bytes.ts";
 import { required } from "./required.ts";
 import type { PathInput } from "./schemas.ts";
+import { unreadableNote } from "./unreadable-note.ts";
 import { shownValue } from "./value.ts";
 
 export interface ShownEntry {
@@ -81,20 +82,27 @@ const creatorOf = ({ owner }: FoundEntry, self: string): string => `[created by 
 
 function listFolder({ at, self, key: prefix, shown }: Addressed): Answer<Viewed> {
   const all = at.shownBelow(prefix, (entry) => shownEntry(entry, at.id, self));
-  if (all.length === 0) return { message: `No memories below ${shown}`, data: { entries: [] } };
-  let answer = listed(all, all.length, self);
-  for (let count = all.length; jsonBytes(answer) > answerBytesMax; answer = listed(all, count, self)) {
+  const note = unreadableNote([at], self);
+  if (all.length === 0) return { message: [`No memories below ${shown}`, ...note].join("\n"), data: { entries: [] } };
+  let answer = listed(all, all.length, { self, note });
+  for (let count = all.length; jsonBytes(answer) > answerBytesMax; answer = listed(all, count, { self, note })) {
     count = Math.floor(count * 0.9);
   }
   return answer;
 }
 
+interface Listing {
+  readonly self: string;
+  /** What stands below the entries. */
+  readonly note: readonly string[];
+}
+
 /** The first entries of a listing, so many as fit into an answer. */
-function listed(all: readonly ShownEntry[], count: number, self: string): Answer<Viewed> {
+function listed(all: readonly ShownEntry[], count: number, { self, note }: Listing): Answer<Viewed> {
   const entries = all.slice(0, count);
   const lines = entries.map(({ path, bytes, owner }) => `${path} (${counted(bytes, "byte")}${byOther(owner, self)})`);
   const left = all.length - count;
-  const message = [...lines, ...(left === 0 ? [] : [`[${left} more: view a folder of them]`])].join("\n");
+  const message = [...lines, ...(left === 0 ? [] : [`[${left} more: view a folder of them]`]), ...note].join("\n");
   return { message, data: { entries } };
 }
 

@@ -1,11 +1,11 @@
 import { frontMatterLimits } from "../front-matter-bounds.ts";
 import { beginsAs } from "./canonical-form.ts";
-import type { FoundText } from "./damaged-text.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath } from "./entry-name.ts";
 import { asIndexDescription } from "./index-description.ts";
 import { entryIn, readUnlessUnsafe } from "./memory-scope.ts";
+import type { FoundText } from "./memory-scope.ts";
 import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 
 /** Reads an entry's file for a list. */

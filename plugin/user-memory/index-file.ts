@@ -5,6 +5,7 @@
  * The text is kept whole, and only lines that can be about one entry are looked at. Splitting an index of 1,000 entries
  * into lines, checking each line and joining them again takes the guest's engine four times as long.
  */
+import { hasReturnsAlone } from "../returns-alone.ts";
 import { entryLineIn, lineOf, linkTo, restOf, saidIn } from "./index-line.ts";
 import type { EntryLine } from "./index-line.ts";
 
@@ -29,7 +30,7 @@ export class IndexFile {
   constructor(text: string, damage: string | null = null) {
     this.#mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
     this.#text = text.slice(this.#mark.length);
-    this.#break = text.includes("\r") && !text.includes("\n") ? "\r" : "\n";
+    this.#break = hasReturnsAlone(text) ? "\r" : "\n";
     this.damage = damage;
     this.#isLosing = damage !== null;
   }

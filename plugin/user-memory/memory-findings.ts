@@ -1,10 +1,10 @@
 /** Finds what is wrong with a user's files and describes it for a person. */
 import type { InspectFinding } from "../../shared/roles.ts";
-import { utf8Bytes } from "../../shared/text.ts";
+import { hasNul, utf8Bytes } from "../../shared/text.ts";
+import { withoutDamage } from "../damaged-text.ts";
+import { splitFrontMatter, textBehindFrontMatter } from "../front-matter.ts";
 import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
-import { withoutDamage } from "./damaged-text.ts";
-import type { FoundText } from "./damaged-text.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";
@@ -12,6 +12,7 @@ import { isNoSummary } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
 import { entryIn, readUnlessUnsafe, readIndex, readText } from "./memory-scope.ts";
+import type { FoundText } from "./memory-scope.ts";
 
 export type MemoryProblem =
   | "index-missing"
@@ -175,7 +176,21 @@ function remedyFor(name: string): string | null {
   if (found === null) return "move it to the trash";
   if (utf8Bytes(found.text) > entryLimits.bodyBytesMax) return null;
   if (found.damage !== null) return "write what can be read of it as UTF-8; the old file goes to the trash";
+  if (withoutNulInFront(found.text) !== null)
+    return "write its front matter again without the NUL bytes; the old file goes to the trash";
   return "write front matter above all of it; the old file goes to the trash";
+}
+
+/**
+ * The text with U+FFFD in place of the NUL bytes of its front matter, as of other bytes that cannot be read; `null` if
+ * they are not all that is wrong with it.
+ */
+export function withoutNulInFront(text: string): string | null {
+  const body = textBehindFrontMatter(text);
+  const front = text.slice(0, text.length - body.length);
+  if (!hasNul(front)) return null;
+  const mended = front.replaceAll(/\0+/g, "\ufffd") + body;
+  return splitFrontMatter(mended) === null ? null : mended;
 }
 
 /** Returns what can be read of a file, or `null` if it is missing or nothing can be read. */

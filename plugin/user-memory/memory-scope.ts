@@ -1,8 +1,8 @@
 /** The memory folder: entries, and the index that lists them. */
+import { hasNul } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../capabilities.ts";
+import { beginsWithNul, damaged, whyDamaged, withoutDamage } from "../damaged-text.ts";
 import { ToolError } from "../tool-error.ts";
-import { damaged, damagedLines, whyNoUtf8, withoutDamage } from "./damaged-text.ts";
-import type { FoundText } from "./damaged-text.ts";
 import { parseEntry, unreadableEntry } from "./entry-file.ts";
 import type { Entry, Unreadable, YamlBudget } from "./entry-file.ts";
 import { entryNameAt, entryPath, indexPath } from "./entry-name.ts";
@@ -11,6 +11,12 @@ import { entryLineIn } from "./index-line.ts";
 import type { EntryFile } from "./newest-entries.ts";
 
 export const memory: Scope = new Scope("memory");
+
+export interface FoundText {
+  readonly text: string;
+  /** Why not all of it can be read, as a clause about "it", with the line. */
+  readonly damage: string | null;
+}
 
 /** The files of all entries, sorted by path. */
 export function listEntryFiles(): EntryFile[] {
@@ -39,12 +45,17 @@ export const listEntryNames = (): string[] => listEntryFiles().map(({ name }) =>
 export function readText(path: string): FoundText | null {
   try {
     const text = memory.read(path);
-    return text === null ? null : { text, damage: null };
+    return text === null ? null : beginsWithNul(text) ? damagedText(text) : { text, damage: null };
   } catch (error) {
     if (!(error instanceof NoUtf8)) throw error;
-    return { text: error.readable ?? "", damage: whyNoUtf8(error.readable) };
+    return damagedText(error.readable);
   }
 }
+
+const damagedText = (readable: string | null): FoundText => ({
+  text: readable === null || beginsWithNul(readable) ? "" : readable,
+  damage: whyDamaged(readable),
+});
 
 /** Returns the entry, the reason why its file cannot be read, or `null` if there is no file. */
 export const loadEntry = (name: string, budget: YamlBudget | null = null): Entry | Unreadable | null =>
@@ -76,9 +87,9 @@ export function storedIndex(): IndexFile | null {
 export function readIndex(): IndexFile | null {
   const found = readText(indexPath);
   if (found === null) return null;
-  const isDamaged = damaged.test(found.text) && (found.damage !== null || found.text.includes("\0"));
-  const damage = found.damage ?? (isDamaged ? `it has NUL bytes in ${damagedLines(found.text)}` : null);
-  return new IndexFile(isDamaged ? withoutDamage(found.text, headOf) : found.text, damage);
+  const { text } = found;
+  const damage = found.damage ?? (hasNul(text) ? whyDamaged(text) : null);
+  return new IndexFile(damage !== null && damaged.test(text) ? withoutDamage(text, headOf) : text, damage);
 }
 
 /** What a line says follows the entry's file, so the link is enough. */

@@ -12,7 +12,7 @@ import { entryPath, indexPath } from "./entry-name.ts";
 import { asIndexDescription, describedByText, hasWords } from "./index-description.ts";
 import type { IndexFile } from "./index-file.ts";
 import { inOrderOfCreation, loadIndex, saveIndex } from "./load-index.ts";
-import { isOther, readableText } from "./memory-findings.ts";
+import { isOther, readableText, withoutNulInFront } from "./memory-findings.ts";
 import type { MemoryFinding, MemoryState } from "./memory-findings.ts";
 import { memory } from "./memory-scope.ts";
 
@@ -43,7 +43,7 @@ function mendEntry(name: string): Listed | null {
   const found = readableText(name);
   memory.trash(path);
   if (found === null) return null;
-  const { text } = found;
+  const text = withoutNulInFront(found.text) ?? found.text;
   const front = splitFrontMatter(text);
   const entry = parseEntry(text, name);
   const isReadable = !("unreadable" in entry);

@@ -1,5 +1,7 @@
 import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
+import { NoUtf8 } from "../capabilities.ts";
+import { whyDamaged } from "../damaged-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
@@ -16,7 +18,7 @@ import { listEntryNames, memory } from "./memory-scope.ts";
 export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: string; trashed: string }> {
   const name = entryNameAt(parseTrashPath(trashed)?.path ?? "");
   if (name === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": it is not a trashed entry`);
-  const text = memory.read(trashed);
+  const text = readTrashed(trashed);
   if (text === null) throw new ToolError("ENTRY_NOT_FOUND", `Cannot restore "${trashed}": no such file`);
   const names = listEntryNames();
   if (names.length >= entryLimits.entriesMax) {
@@ -36,4 +38,15 @@ export function restoreEntry(trashed: string): Answer<RestoreOutput & { name: st
   index.set(name, asIndexDescription(entry.description ?? "", name));
   saveIndex(index);
   return { message: `Memory entry "${name}" restored`, data: { name, path, trashed } };
+}
+
+/** Only a host can move bytes that are not UTF-8 text: a tool writes text. It then has no line, and is listed all the same. */
+function readTrashed(trashed: string): string | null {
+  try {
+    return memory.read(trashed);
+  } catch (error) {
+    if (!(error instanceof NoUtf8)) throw error;
+    const message = `Cannot restore "${trashed}": ${whyDamaged(error.readable)}; move it back as it is, as "memcell trash restore" does`;
+    throw new NoUtf8(message, error.readable);
+  }
 }

@@ -153,7 +153,10 @@ const uses: Record<string, (runtime: Runtime) => (() => Promise<string[]>)[]> = 
   memory_read: (runtime) => [() => called(runtime, "memory_read", { key: "kept" })],
   memory_search: (runtime) => [() => called(runtime, "memory_search", { query: "b" })],
   ReadRunHistory: (runtime) => [() => called(runtime, "ReadRunHistory", run("kept"))],
-  AppendRunEvents: (runtime) => [() => asHost(runtime, "AppendRunEvents", { ...run("new"), events: [noteEvent] })],
+  AppendRunEvents: (runtime) => [
+    () => asHost(runtime, "AppendRunEvents", { ...run("new"), events: [noteEvent] }),
+    () => asHost(runtime, "AppendRunEvents", { ...run("kept"), events: [noteEvent], appendId: "a" }),
+  ],
   LoadRun: (runtime) => [() => asHost(runtime, "LoadRun", run("kept"))],
   ListRuns: (runtime) => [() => asHost(runtime, "ListRuns", {})],
   DeleteRun: (runtime) => [() => asHost(runtime, "DeleteRun", run("old"))],

@@ -28,10 +28,15 @@ export function policyData(dataDir: string): string {
   };
   writeUserFiles(dataDir, { alice: files });
   const today = new Date().toISOString().slice(0, 10).replaceAll("-", "/");
-  for (const day of ["2026/01/03", today]) {
-    const file = join(userFolder(dataDir, "alice"), `journal/${day}.md`);
+  const torn = {
+    "journal/2026/01/03.md": "### torn\n\nb",
+    [`journal/${today}.md`]: "### torn\n\nb",
+    "runs/planner/kept/appends/000001.jsonl": "",
+  };
+  for (const [path, text] of Object.entries(torn)) {
+    const file = join(userFolder(dataDir, "alice"), path);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, noUtf8("### torn\n\nb"));
+    writeFileSync(file, noUtf8(text));
   }
   writeStores(dataDir);
   return dataDir;

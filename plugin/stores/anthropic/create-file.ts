@@ -1,7 +1,7 @@
 /** The command `create`. It never overwrites. */
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
-import { done } from "../change-entry.ts";
+import { done, trashedNote } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { refuseHiddenKey } from "../memory-path.ts";
 import { refuseHidden, valueFrom } from "../value.ts";
@@ -19,7 +19,7 @@ export function createFile({ path, file_text: text }: CreateInput): Answer<Chang
   files.refuseBelowFile(place);
   const id = { owner: self, isInternal: false, namespace: "", key: place.key };
   const value = valueFrom(text);
-  at.write({ ...id, encrypted: false, created: at.now, updated: at.now, expires: null, value }, null);
+  const trashed = at.write({ ...id, encrypted: false, created: at.now, updated: at.now, expires: null, value }, null);
   at.saveIndex();
-  return done(`File created successfully at: ${place.shown}`);
+  return done(`File created successfully at: ${place.shown}${trashedNote(trashed)}`);
 }

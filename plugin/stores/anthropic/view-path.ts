@@ -7,6 +7,8 @@ import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { linesOfOthers } from "../marked-lines.ts";
+import { unreadableNote } from "../unreadable-note.ts";
+import { noPlainFile, unreadable } from "../unreadable.ts";
 import { fitsAnswer, numberedWithin } from "./cut-lines.ts";
 import { parseFilePath } from "./file-path.ts";
 import type { FilePath } from "./file-path.ts";
@@ -29,6 +31,8 @@ export function viewPath({ path, view_range: range }: ViewInput): Answer<Changed
   const files = new OwnFiles();
   const named = files.find(place);
   if (named === null) {
+    const fault = files.at.faultAt(place.key);
+    if (fault !== null && fault !== noPlainFile.unreadable) throw unreadable("view", place.shown, fault);
     throw new ToolError("ENTRY_NOT_FOUND", `The path ${place.shown} does not exist. Please provide a valid path.`);
   }
   return done(
@@ -42,7 +46,7 @@ function listingOf({ at, self }: OwnFiles, { prefix }: Folder, { shown }: FilePa
     listing.add(key.slice(prefix.length), utf8Bytes(value.content), owner === self ? "you" : owner);
   }
   const what = `the files and directories up to 2 levels deep in ${shown}, excluding hidden items and node_modules`;
-  return `Here're ${what}:\n${listing.text(shown)}`;
+  return [`Here're ${what}:\n${listing.text(shown)}`, ...unreadableNote([at], self)].join("\n");
 }
 
 interface Asked {
