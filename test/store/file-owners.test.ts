@@ -142,10 +142,10 @@ test("a new file is looked at once for its owner, group and mode", async () => {
   await upsert(runtime, "diet", "Eats meat");
   const fstat = vi.spyOn(fs, "fstatSync");
   const askers: string[] = [];
-  fstat.mockImplementation(((...asked: Parameters<typeof fs.fstatSync>) => {
+  fstat.mockImplementation((...asked: Parameters<typeof fs.fstatSync>) => {
     askers.push(new Error("asked here").stack ?? "");
     return actual(...asked);
-  }) as typeof fs.fstatSync);
+  });
   syncBuiltinESMExports();
   try {
     await upsert(runtime, "diet", "Is vegan");
