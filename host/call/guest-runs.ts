@@ -11,6 +11,7 @@ import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Turn } from "./admission.ts";
 
@@ -100,10 +101,11 @@ export class GuestRuns {
     const task = this.#task(granted);
     this.#lastMs = task.epochMs;
     const staged = (await stage?.(task.epochMs)) ?? [];
+    const before = await inSharedMemory(staged);
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
     record.guestBegins();
-    using run = await thread.run({ ...task, before: staged, knownSizes, handed }, bounds);
+    using run = await thread.run({ ...task, before, knownSizes, handed }, bounds);
     this.#leftMs -= performance.now() - beganMs;
     record.guestEnded(run.trail);
     this.#replaced = run.replaced;
@@ -137,3 +139,30 @@ export class GuestRuns {
 
 /** The last millisecond that a JavaScript date can name. */
 const dateMsMax = 8.64e15;
+
+/**
+ * The same changes, with their contents in memory that a thread reads as well. Whatever else it gets is copied in one piece:
+ * an import can have 64 MiB.
+ */
+async function inSharedMemory(changes: readonly SizedChange[]): Promise<SizedChange[]> {
+  const sizes = changes.map((change) => bytesIn(change)?.length ?? 0);
+  const all = new SharedArrayBuffer(sizes.reduce((sum, size) => sum + size, 0));
+  const shared: SizedChange[] = [];
+  let at = 0;
+  for (const change of changes) {
+    await giveTurn();
+    const content = bytesIn(change);
+    if (content === null) {
+      shared.push(change);
+      continue;
+    }
+    const copy = new Uint8Array(all, at, content.length);
+    copy.set(content);
+    at += content.length;
+    shared.push(Object.assign({}, change, { content: copy }));
+  }
+  return shared;
+}
+
+const bytesIn = (change: SizedChange): Uint8Array | null =>
+  change.kind === "write" && typeof change.content !== "string" ? change.content : null;

@@ -14,6 +14,7 @@ import type { SizedChange } from "../values/change-set.ts";
 import { ownStoreOf, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
+import { giveTurn } from "../values/turns.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { HostWork, PreparedChanges } from "./asked-call.ts";
@@ -133,6 +134,8 @@ export class OwnWork {
     record: CallRecord | UpkeepRecord,
   ): Promise<void> {
     if (changes.length === 0) return;
+    // The record is made in one piece, which counts in a turn that has begun.
+    await giveTurn();
     record.staged(changes);
     await held.commit(changes, seen, more);
     record.committed();

@@ -41,9 +41,11 @@ function bitsLike({ mode, group }: Permissions, groupNow: number): number {
  * other users can only share it with a group of theirs.
  */
 export function permit(descriptor: number, like: Permissions): void {
-  const made = fstatSync(descriptor);
-  for (const owner of new Set([made.uid, like.owner])) giveTo(descriptor, owner, like.group);
-  const { gid, mode } = fstatSync(descriptor);
+  let made = fstatSync(descriptor);
+  for (const owner of new Set([made.uid, like.owner])) {
+    if (giveTo(descriptor, made, { owner, group: like.group })) made = fstatSync(descriptor);
+  }
+  const { gid, mode } = made;
   // A folder has the bit from the one above: what is made in it gets its group.
   const groupBit = made.isDirectory() ? mode & 0o2000 : 0;
   const bits = bitsLike(like, gid) | groupBit;
@@ -57,19 +59,25 @@ export function permit(descriptor: number, like: Permissions): void {
 export function giveToOwnerOf(folder: Opened, made: Opened): void {
   if (process.getuid?.() !== 0) return;
   const { uid, gid } = fstatSync(folder.descriptor);
-  giveTo(made.descriptor, uid, gid);
+  giveTo(made.descriptor, fstatSync(made.descriptor), { owner: uid, group: gid });
 }
 
 interface Opened {
   readonly descriptor: number;
 }
 
-function giveTo(descriptor: number, owner: number, group: number): void {
-  const made = fstatSync(descriptor);
-  if (made.uid === owner && made.gid === group) return;
+/** Returns whether it has changed something: with the owner, the mode can change too. */
+function giveTo(
+  descriptor: number,
+  { uid, gid }: Stats,
+  { owner, group }: Pick<Permissions, "owner" | "group">,
+): boolean {
+  if (uid === owner && gid === group) return false;
   try {
     fchownSync(descriptor, owner, group);
+    return true;
   } catch {
     // The mode bits are then chosen for the group that the file has.
+    return false;
   }
 }

@@ -23,11 +23,13 @@ export class ApprovedWrite implements RecordDecision {
   async begin(records: HeldRecords, history: HeldHistory): Promise<void> {
     const { id, action, clock } = this.#asked;
     const atMs = clock();
-    const before = await decisionAbout(records, id);
-    if ((await findPending(records, id, atMs)) === null) throw notWaiting(action, id, before);
-    if (before !== null && (await hasApproved(history, id))) {
+    if ((await findPending(records, id, atMs)) === null) {
+      throw notWaiting(action, id, await decisionAbout(records, id));
+    }
+    const made = (await approvalsIn(history)).get(id);
+    if (made !== undefined) {
       await records.remove("pending", id);
-      throw notWaiting(action, id, before);
+      throw notWaiting(action, id, made);
     }
     await noteDecisions(records, [{ id, how: "approved", atMs, by: null }]);
     this.#hasBegun = true;
@@ -43,11 +45,16 @@ export class ApprovedWrite implements RecordDecision {
   }
 }
 
-/** Whether a change set of these files is the approved one. */
-export const hasApproved = async (history: HeldHistory, id: string): Promise<boolean> =>
-  (await history.versions()).some(({ approval }) => approval === id);
+/** The approvals that have changed these files, by the ids of their writes. */
+export async function approvalsIn(history: HeldHistory): Promise<ReadonlyMap<string, Decision>> {
+  const made = new Map<string, Decision>();
+  for (const { approval, atMs } of await history.versions()) {
+    if (approval !== undefined) made.set(approval, { id: approval, how: "approved", atMs, by: null });
+  }
+  return made;
+}
 
-/** Those that were begun, and of which only the history knows whether they were made: their writes still wait. */
+/** Those that are noted, and whose writes still wait: only the history knows whether they were made. */
 export async function begunApprovals(records: HeldRecords): Promise<Decision[]> {
   const decided = await decisionsIn(records);
   if (decided.length === 0) return [];

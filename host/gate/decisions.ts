@@ -1,6 +1,6 @@
 /**
  * What has become of writes that waited: the last decisions, in a record beside them, so that whoever decides second is
- * told. An approval is in it before its commit: if its write still waits, only the history says whether it was made.
+ * told. An approval is in it before its commit. Only the history says whether it was made, also if this record is lost.
  */
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";

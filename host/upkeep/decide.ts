@@ -1,5 +1,5 @@
 /** Decides about writes that wait, each once: what a killed process has begun to approve is ended first. */
-import { begunApprovals, hasApproved } from "../gate/approval.ts";
+import { approvalsIn, begunApprovals } from "../gate/approval.ts";
 import { decisionAbout, forgetDecision, noteDecisions, notWaiting } from "../gate/decisions.ts";
 import type { Decision } from "../gate/decisions.ts";
 import { scopeOf } from "../gate/pending-write.ts";
@@ -12,53 +12,6 @@ import type { Operation } from "./operation.ts";
 /** How often others can be killed while they approve, before this gives up. */
 const attemptsMax = 5;
 
-/** Does work that decides, while nobody else does. */
-export async function decide<Result>(
-  operation: Operation,
-  work: (records: HeldRecords) => Promise<Result>,
-): Promise<Result> {
-  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
-    await endBegun(operation);
-    const done = await operation.holdRecords({ writes: true }, async (records) =>
-      (await begunApprovals(records)).length > 0 ? null : { result: await work(records) },
-    );
-    if (done !== null) return done.result;
-  }
-  throw new ToolError("BUSY", `Cannot ${operation.action}: others decide about the user's writes all the time`);
-}
-
-/** What is kept of those that wait, the oldest first. Ends what was begun, if anything can be written. */
-export async function waitingWrites<Kept>(
-  operation: Operation,
-  keep: (write: PendingWrite) => Kept | null,
-): Promise<Kept[]> {
-  const first = await listed(operation, keep);
-  if (first.begun.size === 0) return first.writes.map(({ kept }) => kept);
-  await endBegun(operation).catch(passOverFailure);
-  const { writes, begun } = await listed(operation, keep);
-  const waiting: Kept[] = [];
-  for (const { kept, ...write } of writes) {
-    if (!begun.has(write.id) || !(await isApplied(operation, write))) waiting.push(kept);
-  }
-  return waiting;
-}
-
-interface Listed<Kept> {
-  readonly writes: readonly (PlacedWrite & { readonly kept: Kept })[];
-  /** The ids of those whose approval was begun. */
-  readonly begun: ReadonlySet<string>;
-}
-
-function listed<Kept>(operation: Operation, keep: (write: PendingWrite) => Kept | null): Promise<Listed<Kept>> {
-  return operation.holdRecords({ writes: false }, async (records) => ({
-    writes: await listPending(records, operation.now(), (write) => {
-      const kept = keep(write);
-      return kept && { ...placeOf(write), kept };
-    }),
-    begun: new Set((await begunApprovals(records)).map(({ id }) => id)),
-  }));
-}
-
 /** A write that waits, and a scope in whose history its approval is, if it was made. */
 interface PlacedWrite {
   readonly id: string;
@@ -68,8 +21,54 @@ interface PlacedWrite {
 
 const placeOf = ({ id, changes: [first] }: PendingWrite): PlacedWrite => ({ id, scope: first ? scopeOf(first) : null });
 
-function passOverFailure(error: unknown): void {
-  if (!(error instanceof ToolError)) throw error;
+/** The writes that something is decided about. No other one keeps it from that. */
+type Concerned = (records: HeldRecords) => Promise<readonly PlacedWrite[]>;
+
+/** Does work that decides about the writes that `keep` keeps, while nobody else does. */
+export async function decide<Result>(
+  operation: Operation,
+  keep: (write: PendingWrite) => unknown,
+  work: (records: HeldRecords) => Promise<Result>,
+): Promise<Result> {
+  const concerned: Concerned = (records) =>
+    listPending(records, operation.now(), (write) => (keep(write) === null ? null : placeOf(write)));
+  return await decideAbout(operation, concerned, work);
+}
+
+async function decideAbout<Result>(
+  operation: Operation,
+  concerned: Concerned,
+  work: (records: HeldRecords) => Promise<Result>,
+): Promise<Result> {
+  for (let attempt = 1; attempt <= attemptsMax; attempt++) {
+    await endBegun(operation, concerned);
+    const done = await operation.holdRecords({ writes: true }, async (records) => {
+      const begun = await begunApprovals(records);
+      const isBegun = begun.length > 0 && amongThem(begun, await concerned(records)).length > 0;
+      return isBegun ? null : { result: await work(records) };
+    });
+    if (done !== null) return done.result;
+  }
+  throw new ToolError("BUSY", `Cannot ${operation.action}: others decide about the user's writes all the time`);
+}
+
+const amongThem = (begun: readonly Decision[], writes: readonly PlacedWrite[]): Decision[] =>
+  begun.filter(({ id }) => writes.some((write) => write.id === id));
+
+/** What is kept of those that wait, the oldest first. Ends what was begun, if anything can be written. */
+export async function waitingWrites<Kept>(
+  operation: Operation,
+  keep: (write: PendingWrite) => Kept | null,
+): Promise<Kept[]> {
+  const listed = await operation.holdRecords({ writes: false }, (records) =>
+    listPending(records, operation.now(), (write) => {
+      const kept = keep(write);
+      return kept && { ...placeOf(write), kept };
+    }),
+  );
+  const applied = await appliedAmong(operation, listed, passOverPlace);
+  if (applied.size > 0) await endBegun(operation, async () => listed).catch(passOverFailure);
+  return listed.flatMap(({ id, kept }) => (applied.has(id) ? [] : [kept]));
 }
 
 /** One that waits. Throws `ENTRY_NOT_FOUND`, with what has become of it. */
@@ -78,13 +77,18 @@ export async function waitingOne(operation: Operation, id: string): Promise<Pend
     write: await findPending(records, id, operation.now()),
     decision: await decisionAbout(records, id),
   }));
-  if (write !== null && (decision === null || !(await isApplied(operation, placeOf(write))))) return write;
-  throw notWaiting(operation.action, id, decision);
+  const made = write && (await appliedAmong(operation, [placeOf(write)])).get(id);
+  if (write !== null && !made) return write;
+  throw notWaiting(operation.action, id, made ?? decision);
 }
 
 /** Ends the waiting of one, without a change of files. Throws `ENTRY_NOT_FOUND`, with what has become of it. */
 export async function endOne(operation: Operation, id: string, how: Decision["how"]): Promise<PendingWrite> {
-  return await decide(operation, async (records) => {
+  const concerned: Concerned = async (records) => {
+    const write = await findPending(records, id, operation.now());
+    return write === null ? [] : [placeOf(write)];
+  };
+  return await decideAbout(operation, concerned, async (records) => {
     const atMs = operation.now();
     const write = await findPending(records, id, atMs);
     if (write === null) throw notWaiting(operation.action, id, await decisionAbout(records, id));
@@ -108,26 +112,51 @@ export async function endWaiting(
   await noted.catch(passOverFailure);
 }
 
-async function endBegun(operation: Operation): Promise<void> {
-  const begun = await operation.holdRecords({ writes: false }, async (records) => {
-    const decisions = await begunApprovals(records);
-    const writes: (readonly [Decision, PendingWrite | null])[] = [];
-    // Also one that has waited too long: a single reading of the clock removes nothing.
-    for (const each of decisions) writes.push([each, await findPending(records, each.id, 0)]);
-    return writes;
+async function endBegun(operation: Operation, concerned: Concerned): Promise<void> {
+  const { writes, begun } = await operation.holdRecords({ writes: false }, async (records) => {
+    const found = await concerned(records);
+    return { writes: found, begun: amongThem(await begunApprovals(records), found) };
   });
-  for (const [decision, write] of begun) {
-    const wasMade = write !== null && (await isApplied(operation, placeOf(write)));
-    await operation.holdRecords({ writes: true }, async (records) => {
-      if (wasMade || write === null) return await records.remove("pending", decision.id);
-      const present = await decisionAbout(records, decision.id);
-      if (present?.atMs === decision.atMs) await forgetDecision(records, decision);
-    });
-  }
+  const applied = await appliedAmong(operation, writes);
+  if (applied.size + begun.length === 0) return;
+  await operation.holdRecords({ writes: true }, async (records) => {
+    for (const [id, made] of applied) {
+      await records.remove("pending", id);
+      if ((await decisionAbout(records, id)) === null) await noteDecisions(records, [made]);
+    }
+    for (const { id, atMs } of begun.filter((each) => !applied.has(each.id))) {
+      const present = await decisionAbout(records, id);
+      if (present?.atMs === atMs) await forgetDecision(records, present);
+    }
+  });
 }
 
-/** Whether the history of the files says that an approval has applied it. */
-async function isApplied(operation: Operation, { id, scope }: PlacedWrite): Promise<boolean> {
-  if (scope === null) return false;
-  return await operation.hold({ scopes: [scope], writes: false }, ({ history }) => hasApproved(history, id));
+/**
+ * Those that an approval has applied, by the history of their files: each is asked once. `passOver`: is called if one
+ * cannot be read, and throws unless it does not matter.
+ */
+async function appliedAmong(
+  operation: Operation,
+  writes: readonly PlacedWrite[],
+  passOver?: (error: unknown) => void,
+): Promise<ReadonlyMap<string, Decision>> {
+  const applied = new Map<string, Decision>();
+  for (const scope of new Set(writes.flatMap((write) => write.scope ?? []))) {
+    const reading = operation.hold({ scopes: [scope], writes: false }, ({ history }) => approvalsIn(history));
+    const made = await (passOver === undefined ? reading : reading.catch(passOver));
+    for (const { id } of writes.filter((write) => write.scope === scope)) {
+      const approval = made?.get(id);
+      if (approval !== undefined) applied.set(id, approval);
+    }
+  }
+  return applied;
+}
+
+function passOverFailure(error: unknown): void {
+  if (!(error instanceof ToolError)) throw error;
+}
+
+/** A place that cannot be read hides no write that waits: nobody can decide about those in it, and about all others. */
+function passOverPlace(error: unknown): void {
+  if (!(error instanceof ToolError && error.code.startsWith("STORAGE_"))) throw error;
 }

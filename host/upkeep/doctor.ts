@@ -43,9 +43,7 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
 export async function mendUser(operation: Operation): Promise<Finding[]> {
   // Inspects first, because a hold for writing already finishes what a crash has left.
   const before = await inspectUser(operation);
-  // Of a broken history, the next hold for writing begins another one, and what runs have read is lost with it.
-  const isBroken = before.some(({ problem }) => problem === "history-broken");
-  if (!isBroken && before.every(({ remedy }) => remedy === null)) return [];
+  if (before.every(({ remedy }) => remedy === null)) return [];
   await mendAll(operation);
   // Cannot be cancelled, so that the result is reported even if the caller has cancelled meanwhile.
   return mendedOf(before, await inspectUser(operation.uncancelled()));

@@ -1,6 +1,7 @@
 /** Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. */
 import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { RefusedPath } from "../../shared/roles.ts";
+import { giveTurn } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
 
 export interface PathFacts {
@@ -17,9 +18,15 @@ const pathsAtOnce = 200;
 
 export async function askPaths(operation: Operation, scope: string, paths: readonly string[]): Promise<PathFacts> {
   const inspector = operation.tools.forScope("inspect", scope);
-  const unfit = paths.flatMap((path) => trashFaultOf(path) ?? []);
+  const unfit: RefusedPath[] = [];
   const derived: string[] = [];
-  const live = paths.filter((path) => isScopePath(path) && !isTrashPath(path));
+  const live: string[] = [];
+  for (const path of paths) {
+    await giveTurn();
+    const fault = trashFaultOf(path);
+    if (fault !== null) unfit.push(fault);
+    if (isScopePath(path) && !isTrashPath(path)) live.push(path);
+  }
   for (let at = 0; at < live.length; at += pathsAtOnce) {
     if (inspector === null) break;
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };

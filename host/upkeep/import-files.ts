@@ -11,7 +11,7 @@ import { checkScope, checkTransfer } from "./transfer-bounds.ts";
 import type { TransferSum } from "./transfer-bounds.ts";
 import { checkScopes } from "./user-scopes.ts";
 
-/** Callers without types can pass anything. */
+/** Callers without types can pass anything, and are told at once. */
 export function checkFiles(files: readonly MemoryFile[]): void {
   if (!Array.isArray(files)) throw new TypeError("An import needs a list of files");
   const areFiles = files.every(
@@ -35,12 +35,13 @@ export function checkFiles(files: readonly MemoryFile[]): void {
  * Groups files by scope, sorted by scope. Throws `INPUT_INVALID` for an unknown scope, then `QUOTA_EXCEEDED` for more
  * than one import or one scope may hold, before any path or content is checked.
  */
-export function filesByScope(
+export function* filesByScope(
   files: readonly MemoryFile[],
   scopes: readonly string[] | undefined,
-): [scope: string, files: readonly MemoryFile[]][] {
+): Pieces<[scope: string, files: readonly MemoryFile[]][]> {
   const groups = new Map<string, MemoryFile[]>();
   for (const file of files) {
+    yield;
     const group = groups.get(file.scope) ?? [];
     group.push(file);
     groups.set(file.scope, group);

@@ -1,6 +1,7 @@
 /** Adds files to a user's scopes. Plans everything before anything changes. One refused file refuses all. */
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
+import { inTurns } from "../values/turns.ts";
 import { filesByScope } from "./import-files.ts";
 import { refuseImport } from "./import-refusal.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
@@ -29,7 +30,7 @@ export async function importFiles(...asked: Asked): Promise<ImportPlan> {
 async function planAll(...[operation, files, { replace = false, scopes }]: Asked) {
   const imports: ScopeImport[] = [];
   const leftOut: RefusedFile[] = [];
-  for (const [scope, ofScope] of filesByScope(files, scopes)) {
+  for (const [scope, ofScope] of await inTurns(filesByScope(files, scopes))) {
     if (!operation.tools.hasScope(scope)) {
       leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" });
       continue;

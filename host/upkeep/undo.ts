@@ -66,8 +66,9 @@ async function waitingOf(operation: Operation, { run, source }: UndoOptions): Pr
 /** Nothing is held for writing, and no folder is made, if there is nothing to reject. */
 async function rejectAll(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
   if ((await waitingOf(operation, options)).length === 0) return [];
-  return await decide(operation, async (records) => {
-    const waiting = await listPending(records, operation.now(), rejectedIn(options));
+  const isRejected = rejectedIn(options);
+  return await decide(operation, isRejected, async (records) => {
+    const waiting = await listPending(records, operation.now(), isRejected);
     await endWaiting(records, waiting, { how: "undone", atMs: operation.now() });
     return waiting;
   });

@@ -2,12 +2,15 @@
  * Two decide about the same write: one of them wins, and the other is told what has become of it. With one host and with
  * two, on files, in memory and on PostgreSQL, for each home that a write can be in.
  */
+import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, fileStore, memoryStore, postgresStore } from "memcell";
 import type { CallContext, Runtime, StoreDefinition } from "memcell";
 import { describe, expect, test } from "vitest";
 
+import type { HeldRecords } from "../../host/store/held-records.ts";
+import type { UserId } from "../../host/values/user-id.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingId } from "../support/waiting-id.ts";
@@ -35,6 +38,9 @@ type Home = keyof typeof homes;
 interface Hosts extends AsyncDisposable {
   /** Two hosts, or one twice. */
   readonly both: readonly [Runtime, Runtime];
+  readonly folder: string;
+  /** What the hosts keep beside the memory. */
+  readonly withRecords: (work: (records: HeldRecords) => Promise<void>) => Promise<void>;
 }
 
 const engines = ["files", "mounted files", "memory", "PostgreSQL"] as const;
@@ -62,6 +68,15 @@ async function hosts(engine: Engine, count: 1 | 2, clock?: () => number): Promis
   const both = [one, count === 1 ? one : await open()] as const;
   return {
     both,
+    folder: folder.path,
+    async withRecords(work) {
+      const opened = store().open(() => {});
+      try {
+        await opened.holdRecords("alice" as UserId, { writes: true, until: performance.now() + 9_000 }, work);
+      } finally {
+        await opened.close();
+      }
+    },
     async [Symbol.asyncDispose]() {
       for (const each of new Set(both)) await each.close();
       folder[Symbol.dispose]();
@@ -164,6 +179,39 @@ describe.for(cases)("on %s, of the scope %s", ([engine, home]) => {
     }
   });
 
+  test.for(["lost", "older", "damaged"] as const)(
+    "an approval that was killed after its commit counts, and its note is %s",
+    async (how) => {
+      await using stage = await hosts(engine, 1);
+      const [runtime] = stage.both;
+      const id = await wait(runtime, "made");
+      let [record, older] = ["", ""];
+      await runtime.upkeep.reject(owner, await wait(runtime, "other"));
+      await stage.withRecords(async (records) => {
+        record = (await records.read("pending", id)) ?? "";
+        older = (await records.read("pending", "decided")) ?? "";
+      });
+      const written = { lost: null, older, damaged: "[" }[how];
+      const lose = (): Promise<void> =>
+        stage.withRecords(async (records) => {
+          await records.write("pending", id, record);
+          if (written === null) await records.remove("pending", "decided");
+          else await records.write("pending", "decided", written);
+        });
+      expect(await runtime.upkeep.approve(owner, id)).toMatchObject({ applied: true });
+      for (const decide of ["approve", "reject", "showPending"] as const) {
+        await lose();
+        await expect(runtime.upkeep[decide](owner, id)).rejects.toEqual(told("was approved at"));
+      }
+      await lose();
+      expect(await runtime.upkeep.pending(owner)).toEqual([]);
+      await lose();
+      expect(await runtime.upkeep.undo(owner, { run: "web" })).toMatchObject({ waiting: [] });
+      const versions = await runtime.upkeep.history(owner);
+      expect(new Set(versions.filter(({ kind }) => kind === "approved").map(({ seq }) => seq)).size).toBe(1);
+    },
+  );
+
   test("after an erasure nothing comes back", async () => {
     await using stage = await hosts(engine, 1);
     const [runtime] = stage.both;
@@ -182,6 +230,32 @@ describe.for(cases)("on %s, of the scope %s", ([engine, home]) => {
       if (engine !== "mounted files") expect(await runtime.upkeep.users()).toEqual([]);
     }
   });
+});
+
+test("an approval that was begun in a mounted folder that nobody can open keeps no other write from a decision", async () => {
+  await using stage = await hosts("mounted files", 1);
+  const [runtime] = stage.both;
+  const [inMount, ...others] = [
+    waitingId(await homes.journal(runtime, "mounted")),
+    waitingId(await homes.memory(runtime, "a")),
+    waitingId(await homes.memory(runtime, "b")),
+  ];
+  const begun = [{ id: inMount, how: "approved", atMs: Date.now(), by: null }];
+  await stage.withRecords((records) => records.write("pending", "decided", JSON.stringify(begun)));
+  const notes = join(stage.folder, "notes");
+  mkdirSync(notes, { recursive: true });
+  renameSync(notes, `${notes}-away`);
+  writeFileSync(notes, "");
+  expect((await runtime.upkeep.pending(owner)).map(({ id }) => id)).toEqual([inMount, ...others]);
+  await runtime.upkeep.reject(owner, others[0] ?? "");
+  expect(await runtime.upkeep.approve(owner, others[1] ?? "")).toMatchObject({ applied: true });
+  // Nobody knows whether it was made.
+  const refused = expect.objectContaining({ code: expect.stringMatching(/^STORAGE_/) as string }) as Error;
+  await expect(runtime.upkeep.reject(owner, inMount)).rejects.toEqual(refused);
+  rmSync(notes);
+  renameSync(`${notes}-away`, notes);
+  await runtime.upkeep.reject(owner, inMount);
+  expect(await runtime.upkeep.pending(owner)).toEqual([]);
 });
 
 test.for(["files", "memory", "PostgreSQL"] as const)(

@@ -114,6 +114,22 @@ test.for(["versions", "journal"])("a history without its only file of %s makes n
   await waits(save(runtime, "a", inRun("new")));
 });
 
+test.for(["a user", "a store"])(
+  "the doctor says that it begins a history of %s anew, and does it at once",
+  async (whose) => {
+    await using stage = await openStage();
+    await stage.runtime.stores(owner).grant("bob", { level: "read" });
+    await stage.runtime.close();
+    const home = whose === "a user" ? userFolder(stage.path, "alice") : join(stage.path, "stores", storeIdOf("alice"));
+    rmSync(join(home, ".memcell", "history"), { recursive: true });
+    await using runtime = await createRuntime({ dataDir: stage.path, retiresLeftOver: false, plugins: shippedNames() });
+    const [found] = await runtime.upkeep.inspect(owner);
+    expect(found).toMatchObject({ problem: "history-broken", remedy: expect.any(String) as string });
+    expect(await runtime.upkeep.mend(owner)).toEqual([found]);
+    expect(await problemsOf(runtime)).toEqual(whose === "a user" ? ["runs-lost"] : []);
+  },
+);
+
 test("an older record says of a later run what the history says, and of no other run anything else", async () => {
   await using stage = await openStage("first");
   const { runtime, record } = stage;

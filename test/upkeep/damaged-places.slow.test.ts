@@ -200,9 +200,6 @@ async function whatStaysBroken(mendable: readonly Damage[]): Promise<string[]> {
     // What could not be read as a write-ahead log is kept for a person, and a lost record is told for 90 days.
     const isTold = new Set(["wal-damaged", "runs-lost"]);
     const left = [...problems.filter(({ problem }) => !isTold.has(problem)), ...failures];
-    // A history that is gone is begun anew by the first repair; that runs are lost with it, the second one notes.
-    const isOfRuns = failures.length === 0 && problems.every(({ problem }) => problem === "runs-unreadable");
-    if (what === "users/.memcell/history: nothing" && isOfRuns) continue;
     if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
   }
   return unmended;

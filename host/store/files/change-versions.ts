@@ -30,17 +30,28 @@ export function* planChangeVersions(
   change: VersionedChange,
   { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
 ): Pieces<ChangeVersions> {
-  const planned = change.planned.filter((file) => isOfEntries(kind, file));
-  const ofEntries = change.seen.filter((file) => isOfEntries(kind, file));
-  const changed = new Set(planned.map(placeKey));
-  const onlyRead = ofEntries.filter((file) => !changed.has(placeKey(file)));
-  const seen = [
-    ...ofEntries.filter((file) => changed.has(placeKey(file))),
-    ...(yield* editedAmong(onlyRead, ground, folders)),
-  ];
+  const planned: PlannedFile[] = [];
+  const contents = new Map<string, PlannedFile["after"]>();
+  for (const file of change.planned) {
+    yield;
+    if (!isOfEntries(kind, file)) continue;
+    planned.push(file);
+    contents.set(placeKey(file), file.after);
+  }
+  const [seen, onlyRead]: [Seen[], Seen[]] = [[], []];
+  for (const file of change.seen) {
+    yield;
+    if (isOfEntries(kind, file)) (contents.has(placeKey(file)) ? seen : onlyRead).push(file);
+  }
+  for (const file of yield* editedAmong(onlyRead, ground, folders)) seen.push(file);
   const versions = yield* planVersions(ground, { ...change, planned, seen });
   const edited = versions.flatMap((each) => editedBy(each, folders));
-  return { versions, edited, written: versions.flatMap((each) => writtenBy(each, planned)) };
+  const written: WrittenContent[] = [];
+  for (const each of versions) {
+    yield;
+    written.push(...writtenBy(each, contents));
+  }
+  return { versions, edited, written };
 }
 
 /** The files that somebody has edited before they were read. Of many or large ones, some are found later. */
@@ -81,9 +92,8 @@ function editedBy({ version }: PlannedVersion, folders: ScopeFolders): WrittenCo
 }
 
 /** The new contents. What was moved is there already. */
-function writtenBy({ version }: PlannedVersion, planned: readonly PlannedFile[]): WrittenContent[] {
+function writtenBy({ version }: PlannedVersion, contents: ReadonlyMap<string, PlannedFile["after"]>): WrittenContent[] {
   if (version.kind === "edited" || version.kind === "put back") return [];
-  const contents = new Map(planned.map((file) => [placeKey(file), file.after]));
   return version.files.flatMap(({ scope, path, sha256, from }) => {
     const key = placeKey({ scope, path });
     const content = contents.get(key) ?? null;

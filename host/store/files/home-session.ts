@@ -121,6 +121,8 @@ export class HomeSession implements Disposable {
       removeStaged(this.#place.own);
     }
     memo.tail = wal.tail;
+    // Whoever reads that it is broken begins another one.
+    if (this.#setup.isThorough) await this.#history.load();
     if (wal.isOutdated || this.#setup.isThorough) await this.retire(false).catch(passOverFull);
     if (memo.isBroken) await this.#log.replace();
   }

@@ -201,8 +201,8 @@ export class SessionHistory {
       const known = origins.of(scope, path);
       return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
-    const versions = chained(origins.head, [{ facts, kind: "purged", files }]);
-    if (versions.length > 0) await this.#append(atOnce(queuedVersions(versions, [], this.known.bases)));
+    const versions = await inTurns(chained(origins.head, [{ facts, kind: "purged", files }]));
+    if (versions.length > 0) await this.#append(await inTurns(queuedVersions(versions, [], this.known.bases)));
     for (const { version, head } of versions) origins.add(version, head);
     this.#keep();
   }

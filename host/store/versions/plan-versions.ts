@@ -1,7 +1,8 @@
-/** Makes the versions of a change set: one for what it changes, and before it those of edits that it has met. */
+/** Makes the versions of a change set: those of what it changes, and before them those of edits that it has met. */
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
+import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { LoweredRun } from "./lowered-runs.ts";
@@ -63,7 +64,7 @@ export function* planVersions(ground: VersionGround, change: VersionedChange): P
     yield;
     if (!file.isSame) files.push(versionedFile(file, change, known));
   }
-  return chained(ground.origins.head, [
+  return yield* chained(ground.origins.head, [
     ...editedByHand(found.edited, "edited", facts.atMs),
     ...editedByHand(found.putBack, "put back", facts.atMs),
     { facts, kind, files },
@@ -90,18 +91,30 @@ function removedIn(
 
 type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
 
-/** Numbers the versions that have files, each with the hash of the one before. */
-export function chained(head: VersionHead, drafts: readonly Draft[]): PlannedVersion[] {
+/** A version of more would take too long to write, to read and to check in one piece. */
+const filesMax = 1_000;
+
+/** Numbers the versions that have files, each with the hash of the one before. One with many files becomes several. */
+export function* chained(head: VersionHead, drafts: readonly Draft[]): Pieces<PlannedVersion[]> {
   const planned: PlannedVersion[] = [];
   let last = head;
-  for (const { facts, kind, files } of drafts) {
+  for (const { facts, kind, files } of drafts.flatMap(inParts)) {
     if (files.length === 0 && kind !== "lowered") continue;
+    yield;
     const version = { ...facts, seq: last.seq + 1, prev: last.hash, ...(kind && { kind }), files };
     const line = lineOf(version);
     last = headAfter(version, line);
     planned.push({ version, line, head: last });
   }
   return planned;
+}
+
+function inParts({ files, ...draft }: Draft): Draft[] {
+  const parts: Draft[] = [];
+  for (let at = 0; at === 0 || at < files.length; at += filesMax) {
+    parts.push({ ...draft, files: files.slice(at, at + filesMax) });
+  }
+  return parts;
 }
 
 /** The version that says that the trust of a run has fallen. `principal`: the user. */
@@ -111,7 +124,7 @@ export function loweringAfter(
   principal: string,
 ): PlannedVersion[] {
   const facts = { ...unstatedFacts(atMs), principal, class: trust, trust, run };
-  return chained(head, [{ facts, kind: "lowered", files: [] }]);
+  return atOnce(chained(head, [{ facts, kind: "lowered", files: [] }]));
 }
 
 /** An edit by hand is the owner's, whatever the text was before; its trust is lower if that of the text before was. */
@@ -167,8 +180,12 @@ function* foundEdits(
   earlier: EarlierTrust,
 ): Pieces<FoundEdits> {
   const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
-  for (const { scope, path, digest } of seen) present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
+  for (const { scope, path, digest } of seen) {
+    yield;
+    present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
+  }
   for (const { scope, path, before } of planned) {
+    yield;
     present.set(placeKey({ scope, path }), { scope, path, sha256: before });
   }
   const edited: VersionedFile[] = [];

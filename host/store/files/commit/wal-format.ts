@@ -223,7 +223,18 @@ export function* encodeFiles({ files, edited, ...facts }: WalRecord): Pieces<Buf
     pieces.push(Buffer.from(at === 0 ? `],"edited":[` : ","), jsonOfBytes(each));
   }
   pieces.push(Buffer.from(edited?.length === 0 ? `],"edited":[]}` : "]}"));
-  return Buffer.concat(pieces);
+  return yield* joined(pieces);
+}
+
+function* joined(pieces: readonly Buffer[]): Pieces<Buffer> {
+  const all = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    yield;
+    all.set(piece, at);
+    at += piece.length;
+  }
+  return all;
 }
 
 /** An object's JSON without its end. */

@@ -10,8 +10,10 @@ export class WalUnflushable extends Error {}
 /** Writes a record into a WAL: a small one at once, its head last otherwise. One that fails is erased. */
 export function* writeRecord(file: DiskFile, at: number, head: Buffer, json: Buffer): Pieces<void> {
   try {
-    reserve(file, at + head.length + json.length);
-    if (json.length <= bytesAtOnce) return file.write(at, Buffer.concat([head, json]));
+    if (json.length <= bytesAtOnce) {
+      reserve(file, at + head.length + json.length);
+      return file.write(at, Buffer.concat([head, json]));
+    }
     for (let from = 0; from < json.length; from += bytesAtOnce) {
       yield;
       file.write(at + head.length + from, json.subarray(from, from + bytesAtOnce));

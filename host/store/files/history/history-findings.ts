@@ -17,11 +17,17 @@ import { versionsInRecords } from "./queued-versions.ts";
 export function* historyFindings(own: Directory, home: Home): Pieces<StoreFinding[]> {
   using history = HistoryFolder.open(own);
   using opened = openWal(own, home);
-  const message =
-    history === null ? whyMissing(opened.wal) : ((yield* faultIn(history)) ?? (yield* whyCut(history, opened)));
-  if (message === null) return [];
-  return [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, message, remedy: null }];
+  const fault = history === null ? missing(opened.wal) : ((yield* faultIn(history)) ?? (yield* cut(history, opened)));
+  return fault === null ? [] : [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, ...fault }];
 }
+
+type Fault = Pick<StoreFinding, "message" | "remedy">;
+
+/** What is gone cannot be put back. Whoever holds the home for writing begins another one. */
+const gone = (what: string): Fault => ({
+  message: `${what} missing: no file has any trust`,
+  remedy: "begin another one, by which no file until now has any trust",
+});
 
 interface OpenedWal extends Disposable {
   /** `null` if there is none. */
@@ -41,24 +47,27 @@ function openWal(own: Directory, home: Home): OpenedWal {
 }
 
 /** Whoever sets a WAL up makes the folder too. */
-const whyMissing = (wal: Wal | null): string | null =>
-  wal?.isSetUp === true && !wal.isOfEarlierVersion ? "it is missing: no file has any trust" : null;
+const missing = (wal: Wal | null): Fault | null =>
+  wal?.isSetUp === true && !wal.isOfEarlierVersion ? gone("it is") : null;
 
 /** What the WAL says that the history does not: its end was cut off, or one of its marks removed. */
-function* whyCut(history: HistoryFolder, { wal, isUnreadable }: OpenedWal): Pieces<string | null> {
+function* cut(history: HistoryFolder, { wal, isUnreadable }: OpenedWal): Pieces<Fault | null> {
   if (history.hasLost || isUnreadable) return null;
   const queued = yield* versionsInRecords(wal?.records ?? [], new ContentBases());
   const { isBroken } = yield* loadHistory({ history, wal, queued });
-  if (isBroken) return "the last versions or a mark of it, or its log, are missing: no file has any trust";
+  if (isBroken) return gone("the last versions or a mark of it, or its log, are");
   const isLate = wal?.history?.mark === "late" && !history.beganLate;
-  return isLate ? "the mark is missing that it began after the first files" : null;
+  return isLate ? { message: "the mark is missing that it began after the first files", remedy: null } : null;
 }
 
-function* faultIn(history: HistoryFolder): Pieces<string | null> {
+function* faultIn(history: HistoryFolder): Pieces<Fault | null> {
   const [oldest = 1] = history.segments("versions");
   // Old versions are dropped, a segment at a time, when `present.json` says what they have left.
-  if (oldest > 1 && (yield* readPresent(history)) === null) return `the versions before ${oldest} are missing`;
-  return (yield* followChain(linesOf(history), oldest)).fault;
+  const hasLostOld = oldest > 1 && (yield* readPresent(history)) === null;
+  const message = hasLostOld
+    ? `the versions before ${oldest} are missing`
+    : (yield* followChain(linesOf(history), oldest)).fault;
+  return message === null ? null : { message, remedy: null };
 }
 
 function* linesOf(history: HistoryFolder): Generator<string> {
