@@ -100,8 +100,8 @@ export class GuestRuns {
     turn.endWait();
     const task = this.#task(granted);
     this.#lastMs = task.epochMs;
-    const staged = await stage?.(task.epochMs);
-    const before = staged === undefined ? [] : await inSharedMemory(staged);
+    const staged = (await stage?.(task.epochMs)) ?? [];
+    const before = staged.length > 0 ? await inSharedMemory(staged) : [];
     const bounds = { name: found.tool.name, deadlineMs: Math.max(1, this.#leftMs), until, signal };
     const beganMs = performance.now();
     record.guestBegins();
