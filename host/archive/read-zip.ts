@@ -50,12 +50,16 @@ async function readEntries(zip: ZipFile, parts: Buffer): Promise<MemoryFile[]> {
     listed.push([name, entry]);
     await giveTurn();
   }
-  const names = listed.map(([name]) => name);
-  refuseDuplicates(names);
-  const found = kindsOf(names);
+  const top = folderAround(listed.map(([name]) => name));
+  const places = new Map<string, string>();
   const sums = new ScopeSums();
-  for (const [at, [name, entry]] of listed.entries()) {
-    const { below, kind } = found[at] ?? nothing;
+  const found: Found[] = [];
+  for (const [name, entry] of listed) {
+    await giveTurn();
+    refuseDuplicate(name, places);
+    const one = foundAs(name, top);
+    found.push(one);
+    const { below, kind } = one;
     const reason = refusalOfEntry(entry, kind, below);
     if (reason !== null) throw refused(name, reason);
     // What is said about the files does not count: a scope can be full to the last byte.
@@ -123,16 +127,18 @@ const isPlainName = (name: string): boolean =>
 /** A folder's name of 255 characters, a scope and a path. */
 const nameCharsMax = 600;
 
-/** Sees through one folder around everything, which is there if a person has packed the folder and not what is in it. */
-function kindsOf(names: readonly string[]): Found[] {
-  const labels = names.filter((name) => name.split("/", 3).length === 2 && name.endsWith(`/${labelName}`));
-  const [label = "", ...others] = names.includes(labelName) ? [] : labels;
-  const top = others.length === 0 ? label.slice(0, -labelName.length) : "";
-  return names.map((name) => {
-    if (!name.startsWith(top)) return { below: name, kind: isOfMac(name) ? "left-out" : null };
-    const below = name.slice(top.length);
-    return { below, kind: kindOf(below) };
-  });
+/** The one folder around everything, which is there if a person has packed the folder and not what is in it. */
+function folderAround(names: readonly string[]): string {
+  const [label = "", ...others] = names.includes(labelName) ? [] : names.filter(isLabelBelow);
+  return others.length === 0 ? label.slice(0, -labelName.length) : "";
+}
+
+const isLabelBelow = (name: string): boolean => name.endsWith(`/${labelName}`) && name.split("/", 3).length === 2;
+
+function foundAs(name: string, top: string): Found {
+  if (!name.startsWith(top)) return { below: name, kind: isOfMac(name) ? "left-out" : null };
+  const below = name.slice(top.length);
+  return { below, kind: kindOf(below) };
 }
 
 function kindOf(name: string): Kind | null {
@@ -252,17 +258,15 @@ interface Inflated {
   readonly engine: { readonly bytesWritten: number };
 }
 
-/** Throws if names are equal or differ only by case or a slash: on some disks they would be one file. */
-function refuseDuplicates(names: readonly string[]): void {
-  const seen = new Map<string, string>();
-  for (const name of names) {
-    const place = name.replace(/\/$/, "").toLowerCase();
-    const earlier = seen.get(place);
-    if (earlier === name) throw unfit(`entry ${quoted(name)} is there twice`);
-    if (earlier !== undefined)
-      throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case or a slash`);
-    seen.set(place, name);
+/** Throws if another name is equal or differs only by case or a slash: on some disks they would be one file. */
+function refuseDuplicate(name: string, places: Map<string, string>): void {
+  const place = name.replace(/\/$/, "").toLowerCase();
+  const earlier = places.get(place);
+  if (earlier === name) throw unfit(`entry ${quoted(name)} is there twice`);
+  if (earlier !== undefined) {
+    throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case or a slash`);
   }
+  places.set(place, name);
 }
 
 function filesIn(contents: ReadonlyMap<string, Uint8Array>): MemoryFile[] {
