@@ -66,7 +66,7 @@ export async function waitingWrites<Kept>(
       return kept && { ...placeOf(write), kept };
     }),
   );
-  const applied = await appliedAmong(operation, listed, passOverPlace);
+  const applied = await appliedAmong(operation, listed, () => true);
   if (applied.size > 0) await endBegun(operation, async () => listed).catch(passOverFailure);
   return listed.flatMap(({ id, kept }) => (applied.has(id) ? [] : [kept]));
 }
@@ -77,7 +77,7 @@ export async function waitingOne(operation: Operation, id: string): Promise<Pend
     write: await findPending(records, id, operation.now()),
     decision: await decisionAbout(records, id),
   }));
-  const made = write && (await appliedAmong(operation, [placeOf(write)])).get(id);
+  const made = write && (await appliedAmong(operation, [placeOf(write)], () => false)).get(id);
   if (write !== null && !made) return write;
   throw notWaiting(operation.action, id, made ?? decision);
 }
@@ -117,7 +117,7 @@ async function endBegun(operation: Operation, concerned: Concerned): Promise<voi
     const found = await concerned(records);
     return { writes: found, begun: amongThem(await begunApprovals(records), found) };
   });
-  const applied = await appliedAmong(operation, writes);
+  const applied = await appliedAmong(operation, writes, ({ id }) => !begun.some((each) => each.id === id));
   if (applied.size + begun.length === 0) return;
   await operation.holdRecords({ writes: true }, async (records) => {
     for (const [id, made] of applied) {
@@ -132,19 +132,24 @@ async function endBegun(operation: Operation, concerned: Concerned): Promise<voi
 }
 
 /**
- * Those that an approval has applied, by the history of their files: each is asked once. `passOver`: is called if one
- * cannot be read, and throws unless it does not matter.
+ * Those that an approval has applied, by the history of their files. `canPassOver`: whether it does not matter for one of
+ * them that its place cannot be read, such as a mounted folder that is gone.
  */
 async function appliedAmong(
   operation: Operation,
   writes: readonly PlacedWrite[],
-  passOver?: (error: unknown) => void,
+  canPassOver: (write: PlacedWrite) => boolean,
 ): Promise<ReadonlyMap<string, Decision>> {
   const applied = new Map<string, Decision>();
   for (const scope of new Set(writes.flatMap((write) => write.scope ?? []))) {
-    const reading = operation.hold({ scopes: [scope], writes: false }, ({ history }) => approvalsIn(history));
-    const made = await (passOver === undefined ? reading : reading.catch(passOver));
-    for (const { id } of writes.filter((write) => write.scope === scope)) {
+    const here = writes.filter((write) => write.scope === scope);
+    const made = await operation
+      .hold({ scopes: [scope], writes: false }, ({ history }) => approvalsIn(history))
+      .catch((error: unknown) => {
+        const isUnread = error instanceof ToolError && error.code.startsWith("STORAGE_");
+        if (!isUnread || !here.every(canPassOver)) throw error;
+      });
+    for (const { id } of here) {
       const approval = made?.get(id);
       if (approval !== undefined) applied.set(id, approval);
     }
@@ -154,9 +159,4 @@ async function appliedAmong(
 
 function passOverFailure(error: unknown): void {
   if (!(error instanceof ToolError)) throw error;
-}
-
-/** A place that cannot be read hides no write that waits: nobody can decide about those in it, and about all others. */
-function passOverPlace(error: unknown): void {
-  if (!(error instanceof ToolError && error.code.startsWith("STORAGE_"))) throw error;
 }

@@ -12,14 +12,18 @@ import type { EntryFile, EntrySummary } from "./newest-entries.ts";
 export const summaryOf = (file: EntryFile): EntrySummary => summaryIn(readForList(file), file);
 
 /**
- * What a list says of an entry; `null` if nothing of its file can be read. `said`: what the index says. Nearly every file
- * says the same, as a tool writes it, and is not parsed then: that takes as long as all the rest.
+ * What a list says of an entry. `said`: what the index says. Nearly every file says the same, as a tool writes it, and is
+ * not parsed then: that takes as long as all the rest. Of any other the whole summary is returned.
  */
-export function descriptionOf(file: EntryFile, said: string | null): string | null {
+export function describedIn(file: EntryFile, said: string | null): EntrySummary | Described {
+  const { name } = file;
   const found = readForList(file);
-  const isSaid = said !== null && found?.damage === null && beginsAs(found.text, file.name, said);
-  return isSaid ? asIndexDescription(said, file.name) : summaryIn(found, file).description;
+  const isSaid = said !== null && found?.damage === null && beginsAs(found.text, name, said);
+  return isSaid ? { name, description: asIndexDescription(said, name) } : summaryIn(found, file);
 }
+
+/** Of a file that was not parsed. */
+type Described = Pick<EntrySummary, "name" | "description"> & { readonly updatedMs?: undefined };
 
 /** `null` also for a file that is too large for any entry, or if the call has read too much. */
 function readForList({ name, bytes }: EntryFile): FoundText | null {

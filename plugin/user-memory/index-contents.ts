@@ -1,5 +1,5 @@
 /** What a prompt's index can show: the lines of `MEMORY.md`, and the entries that have a file but no line there. */
-import { descriptionOf, summaryOf } from "./entry-summary.ts";
+import { describedIn, summaryOf } from "./entry-summary.ts";
 import type { IndexFile } from "./index-file.ts";
 import { entryLineIn, lineOf, restOf, saidIn } from "./index-line.ts";
 import { inOrderOfCreation } from "./load-index.ts";
@@ -65,9 +65,15 @@ export class IndexContents {
 
   /** The line of an entry of which only that is wanted. */
   lineFor(file: EntryFile): string {
-    const { name } = file;
-    const line = this.#listed.get(name);
-    return this.textOf(line ? { name, description: descriptionOf(file, line.said) } : this.read(file));
+    const said = this.#listed.get(file.name)?.said ?? null;
+    const found = this.#summaries.get(file.name) ?? describedIn(file, said);
+    if (found.updatedMs !== undefined) this.#summaries.set(file.name, found);
+    return this.textOf(found);
+  }
+
+  /** What the index's lines are, before the files are read. */
+  get listedTexts(): string[] {
+    return Array.from(this.#listed.values(), ({ text }) => text);
   }
 
   /** Reads each file once. */

@@ -10,7 +10,7 @@ import type { EntriesOutput } from "../../shared/roles.ts";
 import { withinAnswer } from "../entry-list.ts";
 import type { Answer } from "../serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
-import { descriptionOf, summaryOf } from "./entry-summary.ts";
+import { describedIn, summaryOf } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import { inOrderOfCreation } from "./load-index.ts";
 import { listUnlessTooMany, storedIndex } from "./memory-scope.ts";
@@ -32,10 +32,7 @@ function ofFiles(files: readonly EntryFile[], said: ReadonlyMap<string, string>)
   const listed = Array.from(said.keys(), (name) => present.get(name)).filter((file) => file !== undefined);
   const shown = listed.slice(0, entryLimits.entriesMax);
   const others = files.filter(({ name }) => !said.has(name)).slice(0, entryLimits.entriesMax - shown.length);
-  const ofShown = shown.map((file) => ({
-    name: file.name,
-    description: descriptionOf(file, said.get(file.name) ?? null),
-  }));
+  const ofShown = shown.map((file) => describedIn(file, said.get(file.name) ?? null));
   return [...ofShown, ...inOrderOfCreation(others.map(summaryOf))].map(({ name, description }) => ({
     name,
     description: description ?? asIndexDescription(said.get(name) ?? "", name),

@@ -55,6 +55,8 @@ function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
 function everyEntry(contents: IndexContents, frame: Frame): Map<string, string> | null {
   const { files } = contents;
   if (files.length > frame.linesMax) return null;
+  // Then hardly all of what the files say fits either, and to read them all would be in vain.
+  if (bytesOf(contents.listedTexts) > frame.bytesMax) return null;
   const all = new Map(files.map((file) => [file.name, contents.lineFor(file)]));
   return bytesOf([...all.values()]) <= frame.bytesMax ? all : null;
 }

@@ -235,8 +235,9 @@ describe.for(cases)("on %s, of the scope %s", ([engine, home]) => {
 test("an approval that was begun in a mounted folder that nobody can open keeps no other write from a decision", async () => {
   await using stage = await hosts("mounted files", 1);
   const [runtime] = stage.both;
-  const [inMount, ...others] = [
+  const [inMount, notBegun, ...others] = [
     waitingId(await homes.journal(runtime, "mounted")),
+    waitingId(await homes.journal(runtime, "not-begun")),
     waitingId(await homes.memory(runtime, "a")),
     waitingId(await homes.memory(runtime, "b")),
   ];
@@ -246,12 +247,14 @@ test("an approval that was begun in a mounted folder that nobody can open keeps 
   mkdirSync(notes, { recursive: true });
   renameSync(notes, `${notes}-away`);
   writeFileSync(notes, "");
-  expect((await runtime.upkeep.pending(owner)).map(({ id }) => id)).toEqual([inMount, ...others]);
+  expect((await runtime.upkeep.pending(owner)).map(({ id }) => id)).toEqual([inMount, notBegun, ...others]);
   await runtime.upkeep.reject(owner, others[0] ?? "");
   expect(await runtime.upkeep.approve(owner, others[1] ?? "")).toMatchObject({ applied: true });
   // Nobody knows whether it was made.
   const refused = expect.objectContaining({ code: expect.stringMatching(/^STORAGE_/) as string }) as Error;
   await expect(runtime.upkeep.reject(owner, inMount)).rejects.toEqual(refused);
+  // Nothing says that this one was begun.
+  await runtime.upkeep.reject(owner, notBegun ?? "");
   rmSync(notes);
   renameSync(`${notes}-away`, notes);
   await runtime.upkeep.reject(owner, inMount);

@@ -61,19 +61,6 @@ describe.each(storeKinds)("%s", (kind) => {
     expect(contents).toEqual({ "a.md": ["one", "three"], "b.md": ["two", null], "trash/b.1.md": ["two"] });
   });
 
-  test("a change of many files is several versions, in one chain, or none", async () => {
-    await using stage = await StoreStage.open(kind);
-    const many = Array.from({ length: 2_100 }, (_, at) => write(`${at}.md`, ""));
-    await commit(stage, many, from("direct_user"));
-    const versions = await history(stage, (held) => held.versions());
-    expect(versions.map(({ seq, files }) => [seq, files.length])).toEqual([
-      [1, 1_000],
-      [2, 1_000],
-      [3, 100],
-    ]);
-    expect(await history(stage, ({ head, isBroken }) => [head.seq, isBroken])).toEqual([3, false]);
-  });
-
   test("trust never rises by an edit, a move, a copy in the place of a removed file, or a restore", async () => {
     await using stage = await StoreStage.open(kind);
     await commit(stage, [write("a.md", "poison")], from("tool_external"));

@@ -36,3 +36,22 @@ test.for([
     true,
   );
 });
+
+test("an index of many entries in other YAML parses each once", async () => {
+  using folder = temporaryFolder();
+  const names = Array.from({ length: 190 }, (_, at) => `entry-${at}`);
+  const words = "word ".repeat(50);
+  const files = Object.fromEntries(
+    names.map((name) => [
+      `memory/${name}.md`,
+      `---\nname: ${name}\ndescription: >-\n  About ${name}\n  ${words}\ntype: user\nnote: ${words}\n---\n# A heading\n`,
+    ]),
+  );
+  const lines = names.map((name) => `- [${name}](${name}.md) — x\n`).join("");
+  writeUserFiles(folder.path, { alice: files, bob: { ...files, "memory/MEMORY.md": lines } });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins: ["user-memory"], threadsMax: 1 });
+  const described = async (userId: string): Promise<number> =>
+    (await runtime.memoryIndex({ userId })).split("\n").filter((line) => line.includes("About entry-")).length;
+  expect(await described("bob")).toBe(await described("alice"));
+  expect(await runtime.memoryIndex({ userId: "bob" })).not.toContain("A heading");
+});

@@ -1,4 +1,4 @@
-/** Makes the versions of a change set: those of what it changes, and before them those of edits that it has met. */
+/** Makes the versions of a change set: one for what it changes, and before it those of edits that it has met. */
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Seen } from "../../values/change-set.ts";
@@ -91,14 +91,11 @@ function removedIn(
 
 type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
 
-/** A version of more would take too long to write, to read and to check in one piece. */
-const filesMax = 1_000;
-
-/** Numbers the versions that have files, each with the hash of the one before. One with many files becomes several. */
+/** Numbers the versions that have files, each with the hash of the one before. */
 export function* chained(head: VersionHead, drafts: readonly Draft[]): Pieces<PlannedVersion[]> {
   const planned: PlannedVersion[] = [];
   let last = head;
-  for (const { facts, kind, files } of drafts.flatMap(inParts)) {
+  for (const { facts, kind, files } of drafts) {
     if (files.length === 0 && kind !== "lowered") continue;
     yield;
     const version = { ...facts, seq: last.seq + 1, prev: last.hash, ...(kind && { kind }), files };
@@ -107,14 +104,6 @@ export function* chained(head: VersionHead, drafts: readonly Draft[]): Pieces<Pl
     planned.push({ version, line, head: last });
   }
   return planned;
-}
-
-function inParts({ files, ...draft }: Draft): Draft[] {
-  const parts: Draft[] = [];
-  for (let at = 0; at === 0 || at < files.length; at += filesMax) {
-    parts.push({ ...draft, files: files.slice(at, at + filesMax) });
-  }
-  return parts;
 }
 
 /** The version that says that the trust of a run has fallen. `principal`: the user. */

@@ -26,7 +26,7 @@ type Fault = Pick<StoreFinding, "message" | "remedy">;
 /** What is gone cannot be put back. Whoever holds the home for writing begins another one. */
 const gone = (what: string): Fault => ({
   message: `${what} missing: no file has any trust`,
-  remedy: "begin another one, by which no file until now has any trust",
+  remedy: "begin another one, by which no file until now has any trust: first put back what you have a copy of",
 });
 
 interface OpenedWal extends Disposable {
