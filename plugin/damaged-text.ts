@@ -45,3 +45,7 @@ export function withoutDamage(text: string, keep: (line: string) => string | nul
 /** The lines that can be read, and `otherwise` in place of the others. */
 export const readableLines = (lines: readonly string[], otherwise: string): string[] =>
   lines.map((line) => (damaged.test(line) ? otherwise : line));
+
+/** The part of a message that says where a file is now that could not be written again as it was. */
+export const trashedNote = (trashed: string | null): string =>
+  trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;

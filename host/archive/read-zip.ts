@@ -53,13 +53,13 @@ async function readEntries(zip: ZipFile, parts: Buffer): Promise<MemoryFile[]> {
   const top = folderAround(listed.map(([name]) => name));
   const places = new Map<string, string>();
   const sums = new ScopeSums();
-  const found: Found[] = [];
-  for (const [name, entry] of listed) {
+  const found: (Found & { readonly named: Named<Entry> })[] = [];
+  for (const named of listed) {
+    const [name, entry] = named;
     await giveTurn();
     refuseDuplicate(name, places);
-    const one = foundAs(name, top);
-    found.push(one);
-    const { below, kind } = one;
+    const { below, kind } = foundAs(name, top);
+    found.push({ named, below, kind });
     const reason = refusalOfEntry(entry, kind, below);
     if (reason !== null) throw refused(name, reason);
     // What is said about the files does not count: a scope can be full to the last byte.
@@ -67,13 +67,12 @@ async function readEntries(zip: ZipFile, parts: Buffer): Promise<MemoryFile[]> {
   }
   let endsAt = 0;
   const contents: Named<Uint8Array>[] = [];
-  for (const [at, named] of listed.entries()) {
+  for (const { named, below, kind } of found) {
     await giveTurn();
     const data = await dataOf(zip, named, { parts, at: endsAt });
     endsAt = data.endsAt;
     // Also of what is left out: what is hidden in it could be a file for another program.
     const content = await contentOf(data.bytes, named);
-    const { below, kind } = found[at] ?? nothing;
     if (kind === "about" || kind === "file") contents.push([below, content]);
   }
   if (endsAt !== parts.length) throw unfit("the file has something before, between or behind its parts");
@@ -111,7 +110,6 @@ interface Found {
   readonly kind: Kind | null;
 }
 
-const nothing: Found = { below: "", kind: null };
 const noName = `its name is neither "${labelName}" nor a scope and a path inside it`;
 
 /** Whether every program takes a name for the same path, which leads nowhere else. It can end with a slash. */

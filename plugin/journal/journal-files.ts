@@ -155,10 +155,6 @@ function tooManyBlocks(blocksMax: number, verb: string): ToolError {
   );
 }
 
-/** The part of a message that says where the replaced file is. */
-export const trashedNote = (trashed: string | null): string =>
-  trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
-
 /** Whether an error concerns only this file. A denial does not, and ends the call. */
 function isUnreadable(error: unknown): boolean {
   return error instanceof ToolError && ["ENTRY_UNREADABLE", "STORAGE_UNSAFE"].includes(error.code);

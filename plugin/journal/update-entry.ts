@@ -1,12 +1,13 @@
 import { quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
+import { trashedNote } from "../damaged-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatAt, parseAt } from "./at-time.ts";
 import { appendBlock, endsInMeta } from "./block.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { FoundBlock } from "./canonical-block.ts";
 import type { UpdateInput } from "./input.ts";
-import { JournalFiles, trashedNote } from "./journal-files.ts";
+import { JournalFiles } from "./journal-files.ts";
 import { keyNotFound } from "./key-not-found.ts";
 import { memcellMark } from "./memcell-line.ts";
 import type { UpdateOutput } from "./output.ts";

@@ -1,5 +1,6 @@
 import { codePoints, quoted } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
+import { trashedNote } from "../damaged-text.ts";
 import { whyNotSeen } from "../one-line.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
@@ -8,7 +9,7 @@ import { appendBlock } from "./block.ts";
 import { hasKey } from "./canonical-block.ts";
 import { isFitKey } from "./fit-key.ts";
 import type { WriteInput } from "./input.ts";
-import { JournalFiles, summaryPath, trashedNote } from "./journal-files.ts";
+import { JournalFiles, summaryPath } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import type { WriteOutput } from "./output.ts";
 import { normalTags } from "./tags.ts";

@@ -50,7 +50,7 @@ interface ReadIds {
 }
 
 /** Throws if nothing can be read: an append that is repeated could not be told from a new one. */
-export function readIds(path: string): ReadIds & { readonly isText: boolean } {
+function readIds(path: string): ReadIds & { readonly isText: boolean } {
   const { text, readable } = readLines(path);
   if (text !== unreadable) return { text: withLineFeeds(text ?? ""), lost: 0, isText: true };
   if (readable === null) {

@@ -1,4 +1,5 @@
 /** The commands that change entries: `create`, `edit`, `delete` and `rename`. */
+import { trashedNote } from "../damaged-text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { ToolError } from "../tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";
@@ -13,10 +14,6 @@ import { checkValue, refuseHidden, typeOfValue, valueFrom } from "./value.ts";
 export type Changed = Record<string, never>;
 
 export const done = (message: string): Answer<Changed> => ({ message, data: {} });
-
-/** The part of a message that says where a file is that could not be read. */
-export const trashedNote = (trashed: string | null): string =>
-  trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
 
 /** Creates an entry, or replaces the caller's own with all its flags. */
 export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed> {

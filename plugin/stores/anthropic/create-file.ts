@@ -1,7 +1,8 @@
 /** The command `create`. It never overwrites. */
+import { trashedNote } from "../../damaged-text.ts";
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
-import { done, trashedNote } from "../change-entry.ts";
+import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { refuseHiddenKey } from "../memory-path.ts";
 import { refuseHidden, valueFrom } from "../value.ts";
