@@ -18,6 +18,7 @@ import { visibleJson } from "../values/visible-text.ts";
 import { isColoured } from "./colours.ts";
 import { defineCommand } from "./command.ts";
 import { textOfLog } from "./log-text.ts";
+import type { Terminal } from "./terminal.ts";
 
 export const auditCommand = defineCommand({
   name: "audit",
@@ -50,17 +51,17 @@ bytes and runs nothing in it. For several files it also reports which of them ca
     "1 FAIL, or something could not be read",
   ],
 
-  async run({ operands, options: { html, log, json, propose }, settings }) {
+  async run({ operands, options: { html, log, json, propose }, settings, terminal }) {
     if (propose) refuseOthers({ policy: settings.given.get("policy"), html, log, json });
     const { values } = await readSettings(settings);
     const audited = operands.length > 0 ? await readNamed(operands) : await readLoaded(values.plugins);
-    if (propose) return print(visibleJson(proposeForAll([...audited.together, ...audited.alone])), 0);
+    if (propose) return print(terminal, visibleJson(proposeForAll([...audited.together, ...audited.alone])), 0);
     const audit = {
       reports: await judge(audited, values.policy ?? undefined),
       log: log === undefined ? null : summariseLog([log]),
     };
     if (html !== undefined) await writePage(html, htmlPage(audit.reports, audit.log));
-    return print(json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
+    return print(terminal, json ? visibleJson(audit) : textOf(audit), isPassed(audit) ? 0 : 1);
   },
 });
 
@@ -118,7 +119,7 @@ function textOf({ reports, log }: Audit): string {
   return [...texts, textOfLog(log)].join("\n\n");
 }
 
-function print(text: string, exitCode: number): number {
-  process.stdout.write(`${text}\n`);
+function print({ stdout }: Terminal, text: string, exitCode: number): number {
+  stdout.write(`${text}\n`);
   return exitCode;
 }

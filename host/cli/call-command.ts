@@ -9,6 +9,7 @@ import type { ToolResult } from "../values/tool-result.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { openRuntime } from "./open-runtime.ts";
+import type { Terminal } from "./terminal.ts";
 
 export const callCommand = defineCommand({
   name: "call",
@@ -26,28 +27,28 @@ input schemas.`,
   ],
   exitCodes: ["0 the tool succeeded", "1 the tool failed"],
 
-  async run({ operands: [tool = ""], options: { user, input: given }, settings }) {
-    if (given === undefined && process.stdin.isTTY) throw new UsageError("--input is missing");
-    const read = given === undefined ? await readInput() : { text: given };
-    if (!("text" in read)) return unusable(tool, read.value, read.allowed);
+  async run({ operands: [tool = ""], options: { user, input: given }, settings, terminal }) {
+    if (given === undefined && terminal.stdin.isTTY) throw new UsageError("--input is missing");
+    const read = given === undefined ? await readInput(terminal) : { text: given };
+    if (!("text" in read)) return unusable(terminal, tool, read.value, read.allowed);
     let input: unknown;
     try {
       input = JSON.parse(read.text);
     } catch {
       if (given !== undefined) throw new UsageError(`--input is ${quoted(given)}, allowed: a JSON object`);
-      return unusable(tool, quoted(read.text), "a JSON object");
+      return unusable(terminal, tool, quoted(read.text), "a JSON object");
     }
-    await using runtime = await openRuntime(settings, user);
+    await using runtime = await openRuntime({ settings, terminal }, user);
     // Printed before the runtime closes: it is already durable, and its reader need not wait until the threads have
     // stopped.
-    return print(await runtime.call(tool, input, { userId: user }));
+    return print(terminal, await runtime.call(tool, input, { userId: user }));
   },
 });
 
 /** Reads standard input as text. If it is too long or not UTF-8, returns what is wrong and what is allowed. */
-async function readInput(): Promise<{ text: string } | { value: string; allowed: string }> {
+async function readInput({ stdin }: Terminal): Promise<{ text: string } | { value: string; allowed: string }> {
   const { inputBytesMax } = callLimits;
-  const bytes = await boundedBytes(process.stdin as AsyncIterable<Buffer>, inputBytesMax);
+  const bytes = await boundedBytes(stdin as AsyncIterable<Buffer>, inputBytesMax);
   if (bytes === null) return { value: `over ${inputBytesMax} bytes`, allowed: `at most ${inputBytesMax} bytes` };
   try {
     return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
@@ -56,11 +57,11 @@ async function readInput(): Promise<{ text: string } | { value: string; allowed:
   }
 }
 
-function unusable(tool: string, value: string, allowed: string): number {
-  return print(failedResult(wrongInput(quoted(tool), value, allowed)));
+function unusable(terminal: Terminal, tool: string, value: string, allowed: string): number {
+  return print(terminal, failedResult(wrongInput(quoted(tool), value, allowed)));
 }
 
-function print(result: ToolResult): number {
-  process.stdout.write(`${visibleJson(result)}\n`);
+function print({ stdout }: Terminal, result: ToolResult): number {
+  stdout.write(`${visibleJson(result)}\n`);
   return result.ok ? 0 : 1;
 }

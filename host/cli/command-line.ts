@@ -9,6 +9,7 @@ import { UsageError } from "../config/usage-error.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { CommanderError, Option, Parser } from "./commander.ts";
+import type { Terminal } from "./terminal.ts";
 
 /**
  * Parses the arguments after a command's name, or returns the command's help if they request it. Throws `UsageError`
@@ -17,8 +18,9 @@ import { CommanderError, Option, Parser } from "./commander.ts";
 export function readCommandLine<Text extends string, Flag extends string, List extends string, Required extends string>(
   command: Command<Text, Flag, List, Required>,
   args: readonly string[],
+  terminal: Terminal = process,
 ): CommandLine<Text, Flag, List, Required> | { readonly help: string } {
-  const settings: Said = { given: new Map() };
+  const settings: Said = { given: new Map(), environment: terminal.env };
   const parser = parserOf(command, settings);
   let help = "";
   parser.configureOutput({ writeOut: (text) => (help += text), writeErr: () => {} });
@@ -35,6 +37,7 @@ export function readCommandLine<Text extends string, Flag extends string, List e
     operands: parser.args,
     options: parser.opts<CommandLine<Text, Flag, List, Required>["options"]>(),
     settings,
+    terminal,
   };
 }
 

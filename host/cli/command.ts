@@ -1,5 +1,6 @@
 import type { SettingFlags } from "../config/read-settings.ts";
 import type { SettingPath } from "../config/settings.ts";
+import type { Terminal } from "./terminal.ts";
 
 /** A command: what its command line accepts, which also makes its help, and what it does. */
 export interface Command<
@@ -51,6 +52,7 @@ export interface CommandLine<
   } & { readonly [Key in List]?: readonly string[] };
   /** Not checked yet; `readSettings` does that. */
   readonly settings: SettingFlags;
+  readonly terminal: Terminal;
 }
 
 /** Returns the command itself. The names of its options become types. */

@@ -24,10 +24,10 @@ empty or unknown is an error.`,
   examples: ["memcell config", "MEMCELL_SERVE_PORT=8080 memcell config --json"],
   exitCodes: ["0 printed"],
 
-  async run({ options, settings: flags }) {
+  async run({ options, settings: flags, terminal }) {
     const settings = await readSettings(flags);
     const report = { file: settings.file, settings: settingReports(settings) };
-    process.stdout.write(options.json ? `${visibleJson(report)}\n` : settingsText(settings));
+    terminal.stdout.write(options.json ? `${visibleJson(report)}\n` : settingsText(settings));
     return 0;
   },
 });

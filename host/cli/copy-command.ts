@@ -36,18 +36,19 @@ address. On a disk, files show the time of the copying as that of their last cha
     "1 failed, with the error as JSON on standard output; or something was listed",
   ],
 
-  async run({ options, settings }) {
+  async run({ options, settings, terminal }) {
     const [from, to] = [placeOf("from", options.from), placeOf("to", options.to)];
     if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError("--from and --to are the same place");
     const { durability, waitMs } = (await readSettings(settings)).values;
-    const { copied, same, bytes, told } = await withProgress("copy", async (progress) => {
+    const { copied, same, bytes, told } = await withProgress(terminal, "copy", async (progress) => {
       const copying = { durability, waitMs };
       await using source = await openCopy(from, copying, true);
       await using target = await openCopy(to, copying, false);
       return await copyStores({ from: source, to: target, onProgress: (state) => progress.show(state) });
     });
-    for (const each of told) print(visibleText(`${each.home}: ${each.told}`));
-    print(`${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`);
+    for (const each of told) terminal.stdout.write(`${visibleText(`${each.home}: ${each.told}`)}\n`);
+    const counts = `${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`;
+    terminal.stdout.write(`${counts}\n`);
     return told.length === 0 ? 0 : 1;
   },
 });
@@ -60,5 +61,3 @@ function placeOf(name: string, text: string): CopyPlace {
     `--${name} is no address of a database, allowed: postgres://ROLE@HOST/DATABASE, without a password`,
   );
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);

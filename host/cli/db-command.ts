@@ -5,6 +5,7 @@ import { withClient } from "../store/postgres/connections.ts";
 import { migrate } from "../store/postgres/migrate.ts";
 import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
+import type { Terminal } from "./terminal.ts";
 
 export const dbCommand = defineCommand({
   name: "db",
@@ -24,27 +25,25 @@ memcell_app to the role that hosts log in as.
   ],
   exitCodes: ["0 done, or nothing to find", "1 failed, with the error as JSON on standard output; or found something"],
 
-  async run({ operands: [action], settings }) {
+  async run({ operands: [action], settings, terminal }) {
     const { store } = (await readSettings(settings)).values;
     if (store === null) throw new UsageError("the setting store is missing, allowed: postgres://ROLE@HOST/DATABASE");
-    if (action === "migrate") return await migrateAt(store);
-    if (action === "check") return await checkAt(store);
+    if (action === "migrate") return await migrateAt(store, terminal);
+    if (action === "check") return await checkAt(store, terminal);
     throw new UsageError(`no action "${action}", allowed: migrate, check`);
   },
 });
 
-async function migrateAt(url: string): Promise<number> {
+async function migrateAt(url: string, { stdout }: Terminal): Promise<number> {
   const applied = await withClient(url, migrate, 0);
-  for (const name of applied) print(`applied ${name}`);
-  if (applied.length === 0) print("nothing to do");
+  for (const name of applied) stdout.write(`applied ${name}\n`);
+  if (applied.length === 0) stdout.write("nothing to do\n");
   return 0;
 }
 
-async function checkAt(url: string): Promise<number> {
+async function checkAt(url: string, { stdout }: Terminal): Promise<number> {
   const findings = await withClient(url, checkDatabase);
-  for (const finding of findings) print(visibleText(finding));
-  if (findings.length === 0) print("as it must be");
+  for (const finding of findings) stdout.write(`${visibleText(finding)}\n`);
+  if (findings.length === 0) stdout.write("as it must be\n");
   return findings.length === 0 ? 0 : 1;
 }
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -29,16 +29,25 @@ version: "diff NAME before 7" prints what version 7 has changed.`,
   ],
   exitCodes: ["0 done, whether there is a difference or not", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [name = "", first = "", second], options, settings }) {
+  async run({ operands: [name = "", first = "", second], options, settings, terminal }) {
     const { user: userId, scope, json } = options;
     if (first === "before" && second === undefined)
       throw new UsageError('"before" needs the number of a version after it');
     const from = first === "before" ? first : versionNumber("A", first);
     const to = second === undefined ? undefined : versionNumber("B", second);
-    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading: true });
-    const found = await withProgress("diff", () => runtime.upkeep.diff({ userId }, name, { from, to, scope }), json);
+    await using runtime = await openRuntime({ settings, terminal }, userId, {
+      besides: "all",
+      isOwners: true,
+      isReading: true,
+    });
+    const found = await withProgress(
+      terminal,
+      "diff",
+      () => runtime.upkeep.diff({ userId }, name, { from, to, scope }),
+      json,
+    );
     const names = [nameOf(first, second), second === undefined ? "now" : `version ${second}`] as const;
-    process.stdout.write(json ? `${visibleJson(found)}\n` : textOf(found, names));
+    terminal.stdout.write(json ? `${visibleJson(found)}\n` : textOf(found, names));
     return 0;
   },
 });

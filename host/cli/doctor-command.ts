@@ -27,10 +27,10 @@ package are loaded, besides those that the setting names.`,
   examples: ["memcell doctor", "memcell doctor --user alice --fix"],
   exitCodes: ["0 no problem is left", "1 a problem needs --fix or a person, or a user's files could not be checked"],
 
-  async run({ options, settings }) {
+  async run({ options, settings, terminal }) {
     const { json: isQuiet = false, fix: isFixing = false } = options;
     // Without --fix it changes nothing, and it shows what is left over.
-    await using runtime = await openRuntime(settings, options.user, {
+    await using runtime = await openRuntime({ settings, terminal }, options.user, {
       besides: "all",
       isOwners: true,
       isReading: !isFixing,
@@ -51,11 +51,11 @@ package are loaded, besides those that the setting names.`,
       }
       return reports;
     };
-    const reports = await withProgress("doctor", lookAtAll, isQuiet);
+    const reports = await withProgress(terminal, "doctor", lookAtAll, isQuiet);
     const isSilent = reports.every(({ findings, error }) => findings.length === 0 && error === null);
     if (options.user !== undefined && isSilent) await refuseUnknown(runtime, options.user, "check the user's files");
-    if (isQuiet) process.stdout.write(`${visibleJson(reports)}\n`);
-    else process.stdout.write(`${counted(users.length, "user")} checked${users.length === 0 ? nothingStored : ""}\n`);
+    if (isQuiet) terminal.stdout.write(`${visibleJson(reports)}\n`);
+    else terminal.stdout.write(`${counted(users.length, "user")} checked${users.length === 0 ? nothingStored : ""}\n`);
     return reports.every(({ error, remaining }) => error === null && !remaining.some(isProblem)) ? 0 : 1;
   },
 });

@@ -33,22 +33,22 @@ anything out, nothing is removed.`,
     "1 failed, with the error as JSON on standard output; or erased, but something could not be removed",
   ],
 
-  async run({ options, settings }) {
+  async run({ options, settings, terminal }) {
     const { yes = false, export: file } = options;
     if (file !== undefined) await refuseTaken(file);
-    await using runtime = await openRuntime(settings, options.user, { isOwners: true, isReading: !yes });
+    await using runtime = await openRuntime({ settings, terminal }, options.user, { isOwners: true, isReading: !yes });
     const ctx = { userId: options.user };
-    const { left, ...plan } = await withProgress("erase", async (progress) => {
+    const { left, ...plan } = await withProgress(terminal, "erase", async (progress) => {
       progress.show(yes ? "erasing" : "counting the files");
       if (yes) return await runtime.upkeep.erase(ctx, { export: file });
       return { ...(await runtime.upkeep.planErase(ctx)), left: [] };
     });
-    process.stdout.write(describe(plan, await storeFolder(settings, ctx.userId)));
-    for (const each of left) print(`could not be removed: ${shown(each)}`);
-    if (!yes) tellPlan("erase");
+    terminal.stdout.write(describe(plan, await storeFolder(settings, ctx.userId)));
+    for (const each of left) terminal.stdout.write(`could not be removed: ${shown(each)}\n`);
+    if (!yes) tellPlan(terminal, "erase");
     else if (left.length > 0)
-      print("Erased for all tools, but something is left: the next start tries to remove it again");
-    else print("Erased");
+      terminal.stdout.write("Erased for all tools, but something is left: the next start tries to remove it again\n");
+    else terminal.stdout.write("Erased\n");
     return left.length === 0 ? 0 : 1;
   },
 });
@@ -75,5 +75,3 @@ function placeOf(scope: string | null, folder: string | null): string {
 const amount = (files: number, bytes: number): string => `${counted(files, "file")}, ${counted(bytes, "byte")}`;
 
 const shown = ({ path, reason }: LeftOver): string => visibleText(`${path}: ${reason}`);
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -28,15 +28,15 @@ scopes.`,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [file = ""], options, settings }) {
+  async run({ operands: [file = ""], options, settings, terminal }) {
     await refuseTaken(file);
-    await using runtime = await openRuntime(settings, options.user, {
+    await using runtime = await openRuntime({ settings, terminal }, options.user, {
       besides: "all",
       isOwners: true,
       isReading: true,
     });
     const ctx = { userId: options.user };
-    const { files, leftOut } = await withProgress("export", async (progress) => {
+    const { files, leftOut } = await withProgress(terminal, "export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
       const exported = await runtime.upkeep.export(ctx, { scopes: options.scope, onProgress });
       if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
@@ -46,14 +46,13 @@ scopes.`,
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
     for (const { scope, path, reason } of leftOut) {
-      print(visibleText(`left out: ${path === "" ? scope : `${scope}/${path}`}: ${reason}`));
+      const place = path === "" ? scope : `${scope}/${path}`;
+      terminal.stdout.write(`${visibleText(`left out: ${place}: ${reason}`)}\n`);
     }
     const scopes = leftOut.map(({ scope }) => scope);
-    process.stdout.write(await storePlace(settings, ctx.userId, scopes));
+    terminal.stdout.write(await storePlace(settings, ctx.userId, scopes));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
-    print(`${counted(files.length, "file")}, ${bytes} bytes written`);
+    terminal.stdout.write(`${counted(files.length, "file")}, ${bytes} bytes written\n`);
     return 0;
   },
 });
-
-const print = (line: string): void => void process.stdout.write(`${line}\n`);

@@ -30,14 +30,18 @@ contents are kept (history): "diff" and "restore" refuse a version whose content
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [name], options, settings }) {
+  async run({ operands: [name], options, settings, terminal }) {
     const { user: userId, scope, json } = options;
-    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading: true });
-    const all = await withProgress("history", () => runtime.upkeep.history({ userId }, { scope }), json);
+    await using runtime = await openRuntime({ settings, terminal }, userId, {
+      besides: "all",
+      isOwners: true,
+      isReading: true,
+    });
+    const all = await withProgress(terminal, "history", () => runtime.upkeep.history({ userId }, { scope }), json);
     if (all.length === 0) await refuseUnknown(runtime, userId, "show the history");
     const shown = name === undefined ? all : all.filter((version) => isNamed(runtime, version, name));
     if (shown.length === 0 && name !== undefined) throw unknown(name, scope);
-    process.stdout.write(json ? `${visibleJson(shown)}\n` : tableOf(shown));
+    terminal.stdout.write(json ? `${visibleJson(shown)}\n` : tableOf(shown));
     return 0;
   },
 });

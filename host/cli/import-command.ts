@@ -35,15 +35,15 @@ and all entries must be memory files, folders, or what macOS adds.`,
     "1 refused or failed; a failure is JSON on standard output",
   ],
 
-  async run({ operands: [file = ""], options, settings }) {
+  async run({ operands: [file = ""], options, settings, terminal }) {
     const files = await readZip(await readArchive(file));
-    await using runtime = await openRuntime(settings, options.user, {
+    await using runtime = await openRuntime({ settings, terminal }, options.user, {
       besides: "all",
       isReading: options.yes !== true,
     });
     const ctx = { userId: options.user };
     const { replace = false, yes = false, scope: scopes } = options;
-    const plan = await withProgress("import", async (progress) => {
+    const plan = await withProgress(terminal, "import", async (progress) => {
       progress.show("checking the files");
       const looked = await runtime.upkeep.planImport(ctx, files, { replace, scopes });
       if (!yes || looked.refused.length > 0) return looked;
@@ -51,9 +51,9 @@ and all entries must be memory files, folders, or what macOS adds.`,
       return await runtime.upkeep.import(ctx, files, { replace, scopes });
     });
     const isRefused = plan.refused.length > 0;
-    process.stdout.write(describe(plan));
-    if (isRefused) process.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
-    else if (!yes) tellPlan("import");
+    terminal.stdout.write(describe(plan));
+    if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
+    else if (!yes) tellPlan(terminal, "import");
     return isRefused ? 1 : 0;
   },
 });

@@ -11,11 +11,11 @@ export const indexCommand = defineCommand({
   examples: ["memcell index --user alice"],
   exitCodes: ["0 printed", "1 failed, with the error as JSON on standard output"],
 
-  async run({ options, settings }) {
-    await using runtime = await openRuntime(settings, options.user, { isReading: true });
+  async run({ options, settings, terminal }) {
+    await using runtime = await openRuntime({ settings, terminal }, options.user, { isReading: true });
     const index = await runtime.memoryIndex({ userId: options.user });
     // A program gets the raw text. On a terminal, stored control characters are escaped.
-    process.stdout.write(process.stdout.isTTY ? visibleLines(index) : index);
+    terminal.stdout.write(terminal.stdout.isTTY ? visibleLines(index) : index);
     return 0;
   },
 });

@@ -14,4 +14,4 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 // The reader of standard error can be gone. The command still finishes and prints its result.
 process.stderr.on("error", () => {});
 
-process.exitCode = await runCommand(process.argv.slice(2));
+process.exitCode = await runCommand(process.argv.slice(2), process);

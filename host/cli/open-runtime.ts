@@ -3,7 +3,7 @@ import { quoted } from "../../shared/text.ts";
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { readSettings } from "../config/read-settings.ts";
-import type { SettingFlags, Settings } from "../config/read-settings.ts";
+import type { Settings } from "../config/read-settings.ts";
 import type { SettingValues } from "../config/settings.ts";
 import { sourceText } from "../config/source.ts";
 import { storeFor } from "../config/store-settings.ts";
@@ -11,7 +11,6 @@ import type { PlaceOfMemory } from "../config/store-settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import { CredentialDetector } from "../detect/credentials.ts";
 import { isNameTaken } from "../disk/bounded-file.ts";
-import type { LogEntry } from "../log/log-entry.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
@@ -19,6 +18,11 @@ import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
 import { memoryStore } from "../store/memory/define-memory.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { visibleLines } from "../values/visible-text.ts";
+import type { CommandLine } from "./command.ts";
+import type { Output } from "./terminal.ts";
+
+/** What a command line says of a runtime. */
+type Line = Pick<CommandLine, "settings" | "terminal">;
 
 interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
   /** Whether the command changes nothing. Then it does not open the audit log, which a server can be writing. */
@@ -34,14 +38,14 @@ interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
  * mounts belong to `userId`.
  */
 export async function openRuntime(
-  flags: SettingFlags,
+  { settings: flags, terminal }: Line,
   userId: string | undefined,
   { besides = [], isReading = false, isOwners = false, ...options }: Opening = {},
 ): Promise<Runtime> {
   const settings = await readSettings(flags);
   const place = storeFor(settings, userId);
   if (isOwners) await refuseMissing(settings, place);
-  const { auditLog, ...others } = runtimeOptions(settings.values);
+  const { auditLog, ...others } = runtimeOptions(settings.values, terminal.stderr);
   const logWaitMs = Math.min(settings.values.waitMs, auditLimits.openMs);
   const all = { ...others, ...options, ...place, ...(auditLog && !isReading && { auditLog }), threadsMax: 1 };
   return await createRuntimeWith(all, { besides, logWait: { waitMs: logWaitMs } });
@@ -60,20 +64,21 @@ export async function refuseUnknown(runtime: Runtime, userId: string, action: st
 }
 
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
-export async function openCatalog(flags: SettingFlags): Promise<Runtime> {
+export async function openCatalog({ settings: flags, terminal }: Line): Promise<Runtime> {
   const { values } = await readSettings(flags);
-  return await createRuntime({ ...runtimeOptions({ ...values, auditLog: null }), store: memoryStore(), threadsMax: 1 });
+  const options = runtimeOptions({ ...values, auditLog: null }, terminal.stderr);
+  return await createRuntime({ ...options, store: memoryStore(), threadsMax: 1 });
 }
 
-/** Converts settings to runtime options; logs go to standard error. Throws `UsageError` for an invalid audit log. */
-export function runtimeOptions(values: SettingValues): RuntimeOptions {
+/** Converts settings to runtime options; logs go to `stderr`. Throws `UsageError` for an invalid audit log. */
+export function runtimeOptions(values: SettingValues, stderr: Output): RuntimeOptions {
   const { policy, readOnly, detectCredentials, auditLog, plugins, waitMs } = values;
   const { deadlineMs, threadsMax } = values;
   return {
     plugins,
     waitMs,
     readOnly,
-    onLog: printLog,
+    onLog: ({ level, tool, text }) => void stderr.write(`${level} ${tool}: ${visibleLines(text, "  ")}\n`),
     ...(detectCredentials && { onWrite: new CredentialDetector().onWrite }),
     ...(policy !== null && { policy }),
     ...(auditLog !== null && { auditLog: logAt(auditLog) }),
@@ -88,8 +93,4 @@ function logAt(file: string): AuditLogOptions {
   } catch (error) {
     throw new UsageError(error instanceof Error ? error.message : "the audit log cannot be used", { cause: error });
   }
-}
-
-function printLog({ level, tool, text }: LogEntry): void {
-  process.stderr.write(`${level} ${tool}: ${visibleLines(text, "  ")}\n`);
 }

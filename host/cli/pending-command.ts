@@ -29,18 +29,22 @@ changed since, nothing is applied, and the write waits under another id, as it w
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output; or shown again instead of approved"],
 
-  async run({ operands: [action, id], options, settings }) {
+  async run({ operands: [action, id], options, settings, terminal }) {
     const { user: userId, json } = options;
     const perform = performerOf(action, id);
     const isReading = action === "list" || action === "show";
-    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true, isReading });
+    await using runtime = await openRuntime({ settings, terminal }, userId, {
+      besides: "all",
+      isOwners: true,
+      isReading,
+    });
     const {
       data,
       text,
       code = 0,
-    } = await withProgress(`pending ${action}`, () => perform(runtime.upkeep, { userId }), json);
+    } = await withProgress(terminal, `pending ${action}`, () => perform(runtime.upkeep, { userId }), json);
     if (Array.isArray(data) && data.length === 0) await refuseUnknown(runtime, userId, "list the writes that wait");
-    process.stdout.write(json ? `${visibleJson(data)}\n` : text());
+    terminal.stdout.write(json ? `${visibleJson(data)}\n` : text());
     return code;
   },
 });

@@ -1,6 +1,8 @@
 /** Shows a command's progress on a terminal. The only file that imports ora. */
 import type { Ora } from "ora";
 
+import type { Output, Terminal } from "./terminal.ts";
+
 /** Shorter work shows no progress: it ends before anyone could read it. */
 const delayMs = 300;
 
@@ -18,20 +20,21 @@ export interface Progress {
  * it at the end. `isQuiet` is for commands whose output is read by programs.
  */
 export async function withProgress<Result>(
+  { stdout, stderr, env }: Terminal,
   command: string,
   work: (progress: Progress) => Promise<Result>,
   isQuiet = false,
 ): Promise<Result> {
-  const line = isQuiet || !isWatched() ? null : progressLine(command);
-  const writeTo = (stream: NodeJS.WriteStream) => (text: string) => {
+  const line = isQuiet || !isWatched(stderr, env) ? null : progressLine(command, stderr, env);
+  const writeTo = (stream: Output) => (text: string) => {
     line?.clear();
     stream.write(text);
   };
   try {
     return await work({
       show: (state) => line?.show(state),
-      print: writeTo(process.stdout),
-      warn: writeTo(process.stderr),
+      print: writeTo(stdout),
+      warn: writeTo(stderr),
     });
   } finally {
     await line?.end();
@@ -39,26 +42,25 @@ export async function withProgress<Result>(
 }
 
 /** Nobody looks at a terminal without columns, and ora would never finish clearing its lines. */
-function isWatched(): boolean {
-  const { isTTY, columns } = process.stderr;
-  return isTTY && columns > 0 && process.env["CI"] === undefined && process.env["TERM"] !== "dumb";
+function isWatched({ isTTY = false, columns = 0 }: Output, env: NodeJS.ProcessEnv): boolean {
+  return isTTY && columns > 0 && env["CI"] === undefined && env["TERM"] !== "dumb";
 }
 
-function progressLine(command: string) {
+function progressLine(command: string, stderr: Output, env: NodeJS.ProcessEnv) {
   let text = command;
   let spinner: Ora | null = null;
   let isOver = false;
   let starting: Promise<void> | null = null;
   /** Stops the line for good when the window shrinks to nothing or the terminal is gone. */
   const onResize = (): void => {
-    if (!isWatched()) spinner?.stop();
+    if (!isWatched(stderr, env)) spinner?.stop();
   };
   const start = async (): Promise<void> => {
     const { default: ora } = await import("ora");
-    if (isOver || !isWatched()) return;
-    process.stderr.on("resize", onResize);
+    if (isOver || !isWatched(stderr, env)) return;
+    stderr.on("resize", onResize);
     // Keys pressed meanwhile still reach the shell, and a killed command leaves the cursor visible.
-    const options = { stream: process.stderr, color: false, discardStdin: false, hideCursor: false } as const;
+    const options = { stream: stderr, color: false, discardStdin: false, hideCursor: false } as const;
     spinner = ora({ ...options, isEnabled: true, text }).start();
   };
   // A spinner that fails to start must not stop the work.
@@ -74,7 +76,7 @@ function progressLine(command: string) {
       clearTimeout(timer);
       await starting;
       spinner?.stop();
-      process.stderr.off("resize", onResize);
+      stderr.off("resize", onResize);
     },
   };
 }

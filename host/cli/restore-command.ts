@@ -23,15 +23,15 @@ What was deleted also lies in the trash: "memcell trash restore" needs no versio
   examples: ["memcell restore editor --version 3 --user alice"],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [name = ""], options, settings }) {
+  async run({ operands: [name = ""], options, settings, terminal }) {
     const { user: userId, scope, json } = options;
     const version = versionNumber("--version", options.version);
-    await using runtime = await openRuntime(settings, userId, { besides: "all", isOwners: true });
+    await using runtime = await openRuntime({ settings, terminal }, userId, { besides: "all", isOwners: true });
     const work = () => runtime.upkeep.restoreVersion({ userId }, name, { version, scope });
-    const restored = await withProgress("restore", work, json);
+    const restored = await withProgress(terminal, "restore", work, json);
     const { path, outcome } = restored;
     const place = visibleText(`${restored.scope}/${path}`);
-    process.stdout.write(json ? `${visibleJson(restored)}\n` : `${place}: ${outcome}, as in version ${version}\n`);
+    terminal.stdout.write(json ? `${visibleJson(restored)}\n` : `${place}: ${outcome}, as in version ${version}\n`);
     return 0;
   },
 });

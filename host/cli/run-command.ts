@@ -6,6 +6,7 @@ import { failedResult } from "../values/tool-result.ts";
 import { visibleJson, visibleText } from "../values/visible-text.ts";
 import type { Command } from "./command.ts";
 import { Parser } from "./commander.ts";
+import type { Terminal } from "./terminal.ts";
 
 const summaries = {
   call: "calls a tool for a user and prints its result as JSON",
@@ -70,22 +71,22 @@ Exit codes:
   0 the tool succeeded   1 the tool failed   2 the command line or a setting is invalid
 `;
 
-/** Resolves to the exit code. */
-export async function runCommand(args: readonly string[]): Promise<number> {
+/** Resolves to the exit code. Relative names of files are below the working directory of the process. */
+export async function runCommand(args: readonly string[], terminal: Terminal = process): Promise<number> {
   const [first] = args;
   if (first === "--version" || first === "-V") {
     const { version } = await import("../values/version.ts");
-    process.stdout.write(`${version}\n`);
+    terminal.stdout.write(`${version}\n`);
     return 0;
   }
   if (first === undefined || ["--help", "-h", "help"].includes(first)) {
-    process[first === undefined ? "stderr" : "stdout"].write(overview());
+    terminal[first === undefined ? "stderr" : "stdout"].write(overview());
     return first === undefined ? 2 : 0;
   }
   const named = [args.slice(0, 2).join(" "), first].find((name) => Object.hasOwn(summaries, name));
-  if (named !== undefined) return await run(named as CommandName, args.slice(named.split(" ").length));
+  if (named !== undefined) return await run(named as CommandName, args.slice(named.split(" ").length), terminal);
   const allowed = Object.keys(summaries).join(", ");
-  process.stderr.write(`memcell: no command ${quoted(first)}, allowed: ${allowed}\n`);
+  terminal.stderr.write(`memcell: no command ${quoted(first)}, allowed: ${allowed}\n`);
   return 2;
 }
 
@@ -97,26 +98,26 @@ function overview(): string {
   return `${parser.helpInformation()}\n${more}`;
 }
 
-async function run(name: CommandName, args: readonly string[]): Promise<number> {
+async function run(name: CommandName, args: readonly string[], terminal: Terminal): Promise<number> {
   const command = await commands[name]();
   const { readCommandLine } = await import("./command-line.ts");
   try {
-    const line = readCommandLine(command, args);
+    const line = readCommandLine(command, args, terminal);
     if ("help" in line) {
-      process.stdout.write(line.help);
+      terminal.stdout.write(line.help);
       return 0;
     }
     checkPresentFolder();
-    if (await isFileIgnored(line.settings)) process.stderr.write(ignoredFile);
+    if (await isFileIgnored(line.settings)) terminal.stderr.write(ignoredFile);
     return await command.run(line);
   } catch (error) {
     if (error instanceof ToolError) {
-      process.stdout.write(`${visibleJson(failedResult(error))}\n`);
+      terminal.stdout.write(`${visibleJson(failedResult(error))}\n`);
       return 1;
     }
     if (!(error instanceof UsageError)) throw error;
     // The message contains raw arguments, and a shell pattern can expand to file names that others have chosen.
-    process.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
+    terminal.stderr.write(`memcell ${name}: ${visibleText(error.message)}\nTry "memcell ${name} --help"\n`);
     return 2;
   }
 }

@@ -12,7 +12,7 @@ import { listRuns } from "./runs/list-runs.ts";
 import { RunTools, runsFamily } from "./runs/run-tools.ts";
 import type { RunIds } from "./runs/run-tools.ts";
 import { showRun } from "./runs/show-run.ts";
-import type { Output } from "./runs/show-run.ts";
+import type { RunOutput } from "./runs/show-run.ts";
 
 export const runsCommand = defineCommand({
   name: "runs",
@@ -46,16 +46,21 @@ With --json, each line is an event as JSON: numbers have all their digits, and n
   ],
 
   async run(line) {
-    const { operands, options, settings } = line;
+    const { operands, options, terminal } = line;
     const perform = performerOf(line);
-    await using runtime = await openRuntime(settings, options.user, {
+    await using runtime = await openRuntime(line, options.user, {
       besides: [runsFamily],
       isOwners: true,
       isReading: operands[0] !== "delete",
     });
     const tools = new RunTools(runtime, { userId: options.user });
     const isJson = options.json === true;
-    await withProgress(`runs ${operands[0]}`, (progress) => perform(tools, { progress, isJson }), isJson);
+    await withProgress(
+      terminal,
+      `runs ${operands[0]}`,
+      (progress) => perform(tools, { terminal, progress, isJson }),
+      isJson,
+    );
     return 0;
   },
 });
@@ -65,7 +70,7 @@ function performerOf({
   operands: [action, agentId, runId],
   options: { user, agent, last, type: types, json },
   settings,
-}: CommandLine<"agent" | "last", "json", "type", "user">): (tools: RunTools, output: Output) => Promise<void> {
+}: CommandLine<"agent" | "last", "json", "type", "user">): (tools: RunTools, output: RunOutput) => Promise<void> {
   if (action !== "list" && agent !== undefined) throw new UsageError("--agent is for list");
   if (action !== "show" && types !== undefined) throw new UsageError("--type is for show");
   if (action !== "show" && last !== undefined) throw new UsageError("--last is for show");

@@ -16,6 +16,7 @@ import { checkUserId } from "../values/user-id.ts";
 import { visibleText } from "../values/visible-text.ts";
 import { defineCommand } from "./command.ts";
 import { runtimeOptions } from "./open-runtime.ts";
+import type { Terminal } from "./terminal.ts";
 
 export const serveCommand = defineCommand({
   name: "serve",
@@ -40,19 +41,20 @@ Prometheus on an address of their own.`,
   exitCodes: ["0 served and stopped", "1 could not start; the reason is on standard error"],
 
   async run(line) {
+    const { terminal } = line;
     const settings = await readSettings(line.settings);
     const serve = serveSettings(settings);
     const { values } = settings;
     const memory = { sharingByModels: values["serve.sharingByModels"] };
-    const options = { ...runtimeOptions(values), memory, ...storeOf(settings, serve) };
+    const options = { ...runtimeOptions(values, terminal.stderr), memory, ...storeOf(settings, serve) };
     try {
       return serve.kind === "http"
-        ? await serveOverHttp(options, serve)
-        : await serveOverStdio(options, serve, values["serve.closeGraceMs"]);
+        ? await serveOverHttp(options, serve, terminal)
+        : await serveOverStdio(options, { ...serve, closeGraceMs: values["serve.closeGraceMs"] }, terminal);
     } catch (error) {
       if (!(error instanceof ToolError)) throw error;
       // Standard output belongs to the client, so a server that cannot start reports the reason on standard error.
-      process.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
+      terminal.stderr.write(`memcell serve: ${error.code}: ${visibleText(error.message)}\n`);
       return 1;
     }
   },
@@ -64,20 +66,19 @@ function storeOf(settings: Settings, serve: ServeSettings): PlaceOfMemory {
   return storeFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");
 }
 
-const onFault = (text: string): void => void process.stderr.write(`error mcp: ${text}\n`);
+type OverStdio = Extract<ServeSettings, { readonly kind: "stdio" }> & { readonly closeGraceMs: number };
 
-type OverStdio = Extract<ServeSettings, { readonly kind: "stdio" }>;
-
-async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, closeGraceMs: number): Promise<number> {
+async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, terminal: Terminal): Promise<number> {
   const userId = checkUserId(serve.userId, "serve");
-  const { originClass } = serve;
+  const { originClass, closeGraceMs } = serve;
   const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
   const signal = stopSignal();
-  const { stdin: input, stdout: output } = process;
+  const { stdin: input, stdout: output, stderr } = terminal;
   // Other commands end at once when nobody reads their output. Here calls can still be running.
   output.removeAllListeners("error");
   // One user's calls run one after the other, so a second thread would be idle.
   const runtime = await createRuntimeWith({ threadsMax: 1, ...options }, { logWait: { signal } });
+  const onFault = (text: string): void => void stderr.write(`error mcp: ${text}\n`);
   await serveStdio({ runtime, userId, originClass, signal, input, output, onFault, closeGraceMs });
   // Output that the client does not read would keep the process alive forever.
   if (output.writableLength > 0) process.exit(0);
@@ -86,7 +87,11 @@ async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, closeGr
 
 type OverHttp = Extract<ServeSettings, { readonly kind: "http" }>;
 
-async function serveOverHttp(options: RuntimeOptions, { options: http, metrics: address }: OverHttp): Promise<number> {
+async function serveOverHttp(
+  options: RuntimeOptions,
+  { options: http, metrics: address }: OverHttp,
+  { stderr }: Terminal,
+): Promise<number> {
   if (http.access.kind === "one-user") checkUserId(http.access.userId, "serve");
   const { startHttpServer } = await import("../serve/http/start-http-server.ts");
   const signal = stopSignal();
@@ -97,13 +102,13 @@ async function serveOverHttp(options: RuntimeOptions, { options: http, metrics: 
   const server = await startHttpServer(runtime, http, options.onLog).catch((error: unknown) => {
     throw asRefusalToListen(error, http);
   });
-  process.stderr.write(`memcell serve: listening on ${server.url}\n`);
+  stderr.write(`memcell serve: listening on ${server.url}\n`);
   if (metrics !== null) {
     metrics.show("memcell.sessions", "Open sessions of MCP clients", () => server.open.sessions);
     metrics.show("memcell.streams", "Open streams of changes", () => server.open.streams);
-    process.stderr.write(`memcell serve: metrics on ${metrics.url}\n`);
+    stderr.write(`memcell serve: metrics on ${metrics.url}\n`);
   }
-  if (http.access.kind === "token" && http.publicUrl === null) process.stderr.write(withoutPublicUrl);
+  if (http.access.kind === "token" && http.publicUrl === null) stderr.write(withoutPublicUrl);
   if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
   await server.close();
   return 0;

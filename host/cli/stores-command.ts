@@ -45,17 +45,21 @@ grant is replaced. "rejoin" takes that back.`,
   ],
   exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
 
-  async run({ operands: [action, named], options, settings }) {
+  async run({ operands: [action, named], options, settings, terminal }) {
     const perform = performerOf(action, named, options);
     const { user: userId } = options;
     const isShowing = action === "list" || action === "show";
-    await using runtime = await openRuntime(settings, userId, { besides: ["stores"], isReading: isShowing });
+    await using runtime = await openRuntime({ settings, terminal }, userId, {
+      besides: ["stores"],
+      isReading: isShowing,
+    });
     const shown = await withProgress(
+      terminal,
       `stores ${action}`,
       () => perform(runtime.stores({ userId }), userId),
       options.json,
     );
-    process.stdout.write(options.json ? `${visibleJson(shown.data)}\n` : shown.text);
+    terminal.stdout.write(options.json ? `${visibleJson(shown.data)}\n` : shown.text);
     return 0;
   },
 });

@@ -16,15 +16,15 @@ output, rights. With --doc, prints the page of one tool.`,
     "1 failed, with the error as JSON on standard output; or the tool has no page, reported on standard error",
   ],
 
-  async run({ options: { doc }, settings }) {
-    await using runtime = await openCatalog(settings);
+  async run({ options: { doc }, settings, terminal }) {
+    await using runtime = await openCatalog({ settings, terminal });
     const page = doc === undefined ? visibleJson(runtime.tools()) : runtime.documentation(doc);
     if (page === null) {
-      process.stderr.write(`memcell tools: the tool ${quoted(doc ?? "")} has no page\n`);
+      terminal.stderr.write(`memcell tools: the tool ${quoted(doc ?? "")} has no page\n`);
       return 1;
     }
     // The page needs no escapes: the host refuses a plugin whose pages contain characters that control a terminal.
-    process.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
+    terminal.stdout.write(page.endsWith("\n") ? page : `${page}\n`);
     return 0;
   },
 });

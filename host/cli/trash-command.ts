@@ -48,19 +48,19 @@ of the package are loaded, besides those that the setting names.`,
     "1 failed, with the error as JSON on standard output",
   ],
 
-  async run({ operands: [action, name], options, settings }) {
+  async run({ operands: [action, name], options, settings, terminal }) {
     const { user: userId, json, yes = false } = options;
     const perform = performerOf(action, name, options);
     const isPlan = action === "purge" && !yes;
     const opening = { besides: "all", isOwners: true, isReading: action === "list" || isPlan } as const;
-    await using runtime = await openRuntime(settings, userId, opening);
-    const files = await withProgress(`trash ${action}`, () => perform(runtime.upkeep, { userId }), json);
+    await using runtime = await openRuntime({ settings, terminal }, userId, opening);
+    const files = await withProgress(terminal, `trash ${action}`, () => perform(runtime.upkeep, { userId }), json);
     if (files.length === 0) await refuseUnknown(runtime, userId, `${action} the trash`);
     const scopes = files.map(({ scope }) => scope);
-    process.stdout.write(
+    terminal.stdout.write(
       json ? `${visibleJson(files)}\n` : files.map(lineOf).join("") + (await storePlace(settings, userId, scopes)),
     );
-    if (isPlan) tellPlan("purge", json);
+    if (isPlan) tellPlan(terminal, "purge", json);
     return 0;
   },
 });

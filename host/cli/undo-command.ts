@@ -41,21 +41,21 @@ What stays: what a run has written in others' stores.`,
     "1 failed, with the error as JSON on standard output; or undone, but something could not be, or others have built on it",
   ],
 
-  async run({ options, settings }) {
+  async run({ options, settings, terminal }) {
     const { user: userId, yes = false, json } = options;
     const which = whichOf(options);
     const opening = { besides: "all", isOwners: true, isReading: !yes } as const;
-    await using runtime = await openRuntime(settings, userId, opening);
+    await using runtime = await openRuntime({ settings, terminal }, userId, opening);
     const { upkeep } = runtime;
     const work = () => (yes ? upkeep.undo({ userId }, which) : upkeep.planUndo({ userId }, which));
-    const plan = await withProgress("undo", work, json);
+    const plan = await withProgress(terminal, "undo", work, json);
     if (isEmpty(plan)) await refuseUnknown(runtime, userId, "undo changes");
     const { restored, trashed, builtOn } = plan;
     const paths = [...restored, ...trashed, ...builtOn.map(({ path }) => path)];
-    if (json) process.stdout.write(`${visibleJson(plan)}\n`);
-    else process.stdout.write(describe(plan) + (await storePlace(settings, userId, paths)));
-    if (!yes) tellPlan("undo", json);
-    else if (!json) process.stdout.write("Undone\n");
+    if (json) terminal.stdout.write(`${visibleJson(plan)}\n`);
+    else terminal.stdout.write(describe(plan) + (await storePlace(settings, userId, paths)));
+    if (!yes) tellPlan(terminal, "undo", json);
+    else if (!json) terminal.stdout.write("Undone\n");
     return yes && plan.builtOn.length + plan.left.length > 0 ? 1 : 0;
   },
 });

@@ -25,10 +25,10 @@ head can forge both, and only --head detects that.`,
   examples: ["memcell audit verify log/audit.jsonl", "memcell audit verify log/audit.jsonl --head 41:6eca4050...71286"],
   exitCodes: ["0 the log is intact", "1 the log is not intact, or cannot be read"],
 
-  async run({ operands, options }) {
+  async run({ operands, options, terminal }) {
     const noted = options.head === undefined ? null : parseHead(options.head);
     const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
-    process.stdout.write(options.json ? `${visibleJson(result)}\n` : textOfVerification(result));
+    terminal.stdout.write(options.json ? `${visibleJson(result)}\n` : textOfVerification(result));
     return result.isIntact ? 0 : 1;
   },
 });

@@ -11,9 +11,10 @@ export const fileVariable = "MEMCELL_CONFIG";
 /** Its name in a folder that `--config` names. */
 const fileInFolder = "memcell.config.json";
 
-/** What `--config` says. */
-interface ConfigFlag {
+/** What `--config` says, and the environment. */
+interface ConfigNames {
   readonly file?: string | undefined;
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 export interface FoundConfig {
@@ -26,20 +27,20 @@ export interface FoundConfig {
  * user's own, `memcell/config.json` in `$XDG_CONFIG_HOME` (default `~/.config`; on Windows `%APPDATA%`), which need not
  * exist. `null` if the user has no such folder. Throws `UsageError`.
  */
-export async function findConfigFile(flag: ConfigFlag, environment: NodeJS.ProcessEnv): Promise<FoundConfig | null> {
-  const named = namedFile(flag, environment);
+export async function findConfigFile(names: ConfigNames): Promise<FoundConfig | null> {
+  const named = namedFile(names);
   if (named !== undefined)
     return { file: (await isFolder(named)) ? join(named, fileInFolder) : named, mayBeAbsent: false };
-  const folder = userFolder(environment);
+  const folder = userFolder(names.environment ?? process.env);
   return folder === null ? null : { file: join(folder, "memcell", "config.json"), mayBeAbsent: true };
 }
 
 /** Whether the working directory has a config file that is not read: whoever made the folder can have put it there. */
-export async function isFileIgnored(flag: ConfigFlag, environment: NodeJS.ProcessEnv = process.env): Promise<boolean> {
-  return namedFile(flag, environment) === undefined && (await isNameTaken(fileInFolder));
+export async function isFileIgnored(names: ConfigNames): Promise<boolean> {
+  return namedFile(names) === undefined && (await isNameTaken(fileInFolder));
 }
 
-function namedFile({ file }: ConfigFlag, environment: NodeJS.ProcessEnv): string | undefined {
+function namedFile({ file, environment = process.env }: ConfigNames): string | undefined {
   const named = file ?? environment[fileVariable];
   if (named === undefined || !/^$|\0/.test(named)) return named;
   throw new UsageError(`${file === undefined ? fileVariable : "--config"} is not the name of a file`);

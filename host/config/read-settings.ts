@@ -24,6 +24,8 @@ export interface SettingFlags {
   /** `--config`. */
   readonly file?: string | undefined;
   readonly given: ReadonlyMap<SettingPath, string | boolean | readonly string[]>;
+  /** Default: the environment of the process. */
+  readonly environment?: NodeJS.ProcessEnv;
 }
 
 /**
@@ -34,11 +36,9 @@ export interface SettingFlags {
  * const { values } = await readSettings({ given: new Map([["serve.http", true]]) });
  * console.log(values["serve.port"]); // 7391
  */
-export async function readSettings(
-  flags: SettingFlags,
-  environment: NodeJS.ProcessEnv = process.env,
-): Promise<Settings> {
-  const found = await findConfigFile(flags, environment);
+export async function readSettings(flags: SettingFlags): Promise<Settings> {
+  const { environment = process.env } = flags;
+  const found = await findConfigFile(flags);
   const config = found && (await readConfigFile(found));
   const given = [readFlags(flags), readEnvironment(environment), config?.given ?? new Map<SettingPath, Given>()];
   const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);

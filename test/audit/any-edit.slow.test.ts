@@ -5,7 +5,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";
 import { logName, writeRun } from "./log-under-test.ts";

@@ -1,5 +1,5 @@
 /** Sample entries of every kind, numbered so that they can be told apart. */
-import type { AuditEntry, CallEntry, RefusedEntry } from "../../host/audit/audit-record.ts";
+import type { AuditEntry, CallEntry, RefusedEntry } from "../stage/audit-log.ts";
 
 const ofCall = (count: number) => ({ callId: `call-${count}`, userId: `user-${count % 7}`, tool: "UpdateUserMemory" });
 

@@ -5,9 +5,9 @@ import { basename, join } from "node:path";
 import { createRuntime } from "memcell";
 import type { Runtime, RuntimeOptions } from "memcell";
 
-import { auditRecordSchema } from "../../host/audit/audit-record.ts";
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { writeSpinner } from "../bounds/bounded-stage.ts";
+import { auditRecordSchema } from "../stage/audit-log.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { createRuntime, storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const withoutIds = (each: object): object => ({ ...each, store: null, ...("grantee" in each && { grantee: null }) });

@@ -1,4 +1,4 @@
-import { ToolError } from "../../host/values/tool-error.ts";
+import { ToolError } from "../stage/store.ts";
 
 /** Returns the coded failure with which `work` ends. Rethrows any other error. */
 export async function failureOf(work: () => unknown): Promise<{ code: string; message: string }> {

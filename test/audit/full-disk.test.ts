@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import type { AuditLog } from "../../host/audit/audit-log.ts";
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { diskOr } from "../crash/small-disk-store.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { callEntry, longEntry } from "./audit-entries.ts";
 import { failureOf } from "./failure-of.ts";
 import { linesOf, logName, openLog, recordsOf, smallestFile } from "./log-under-test.ts";

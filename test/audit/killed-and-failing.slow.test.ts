@@ -8,9 +8,9 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { whyNoTracing } from "../crash/strace.ts";
 import type { SystemCall } from "../crash/syscall-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { twoAtATime } from "../support/two-at-a-time.ts";

@@ -8,8 +8,8 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { readLabels } from "../../host/values/call-context.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry } from "./audit-entries.ts";
 import { ask, openAuditedStage, upsert, write } from "./audited-stage.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { forgetPeakMemory, peakMemoryMib } from "../support/peak-memory.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { AuditLog, AuditLogOptions } from "../../host/audit/audit-log.ts";
-import type { AuditEntry } from "../../host/audit/audit-record.ts";
 import { openAuditLog } from "../../host/audit/log/file-audit-log.ts";
 import type { AuditLogParts } from "../../host/audit/log/file-audit-log.ts";
-import { fileStore } from "../../host/store/files/define-files.ts";
+import type { AuditEntry } from "../stage/audit-log.ts";
+import { fileStore } from "../stage/store.ts";
 import { longEntry } from "./audit-entries.ts";
 
 export const logName = "audit.jsonl";

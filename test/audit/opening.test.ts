@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry } from "./audit-entries.ts";
 import { headName, linesOf, logName, openLog, writeLines, writeRun } from "./log-under-test.ts";

@@ -6,10 +6,10 @@ import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "
 import type { CallContext, CallOrigin } from "memcell";
 import { expect, test } from "vitest";
 
-import type { CallEntry } from "../../host/audit/audit-record.ts";
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { verifyLog } from "../stage/audit-log.ts";
+import type { CallEntry } from "../stage/audit-log.ts";
 import { ask, openAuditedStage, upsert, write } from "./audited-stage.ts";
 
 const origin: CallOrigin = { class: "tool_external", run: "run-7", turn: "3", source: "https://example.com/needle" };

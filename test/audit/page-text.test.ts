@@ -3,12 +3,12 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { AuditEntry } from "../../host/audit/audit-record.ts";
 import { CallsByUser } from "../../host/audit/verify/calls-by-user.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { pageLimits } from "../../shared/limits.ts";
+import type { AuditEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { brokenLog, busyLog, quietLog } from "./log-samples.ts";

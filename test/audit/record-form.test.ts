@@ -1,10 +1,10 @@
 /** A record has only named fields, and each has a bound. */
 import { expect, test } from "vitest";
 
-import { auditRecordSchema } from "../../host/audit/audit-record.ts";
 import { recordLine } from "../../host/audit/log/record-line.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
+import { auditRecordSchema } from "../stage/audit-log.ts";
 import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";
 
 interface Schema {

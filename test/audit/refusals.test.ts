@@ -6,14 +6,14 @@ import { createRuntime } from "memcell";
 import type { LogEntry, Refusal } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
-import type { AuditEntry } from "../../host/audit/audit-record.ts";
 import { Measures } from "../../host/audit/collect/measures.ts";
 import { RefusalRecorder } from "../../host/audit/collect/refusal-recorder.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
 import type { LogLine } from "../../host/log/log-entry.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
 import { auditLimits } from "../../shared/limits.ts";
+import { verifyLog } from "../stage/audit-log.ts";
+import type { AuditEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, refusedEntry } from "./audit-entries.ts";
 import { openAuditedStage, readRecords } from "./audited-stage.ts";

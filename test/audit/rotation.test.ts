@@ -4,9 +4,9 @@ import { basename, join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
-import type { VerifyOptions } from "../../host/audit/verify/verify-log.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
+import { verifyLog } from "../stage/audit-log.ts";
+import type { VerifyOptions } from "../stage/audit-log.ts";
+import { ToolError } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, longEntry } from "./audit-entries.ts";
 import {

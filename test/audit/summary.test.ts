@@ -3,11 +3,11 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { CallEntry } from "../../host/audit/audit-record.ts";
 import { LatestCalls } from "../../host/audit/verify/latest-calls.ts";
 import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { Timeline } from "../../host/audit/verify/timeline.ts";
 import { auditLimits } from "../../shared/audit-limits.ts";
+import type { CallEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, refusedEntry, useEntry } from "./audit-entries.ts";
 import { logName, recordsOf, writeRun } from "./log-under-test.ts";

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 
 import { hashOf } from "../../host/audit/log/record-line.ts";
 import type { LogVerification } from "../../host/audit/verify/findings.ts";
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";
 import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";

@@ -10,8 +10,8 @@ import type { Trail } from "../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/values/user-id.ts";
 import { trailLimits } from "../../shared/limits.ts";
+import { checkUserId } from "../stage/store.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
 

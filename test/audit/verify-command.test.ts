@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../../host/audit/verify/verify-log.ts";
+import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { callEntry, useEntry } from "./audit-entries.ts";
 import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";

@@ -8,8 +8,8 @@ import { setImmediate } from "node:timers/promises";
 import type { LogEntry, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { readRecords } from "../audit/audited-stage.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openBoundedStage, writing } from "./bounded-stage.ts";

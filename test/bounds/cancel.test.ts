@@ -5,8 +5,8 @@ import { setImmediate } from "node:timers/promises";
 import type { CallContext, ToolResult } from "memcell";
 import { expect, onTestFinished, test } from "vitest";
 
-import { fileStore } from "../../host/store/files/define-files.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { fileStore } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import { burning, openBoundedStage, writing } from "./bounded-stage.ts";

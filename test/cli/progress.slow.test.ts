@@ -6,8 +6,8 @@ import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { fileStore } from "../../host/store/files/define-files.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { fileStore } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

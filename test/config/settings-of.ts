@@ -8,7 +8,7 @@ import { UsageError } from "../../host/config/usage-error.ts";
 export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {
   const line = readCommandLine(configCommand, args);
   if ("help" in line) throw new Error("the arguments ask for help");
-  return await readSettings(line.settings, environment);
+  return await readSettings({ ...line.settings, environment });
 }
 
 /** Returns the error's message. Throws if there is none. */

@@ -1,8 +1,7 @@
 /** A store that one runtime keeps for many vectors. It wraps a new store for each of them. */
 import type { StoreDefinition } from "memcell";
 
-import type { StoreSettings } from "../../host/store/store-settings.ts";
-import type { NoteOfUser, ReadBridge, Store } from "../../host/store/store.ts";
+import type { NoteOfUser, ReadBridge, Store, StoreSettings } from "../stage/store.ts";
 
 /** Opens a definition's store while it is in use. A closed store's memory can still be read through its definition. */
 export class RenewedStore {

@@ -2,8 +2,8 @@
 import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { userFolderName } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import type { Vector, VectorFile } from "./vector.ts";
 

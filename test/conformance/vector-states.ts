@@ -2,12 +2,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { SharedStores } from "../../host/store/shared-stores.ts";
-import { grantsPath, grantsScope, entriesScope } from "../../host/store/shared-stores.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { scopeOfStore } from "../../shared/shared-scope.ts";
+import { entriesScope, grantsPath, grantsScope } from "../stage/store.ts";
+import type { SharedStores, StoreId, UserId } from "../stage/store.ts";
 import { bytesOf, contentOf, filesBelow } from "./vector-files.ts";
 import type { VectorFile, VectorGrant, VectorStates } from "./vector.ts";
 

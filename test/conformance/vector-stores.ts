@@ -4,11 +4,9 @@ import { rmSync } from "node:fs";
 import { fileStore, memoryStore, postgresStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { HoldOptions, Store } from "../../host/store/store.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
+import { userFolderName } from "../stage/store.ts";
+import type { ChangeSet, HoldOptions, Store, UserId } from "../stage/store.ts";
 import { emptiedDatabase } from "../support/postgres/fresh-database.ts";
 import { diskLacks } from "./disk-abilities.ts";
 import { bytesOf, contentOf, foundFiles, writeBefore } from "./vector-files.ts";

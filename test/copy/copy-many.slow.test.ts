@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { fileStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import { ownStoreOf } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf } from "../stage/store.ts";
+import type { ChangeSet, UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { countedDatabase, killWhen } from "./kill-copy.ts";

@@ -6,8 +6,7 @@ import { createRuntime, fileStore, storeIdOf } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 import { expect } from "vitest";
 
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { StoreId, UserId } from "../stage/store.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 import { fillAll } from "../upkeep/four-families.ts";

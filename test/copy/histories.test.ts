@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createRuntime, fileStore, postgresStore } from "memcell";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-import { ownStoreOf } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";

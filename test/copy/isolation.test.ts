@@ -4,9 +4,7 @@ import { expect, test } from "vitest";
 import * as copying from "../../host/store/postgres/copy/copy-statements.ts";
 import type { HomePlace } from "../../host/store/postgres/home-place.ts";
 import type { Row, Statement } from "../../host/store/postgres/statements.ts";
-import { digestOf } from "../../host/store/reading.ts";
-import { noVersion } from "../../host/store/versions/version.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
+import { ToolError, digestOf, noVersion } from "../stage/store.ts";
 import { IsolationStage, others, own } from "../store/postgres/isolation-stage.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 

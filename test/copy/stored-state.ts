@@ -4,15 +4,9 @@ import { join } from "node:path";
 
 import type { StoreDefinition } from "memcell";
 
-import { recordKinds } from "../../host/store/held-records.ts";
-import type { HeldRecords } from "../../host/store/held-records.ts";
-import type { HeldReader } from "../../host/store/holding.ts";
-import { digestOf } from "../../host/store/reading.ts";
-import { entriesScope, grantsPath, grantsScope } from "../../host/store/shared-stores.ts";
-import type { Store } from "../../host/store/store.ts";
 import { ContentOrigins } from "../../host/store/versions/content-origins.ts";
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
-import { ownStoreOf } from "../../host/values/store-id.ts";
+import { digestOf, entriesScope, grantsPath, grantsScope, ownStoreOf, recordKinds } from "../stage/store.ts";
+import type { HeldHistory, HeldReader, HeldRecords, Store } from "../stage/store.ts";
 import { leaver, users } from "./filled-folder.ts";
 
 type State = Readonly<Record<string, unknown>>;

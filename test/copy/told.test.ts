@@ -10,7 +10,7 @@ import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
 import { openCopy } from "../../host/store/open-copy.ts";
 import type { CopyPlace } from "../../host/store/open-copy.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { UserId } from "../stage/store.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";

@@ -1,6 +1,6 @@
 /** Steps in which a user has a folder and an own store, and is erased. */
-import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import type { FileStore } from "./store-under-test.ts";
 
 type Store = InstanceType<typeof FileStore>;

@@ -3,9 +3,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { readArchive } from "../../host/archive/archive-file.ts";
-import { readZip } from "../../host/archive/read-zip.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { readArchive, readZip } from "../stage/archive.ts";
+import type { UserId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { createRuntime } from "./host-under-test.ts";

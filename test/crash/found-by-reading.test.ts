@@ -8,8 +8,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { ChangeSet, UserId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";

@@ -1,5 +1,5 @@
 /** A process that commits once for each of some users, keeps their sessions, and waits to be killed. */
-import type { UserId } from "../../host/values/user-id.ts";
+import type { UserId } from "../stage/store.ts";
 import { DiskRoot, FileStore } from "./store-under-test.ts";
 
 const { dataDir, userIds } = JSON.parse(process.argv[2] ?? "") as { dataDir: string; userIds: readonly UserId[] };

@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 
 import { decodeHead, headBytes, recordsStart } from "../../host/store/files/commit/wal-format.ts";
 import type { KeptLimits } from "../../host/store/files/kept-sessions.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { UserId } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";

@@ -1,7 +1,5 @@
 /** A tool call's changes to a user's files, made without the tool: facts, and an index with one line for each. */
-import type { UserReader } from "../../host/store/store.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { ChangeSet, UserId, UserReader } from "../stage/store.ts";
 import { isEraseStep, takeEraseStep } from "./erase-steps.ts";
 import type { EraseStep } from "./erase-steps.ts";
 import { takeStoreStep } from "./store-steps.ts";

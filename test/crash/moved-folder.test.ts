@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { ChangeSet } from "../../host/values/change-set.ts";
+import type { ChangeSet } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { UserId } from "../../host/values/user-id.ts";
+import type { UserId } from "../stage/store.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { userFolder } from "../support/user-files.ts";

@@ -1,8 +1,7 @@
 /** A store in a folder, and helpers for tests of disks. */
 import type { TestContext } from "vitest";
 
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { ChangeSet, UserId } from "../stage/store.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import type { LoopDisk, LoopDiskKind, LoopDiskOptions } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

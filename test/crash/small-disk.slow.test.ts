@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { isProblem } from "../../host/upkeep/finding.ts";
-import type { ToolResult } from "../../host/values/tool-result.ts";
+import type { ToolResult } from "../stage/store.ts";
 import { readStored } from "../support/read-stored.ts";
 import { runCommand } from "../support/run-command.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";

@@ -1,10 +1,6 @@
-import type { NewGrants, StoreChanges } from "../../host/store/shared-stores.ts";
-import type { Change, ChangeSet } from "../../host/values/change-set.ts";
+import { scopeOfStore } from "../stage/store.ts";
+import type { Change, ChangeSet, NewGrants, StoreChanges, StoreGrant, StoreId, UserId } from "../stage/store.ts";
 /** Calls that change or read several shared stores, made without a tool. */
-import type { StoreGrant } from "../../host/values/store-grant.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { isGrantsScope, letters, storeChangesFor, storeOf } from "./model/store-operation.ts";
 import type { StoreOperation } from "./model/store-operation.ts";
 import type { FileStore } from "./store-under-test.ts";

@@ -1,7 +1,7 @@
 /** Limits in host/README.md are those of the code: the ones that no other test compares. */
 import { expect, test } from "vitest";
 
-import { transferLimits } from "../../host/archive/transfer-limits.ts";
+import { transferLimits } from "../stage/archive.ts";
 import { tableBelow } from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 

@@ -3,13 +3,13 @@ import { dirname, join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { transferLimits } from "../../host/archive/transfer-limits.ts";
 import { headBytes } from "../../host/audit/log/log-end.ts";
 import { httpLimits } from "../../host/serve/http/http-limits.ts";
 import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
 import { auditLimits } from "../../shared/audit-limits.ts";
 import { guestLimits, promptLimits, queueLimits, storeLimits, threadLimits } from "../../shared/limits.ts";
+import { transferLimits } from "../stage/archive.ts";
 import { numbersIn, questionsIn, sizesIn } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 

@@ -11,8 +11,8 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import { openFileReaders } from "../../host/store/files/open-files.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { openFileReaders } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -7,8 +7,8 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import type { UserId } from "../../host/values/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import type { UserId } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";

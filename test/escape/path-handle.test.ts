@@ -9,8 +9,7 @@ import { expect, test } from "vitest";
 
 import { DiskRoot } from "../../host/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { ChangeSet, UserId } from "../stage/store.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";

@@ -16,7 +16,7 @@ import {
   recordsStart,
   stateOffset,
 } from "../../host/store/files/commit/wal-format.ts";
-import { digestOf } from "../../host/store/reading.ts";
+import { digestOf } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";

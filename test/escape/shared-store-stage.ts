@@ -4,13 +4,8 @@ import { join } from "node:path";
 
 import { fileStore } from "memcell";
 
-import { openReaders } from "../../host/store/open-readers.ts";
-import type { NewGrants } from "../../host/store/shared-stores.ts";
-import type { Store } from "../../host/store/store.ts";
-import type { Change } from "../../host/values/change-set.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { openReaders, scopeOfStore } from "../stage/store.ts";
+import type { Change, NewGrants, Store, StoreId, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 /** What each use of a store ends with: `ok`, or the error's code. */

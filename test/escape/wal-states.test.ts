@@ -14,7 +14,7 @@ import {
   recordsStart,
 } from "../../host/store/files/commit/wal-format.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
-import { digestOf } from "../../host/store/reading.ts";
+import { digestOf } from "../stage/store.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
 import { openFolderStage, secret } from "./folder-stage.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import type { Runtime, RuntimeOptions } from "memcell";
 
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { readRecords } from "../audit/audited-stage.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";

@@ -10,10 +10,8 @@ import { afterAll, expect } from "vitest";
 
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import type { UserReader } from "../../host/store/store.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import type { ChangeSet, UserId, UserReader } from "../stage/store.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { openDescriptors, openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";

@@ -2,9 +2,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import { checkUserId } from "../../host/values/user-id.ts";
 import { storeLimits } from "../../shared/limits.ts";
+import { checkUserId, userFolderName } from "../stage/store.ts";
 
 const devices = ["con", "prn", "aux", "nul", "com0", "com1", "com9", "lpt0", "lpt1", "lpt9"];
 const isDevice = (name: string): boolean => devices.includes((name.split(".")[0] ?? "").trimEnd().toLowerCase());

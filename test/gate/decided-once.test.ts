@@ -9,8 +9,7 @@ import { createRuntime, fileStore, memoryStore, postgresStore } from "memcell";
 import type { CallContext, Runtime, StoreDefinition } from "memcell";
 import { describe, expect, test } from "vitest";
 
-import type { HeldRecords } from "../../host/store/held-records.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { HeldRecords, UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingId } from "../support/waiting-id.ts";

@@ -1,8 +1,6 @@
 /** One of many callers that edit the same stores. Each edit adds a line to the log of each store that it names. */
-import type { HeldStores, SharedStores } from "../../host/store/shared-stores.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { scopeOfStore } from "../stage/store.ts";
+import type { HeldStores, SharedStores, StoreId, UserId } from "../stage/store.ts";
 
 export interface SharerReport {
   /** The acknowledged edits: the lines, each with the stores that have it. */

@@ -6,7 +6,7 @@ import { createRuntime, fileStore, memoryStore } from "memcell";
 import type { CallContext, OriginClass, PolicyFile, Runtime } from "memcell";
 import { expect } from "vitest";
 
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";

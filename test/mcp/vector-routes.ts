@@ -1,6 +1,6 @@
-/** Decides which vectors can go through MCP, and why the others cannot. */
-import { isUserId } from "../../host/values/user-id.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
+/** Decides which vectors can go through MCP, and why the others cannot. */
+import { isUserId } from "../stage/store.ts";
 
 /** Why no client can send a call. */
 const unsendable = {

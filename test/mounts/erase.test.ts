@@ -5,8 +5,7 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { readArchive } from "../../host/archive/archive-file.ts";
-import { readZip } from "../../host/archive/read-zip.ts";
+import { readArchive, readZip } from "../stage/archive.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/values/user-id.ts";
+import { checkUserId } from "../stage/store.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";

@@ -5,8 +5,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { fileStore } from "../../host/store/files/define-files.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { fileStore } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { connect } from "./mcp-clients.ts";

@@ -1,7 +1,7 @@
 /** A store's guarantees for a change set: all or nothing, based on the current files. */
 import { describe, expect, test } from "vitest";
 
-import type { Seen } from "../../host/values/change-set.ts";
+import type { Seen } from "../stage/store.ts";
 import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;

@@ -6,9 +6,8 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import type { HeldToErase, HoldToEraseOptions } from "../../host/store/erasing.ts";
-import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
+import type { StoreId, UserId } from "../stage/store.ts";
 import { entriesOf, granting, storeA, storeB, textOf, to, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 

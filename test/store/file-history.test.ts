@@ -4,8 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { defaultSettings } from "../../host/store/store-settings.ts";
-import { unstatedFacts } from "../../host/store/versions/version.ts";
+import { defaultSettings, unstatedFacts } from "../stage/store.ts";
 import { alice, HistoryStage } from "./history-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
 

@@ -4,13 +4,9 @@ import { join } from "node:path";
 
 import { DiskRoot } from "../../host/disk/data-root.ts";
 import { FileStore } from "../../host/store/files/file-store.ts";
-import { defaultSettings } from "../../host/store/store-settings.ts";
-import type { StoreSettings } from "../../host/store/store-settings.ts";
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
-import { unstatedFacts } from "../../host/store/versions/version.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { defaultSettings, unstatedFacts } from "../stage/store.ts";
+import type { ChangeSet, HeldHistory, StoreSettings, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 

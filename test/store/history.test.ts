@@ -1,11 +1,9 @@
 /** The history of files: every version, where its text comes from, and its content, in every kind of store. */
 import { describe, expect, test } from "vitest";
 
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
-import type { WriteFacts } from "../../host/store/versions/version.ts";
-import { unstatedFacts } from "../../host/store/versions/version.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
 import type { OriginClass } from "../../shared/origin.ts";
+import { unstatedFacts } from "../stage/store.ts";
+import type { ChangeSet, HeldHistory, WriteFacts } from "../stage/store.ts";
 import { contentsOf } from "./history-stage.ts";
 import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
 

@@ -3,8 +3,7 @@ import { EventEmitter, once } from "node:events";
 
 import { describe, expect, test } from "vitest";
 
-import type { Store } from "../../host/store/store.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { Store, UserId } from "../stage/store.ts";
 import { storeKinds, StoreStage, write } from "./store-stage.ts";
 
 const alice = "alice" as UserId;

@@ -7,12 +7,9 @@ import { describe, expect, test, vi } from "vitest";
 
 import type { WalTail } from "../../host/store/files/commit/find-records.ts";
 import { KeptSizes } from "../../host/store/files/kept-sizes.ts";
-import { noFiles } from "../../host/store/scope-size.ts";
-import type { KnownSizes, ScopeSize } from "../../host/store/scope-size.ts";
-import type { HeldUser, Store } from "../../host/store/store.ts";
-import type { ChangeSet } from "../../host/values/change-set.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { storeLimits } from "../../shared/limits.ts";
+import { noFiles } from "../stage/store.ts";
+import type { ChangeSet, HeldUser, KnownSizes, ScopeSize, Store, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { remove, trash, write } from "./store-stage.ts";
 

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { ownStoreOf } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { textOf, writeIn } from "./store-files.ts";
 import { StoreStage } from "./store-stage.ts";
 

@@ -1,8 +1,8 @@
 /** A reader lists what it has read: for calls that change something, and for labels. */
 import { expect, test } from "vitest";
 
-import { openFileReaders } from "../../host/store/files/open-files.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { openFileReaders } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 import { StoreStage, write } from "./store-stage.ts";
 
 const alice = "alice" as UserId;

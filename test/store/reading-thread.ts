@@ -2,9 +2,8 @@
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 
 import type { Handed } from "../../host/store/handed.ts";
-import { openReaders } from "../../host/store/open-readers.ts";
-import type { ReadBridge, StoreLocation, UserReader } from "../../host/store/store.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { openReaders } from "../stage/store.ts";
+import type { ReadBridge, StoreLocation, UserId, UserReader } from "../stage/store.ts";
 
 /** Questions to one reader, in order. */
 export type Question =

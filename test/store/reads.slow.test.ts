@@ -3,8 +3,8 @@ import { hash } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
 
-import { noFiles, sizeOfFiles } from "../../host/store/scope-size.ts";
 import { diskLacks } from "../conformance/disk-abilities.ts";
+import { noFiles, sizeOfFiles } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { remove, storeKinds, StoreStage, trash, write } from "./store-stage.ts";

@@ -4,12 +4,8 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { sizeOfFiles } from "../../host/store/scope-size.ts";
-import type { NewGrants } from "../../host/store/shared-stores.ts";
-import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
-import { ownStoreOf, scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf, scopeOfStore, sizeOfFiles } from "../stage/store.ts";
+import type { ChangeSet, NewGrants, Seen, StoreId, UserId } from "../stage/store.ts";
 import {
   granting,
   to,

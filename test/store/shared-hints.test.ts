@@ -5,9 +5,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 
 import { isLive } from "../../host/store/grant-hints.ts";
-import type { NewGrants } from "../../host/store/shared-stores.ts";
-import type { StoreGrant } from "../../host/values/store-grant.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
+import type { NewGrants, StoreGrant, StoreId } from "../stage/store.ts";
 import { granting, grantsOf, storeA, storeAt, storeB, storeC, to, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage } from "./store-stage.ts";
 

@@ -3,8 +3,7 @@ import { EventEmitter, once } from "node:events";
 
 import { describe, expect, test } from "vitest";
 
-import type { HeldStores, StoreHoldOptions } from "../../host/store/shared-stores.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
+import type { HeldStores, StoreHoldOptions, StoreId } from "../stage/store.ts";
 import { entriesOf, storeA, storeB, storeC, textOf, writeIn } from "./store-files.ts";
 import { principal, storeKinds, StoreStage } from "./store-stage.ts";
 

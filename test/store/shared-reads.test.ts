@@ -3,8 +3,7 @@ import { hash } from "node:crypto";
 
 import { describe, expect, test } from "vitest";
 
-import { sizeOfFiles } from "../../host/store/scope-size.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
+import { scopeOfStore, sizeOfFiles } from "../stage/store.ts";
 import { granting, to, removeIn, storeA, storeAt, storeB, storeC, trashIn, writeIn } from "./store-files.ts";
 import { storeKinds, StoreStage, write } from "./store-stage.ts";
 

@@ -1,7 +1,7 @@
 /** What a hold of shared stores that only reads sees, and whom it keeps waiting. */
 import { describe, expect, test } from "vitest";
 
-import type { HeldStores } from "../../host/store/shared-stores.ts";
+import type { HeldStores } from "../stage/store.ts";
 import { storeA, storeAt, storeB, storeC, textOf, writeIn } from "./store-files.ts";
 import { principal, storeKinds, StoreStage } from "./store-stage.ts";
 

@@ -1,9 +1,6 @@
-import type { HeldStores, NewGrants } from "../../host/store/shared-stores.ts";
-import type { Change } from "../../host/values/change-set.ts";
+import { scopeOfStore } from "../stage/store.ts";
+import type { Change, HeldStores, NewGrants, StoreGrant, StoreId } from "../stage/store.ts";
 /** Shared stores of the suites, in the order of their ids, and steps in them. */
-import type { StoreGrant } from "../../host/values/store-grant.ts";
-import { scopeOfStore } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
 import type { StoreStage } from "./store-stage.ts";
 
 export const storeAt = (at: number): StoreId => `${String(at).padStart(8, "0")}-1111-4111-8111-111111111111` as StoreId;

@@ -7,12 +7,20 @@ import { Worker } from "node:worker_threads";
 import { fileStore, memoryStore, postgresStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
-import type { HeldStores, StoreChanges, StoreHoldOptions } from "../../host/store/shared-stores.ts";
-import type { HeldUser, HoldOptions, ReadBridge, Store } from "../../host/store/store.ts";
-import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
-import { storeOfScope } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { storeOfScope } from "../stage/store.ts";
+import type {
+  ChangeSet,
+  HeldStores,
+  HeldUser,
+  HoldOptions,
+  ReadBridge,
+  Seen,
+  Store,
+  StoreChanges,
+  StoreHoldOptions,
+  StoreId,
+  UserId,
+} from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Answer, Order, Question } from "./reading-thread.ts";

@@ -3,7 +3,7 @@ import { storeIdOf } from "memcell";
 import type { UserStores } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import type { CallEntry } from "../../host/audit/audit-record.ts";
+import type { CallEntry } from "../stage/audit-log.ts";
 import { ids, nowMs, openStoreStage } from "./store-stage.ts";
 import type { Name, StoreStage } from "./store-stage.ts";
 

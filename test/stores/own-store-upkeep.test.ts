@@ -6,7 +6,7 @@ import { storeIdOf } from "memcell";
 import type { CallContext, MemoryFile } from "memcell";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
-import { readZip } from "../../host/archive/read-zip.ts";
+import { readZip } from "../stage/archive.ts";
 import { zippedBytes } from "../support/zipped-bytes.ts";
 import { entryText, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";

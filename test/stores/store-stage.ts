@@ -6,7 +6,7 @@ import { createRuntime } from "memcell";
 import type { CallContext, ContextualAccess, Runtime, ToolResult } from "memcell";
 import { expect } from "vitest";
 
-import type { CallEntry, UseEntry } from "../../host/audit/audit-record.ts";
+import type { CallEntry, UseEntry } from "../stage/audit-log.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";

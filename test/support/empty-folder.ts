@@ -1,5 +1,5 @@
-import { sizeOfFiles } from "../../host/store/scope-size.ts";
-import type { UserReader } from "../../host/store/store.ts";
+import { sizeOfFiles } from "../stage/store.ts";
+import type { UserReader } from "../stage/store.ts";
 
 /** A user without files. */
 export const emptyFolder: UserReader = {

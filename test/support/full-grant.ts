@@ -1,7 +1,7 @@
 import type { Grant } from "../../host/guest/grant.ts";
 import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { rights } from "../../shared/abi.ts";
+import type { UserId } from "../stage/store.ts";
 
 /** Every right in some scopes of a user's folder, with the highest limits. */
 export function fullGrant(userId: UserId, scopes: readonly string[] = ["memory"]): Grant {

@@ -1,5 +1,4 @@
-import type { StoreReaders } from "../../host/store/store.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import type { StoreReaders, UserId } from "../stage/store.ts";
 
 /** What a new call reads of a file in the memory scope. */
 export function readStored(store: StoreReaders, userId: UserId, path: string): string | null {

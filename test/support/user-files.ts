@@ -2,8 +2,8 @@
 import { existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { userFolderName } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 
 export type UserFiles = Record<string, Record<string, string>>;
 

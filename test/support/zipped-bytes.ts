@@ -1,6 +1,6 @@
 import type { MemoryFile } from "memcell";
 
-import { zipOf } from "../../host/archive/write-zip.ts";
+import { zipOf } from "../stage/archive.ts";
 
 /** An export as one piece. */
 export async function zippedBytes(files: readonly MemoryFile[]): Promise<Buffer> {

@@ -6,7 +6,7 @@ import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
 import { closeTrail, newTrail, runningMs, stampStart } from "../../host/audit/collect/trail-memory.ts";
 import { withinBounds } from "../../host/thread/bounded-task.ts";
 import type { TaskBounds } from "../../host/thread/bounded-task.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
+import { ToolError } from "../stage/store.ts";
 
 /** A task that the test controls. */
 class TestTask {

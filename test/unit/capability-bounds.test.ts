@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import { checkUserId } from "../../host/values/user-id.ts";
 import { callLimits, storeLimits } from "../../shared/limits.ts";
+import { checkUserId } from "../stage/store.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
 

@@ -7,8 +7,8 @@ import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
 import { joinedIndex } from "../../host/runtime/joined-index.ts";
 import { leaveOutOf } from "../../host/runtime/leave-out.ts";
 import { readContext } from "../../host/values/call-context.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
+import { ToolError } from "../stage/store.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 
 /** A family's answer: a framed text with at most `linesMax` lines, or a failure. */

@@ -10,8 +10,8 @@ import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
-import { asToolError } from "../../host/values/tool-error.ts";
 import { policyLimits } from "../../shared/limits.ts";
+import { asToolError } from "../stage/store.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";

@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { policyFileSchema } from "../../host/plugins/policy/policy-schema.ts";
 import type { PolicyFile } from "../../host/plugins/policy/policy-schema.ts";
-import { asToolError } from "../../host/values/tool-error.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
+import { asToolError } from "../stage/store.ts";
 
 const published = (name: string): unknown => JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8"));
 

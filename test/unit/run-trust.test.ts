@@ -2,9 +2,8 @@ import { expect, test } from "vitest";
 
 import { RunTrust } from "../../host/gate/run-trust.ts";
 import { MemoryUsers } from "../../host/store/memory/memory-users.ts";
-import type { HoldOptions, Store } from "../../host/store/store.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ToolError } from "../stage/store.ts";
+import type { HoldOptions, Store, UserId } from "../stage/store.ts";
 
 const alice = "alice" as UserId;
 const waiting = (): Pick<HoldOptions, "until"> => ({ until: performance.now() + 1_000 });

@@ -4,14 +4,13 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { userFolderName } from "../../host/store/files/user-folder-name.ts";
 import { UserQueue } from "../../host/values/slots.ts";
 import type { Patience } from "../../host/values/slots.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
-import type { UserId } from "../../host/values/user-id.ts";
 import { errorTable } from "../../shared/errors.ts";
 import { isScopePath, isScopePrefix } from "../../shared/path.ts";
 import { codePoints, hasLoneSurrogate, quoted, utf8Bytes } from "../../shared/text.ts";
+import { ToolError, userFolderName } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 
 describe("isScopePath()", () => {
   test.for([

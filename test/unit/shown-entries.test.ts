@@ -6,8 +6,8 @@ import { ShownEntries } from "../../host/call/shown-entries.ts";
 import { judgeCatalog } from "../../host/plugins/catalog.ts";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { StaleCall } from "../../host/store/plan-changes.ts";
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
 import type { FileOrigin } from "../../host/store/versions/present-origins.ts";
+import type { HeldHistory } from "../stage/store.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 
 const hidden: FileOrigin = { class: "tool_external", trust: "tool_external", atMs: 0, sha256: "menu", seq: 1 };

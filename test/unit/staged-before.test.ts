@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
-import type { SizedChange } from "../../host/values/change-set.ts";
+import type { SizedChange } from "../stage/store.ts";
 
 const scope = "memory";
 const written = (path: string, text: string): SizedChange => ({

@@ -1,8 +1,8 @@
 /** The ids of shared stores, and of principals' own stores. */
 import { expect, test } from "vitest";
 
-import { isStoreId, ownStoreOf, scopeOfStore, storeOfScope } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { isStoreId, ownStoreOf, scopeOfStore, storeOfScope } from "../stage/store.ts";
+import type { UserId } from "../stage/store.ts";
 
 const own = (userId: string): string => ownStoreOf(userId as UserId);
 const uuid = "9b2c0f6e-1d3a-4e5f-8a7b-0c1d2e3f4a5b";

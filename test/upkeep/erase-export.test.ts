@@ -4,9 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { readArchive, writeArchive } from "../../host/archive/archive-file.ts";
-import { readZip } from "../../host/archive/read-zip.ts";
-import { zipOf } from "../../host/archive/write-zip.ts";
+import { readArchive, readZip, writeArchive, zipOf } from "../stage/archive.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";

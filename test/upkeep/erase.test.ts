@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { AuditRecord } from "../../host/audit/audit-record.ts";
 import { openAuditedStage, readRecords } from "../audit/audited-stage.ts";
+import type { AuditRecord } from "../stage/audit-log.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -8,10 +8,9 @@ import type { CallContext, MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { originsOf } from "../../host/archive/export-origins.ts";
-import { readZip } from "../../host/archive/read-zip.ts";
-import { transferLimits } from "../../host/archive/transfer-limits.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isAtLeast, originClasses } from "../../shared/origin.ts";
+import { readZip, transferLimits } from "../stage/archive.ts";
 import { runCommand } from "../support/run-command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";

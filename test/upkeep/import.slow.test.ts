@@ -6,8 +6,7 @@ import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { readZip } from "../../host/archive/read-zip.ts";
-import { transferLimits } from "../../host/archive/transfer-limits.ts";
+import { readZip, transferLimits } from "../stage/archive.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";

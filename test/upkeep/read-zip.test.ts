@@ -4,8 +4,8 @@
  */
 import { expect, test } from "vitest";
 
-import { readZip } from "../../host/archive/read-zip.ts";
-import { ToolError } from "../../host/values/tool-error.ts";
+import { readZip } from "../stage/archive.ts";
+import { ToolError } from "../stage/store.ts";
 import { asTexts } from "../support/memory-files.ts";
 import { streamed, zipBytes } from "../support/zip-bytes.ts";
 import type { ZipEntry } from "../support/zip-bytes.ts";

@@ -6,7 +6,7 @@ import { createRuntime } from "memcell";
 import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { readZip } from "../../host/archive/read-zip.ts";
+import { readZip } from "../stage/archive.ts";
 import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

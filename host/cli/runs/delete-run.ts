@@ -4,7 +4,7 @@ import type { SettingFlags } from "../../config/read-settings.ts";
 import { flagOf } from "../../config/settings.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import type { DeletedRun, RunTools, RunIds } from "./run-tools.ts";
-import type { Output } from "./show-run.ts";
+import type { RunOutput } from "./show-run.ts";
 
 interface Owner {
   readonly userId: string;
@@ -12,7 +12,7 @@ interface Owner {
   readonly settings: SettingFlags;
 }
 
-export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, { progress }: Output): Promise<void> {
+export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, { progress }: RunOutput): Promise<void> {
   const deleted = await tools.delete(ids);
   const { files, bytes } = deleted;
   const counts = `${counted(files, "file")}, ${bytes} bytes moved to the trash`;

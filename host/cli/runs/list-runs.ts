@@ -3,7 +3,7 @@ import { counted } from "../../../shared/text.ts";
 import { visibleJson, visibleName } from "../../values/visible-text.ts";
 import { columns } from "../columns.ts";
 import type { ListedRun, RunTools } from "./run-tools.ts";
-import type { Output } from "./show-run.ts";
+import type { RunOutput } from "./show-run.ts";
 
 /** No id is shortened: the other actions need it in full. */
 const idCharsMax = 256;
@@ -11,7 +11,7 @@ const idCharsMax = 256;
 export async function listRuns(
   tools: RunTools,
   agentId: string | undefined,
-  { progress, isJson }: Output,
+  { progress, isJson }: RunOutput,
 ): Promise<void> {
   const runs: ListedRun[] = [];
   for await (const page of tools.list(agentId)) {

@@ -6,6 +6,7 @@ import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import { counted } from "../../../shared/text.ts";
 import { visibleJsonText } from "../../values/visible-text.ts";
 import type { Progress } from "../progress.ts";
+import type { Terminal } from "../terminal.ts";
 import type { RunTools, RunIds } from "./run-tools.ts";
 import { timelineLine } from "./timeline.ts";
 
@@ -16,7 +17,9 @@ export interface Selection {
   readonly last: number | undefined;
 }
 
-export interface Output {
+/** Where the commands of runs print, and how. */
+export interface RunOutput {
+  readonly terminal: Terminal;
   readonly progress: Progress;
   readonly isJson: boolean;
 }
@@ -26,7 +29,7 @@ export async function showRun(
   tools: RunTools,
   ids: RunIds,
   { types, last }: Selection,
-  { progress, isJson }: Output,
+  { terminal: { stdout }, progress, isJson }: RunOutput,
 ): Promise<void> {
   let kept: readonly WireEvent[] = [];
   let [loaded, isEmpty, isDamaged] = [0, true, false];
@@ -46,10 +49,10 @@ export async function showRun(
 
   async function print(shown: readonly WireEvent[]): Promise<void> {
     if (shown.length === 0) return;
-    const columnsMax = process.stdout.isTTY ? process.stdout.columns || null : null;
+    const columnsMax = stdout.isTTY ? stdout.columns || null : null;
     const lines = shown.map((event) => (isJson ? jsonLine(event) : timelineLine(event, columnsMax)));
     progress.print(`${lines.join("\n")}\n`);
-    if (process.stdout.writableNeedDrain) await once(process.stdout, "drain");
+    if (stdout.writableNeedDrain) await once(stdout, "drain");
   }
 }
 

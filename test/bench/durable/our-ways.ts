@@ -1,8 +1,8 @@
 /** memcell in this process, and the store without guest and threads, which shows the commit's share. */
 import { join } from "node:path";
 
-import type { UserId } from "../../../host/values/user-id.ts";
 import { createRuntime, DiskRoot, FileStore } from "../../crash/host-under-test.ts";
+import type { UserId } from "../../stage/store.ts";
 import { KnownFolder, upsertInput } from "../entry.ts";
 import { entryAndIndex } from "./way.ts";
 import type { OpenWay, Way } from "./way.ts";

@@ -3,10 +3,8 @@ import { join } from "node:path";
 
 import type { MemoryFile } from "memcell";
 
-import { readArchive, writeArchive } from "../../../host/archive/archive-file.ts";
-import { readZip } from "../../../host/archive/read-zip.ts";
-import { zipOf } from "../../../host/archive/write-zip.ts";
 import { storeLimits } from "../../../shared/limits.ts";
+import { readArchive, readZip, writeArchive, zipOf } from "../../stage/archive.ts";
 import { alice, entryName, entryText, expectOk, inHome, lines, nowMs, put, refusedNone } from "./hold-case.ts";
 import type { CaseGroup, HoldStage } from "./hold-case.ts";
 

@@ -9,10 +9,9 @@ import type {
 } from "../../../host/guest/capabilities/bind-capabilities.ts";
 import { ReachedStores } from "../../../host/guest/capabilities/reached-stores.ts";
 import { StagedChanges } from "../../../host/guest/capabilities/staged-changes.ts";
-import { openFileReaders } from "../../../host/store/files/open-files.ts";
-import type { DecidedStores } from "../../../host/values/decided-stores.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
 import { anyStore } from "../../../shared/shared-scope.ts";
+import { openFileReaders } from "../../stage/store.ts";
+import type { DecidedStores, UserId } from "../../stage/store.ts";
 import { fullGrant } from "../../support/full-grant.ts";
 
 export interface CallEnvironment extends Disposable {

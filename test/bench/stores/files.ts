@@ -4,8 +4,7 @@ import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
 
-import type { DecidedStores } from "../../../host/values/decided-stores.ts";
-import type { StoreId } from "../../../host/values/store-id.ts";
+import type { DecidedStores, StoreId } from "../../stage/store.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 
 export interface Sizes {

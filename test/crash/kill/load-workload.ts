@@ -5,7 +5,7 @@
  */
 import { writeSync } from "node:fs";
 
-import type { ToolResult } from "../../../host/values/tool-result.ts";
+import type { ToolResult } from "../../stage/store.ts";
 import { createRuntime } from "../host-under-test.ts";
 import { entryCall } from "./entry-history.ts";
 

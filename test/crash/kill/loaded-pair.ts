@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { UserId } from "../../stage/store.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { DiskRoot, FileStore } from "../store-under-test.ts";
 import { shownAfter, shownIn } from "./entry-history.ts";

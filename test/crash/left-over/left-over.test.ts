@@ -10,7 +10,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import { readBootId } from "../../../host/disk/boot-id.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { UserId } from "../../stage/store.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { compiledScript, DiskRoot, FileStore } from "../store-under-test.ts";

@@ -1,7 +1,6 @@
 /** A user with a memory and an own store, who can be erased. Operations on names that begin with "note" change the store. */
-import type { ChangeSet } from "../../../host/values/change-set.ts";
-import { ownStoreOf, scopeOfStore } from "../../../host/values/store-id.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import { ownStoreOf, scopeOfStore } from "../../stage/store.ts";
+import type { ChangeSet, UserId } from "../../stage/store.ts";
 import { changesFor } from "./operation.ts";
 import type { Operation } from "./operation.ts";
 import type { Subject, StoreUnderTest } from "./subject.ts";

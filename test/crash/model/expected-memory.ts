@@ -1,6 +1,6 @@
 /** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no WAL. */
-import { movedTo } from "../../../host/values/change-set.ts";
-import type { ChangeSet } from "../../../host/values/change-set.ts";
+import { movedTo } from "../../stage/store.ts";
+import type { ChangeSet } from "../../stage/store.ts";
 
 /** Contents by the keys of a subject. */
 export type Files = ReadonlyMap<string, string>;

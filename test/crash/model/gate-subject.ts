@@ -1,8 +1,7 @@
 /** A user's memory, and what the host keeps beside it: the writes that wait, and how far runs are trusted. */
 import { createHash } from "node:crypto";
 
-import type { HeldUser } from "../../../host/store/store.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { HeldUser, UserId } from "../../stage/store.ts";
 import type { Files } from "./expected-memory.ts";
 import { gate } from "./gate-operation.ts";
 import type { GateOperation } from "./gate-operation.ts";

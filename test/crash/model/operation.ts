@@ -1,6 +1,5 @@
 /** The tools' operations as change sets: a fact and its line in the index always change together. */
-import type { UserReader } from "../../../host/store/store.ts";
-import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
+import type { Change, ChangeSet, UserReader } from "../../stage/store.ts";
 
 export type Operation =
   | { readonly do: "upsert"; readonly name: string; readonly body: string }

@@ -1,5 +1,5 @@
 /** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
-import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
+import type { ChangeSet, Seen } from "../../stage/store.ts";
 import { presentTree } from "./crash-states.ts";
 import { afterChanges, afterEdit, differences, nothingExpected } from "./expected-memory.ts";
 import type { EditRule, Expected, Files } from "./expected-memory.ts";

@@ -1,4 +1,4 @@
-import { historyDefaults } from "../../../host/values/history-limits.ts";
+import { historyDefaults } from "../../stage/store.ts";
 
 /** It stands still, so that the same operation in the same state always writes the same bytes. */
 export const clock = (): number => Date.UTC(2026, 0, 2);

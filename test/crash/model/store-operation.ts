@@ -1,8 +1,6 @@
 /** Changes of several shared stores at once. In the model, a store is a letter, and its grants are a scope of their own. */
-import type { UserReader } from "../../../host/store/store.ts";
-import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
-import { scopeOfStore } from "../../../host/values/store-id.ts";
-import type { StoreId } from "../../../host/values/store-id.ts";
+import { scopeOfStore } from "../../stage/store.ts";
+import type { Change, ChangeSet, StoreId, UserReader } from "../../stage/store.ts";
 
 export type StoreOperation =
   /** Writes an entry and a line of the index in each of these stores, such as "ab". */

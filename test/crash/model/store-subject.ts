@@ -1,4 +1,4 @@
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { UserId } from "../../stage/store.ts";
 /** Three shared stores, which one call can change together. */
 import { divided } from "../store-steps.ts";
 import { grantsOf, isGrantsScope, letters, storeChangesFor, storeOf } from "./store-operation.ts";

@@ -1,6 +1,5 @@
 /** What a script works on: a user's memory, or some shared stores. */
-import type { UserReader } from "../../../host/store/store.ts";
-import type { ChangeSet, Seen } from "../../../host/values/change-set.ts";
+import type { ChangeSet, Seen, UserReader } from "../../stage/store.ts";
 import type { FileStore } from "../host-under-test.ts";
 import type { Files } from "./expected-memory.ts";
 import type { GateOperation } from "./gate-operation.ts";

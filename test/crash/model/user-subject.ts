@@ -1,5 +1,5 @@
 /** One user's memory. */
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { UserId } from "../../stage/store.ts";
 import { changesFor } from "./operation.ts";
 import type { Operation } from "./operation.ts";
 import type { Subject } from "./subject.ts";

@@ -1,7 +1,6 @@
 /** The operations of the power-cut suite, in order, and the files of each user and of all stores after each of them. */
-import { movedTo } from "../../../host/values/change-set.ts";
-import type { Change, ChangeSet } from "../../../host/values/change-set.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import { movedTo } from "../../stage/store.ts";
+import type { Change, ChangeSet, UserId } from "../../stage/store.ts";
 
 export interface Operation {
   readonly owner: Owner;

@@ -2,8 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import type { ChangeSet } from "../../../host/values/change-set.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { ChangeSet, UserId } from "../../stage/store.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { DiskRoot, FileStore } from "../host-under-test.ts";
 import { letters, storeOf } from "../model/store-operation.ts";

@@ -5,7 +5,7 @@
 import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 
-import type { ToolResult } from "../../../host/values/tool-result.ts";
+import type { ToolResult } from "../../stage/store.ts";
 import { createRuntime } from "../host-under-test.ts";
 import { appendIdOf, batchOf } from "./batch.ts";
 import type { Append } from "./batch.ts";

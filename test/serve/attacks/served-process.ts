@@ -6,7 +6,7 @@ import { readFileSync, watch } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
-import type { AuditRecord } from "../../../host/audit/audit-record.ts";
+import type { AuditRecord } from "../../stage/audit-log.ts";
 import { shippedFlags } from "../../support/test-plugin.ts";
 
 export const command: string = fileURLToPath(new URL("../../../dist/host/cli/main.js", import.meta.url));

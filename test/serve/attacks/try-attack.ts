@@ -1,5 +1,5 @@
 /** Makes an attempt and collects everything that it could have done. */
-import type { AuditRecord } from "../../../host/audit/audit-record.ts";
+import type { AuditRecord } from "../../stage/audit-log.ts";
 import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
 import type { Expected } from "./attack.ts";

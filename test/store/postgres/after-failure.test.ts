@@ -2,7 +2,7 @@
 import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { HeldUser, Store } from "../../../host/store/store.ts";
+import type { HeldUser, Store } from "../../stage/store.ts";
 import { freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
 import { alice, commit, errorOf, shown, soon } from "./fault-server.ts";
 import { unfit } from "./inner-words.ts";

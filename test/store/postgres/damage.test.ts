@@ -3,8 +3,7 @@ import { createRuntime, postgresStore, storeIdOf } from "memcell";
 import type { Runtime } from "memcell";
 import { beforeEach, expect, test } from "vitest";
 
-import type { HeldUser } from "../../../host/store/store.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { HeldUser, UserId } from "../../stage/store.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
 import { write } from "../store-stage.ts";
 

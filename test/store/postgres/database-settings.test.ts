@@ -4,9 +4,7 @@ import { once } from "node:events";
 import { createRuntime, postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { Store } from "../../../host/store/store.ts";
-import type { StoreId } from "../../../host/values/store-id.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { Store, StoreId, UserId } from "../../stage/store.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
 import { soon } from "./fault-server.ts";
 

@@ -7,7 +7,7 @@ import { postgresStore } from "memcell";
 import type pg from "pg";
 import { expect, test } from "vitest";
 
-import type { Store } from "../../../host/store/store.ts";
+import type { Store } from "../../stage/store.ts";
 import { loopDisk } from "../../support/loop-disk.ts";
 import { openToServer } from "../../support/postgres/server-user.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";

@@ -1,8 +1,7 @@
 /** A server of a test's own, which it stops, fills or blocks. */
 import type pg from "pg";
 
-import type { HeldUser, Store } from "../../../host/store/store.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import type { HeldUser, Store, UserId } from "../../stage/store.ts";
 import { prepareDatabase } from "../../support/postgres/fresh-database.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import type { PostgresOptions, PostgresServer } from "../../support/postgres/postgres-server.ts";

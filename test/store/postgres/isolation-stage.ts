@@ -7,11 +7,8 @@ import { Database } from "../../../host/store/postgres/database.ts";
 import type { HomePlace } from "../../../host/store/postgres/home-place.ts";
 import * as statements from "../../../host/store/postgres/statements.ts";
 import type { Statement } from "../../../host/store/postgres/statements.ts";
-import { digestOf } from "../../../host/store/reading.ts";
-import { ownStoreOf } from "../../../host/values/store-id.ts";
-import type { StoreId } from "../../../host/values/store-id.ts";
-import { ToolError } from "../../../host/values/tool-error.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import { ToolError, digestOf, ownStoreOf } from "../../stage/store.ts";
+import type { StoreId, UserId } from "../../stage/store.ts";
 import { tables } from "../../support/postgres/fresh-database.ts";
 
 export const [alice, bob] = ["alice", "bob"] as [UserId, UserId];

@@ -10,7 +10,7 @@ import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
 import { Database } from "../../../host/store/postgres/database.ts";
 import { Holds } from "../../../host/store/postgres/holds.ts";
 import { PostgresStore } from "../../../host/store/postgres/postgres-store.ts";
-import { defaultSettings } from "../../../host/store/store-settings.ts";
+import { defaultSettings } from "../../stage/store.ts";
 import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { alice, commit, shown, soon } from "./fault-server.ts";

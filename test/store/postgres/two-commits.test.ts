@@ -2,7 +2,7 @@
 import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { Store } from "../../../host/store/store.ts";
+import type { Store } from "../../stage/store.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { write } from "../store-stage.ts";
 import { alice, soon } from "./fault-server.ts";

@@ -3,9 +3,8 @@ import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
 import { lockOf } from "../../../host/store/postgres/home-place.ts";
-import type { Store } from "../../../host/store/store.ts";
-import { ownStoreOf } from "../../../host/values/store-id.ts";
-import type { UserId } from "../../../host/values/user-id.ts";
+import { ownStoreOf } from "../../stage/store.ts";
+import type { Store, UserId } from "../../stage/store.ts";
 import { alice, commit, errorOf, faultServer, shown, soon, untilWaiting } from "./fault-server.ts";
 import { unfit } from "./inner-words.ts";
 

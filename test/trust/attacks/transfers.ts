@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
-import { readZip } from "../../../host/archive/read-zip.ts";
+import { readZip } from "../../stage/archive.ts";
 import { zippedBytes } from "../../support/zipped-bytes.ts";
 import { AttackStage, from, model, owner, poison, user, web } from "../attack-stage.ts";
 import { attacksOf } from "../attack.ts";

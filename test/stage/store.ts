@@ -1,0 +1,45 @@
+/** The interfaces of a store, with what they are made of. Tests of homes and engines reach them through here. */
+export { fileStore } from "../../host/store/files/define-files.ts";
+export { openFileReaders } from "../../host/store/files/open-files.ts";
+export { userFolderName } from "../../host/store/files/user-folder-name.ts";
+export { recordKinds } from "../../host/store/held-records.ts";
+export type { HeldRecords } from "../../host/store/held-records.ts";
+export type { HeldReader } from "../../host/store/holding.ts";
+export { openReaders } from "../../host/store/open-readers.ts";
+export { digestOf } from "../../host/store/reading.ts";
+export { noFiles, sizeOfFiles } from "../../host/store/scope-size.ts";
+export type { KnownSizes, ScopeSize } from "../../host/store/scope-size.ts";
+export { entriesScope, grantsPath, grantsScope } from "../../host/store/shared-stores.ts";
+export type {
+  HeldStores,
+  NewGrants,
+  SharedStores,
+  StoreChanges,
+  StoreHoldOptions,
+} from "../../host/store/shared-stores.ts";
+export type {
+  HeldUser,
+  HoldOptions,
+  NoteOfUser,
+  ReadBridge,
+  Store,
+  StoreLocation,
+  StoreReaders,
+  UserReader,
+} from "../../host/store/store.ts";
+export { defaultSettings } from "../../host/store/store-settings.ts";
+export type { StoreSettings } from "../../host/store/store-settings.ts";
+export type { HeldHistory } from "../../host/store/versions/held-history.ts";
+export { noVersion, unstatedFacts } from "../../host/store/versions/version.ts";
+export type { WriteFacts } from "../../host/store/versions/version.ts";
+export { movedTo } from "../../host/values/change-set.ts";
+export type { Change, ChangeSet, Seen, SizedChange } from "../../host/values/change-set.ts";
+export type { DecidedStores } from "../../host/values/decided-stores.ts";
+export { historyDefaults } from "../../host/values/history-limits.ts";
+export type { StoreGrant } from "../../host/values/store-grant.ts";
+export { isStoreId, ownStoreOf, scopeOfStore, storeOfScope } from "../../host/values/store-id.ts";
+export type { StoreId } from "../../host/values/store-id.ts";
+export { ToolError, asToolError } from "../../host/values/tool-error.ts";
+export type { ToolResult } from "../../host/values/tool-result.ts";
+export { checkUserId, isUserId } from "../../host/values/user-id.ts";
+export type { UserId } from "../../host/values/user-id.ts";
