@@ -15,7 +15,6 @@ import type { Besides } from "../plugins/bundled-plugins.ts";
 import type { Runtime } from "../runtime/api.ts";
 import type { RuntimeOptions } from "../runtime/options.ts";
 import { createRuntime, createRuntimeWith } from "../runtime/runtime.ts";
-import { memoryStore } from "../store/memory/define-memory.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { visibleLines } from "../values/visible-text.ts";
 import type { CommandLine } from "./command.ts";
@@ -43,7 +42,7 @@ export async function openRuntime(
   { besides = [], isReading = false, isOwners = false, ...options }: Opening = {},
 ): Promise<Runtime> {
   const settings = await readSettings(flags);
-  const place = storeFor(settings, userId);
+  const place = await storeFor(settings, userId);
   if (isOwners) await refuseMissing(settings, place);
   const { auditLog, ...others } = runtimeOptions(settings.values, terminal.stderr);
   const logWaitMs = Math.min(settings.values.waitMs, auditLimits.openMs);
@@ -66,6 +65,7 @@ export async function refuseUnknown(runtime: Runtime, userId: string, action: st
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
 export async function openCatalog({ settings: flags, terminal }: Line): Promise<Runtime> {
   const { values } = await readSettings(flags);
+  const { memoryStore } = await import("../store/memory/define-memory.ts");
   const options = runtimeOptions({ ...values, auditLog: null }, terminal.stderr);
   return await createRuntime({ ...options, store: memoryStore(), threadsMax: 1 });
 }

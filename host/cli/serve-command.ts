@@ -46,7 +46,7 @@ Prometheus on an address of their own.`,
     const serve = serveSettings(settings);
     const { values } = settings;
     const memory = { sharingByModels: values["serve.sharingByModels"] };
-    const options = { ...runtimeOptions(values, terminal.stderr), memory, ...storeOf(settings, serve) };
+    const options = { ...runtimeOptions(values, terminal.stderr), memory, ...(await storeOf(settings, serve)) };
     try {
       return serve.kind === "http"
         ? await serveOverHttp(options, serve, terminal)
@@ -60,10 +60,14 @@ Prometheus on an address of their own.`,
   },
 });
 
-function storeOf(settings: Settings, serve: ServeSettings): PlaceOfMemory {
-  if (serve.kind === "stdio") return storeFor(settings, serve.userId);
+async function storeOf(settings: Settings, serve: ServeSettings): Promise<PlaceOfMemory> {
+  if (serve.kind === "stdio") return await storeFor(settings, serve.userId);
   const { access } = serve.options;
-  return storeFor(settings, access.kind === "one-user" ? access.userId : undefined, "tokens can be of many users");
+  return await storeFor(
+    settings,
+    access.kind === "one-user" ? access.userId : undefined,
+    "tokens can be of many users",
+  );
 }
 
 type OverStdio = Extract<ServeSettings, { readonly kind: "stdio" }> & { readonly closeGraceMs: number };

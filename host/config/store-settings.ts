@@ -1,4 +1,3 @@
-import { postgresStore } from "../store/postgres/define-postgres.ts";
 import type { MountLocation, StoreDefinition } from "../store/store.ts";
 import { mountsFor } from "./mount-settings.ts";
 import type { Settings } from "./read-settings.ts";
@@ -22,12 +21,16 @@ const ofFiles = ["data", "mounts"] as const;
  * Where users' memory is kept: the data folder with the mounts of `userId`, or a database. Throws `UsageError`; `why`
  * explains in its message why `userId` is `undefined`.
  */
-export function storeFor(settings: Settings, userId: string | undefined, why?: string): PlaceOfMemory {
+export async function storeFor(settings: Settings, userId: string | undefined, why?: string): Promise<PlaceOfMemory> {
   const { values, sources } = settings;
   const { store: url, data, durability, connectionsMax } = values;
   if (url === null) return { dataDir: data, durability, mounts: mountsFor(settings, userId, why) };
   const both = ofFiles.find((path) => sources[path].kind !== "default");
-  if (both === undefined) return { store: postgresStore({ url, durability, connectionsMax }) };
+  if (both === undefined) {
+    // Loaded only here: most commands have no database, and would wait for its code.
+    const { postgresStore } = await import("../store/postgres/define-postgres.ts");
+    return { store: postgresStore({ url, durability, connectionsMax }) };
+  }
   const [told, asked] = [`${both} (${sourceText(sources[both])})`, `store (${sourceText(sources.store)})`];
   throw new UsageError(`${told} and ${asked} do not go together, allowed: a folder, or a database`);
 }

@@ -6,7 +6,7 @@ import { guestLimits } from "../../shared/limits.ts";
 import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { describeMismatch } from "../../shared/plugin-shape.ts";
 import { quoted } from "../../shared/text.ts";
-import type { WasmSection } from "../../shared/wasm-sections.ts";
+import { readSections } from "../../shared/wasm-sections.ts";
 import { readBoundedFile } from "../disk/bounded-file.ts";
 import { compileGuest, isValidGuest } from "../guest/guest-module.ts";
 import type { GuestBounds, GuestModule } from "../guest/guest-module.ts";
@@ -14,6 +14,8 @@ import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
 import { bundledName } from "./bundled-plugins.ts";
 import type { PluginFiles } from "./bundled-plugins.ts";
+import { checkedFile, keepChecked } from "./checked-files.ts";
+import type { CheckedFile } from "./checked-files.ts";
 import { clashClauses, replaces } from "./clash-clauses.ts";
 import type { Plugin } from "./clash-clauses.ts";
 import { familyFiles } from "./family-files.ts";
@@ -131,8 +133,9 @@ async function judgePlugin(file: string, policy: Policy): Promise<JudgedFile> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
-  const { manifest, sections, deviations, cause } = readPlugin(wasm, (named) => pinDeviations(named, sha256, policy));
-  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
+  const { manifest, guests } = checkedFile(sha256) ?? checkFile({ name, wasm, sha256 }, policy);
+  const [unpinned] = pinDeviations(manifest, sha256, policy);
+  if (unpinned !== undefined) throw refused(name, unpinned);
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
   const narrowed = narrowPlugin(manifest, policy);
@@ -141,11 +144,26 @@ async function judgePlugin(file: string, policy: Policy): Promise<JudgedFile> {
     if (!isValidGuest(wasm)) throw refused(name, invalidModule);
     return { manifest, ...narrowed, plugin: null };
   }
-  const bounds = { memoryPagesMax: policy.limits.memoryPages, fuelPollsMax: manifest.fuelPolls };
-  const guest = compilePlugin(wasm, bounds, { name, manifest, sections });
+  const { memoryPages } = policy.limits;
+  const bounds = { memoryPagesMax: memoryPages, fuelPollsMax: manifest.fuelPolls };
+  const guest = guests.get(memoryPages) ?? compilePlugin(wasm, bounds, { name, manifest });
+  guests.set(memoryPages, guest);
   // If another plugin is refused meanwhile, nothing awaits this promise.
-  guest.catch(() => {});
+  guest.catch(() => guests.delete(memoryPages));
   return { manifest, ...narrowed, plugin: { manifest, sha256, guest } };
+}
+
+/** Throws `PLUGIN_REFUSED` for a file that is not what its manifest says, or not the one that the policy pins. */
+function checkFile({ name, wasm, sha256 }: ReadFile, policy: Policy): CheckedFile {
+  const { manifest, deviations, cause } = readPlugin(wasm, (named) => pinDeviations(named, sha256, policy));
+  if (!manifest || deviations.length > 0) throw refused(name, deviations[0] ?? "it has no manifest", cause);
+  return keepChecked(sha256, manifest);
+}
+
+interface ReadFile {
+  readonly name: string;
+  readonly wasm: Uint8Array;
+  readonly sha256: string;
 }
 
 const invalidModule = "it is not a valid WebAssembly module";
@@ -153,7 +171,7 @@ const invalidModule = "it is not a valid WebAssembly module";
 async function compilePlugin(
   wasm: Uint8Array,
   bounds: GuestBounds,
-  { name, manifest, sections }: { name: string; manifest: Manifest; sections: readonly WasmSection[] },
+  { name, manifest }: { readonly name: string; readonly manifest: Manifest },
 ): Promise<GuestModule> {
   const guest = await compileGuest(wasm, bounds).catch((error: unknown) => {
     throw refused(name, invalidModule, error);
@@ -163,7 +181,7 @@ async function compilePlugin(
   const imports = WebAssembly.Module.imports(guest.module);
   const ofHost = new Set(guest.stateExports);
   const exports = WebAssembly.Module.exports(guest.module).filter((each) => !ofHost.has(each.name));
-  const mismatch = describeMismatch(manifest, { imports, exports, sections });
+  const mismatch = describeMismatch(manifest, { imports, exports, sections: readSections(wasm) });
   if (mismatch) throw refused(name, mismatch);
   return guest;
 }
