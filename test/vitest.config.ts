@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 
 import LongestFirst from "./longest-first.ts";
+import { rebuilds, whyShown } from "./shown-inputs.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, hookTimeout: 60_000, retry: 0 };
@@ -20,6 +21,8 @@ const filling = [
   "test/escape/live-swap.slow.test.ts",
   "test/hammer/{many-users,processes,shared-stores}.slow.test.ts",
 ];
+/** Rebuilds that have been shown for the present sources. */
+const shown = whyShown("rebuilds") === null ? [] : [rebuilds];
 /** They measure the memory of their process, so no other suite may have run in it. */
 const alone = "test/escape/guest-floods.test.ts";
 
@@ -54,7 +57,7 @@ export default defineConfig({
           ...withOthers,
           name: "slow",
           include: [slow],
-          exclude: [polyglot, mcp, load, ...filling],
+          exclude: [polyglot, mcp, load, ...filling, ...shown],
           globalSetup: ["test/support/run-folder.ts"],
         },
       },

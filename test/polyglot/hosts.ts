@@ -1,3 +1,4 @@
+import { whyShown } from "../shown-inputs.ts";
 /** All hosts, and the state of each on this machine. */
 import type { HostKind, HostProgram } from "./host-kind.ts";
 import { go } from "./prepare-go.ts";
@@ -22,7 +23,8 @@ const buildTimeoutMs = 15 * 60_000;
 
 export async function prepareHost(kind: HostKind): Promise<PreparedHost> {
   const { language, sdk } = kind;
-  const missing = await kind.missing();
+  const shown = language === "Rust" || language === "Java" ? whyShown(`the ${language} host`) : null;
+  const missing = shown ?? (await kind.missing());
   const prepared = { language, sdk, program: null, missing, failure: null, prepareS: 0 };
   if (missing !== null) return prepared;
   const start = performance.now();
