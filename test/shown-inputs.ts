@@ -5,12 +5,12 @@
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
 
 import { isLong } from "./stage/seed.ts";
 
-const root = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
+const root = dirname(createRequire(import.meta.url).resolve("memcell/package.json"));
 const record = join(root, "test", "shown-inputs.json");
 
 const ofHosts = ["build/plugins.lock.json", "shared/abi.ts", "test/conformance/vectors", "test/polyglot"];
@@ -40,7 +40,8 @@ export function presentInputs(): string {
   return `${JSON.stringify(Object.fromEntries(hashes), null, 2)}\n`;
 }
 
-function hashOf(paths: readonly string[]): string {
+/** The hash of files, and of all files in folders, by their paths from the project's folder. */
+export function hashOf(paths: readonly string[]): string {
   const hash = createHash("sha256");
   for (const path of paths.flatMap(filesIn).toSorted()) {
     const content = readFileSync(join(root, path));
