@@ -1,8 +1,15 @@
-/** What the operator's settings make of tokens. `attacks/` has those that are refused. */
+/** What the operator's settings make of tokens: keys that verify them, users, times. `attacks/` has refused tokens. */
+import { generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { exportJWK, exportPKCS8 } from "jose";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { openHttpStage } from "../stage/http.ts";
-import type { HttpStage } from "../stage/http.ts";
+import { modernRequest } from "../stage/http-requests.ts";
+import { openHttpStage, tokenAlgorithms } from "../stage/http.ts";
+import type { HttpStage, ServedHttp, TokenOptions } from "../stage/http.ts";
+import { makeKey, TokenIssuer } from "../stage/token-issuer.ts";
 
 let stage: HttpStage;
 beforeAll(async () => {
@@ -10,6 +17,143 @@ beforeAll(async () => {
 });
 beforeEach(() => stage.forget());
 afterAll(async () => await stage[Symbol.asyncDispose]());
+
+const list = async (served: ServedHttp, token: string): Promise<number> =>
+  (await served.ask(modernRequest(token, "tools/list"))).status;
+
+function fileOf(text: string | Buffer): string {
+  const file = join(stage.folder, "keys");
+  writeFileSync(file, text);
+  return file;
+}
+
+type FileKind = "jwks-file" | "public-key";
+
+test.for(tokenAlgorithms)("verifies tokens of %s with a key set and with a public key, from a file", async (alg) => {
+  await using issuing = await TokenIssuer.start(alg);
+  const token = await issuing.token("alice");
+  const texts: Record<FileKind, string> = {
+    "jwks-file": JSON.stringify(await issuing.keySet()),
+    "public-key": await issuing.publicPem(),
+  };
+  for (const [kind, text] of Object.entries(texts)) {
+    const file = fileOf(text);
+    await using served = await stage.serve({ token: { keys: { kind: kind as FileKind, file } } });
+    expect(await list(served, token)).toBe(200);
+    expect(await list(served, await stage.issuer.token("alice"))).toBe(401);
+    expect((await served.ask({ method: "GET", path: "/readyz" })).status).toBe(200);
+    // The operator can allow fewer algorithms than there are keys for.
+    const algorithms = tokenAlgorithms.filter((each) => each !== alg);
+    const other = stage.serve({ token: { algorithms, keys: { kind: kind as FileKind, file } } });
+    const status = await other.then(async (fewer) => await list(fewer, token)).catch(() => 401);
+    expect(status).toBe(401);
+  }
+});
+
+const rsaPem = (modulusLength: number, isPrivate: boolean): string => {
+  const { publicKey, privateKey } = generateKeyPairSync("rsa", { modulusLength });
+  if (isPrivate) return privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  return publicKey.export({ type: "spki", format: "pem" }).toString();
+};
+const exchangePem = generateKeyPairSync("x25519").publicKey.export({ type: "spki", format: "pem" });
+const noPem = "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n";
+
+type MakeText = (of: TokenIssuer) => Promise<string> | string | Buffer;
+type Unusable = readonly [what: string, text: MakeText, message: string, algorithms?: TokenOptions["algorithms"]];
+
+const unusablePems: readonly Unusable[] = [
+  ["a private key", () => rsaPem(2_048, true), "PRIVATE KEY, allowed: one PUBLIC KEY"],
+  [
+    "a private key behind a public one",
+    async (of) => `${await of.publicPem()}\n${await exportPKCS8(of.key.privateKey)}`,
+    "PUBLIC KEY, PRIVATE KEY, allowed",
+  ],
+  ["a key that is not PEM", () => "secret", "its PEM holds nothing"],
+  ["a broken PEM", () => noPem, "cannot be decoded"],
+  ["a short RSA key", () => rsaPem(1_024, false), "a key of type rsa fits none of"],
+  ["a key that signs nothing", () => String(exchangePem), "a key of type x25519 fits none of"],
+  [
+    "a key of another algorithm",
+    async (of) => await of.publicPem(),
+    "a key of type ec fits none of RS256, ES384",
+    ["RS256", "ES384"],
+  ],
+];
+
+const unusableSets: readonly Unusable[] = [
+  ["a key set in another encoding", () => Buffer.from("\ufeff{}", "utf16le"), "its file is not UTF-8 text"],
+  ["a set that is not JSON", () => "{", "is not JSON"],
+  ["a set without keys", () => '{"keys":[]}', 'no "keys" of 1 to 128'],
+  ["a single key", async (of) => JSON.stringify((await of.keySet()).keys[0]), 'no "keys" of 1 to 128'],
+  ["a shared secret", () => '{"keys":[{"kty":"oct","k":"c2VjcmV0"}]}', "key 0 is not a public key"],
+  [
+    "a private key in a set",
+    async (of) => JSON.stringify({ keys: [await exportJWK(of.key.privateKey)] }),
+    "key 0 is private",
+  ],
+  [
+    "a set for another algorithm",
+    async (of) => JSON.stringify(await of.keySet()),
+    "none of its keys fits EdDSA",
+    ["EdDSA"],
+  ],
+  ["a large file", () => " ".repeat(262_145), "262145 bytes, at most 262144 allowed"],
+];
+
+test.for([
+  ...unusablePems.map((row) => ({ kind: "public-key" as const, what: row[0], row })),
+  ...unusableSets.map((row) => ({ kind: "jwks-file" as const, what: row[0], row })),
+])("does not start with $what", async ({ kind, row: [, text, message, algorithms = tokenAlgorithms] }) => {
+  const keys = { kind, file: fileOf(await text(stage.issuer)) };
+  const starting = stage.serve({ token: { keys, algorithms } });
+  await expect(starting).rejects.toThrow(RangeError);
+  await expect(starting).rejects.toThrow(message);
+  await expect(starting).rejects.not.toThrow(stage.folder);
+});
+
+test.for(["http://keys.example/keys", "ftp://127.0.0.1/keys", "http://127.0.0.1.example/keys"])(
+  "does not start with keys from %s, where others could answer",
+  async (url) => {
+    const starting = stage.serve({ token: { keys: { kind: "jwks-url", url } } });
+    await expect(starting).rejects.toThrow("neither https: nor on a loopback address");
+  },
+);
+
+test("does not fetch keys again and again for a key id that the issuer does not name", async () => {
+  await using served = await stage.serve();
+  const { asked } = stage.issuer;
+  const unnamed = await stage.issuer.token("alice", { signer: await makeKey("ES256", "key-9") });
+  for (let count = 0; count < 20; count++) expect(await list(served, unnamed)).toBe(401);
+  expect(stage.issuer.asked).toBe(asked);
+});
+
+test("with unavailable keys, admits nobody, tells the operator, and is not ready", async () => {
+  await using issuing = await TokenIssuer.start();
+  issuing.answer = { status: 500, body: "{}" };
+  await using served = await stage.serve({ token: { keys: { kind: "jwks-url", url: issuing.jwksUrl } } });
+  expect((await served.ask({ method: "GET", path: "/readyz" })).status).toBe(503);
+  expect((await served.ask({ method: "GET", path: "/healthz" })).status).toBe(200);
+  const answer = await served.ask(modernRequest(await issuing.token("alice"), "tools/list"));
+  expect(answer.status).toBe(503);
+  expect(answer.headers).not.toHaveProperty("www-authenticate");
+  expect(answer.headers["retry-after"]).toBe("5");
+  expect(stage.refusals).toMatchObject([{ reason: "keys-unavailable" }]);
+  expect(stage.log.map(({ text }) => text).join("\n")).toContain("key set");
+  // Requests do not make the server ask the issuer again.
+  expect(issuing.asked).toBe(1);
+});
+
+test.for([
+  ["an invalid set", '{"keys":7}'],
+  ["a set of too many keys", JSON.stringify({ keys: Array.from({ length: 129 }, () => ({})) })],
+  ["a set without an end", `{"keys":[],"x":"${"x".repeat(262_144)}"}`],
+  ["a shared secret", '{"keys":[{"kty":"oct","kid":"key-1","k":"c2VjcmV0"}]}'],
+])("%s from the issuer admits nobody", async ([, body = ""]) => {
+  await using issuing = await TokenIssuer.start();
+  issuing.answer = { status: 200, body };
+  await using served = await stage.serve({ token: { keys: { kind: "jwks-url", url: issuing.jwksUrl } } });
+  expect([401, 503]).toContain(await list(served, await issuing.token("alice")));
+});
 
 test.for([{ headers: {} }, { headers: { authorization: "Basic YWxpY2U6c2VjcmV0" } }])(
   "with the headers $headers, tells the client where to get a token",
