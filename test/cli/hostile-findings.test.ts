@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { program } from "../serve/serve-process.ts";
+import { program } from "../stage/serve-lines.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import type { PluginError } from "../../shared/manifest.ts";
-import { clientKinds, connect } from "../serve/mcp-clients.ts";
-import { program } from "../serve/serve-process.ts";
+import { clientKinds, connect } from "../stage/mcp-clients.ts";
+import { program } from "../stage/serve-lines.ts";
 import { writeCodedReporter } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

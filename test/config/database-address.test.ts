@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { expect, test } from "vitest";
 
 import { isDatabaseUrl } from "../../host/config/web-address.ts";
-import { program } from "../serve/serve-process.ts";
+import { program } from "../stage/serve-lines.ts";
 
 test.for([
   "postgres://role@host/memory",

@@ -7,7 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { openAgentKeys } from "../../host/serve/http/agent-keys.ts";
 import { openTokenKeys } from "../../host/serve/http/token-keys.ts";
-import { tokenOptions } from "../serve/http-stage.ts";
+import { tokenOptions } from "../stage/http.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { mistakeOf } from "./settings-of.ts";
 

@@ -6,8 +6,8 @@ import type { LogEntry, Runtime, ToolResult } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { limitedLog } from "../../host/log/limited-log.ts";
-import { HttpProcess } from "../serve/http-process.ts";
-import { connectClient } from "../serve/http-stage.ts";
+import { HttpProcess } from "../stage/http-process.ts";
+import { connectClient } from "../stage/http.ts";
 import { createRuntime } from "./host-under-test.ts";
 import { diskOr } from "./small-disk-store.ts";
 

@@ -16,7 +16,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "host/runtime/README.md": ["test/cli/room-readmes.test.ts"],
   "host/serve/README.md": ["test/serve/stated-origins.test.ts"],
   "host/serve/http/README.md": ["test/audit/refusal-lines.test.ts"],
-  "host/serve/storage/README.md": ["test/serve/documents.test.ts"],
+  "host/serve/storage/README.md": ["test/serve/storage/agent-keys.test.ts"],
   "plugin/README.md": ["test/build/seal-module.slow.test.ts"],
   "plugin/stores/memory.md": ["test/documents/tool-pages.test.ts"],
   "shared/README.md": [

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, expect, test } from "vitest";
 
 import { ask, openAuditedStage, upsert, write } from "../audit/audited-stage.ts";
-import { openHttpStage } from "../serve/http-stage.ts";
+import { openHttpStage } from "../stage/http.ts";
 
 const stage = await openAuditedStage();
 afterAll(() => stage[Symbol.asyncDispose]());

@@ -3,7 +3,7 @@ import { createRuntime, memoryStore, originLines, storeIdOf } from "memcell";
 import { memoryTool } from "memcell/anthropic";
 import { expect, test } from "vitest";
 
-import { connect } from "../serve/mcp-clients.ts";
+import { connect } from "../stage/mcp-clients.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags, shippedNames } from "../support/test-plugin.ts";
 import { alice, day, engines, from, openLabelStage, policyWithPrompt } from "./label-stage.ts";

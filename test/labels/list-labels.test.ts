@@ -3,7 +3,7 @@ import { originLines } from "memcell";
 import type { MemoryEntry } from "memcell";
 import { expect, test } from "vitest";
 
-import { clientKinds, connect } from "../serve/mcp-clients.ts";
+import { clientKinds, connect } from "../stage/mcp-clients.ts";
 import { shippedFlags } from "../support/test-plugin.ts";
 import { alice, day, engines, from, openLabelStage, policyWithPrompt } from "./label-stage.ts";
 import { openListedFolder } from "./listed-folder.ts";

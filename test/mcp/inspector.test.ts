@@ -1,25 +1,40 @@
 /** The official inspector shows what the server offers, over both transports. */
+import { execFile } from "node:child_process";
+
 import { createRuntime, memoryStore } from "memcell";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 
-import { program } from "../serve/serve-process.ts";
-import { TokenIssuer } from "../serve/token-issuer.ts";
+import { HttpProcess, tokenFlags } from "../stage/http-process.ts";
+import { program } from "../stage/serve-lines.ts";
+import { TokenIssuer } from "../stage/token-issuer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags, shippedNames } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { HttpServeProcess, tokenArguments } from "./http-serve-process.ts";
-import { inspect } from "./inspect.ts";
-import type { Inspected } from "./inspect.ts";
-import { installedClients } from "./installed-clients.ts";
+import { installedClients } from "./prepare-clients.ts";
 
 const clients = installedClients(inject("mcpClients"));
-const entry = {
-  action: "upsert",
-  name: "editor",
-  type: "user",
-  description: "Uses Helix",
-  body: "The user uses Helix.\n",
-};
+const body = "The user uses Helix.\n";
+const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body };
+
+interface Inspected {
+  readonly code: number | null;
+  /** The server's answer. */
+  readonly result?: unknown;
+  /** The failure, as the inspector reports it. */
+  readonly error?: { readonly code: string; readonly message: string };
+}
+
+/** Runs the official inspector as a command, for one method of a server. `home` is the folder for its own data. */
+async function inspect(args: readonly string[], home: string): Promise<Inspected> {
+  const options = { env: { PATH: process.env["PATH"], HOME: home }, encoding: "utf8" } as const;
+  const shown = ["--cli", "--quiet", "--format", "json", ...args];
+  return new Promise((resolve) => {
+    const child = execFile(clients.node, [clients.inspector, ...shown], options, (_error, stdout, stderr) => {
+      const printed = [stdout, stderr].filter((text) => text.startsWith("{")).map((text) => JSON.parse(text) as object);
+      resolve({ code: child.exitCode, ...(Object.assign({}, ...printed) as object) });
+    });
+  });
+}
 
 /** The inspector's target arguments for a server of one data folder. */
 interface Way extends AsyncDisposable {
@@ -27,34 +42,16 @@ interface Way extends AsyncDisposable {
 }
 
 async function overStdio(dataDir: string): Promise<Way> {
-  const target = [
-    "--protocol-era",
-    "legacy",
-    process.execPath,
-    program,
-    "serve",
-    "--user",
-    "alice",
-    "--data",
-    dataDir,
-    ...shippedFlags(),
-  ];
-  return { target, [Symbol.asyncDispose]: async () => {} };
+  const served = [process.execPath, program, "serve", "--user", "alice", "--data", dataDir, ...shippedFlags()];
+  return { target: ["--protocol-era", "legacy", ...served], [Symbol.asyncDispose]: async () => {} };
 }
 
 async function overHttp(dataDir: string): Promise<Way> {
   const issuer = await TokenIssuer.start();
-  const server = await HttpServeProcess.start([
-    "--port",
-    "0",
-    "--data",
-    dataDir,
-    ...shippedFlags(),
-    ...tokenArguments(issuer),
-  ]);
+  const server = new HttpProcess(["--data", dataDir, ...shippedFlags(), ...tokenFlags(issuer)]);
   const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
   return {
-    target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", server.url],
+    target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", await server.url()],
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await issuer[Symbol.asyncDispose]();
@@ -80,7 +77,7 @@ describe.for([
   });
 
   const inspected = (method: string, ...args: string[]): Promise<Inspected> =>
-    inspect(clients, ["--method", method, ...args, ...way.target], folder.path);
+    inspect(["--method", method, ...args, ...way.target], folder.path);
   const called = (tool: string, input: object): Promise<Inspected> =>
     inspected("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input));
 
@@ -121,7 +118,7 @@ describe.for([
   });
 
   test("resources/read returns the entry's body", async () => {
-    const contents = [{ uri: "memory://user-memory/entry/editor", mimeType: "text/markdown", text: entry.body }];
+    const contents = [{ uri: "memory://user-memory/entry/editor", mimeType: "text/markdown", text: body }];
     const found = await inspected("resources/read", "--uri", "memory://user-memory/entry/editor");
     expect(found).toMatchObject({ code: 0, result: { contents } });
   });

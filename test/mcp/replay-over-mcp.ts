@@ -1,4 +1,4 @@
-/** Runs vectors through MCP: the official client, HTTP, a token for each user, and the host in its own process. */
+/** Runs vectors through MCP: the official client, HTTP, and a token for each user. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -12,21 +12,20 @@ import { foundStates, writeStates } from "../conformance/vector-states.ts";
 import { runtimeKey } from "../conformance/vector.ts";
 import type { Vector, VectorCall } from "../conformance/vector.ts";
 import type { Difference } from "../polyglot/replay-vectors.ts";
-import { connectClient } from "../serve/http-stage.ts";
-import type { ClientMode } from "../serve/http-stage.ts";
+import { connectClient } from "../stage/http.ts";
+import type { ClientMode } from "../stage/http.ts";
 import { callOverMcp } from "./called-over-mcp.ts";
-import type { VectorOrder } from "./vector-orders.ts";
-import type { VectorProcess } from "./vector-process.ts";
+import type { Hosted, VectorHost } from "./vector-host.ts";
 
 export class McpReplay implements AsyncDisposable {
-  readonly #process: VectorProcess;
+  readonly #host: VectorHost;
   readonly #folder: string;
   readonly #mode: ClientMode;
   readonly #clients = new Map<string, Promise<Client>>();
 
   /** `folder` is empty and used by this replay only. */
-  constructor(process: VectorProcess, folder: string, mode: ClientMode) {
-    this.#process = process;
+  constructor(host: VectorHost, folder: string, mode: ClientMode) {
+    this.#host = host;
     this.#folder = folder;
     this.#mode = mode;
   }
@@ -35,7 +34,7 @@ export class McpReplay implements AsyncDisposable {
   async run(vector: Vector): Promise<Difference[]> {
     const dataDir = this.#dataDirOf(vector);
     mkdirSync(dataDir, { recursive: true });
-    await this.#order(vector, { epochMs: 0, isRenewed: true });
+    await this.#host.renew(this.#hosted(vector));
     // Keeps the folder itself, because the host can have it open.
     for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
     writeBefore(dataDir, vector);
@@ -58,14 +57,13 @@ export class McpReplay implements AsyncDisposable {
 
   /** Makes one call of a vector, for the user that it names. */
   async call(vector: Vector, { tool, input, context: { userId = "", epochMs } }: VectorCall): Promise<unknown> {
-    const url = await this.#order(vector, { epochMs, isRenewed: false });
+    const url = await this.#host.urlOf(this.#hosted(vector), epochMs);
     return callOverMcp(await this.#clientFor(url, userId), tool, input);
   }
 
-  #order(vector: Vector, more: Pick<VectorOrder, "epochMs" | "isRenewed">): Promise<string> {
+  #hosted(vector: Vector): Hosted {
     const { plugin = "user-memory", limits = {} } = vector;
-    const file = vectorPlugin(plugin, this.#folder);
-    return this.#process.order({ plugin: file, limits, dataDir: this.#dataDirOf(vector), ...more });
+    return { plugin: vectorPlugin(plugin, this.#folder), limits, dataDir: this.#dataDirOf(vector) };
   }
 
   #dataDirOf(vector: Vector): string {
@@ -81,7 +79,7 @@ export class McpReplay implements AsyncDisposable {
 
   /** Lists the tools, so that the client validates answers against their schemas. */
   async #connect(url: string, userId: string): Promise<Client> {
-    const client = await connectClient(url, await this.#process.issuer.token(userId), this.#mode);
+    const client = await connectClient(url, await this.#host.issuer.token(userId), this.#mode);
     await client.listTools();
     return client;
   }

@@ -3,11 +3,25 @@ import { execFile } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** One run of a suite. */
-export interface SuiteRun {
+import type { PreparedClients } from "./prepare-clients.ts";
+
+export const runNames = ["0.1.16", "2025-11-25", "2026-07-28"] as const;
+export type RunName = (typeof runNames)[number];
+
+/** One run of a suite: which release, which scenarios and which revision of the protocol. */
+interface SuiteRun {
   readonly script: string;
-  /** The scenarios, and the protocol's revision. */
   readonly args: readonly string[];
+}
+
+/** The whole released suite, and from the next one all that each revision requires or can ask for. */
+export function suiteRuns({ conformance, conformanceNext }: PreparedClients): Record<RunName, SuiteRun> {
+  const required = (revision: string): SuiteRun => ({ script: conformanceNext, args: ["--requirements", revision] });
+  return {
+    "0.1.16": { script: conformance, args: ["--suite", "all"] },
+    "2025-11-25": required("2025-11-25"),
+    "2026-07-28": required("2026-07-28"),
+  };
 }
 
 export interface Check {

@@ -7,24 +7,24 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { diskLacks } from "../conformance/disk-abilities.ts";
 import { readVectors } from "../conformance/vector.ts";
 import type { VectorCall } from "../conformance/vector.ts";
-import type { ClientMode } from "../serve/http-stage.ts";
+import type { ClientMode } from "../stage/http.ts";
 import { oneIn } from "../stage/seed.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { McpReplay } from "./replay-over-mcp.ts";
-import { VectorProcess } from "./vector-process.ts";
+import { VectorHost } from "./vector-host.ts";
 import { canBeNamed, canBeSent, isForHost, wayBarred } from "./vector-routes.ts";
 
 const vectors = readVectors();
 const through = vectors.filter(({ vector }) => wayBarred(vector) === null);
-let server: VectorProcess;
+let host: VectorHost;
 
 beforeAll(async () => {
-  server = await VectorProcess.start();
+  host = await VectorHost.start();
 });
 
 afterAll(async () => {
-  await server[Symbol.asyncDispose]();
+  await host[Symbol.asyncDispose]();
   const routes = vectors.map(({ vector }) => wayBarred(vector) ?? "through MCP");
   const lines = [...new Set(routes)].map(
     (route) => `${routes.filter((each) => each === route).length} vectors: ${route}`,
@@ -41,7 +41,7 @@ describe.for<ClientMode>(["legacy", "2026-07-28"])("a client of %s", (mode) => {
   let replay: McpReplay;
 
   beforeAll(() => {
-    replay = new McpReplay(server, folder.path, mode);
+    replay = new McpReplay(host, folder.path, mode);
   });
 
   afterAll(async () => {

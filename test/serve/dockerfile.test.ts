@@ -8,8 +8,8 @@ import { Cmd, Copy, DockerfileParser, Entrypoint, From, Healthcheck } from "dock
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
 
+import { HttpProcess } from "../stage/http-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { HttpProcess } from "./http-process.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, root), "utf8");
@@ -24,11 +24,8 @@ const argumentsOf = (keyword: string): string[] =>
 const wordsOf = (command: Cmd | Entrypoint | undefined): string[] =>
   (command?.getJSONStrings() ?? []).map((each) => JSON.parse(each.getValue()) as string);
 
-test("a linter finds nothing", () => {
+test("a linter finds nothing, and would find something", () => {
   expect(validate(text).map(({ message, range }) => ({ message, line: range.start.line + 1 }))).toEqual([]);
-});
-
-test("a linter would find something", () => {
   expect(validate(`${text}MAINTAINER nobody\nCMD ["x"]\nEXPOSE nothing\n`).length).toBeGreaterThan(2);
 });
 

@@ -5,20 +5,23 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { connect } from "../stage/mcp-clients.ts";
+import { entry, program, serveAlone, ServeLines } from "../stage/serve-lines.ts";
 import { fileStore } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
-import { connect } from "./mcp-clients.ts";
-import { ServeProcess, entry, program } from "./serve-process.ts";
+
+const open = async (dataDir: string): Promise<ServeLines<ReturnType<typeof serveAlone>>> =>
+  await ServeLines.over(serveAlone(["--user", "alice", "--data", dataDir]));
 
 const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
 
 test("at the end of input, finishes and answers the requests read before", async () => {
   using folder = temporaryFolder();
-  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  await using served = await open(folder.path);
   const asked = names.map((name) => served.call("UpdateUserMemory", entry(name)));
-  served.child.stdin.end('{"jsonrpc":"2.0","id":"half","method":"tools/ca');
+  served.wires.stdin.end('{"jsonrpc":"2.0","id":"half","method":"tools/ca');
   for (const reply of await Promise.all(asked)) expect(reply).toMatchObject({ result: { structuredContent: {} } });
   expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
   const files = Object.keys(readUserFiles(folder.path, "alice"));
@@ -27,20 +30,20 @@ test("at the end of input, finishes and answers the requests read before", async
 
 test.for(["SIGTERM", "SIGINT", "SIGHUP"] as const)("on %s, finishes and answers what it has read", async (signal) => {
   using folder = temporaryFolder();
-  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  await using served = await open(folder.path);
   const first = served.call("UpdateUserMemory", entry("first"));
   await first;
   const second = served.call("UpdateUserMemory", entry("second"));
   await served.ask("ping");
-  served.child.kill(signal);
+  served.wires.child.kill(signal);
   expect(await second).toMatchObject({ result: { structuredContent: { outcome: "created" } } });
   expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
 });
 
 test("a client closes the server's output: no crash, and the process ends", async () => {
   using folder = temporaryFolder();
-  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
-  served.child.stdout.destroy();
+  await using served = await open(folder.path);
+  served.wires.stdout.destroy();
   void served.call("UpdateUserMemory", entry("a"));
   expect(await served.ended).toMatchObject({ code: 0, signal: null, stderr: "" });
   expect(Object.keys(readUserFiles(folder.path, "alice"))).toContain("memory/a.md");
@@ -48,10 +51,10 @@ test("a client closes the server's output: no crash, and the process ends", asyn
 
 test("a client closes standard error and sends something that is logged: no crash", async () => {
   using folder = temporaryFolder();
-  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
-  served.child.stderr.destroy();
+  await using served = await open(folder.path);
+  served.wires.stderr.destroy();
   served.write(`${"x".repeat(2_000_000)}\n`);
-  const [code] = (await once(served.child, "exit")) as [number | null];
+  const [code] = (await once(served.wires.child, "exit")) as [number | null];
   expect(code).toBe(0);
 });
 
@@ -73,7 +76,7 @@ test("a client reads nothing: the server ends after the grace period", async () 
 
 test("cancels a call that waits, and writes nothing", async () => {
   using folder = temporaryFolder();
-  await using served = await connect("2025-11-25", ["--user", "alice", "--data", folder.path]);
+  await using served = await connect("2025-11-25", ["--user", "alice", "--data", folder.path], serveAlone);
   const write = (name: string, signal?: AbortSignal): Promise<unknown> =>
     served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry(name) } }, signal ? { signal } : {});
   await write("before");
@@ -105,45 +108,29 @@ test("cancels a call that waits, and writes nothing", async () => {
 
 test("with one id for many requests and a cancellation of it, answers the rest and ends", async () => {
   using folder = temporaryFolder();
-  await using served = await ServeProcess.open(["--user", "alice", "--data", folder.path]);
+  await using served = await open(folder.path);
   for (const name of names) {
     served.send({ id: "same", method: "tools/call", params: { name: "UpdateUserMemory", arguments: entry(name) } });
   }
   served.send({ method: "notifications/cancelled", params: { requestId: "same" } });
   expect(await served.ask("ping")).toMatchObject({ result: {} });
-  served.child.stdin.end();
+  served.wires.stdin.end();
   expect(await served.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-test.for([
-  { name: "no user", args: [], status: 2, says: /serve\.user \(--user\) is missing/ },
-  { name: "an empty user", args: ["--user", ""], status: 2, says: /serve\.user .* is ""/ },
-  {
-    name: "a user that is a parent path",
-    args: ["--user", "../bob"],
-    status: 2,
-    says: /serve\.user .* is "\.\.\/bob"/,
-  },
-  { name: "a user with a line feed", args: ["--user", "a\nb"], status: 2, says: /serve\.user .* is "a\\nb"/ },
-  {
-    name: "a missing policy",
-    args: ["--user", "alice", "--policy", "absent.json"],
-    status: 1,
-    says: /PLUGIN_REFUSED: Cannot use policy/,
-  },
-])("with $name, does not start and says why on standard error", ({ args, status, says }) => {
+test.for<readonly [what: string, args: readonly string[], status: number, says: RegExp]>([
+  ["no user", [], 2, /serve\.user \(--user\) is missing/],
+  ["an empty user", ["--user", ""], 2, /serve\.user .* is ""/],
+  ["a user that is a parent path", ["--user", "../bob"], 2, /serve\.user .* is "\.\.\/bob"/],
+  ["a user with a line feed", ["--user", "a\nb"], 2, /serve\.user .* is "a\\nb"/],
+  ["a missing policy", ["--user", "alice", "--policy", "none.json"], 1, /PLUGIN_REFUSED: Cannot use policy/],
+  // Not a mistake: it ends with its input.
+  ["a client that sends nothing", ["--user", "alice"], 0, /^$/],
+])("with %s, does not serve, says why on standard error, and creates nothing", ([, args, status, says]) => {
   using folder = temporaryFolder();
   const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
   const refused = spawnSync(process.execPath, [program, "serve", ...args], options);
   expect(refused).toMatchObject({ status, stdout: "" });
   expect(refused.stderr).toMatch(says);
-  expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
-});
-
-test("a client that sends nothing: the server ends and creates nothing", () => {
-  using folder = temporaryFolder();
-  const options = { cwd: folder.path, encoding: "utf8", input: "" } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, [program, "serve", "--user", "alice"], options);
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: "", stderr: "" });
   expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
 });

@@ -4,16 +4,17 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { connect } from "../stage/mcp-clients.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
-import { connect } from "./mcp-clients.ts";
 
 /** "ig" as tags, and a row of zero-width spaces. */
 const hidden = "hello\u{e0069}\u{e0067} a\u200b\u200bb";
 const shown = "hello\\u{e0069}\\u{e0067} a\\u200b\\u200bb";
+const tooLong = "c".repeat(4_096);
 const unseen = /[\u200b\u{e0000}-\u{e0fff}]/u;
 
 const entry = `---\nname: a\ndescription: ${hidden}\ntype: user\n---\nBody: ${hidden}\n`;
@@ -62,6 +63,7 @@ test("a plugin that does not have the rule", async () => {
         entries: [
           { name: "a", description: hidden },
           { name: "b\u200b", description: "x" },
+          { name: tooLong, description: "too long for a URI" },
         ],
       },
     },
@@ -77,9 +79,12 @@ test("a plugin that does not have the rule", async () => {
   expect(resources).toContainEqual(
     expect.objectContaining({ uri: "memory://careless/entry/b%E2%80%8B", name: "b\\u200b" }),
   );
+  // A name that no URI can express gets a URI that names nothing.
+  const uri = resources.find(({ description }) => description === "too long for a URI")?.uri ?? "";
+  await expect(client.readResource({ uri })).rejects.toMatchObject({ code: -32_602 });
   const template = { type: "ref/resource" as const, uri: "memory://careless/entry/{name}" };
   const { completion } = await client.complete({ ref: template, argument: { name: "name", value: "" } });
-  expect(completion.values).toEqual(["a"]);
+  expect(completion.values).toEqual(["a", tooLong]);
   const [entryRead, indexRead] = [
     await client.readResource({ uri: "memory://careless/entry/a" }),
     await client.readResource({ uri: "memory://careless/index" }),

@@ -1,31 +1,29 @@
 /** Tokens whose scopes say whether their requests may read, or also write. Each request counts for itself. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { legacyRequest, modernRequest, openSession } from "./http-requests.ts";
-import type { Answer } from "./http-requests.ts";
-import { openHttpStage } from "./http-stage.ts";
-import type { HttpStage, HttpStageOptions } from "./http-stage.ts";
-import { entry } from "./serve-process.ts";
+import { legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import type { Answer } from "../stage/http-requests.ts";
+import { openHttpStage } from "../stage/http.ts";
+import type { HttpStage, ServedHttp } from "../stage/http.ts";
+import { entry } from "../stage/serve-lines.ts";
 
 const scopes = { claim: "scope", read: "memcell:read", write: "memcell:write" };
 const publicUrl = "https://memory.example/mcp";
 const metadata = "https://memory.example/.well-known/oauth-protected-resource/mcp";
-const withScopes: HttpStageOptions = { token: { scopes }, publicUrl };
 
 let stage: HttpStage;
 beforeAll(async () => {
-  stage = await openHttpStage(withScopes);
+  stage = await openHttpStage({ token: { scopes }, publicUrl });
   const writing = await tokenWith("openid memcell:write");
   await toolCall(writing, "UpdateUserMemory", entry("a"));
 });
 afterAll(() => stage[Symbol.asyncDispose]());
 
 /** A token with a scope claim; none if it is `undefined`. */
-const tokenWith = (scope: unknown, of: HttpStage = stage): Promise<string> =>
-  of.issuer.token("alice", { claims: { scope, jti: "t-1" } });
+const tokenWith = (scope: unknown): Promise<string> => stage.issuer.token("alice", { claims: { scope, jti: "t-1" } });
 
-const toolCall = (token: string, name: string, input: object, of: HttpStage = stage): Promise<Answer> =>
-  of.rpc(token, "tools/call", { name, arguments: input });
+const toolCall = (token: string, name: string, input: object): Promise<Answer> =>
+  stage.rpc(token, "tools/call", { name, arguments: input });
 
 interface RpcBody {
   readonly result?: { readonly tools?: readonly { name: string; annotations: object }[]; readonly isError?: boolean };
@@ -37,31 +35,30 @@ const toolsIn = (answer: Answer): string[] => bodyOf(answer).result?.tools?.map(
 
 const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory", "SearchUserMemory"];
 
-const claims: readonly { readonly name: string; readonly scope: unknown; readonly access: "read" | "write" | null }[] =
-  [
-    { name: "the scope to read", scope: "memcell:read", access: "read" },
-    { name: "the scope to write", scope: "memcell:write", access: "write" },
-    { name: "both scopes", scope: "memcell:read memcell:write", access: "write" },
-    { name: "a scope among others", scope: "openid memcell:read profile", access: "read" },
-    { name: "an array with the scope to read", scope: ["openid", "memcell:read"], access: "read" },
-    { name: "an array with the scope to write", scope: ["memcell:write"], access: "write" },
-    { name: "no claim", scope: undefined, access: null },
-    { name: "an empty text", scope: "", access: null },
-    { name: "null", scope: null, access: null },
-    { name: "other scopes", scope: "openid profile", access: null },
-    { name: "a longer name", scope: "memcell:readonly memcell:writes", access: null },
-    { name: "a name in other letters", scope: "Memcell:Read MEMCELL:WRITE", access: null },
-    { name: "a tab between scopes", scope: "openid\tmemcell:write", access: null },
-    { name: "a comma between scopes", scope: "memcell:read,memcell:write", access: null },
-    { name: "a text with two scopes in an array", scope: ["memcell:read memcell:write"], access: null },
-    { name: "an array with something that is no text", scope: ["memcell:write", 1], access: null },
-    { name: "an array in an array", scope: [["memcell:write"]], access: null },
-    { name: "an object", scope: { "memcell:write": true, includes: "memcell:write" }, access: null },
-    { name: "true", scope: true, access: null },
-  ];
+const claims: readonly (readonly [what: string, access: "read" | "write" | null, scope: unknown])[] = [
+  ["the scope to read", "read", "memcell:read"],
+  ["the scope to write", "write", "memcell:write"],
+  ["both scopes", "write", "memcell:read memcell:write"],
+  ["a scope among others", "read", "openid memcell:read profile"],
+  ["an array with the scope to read", "read", ["openid", "memcell:read"]],
+  ["an array with the scope to write", "write", ["memcell:write"]],
+  ["no claim", null, undefined],
+  ["an empty text", null, ""],
+  ["null", null, null],
+  ["other scopes", null, "openid profile"],
+  ["a longer name", null, "memcell:readonly memcell:writes"],
+  ["a name in other letters", null, "Memcell:Read MEMCELL:WRITE"],
+  ["a tab between scopes", null, "openid\tmemcell:write"],
+  ["a comma between scopes", null, "memcell:read,memcell:write"],
+  ["a text with two scopes in an array", null, ["memcell:read memcell:write"]],
+  ["an array with something that is no text", null, ["memcell:write", 1]],
+  ["an array in an array", null, [["memcell:write"]]],
+  ["an object", null, { "memcell:write": true, includes: "memcell:write" }],
+  ["true", null, true],
+];
 
-test.for(claims)("a token with $name allows $access", async ({ scope, access }) => {
-  const before = stage.refusals.length;
+test.for(claims)("a token with %s allows %s", async ([, access, scope]) => {
+  stage.forget();
   const answer = await stage.rpc(await tokenWith(scope), "tools/list");
   if (access !== null) {
     expect(answer.status).toBe(200);
@@ -70,26 +67,12 @@ test.for(claims)("a token with $name allows $access", async ({ scope, access }) 
     return;
   }
   expect(answer.status).toBe(403);
-  expect(JSON.parse(answer.body)).toEqual({
-    jsonrpc: "2.0",
-    id: null,
-    error: { code: -32_000, message: "insufficient_scope" },
-  });
+  const error = { code: -32_000, message: "insufficient_scope" };
+  expect(JSON.parse(answer.body)).toEqual({ jsonrpc: "2.0", id: null, error });
   expect(answer.headers["www-authenticate"]).toBe(
     `Bearer error="insufficient_scope", scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
   );
-  expect(stage.refusals.slice(before)).toEqual([
-    { surface: "http", reason: "token-scope", userId: "alice", peer: "127.0.0.1" },
-  ]);
-});
-
-test("a refusal is in the audit log", async () => {
-  await using own = await openHttpStage(withScopes);
-  await own.rpc(await tokenWith("openid", own), "tools/list");
-  await own.runtime.close();
-  expect(own.records()).toContainEqual(
-    expect.objectContaining({ kind: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
-  );
+  expect(stage.refusals).toEqual([{ surface: "http", reason: "token-scope", userId: "alice", peer: "127.0.0.1" }]);
 });
 
 test("a token that may only read calls what changes nothing, and everything else is unknown and on record", async () => {
@@ -171,33 +154,36 @@ test("challenges and metadata name the scopes", async () => {
   expect(JSON.parse(found.body)).toMatchObject({ scopes_supported: ["memcell:read", "memcell:write"] });
 });
 
-test("a token without a scope counts in its user's rate, and not as a bad token", async () => {
-  await using own = await openHttpStage({ ...withScopes, requestsPerMinute: 2 });
-  const token = await tokenWith("openid", own);
+test("a token without a scope counts in its user's rate, and not as a bad token; its refusal is in the audit log", async () => {
+  await using own = await openHttpStage({ token: { scopes }, requestsPerMinute: 2 });
+  const token = await own.issuer.token("alice", { claims: { scope: "openid" } });
   const statuses = [];
   for (let at = 0; at < 3; at++) statuses.push((await own.rpc(token, "tools/list")).status);
   expect(statuses).toEqual([403, 403, 429]);
+  await own.runtime.close();
+  expect(own.records()).toContainEqual(
+    expect.objectContaining({ kind: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
+  );
 });
 
 test("claim and names can be others, and then the usual ones count nothing", async () => {
-  await using own = await openHttpStage({
+  await using own = await stage.serve({
     token: { scopes: { claim: "scp", read: "Memory.Read", write: "Memory.Write" } },
   });
   const allowing = async (of: object): Promise<number> =>
-    (await own.rpc(await own.issuer.token("alice", { claims: { ...of } }), "tools/list")).status;
+    (await own.rpc(await stage.issuer.token("alice", { claims: { ...of } }), "tools/list")).status;
   expect(await allowing({ scp: ["Memory.Read"] })).toBe(200);
   expect(await allowing({ scp: "User.Read Memory.Write" })).toBe(200);
   expect(await allowing({ scope: "Memory.Write" })).toBe(403);
   expect(await allowing({ scp: "memcell:write", scope: "memcell:write" })).toBe(403);
-  await using odd = await openHttpStage({ token: { scopes: { ...scopes, claim: "__proto__" } } });
-  expect((await odd.rpc(await tokenWith("memcell:write", odd), "tools/list")).status).toBe(403);
+  await using odd = await stage.serve({ token: { scopes: { ...scopes, claim: "__proto__" } } });
+  expect((await odd.rpc(await tokenWith("memcell:write"), "tools/list")).status).toBe(403);
 });
 
 test("without the setting, scopes mean nothing", async () => {
-  await using own = await openHttpStage({ publicUrl });
+  await using own: ServedHttp = await stage.serve({ publicUrl });
   for (const scope of [undefined, "memcell:read", "openid", 7]) {
-    const answer = await own.rpc(await tokenWith(scope, own), "tools/list");
-    expect(toolsIn(answer)).toContain("UpdateUserMemory");
+    expect(toolsIn(await own.rpc(await tokenWith(scope), "tools/list"))).toContain("UpdateUserMemory");
   }
   const found = await own.ask({ method: "GET", path: "/.well-known/oauth-protected-resource/mcp" });
   expect(JSON.parse(found.body)).not.toHaveProperty("scopes_supported");

@@ -3,12 +3,11 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { clientLabel } from "../../host/serve/mcp/served-user.ts";
-import { readRecords } from "../audit/audited-stage.ts";
+import { clientKinds, connect } from "../stage/mcp-clients.ts";
+import { readRecords } from "../stage/runtime.ts";
+import { ServeLines } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags } from "../support/test-plugin.ts";
-import { clientKinds, connect } from "./mcp-clients.ts";
-import { ServeProcess } from "./serve-process.ts";
 
 test.for(clientKinds)("each call's labels name the transport and the client: %s", async (kind) => {
   using folder = temporaryFolder();
@@ -29,26 +28,25 @@ test.for(clientKinds)("each call's labels name the transport and the client: %s"
   ]);
 });
 
-test("turns an invalid client name into a valid label, and the call goes on", async () => {
+test.for([
+  { what: "empty names", client: { name: "", version: "" }, label: null },
+  { what: "a name alone", client: { name: "a", version: "" }, label: "a/" },
+  { what: "control characters", client: { name: "a\u001b[2J", version: "1\u007f\n\0" }, label: "a?[2J/1???" },
+  { what: "a long name", client: { name: "é".repeat(300), version: "1" }, label: "?".repeat(256) },
+  {
+    what: "a very long one",
+    client: { name: `\u202e${"n".repeat(5_000)}`, version: "1" },
+    label: `?${"n".repeat(255)}`,
+  },
+])("of $what, the label has printable letters only, and the call goes on", async ({ client, label }) => {
   using folder = temporaryFolder();
   const logFile = join(folder.path, "log", "audit.jsonl");
-  await using served = new ServeProcess(["--user", "alice", "--data", folder.path, "--audit-log", logFile]);
-  const clientInfo = { name: `\u202e${"n".repeat(5_000)}`, version: "\n\0" };
-  await served.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  await using served = await ServeLines.open(
+    ["--user", "alice", "--data", folder.path, "--audit-log", logFile],
+    client,
+  );
   expect(await served.call("ReadUserMemory", { name: "a" })).toMatchObject({ result: { isError: true } });
-  expect(readRecords(logFile).filter(({ kind }) => kind === "call")).toMatchObject([
-    { code: "ENTRY_NOT_FOUND", labels: { client: `?${"n".repeat(255)}` } },
-  ]);
-});
-
-test.for([
-  { name: "none", client: undefined, label: null },
-  { name: "no names", client: {}, label: null },
-  { name: "names that are not texts", client: { name: 1, version: {} }, label: null },
-  { name: "empty names", client: { name: "", version: "" }, label: null },
-  { name: "a name alone", client: { name: "a" }, label: "a/" },
-  { name: "control characters", client: { name: "a\u001b[2J", version: "1\u007f" }, label: "a?[2J/1?" },
-  { name: "a long name", client: { name: "é".repeat(300), version: "1" }, label: "?".repeat(256) },
-])("the label of $name", ({ client, label }) => {
-  expect(clientLabel(client)).toBe(label);
+  const record = readRecords(logFile).find(({ kind }) => kind === "call");
+  expect(record).toMatchObject({ code: "ENTRY_NOT_FOUND" });
+  expect((record as { labels: { client?: string } }).labels.client ?? null).toBe(label);
 });

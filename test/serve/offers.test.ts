@@ -1,14 +1,16 @@
 /** What the official clients get of one user's memory, in every revision that they support. */
 import { join } from "node:path";
 
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { openHttpStage } from "../stage/http.ts";
+import { clientKinds, connect } from "../stage/mcp-clients.ts";
+import type { Connected } from "../stage/mcp-clients.ts";
+import { entry } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags } from "../support/test-plugin.ts";
 import { userFolderNames, writeUserFiles } from "../support/user-files.ts";
-import { clientKinds, connect } from "./mcp-clients.ts";
-import type { Connected } from "./mcp-clients.ts";
-import { entry } from "./serve-process.ts";
 
 const namesOf = (count: number): string[] => Array.from({ length: count }, (_, index) => `e-${1000 + index}`);
 
@@ -20,8 +22,44 @@ function writeEntries(dataDir: string, userId: string, names: readonly string[])
     `---\nname: ${name}\ndescription: About ${name}\ntype: user\ncreated: "2026-01-01T00:00:00.000Z"\n` +
       `updated: "2026-01-01T00:00:00.000Z"\n---\nBody of ${name}`,
   ]);
-  writeUserFiles(dataDir, { [userId]: { "memory/MEMORY.md": lines.join(""), ...Object.fromEntries(facts) } });
+  writeUserFiles(dataDir, {
+    [userId]: { "memory/MEMORY.md": lines.join(""), "runs/p/run-1/000001.jsonl": event, ...Object.fromEntries(facts) },
+  });
 }
+
+const annotations = (isReading: boolean): object => ({
+  readOnlyHint: isReading,
+  destructiveHint: !isReading,
+  idempotentHint: isReading,
+  openWorldHint: false,
+});
+
+/** Writes, finds, updates, reads and fails, as one user. */
+async function goThrough(client: Client, own: string): Promise<void> {
+  const call = (name: string, input: object) => client.callTool({ name, arguments: { ...input } });
+  const written = await call("memory_write", { key: "editor", content: `${own} uses Helix`, target: "summary" });
+  expect(written).toMatchObject({
+    structuredContent: { success: true, data: { key: "editor", target: "summary", path: "MEMORY.md" } },
+  });
+  expect(JSON.parse((written.content as { text: string }[])[1]?.text ?? "")).toEqual(written.structuredContent);
+  const found = await call("memory_search", { query: "HELIX" });
+  expect(found.structuredContent).toMatchObject({
+    success: true,
+    data: { results: [{ content: `${own} uses Helix` }] },
+  });
+  const updated = await call("memory_update", { key: "editor", content: `${own} uses vi` });
+  expect(updated.structuredContent).toMatchObject({ success: true, data: { kind: "summary" } });
+  const read = await call("memory_read", { key: "editor" });
+  expect(read.structuredContent).toMatchObject({ success: true, data: { content: `${own} uses vi`, tags: [] } });
+  const taken = await call("memory_write", { key: "editor", content: "again" });
+  expect(taken.structuredContent).toBeUndefined();
+  expect(taken).toMatchObject({
+    isError: true,
+    _meta: { "memcell/error": { code: "MEMORY_KEY_EXISTS", of: "NAME_CONFLICT", blame: "caller", retryable: false } },
+  });
+}
+
+const event = '{"type":"planner_note","timestamp":"2026-01-02T03:04:05Z","data":{"note":"n"},"labels":{}}\n';
 
 describe.for(clientKinds)("client: %s", (kind) => {
   const folder = temporaryFolder();
@@ -48,25 +86,53 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(client.getInstructions()).toContain("memory://index");
   });
 
-  test("tools are annotated according to their grants", async () => {
+  test("tools of all plugins are annotated according to their grants", async () => {
     const { tools } = await served.client.listTools();
-    const annotations = Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]));
-    const changing = { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: false };
-    const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
-    expect(annotations).toMatchObject({
-      UpdateUserMemory: changing,
-      ReadUserMemory: reading,
-      SearchUserMemory: reading,
-      memory_write: changing,
-      memory_update: changing,
-      memory_read: reading,
-      memory_search: reading,
+    const writing = ["UpdateUserMemory", "memory_write", "memory_update"];
+    const reading = ["ReadUserMemory", "SearchUserMemory", "memory_read", "memory_search", "ReadRunHistory"];
+    expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.annotations]))).toMatchObject({
+      ...Object.fromEntries(writing.map((name) => [name, annotations(false)])),
+      ...Object.fromEntries(reading.map((name) => [name, annotations(true)])),
     });
     expect(tools.find(({ name }) => name === "UpdateUserMemory")).toMatchObject({
       description: expect.stringContaining("upsert"),
       inputSchema: { type: "object", required: ["action", "name"] },
       outputSchema: { type: "object", required: ["name", "outcome", "path", "trashed"] },
     });
+    const ofJournal = tools.filter(({ name }) => name.startsWith("memory_"));
+    expect(ofJournal.map(({ name }) => name)).toEqual(
+      [["memory_write", "memory_update", "memory_read", "memory_search"]].flat(),
+    );
+    for (const { outputSchema } of ofJournal) {
+      expect(outputSchema).toMatchObject({ type: "object", required: ["success", "data"] });
+    }
+  });
+
+  test("a run is read with its tool, and is no resource", async () => {
+    const run = await served.client.callTool({ name: "ReadRunHistory", arguments: { agentId: "p", runId: "run-1" } });
+    expect(run.structuredContent).toMatchObject({ events: [{ type: "planner_note", note: "n" }] });
+    const read = served.client.readResource({ uri: "memory://run-history/entry/p%2Frun-1" });
+    await expect(read).rejects.toThrow(/not found/i);
+  });
+
+  test("with the journal alone, a client gets its tools and its entries", async () => {
+    await using own = await connect(kind, ["--user", "carol", "--data", folder.path, "--plugin", "journal"]);
+    const { client } = own;
+    expect(client.getServerCapabilities()).toHaveProperty("prompts");
+    expect(client.getInstructions()).toMatch(/^The journal /);
+    expect(client.getInstructions()).not.toContain("ReadUserMemory");
+    await goThrough(client, "alice");
+    const uri = "memory://journal/entry/editor";
+    const { contents } = await client.readResource({ uri });
+    expect(contents).toMatchObject([{ uri, mimeType: "text/markdown", text: "alice uses vi" }]);
+    for (const listed of ["memory://index", "memory://journal/index"]) {
+      const read = await client.readResource({ uri: listed });
+      expect(read.contents).toMatchObject([{ text: expect.stringContaining("editor") as string }]);
+    }
+    const strange = client.readResource({ uri: "memory://user-memory/entry/editor" });
+    await expect(strange).rejects.toMatchObject({ code: -32602 });
+    const absent = client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
+    await expect(absent).rejects.toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
   });
 
   test("a call's answer is a sentence and its data as text, and the same data as structured content", async () => {
@@ -94,13 +160,11 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(JSON.parse(texts[1] ?? "")).toEqual(failure);
   });
 
-  test.for([
-    { name: "no arguments", args: undefined },
-    { name: "an unknown field", args: { name: "x", path: "/etc/passwd" } },
-    { name: "too large an input", args: { name: "x".repeat(600_000) } },
-  ])("invalid input is reported with its issues: $name", async ({ args }) => {
-    const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: args });
-    expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
+  test("invalid input is reported with its issues", async () => {
+    for (const args of [undefined, { name: "x", path: "/etc/passwd" }, { name: "x".repeat(600_000) }]) {
+      const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: args });
+      expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
+    }
   });
 
   test("an unknown tool, or one of the host's own, is an error of the request", async () => {
@@ -197,4 +261,24 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(messages[0]?.content).toMatchObject({ text: "Nothing is remembered about the user yet." });
     expect(userFolderNames(dataDir)).toEqual(["alice"]);
   });
+});
+
+test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s), each user has their own journal", async (mode) => {
+  await using stage = await openHttpStage();
+  const [alice, bob] = [
+    await stage.client(await stage.issuer.token("alice"), mode),
+    await stage.client(await stage.issuer.token("bob"), mode),
+  ];
+  await goThrough(alice, "alice");
+  const strange = await bob.callTool({ name: "memory_read", arguments: { key: "editor" } });
+  expect(strange).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "MEMORY_KEY_NOT_FOUND" } } });
+  await Promise.all([goThrough(bob, "bob"), alice.callTool({ name: "memory_search", arguments: { query: "bob" } })]);
+  const found = await alice.callTool({ name: "memory_search", arguments: { query: "" } });
+  expect(found.structuredContent).toMatchObject({ data: { results: [{ content: "alice uses vi" }] } });
+  expect(JSON.stringify(found)).not.toContain("bob");
+  const ofBob = stage.records().filter(({ userId, tool }) => userId === "bob" && tool === "memory_write");
+  expect(ofBob.filter(({ kind }) => kind === "call")).toMatchObject([
+    { plugin: { name: "journal" }, code: null },
+    { plugin: { name: "journal" }, code: "MEMORY_KEY_EXISTS" },
+  ]);
 });

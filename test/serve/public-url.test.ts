@@ -7,8 +7,8 @@ import { expect, test } from "vitest";
 
 import { blocksIn, commandLinesIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { HttpProcess } from "../stage/http-process.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { HttpProcess } from "./http-process.ts";
 
 const metadataPath = "/.well-known/oauth-protected-resource";
 const get = (path: string, host: string): object => ({ method: "GET", path, headers: { host } });
@@ -55,20 +55,16 @@ test("the config file of host/config/README.md serves the metadata of the resour
   await expectMetadata(served);
 });
 
-test("without a public URL, a server with tokens says in one line what it does not serve", async () => {
+const tokens = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
+const notServed = `memcell serve: ${metadataPath} is not served, so clients cannot find out who issues tokens; to serve it, set serve.publicUrl (--public-url)`;
+
+test.for([
+  { what: "a server with tokens says in one line what it does not serve", args: tokens, says: [notServed] },
+  { what: "a server of one user has no issuer to tell, and says nothing", args: ["--user", "alice"], says: [] },
+])("without a public URL, $what", async ({ args, says }) => {
   using folder = temporaryFolder();
-  const tokens = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
-  await using served = new HttpProcess(tokens, { cwd: folder.path });
+  await using served = new HttpProcess(args, { cwd: folder.path });
   expect((await served.ask(get(metadataPath, "127.0.0.1"))).status).toBe(404);
   const { lines } = await served.end();
-  expect(lines.filter((line) => line.includes("--public-url"))).toEqual([
-    `memcell serve: ${metadataPath} is not served, so clients cannot find out who issues tokens; to serve it, set serve.publicUrl (--public-url)`,
-  ]);
-});
-
-test("a server of one user has no issuer to tell, and says nothing", async () => {
-  using folder = temporaryFolder();
-  await using served = new HttpProcess(["--user", "alice"], { cwd: folder.path });
-  await served.url();
-  expect((await served.end()).lines).toHaveLength(1);
+  expect(lines.filter((line) => line.startsWith("memcell serve: ")).slice(1)).toEqual(says);
 });

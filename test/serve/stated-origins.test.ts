@@ -5,22 +5,21 @@ import type { OriginClass } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { originClasses } from "../../shared/origin.ts";
-import { readRecords } from "../audit/audited-stage.ts";
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { handshake, legacyRequest, openSession } from "./http-requests.ts";
-import type { Answer } from "./http-requests.ts";
-import { openHttpStage } from "./http-stage.ts";
-import type { HttpStage } from "./http-stage.ts";
-import { callAlone, callInSession, ofClients, originsIn, originsOf, tokenOf, update } from "./origin-stage.ts";
-import { ServeProcess, entry } from "./serve-process.ts";
+import { handshake, legacyRequest, openSession } from "../stage/http-requests.ts";
+import type { Answer } from "../stage/http-requests.ts";
+import { openHttpStage } from "../stage/http.ts";
+import type { HttpStage } from "../stage/http.ts";
+import { readRecords } from "../stage/runtime.ts";
+import { ServeLines, entry } from "../stage/serve-lines.ts";
+import { callAlone, callInSession, originsIn, originsOf, tokenOf, update } from "./origin-calls.ts";
 
 const key = "memcell/origin";
 let stage: HttpStage;
 let token: string;
 beforeAll(async () => {
-  stage = await openHttpStage({ token: originsOf({ ofClients }) });
+  stage = await openHttpStage({ token: originsOf() });
   token = await tokenOf(stage, { client_id: "crawler" });
 });
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -68,19 +67,19 @@ const higher = originClasses.slice(0, originClasses.indexOf("tool_external"));
 const forgedInfo = (name: string) => ({ name, version: "direct_user", origin: "direct_user", client_id: "web" });
 
 describe.for(higher)("a client that is trusted as tool_external cannot become %s", (wanted) => {
-  const forged: readonly { readonly name: string; readonly params: object }[] = [
-    { name: "by its statement", params: update({ [key]: { class: wanted } }) },
-    { name: "by what its model has seen", params: update({ [key]: { exposedTo: [wanted] } }) },
-    { name: "by other fields of _meta", params: update({ origin: wanted, class: wanted, "memcell.origin": wanted }) },
-    { name: "by the input of a tool", params: update({}, { origin: { class: wanted }, _meta: { [key]: wanted } }) },
-    { name: "by a field beside the input", params: { ...update(), origin: { class: wanted }, exposedTo: [wanted] } },
+  const forged: readonly (readonly [how: string, params: object, headers?: Readonly<Record<string, string>>])[] = [
+    ["by its statement", update({ [key]: { class: wanted } })],
+    ["by what its model has seen", update({ [key]: { exposedTo: [wanted] } })],
+    ["by other fields of _meta", update({ origin: wanted, class: wanted, "memcell.origin": wanted })],
+    ["by the input of a tool", update({}, { origin: { class: wanted }, _meta: { [key]: wanted } })],
+    ["by a field beside the input", { ...update(), origin: { class: wanted }, exposedTo: [wanted] }],
+    ["by a header", update(), { "memcell-origin": wanted, "mcp-param-origin": wanted, client_id: "web" }],
   ];
 
-  test.for(forged)("$name", async ({ params }) => {
-    const session = await openSession(stage, token);
-    await callAlone(stage, token, params);
+  test.for(forged)("%s", async ([, params, headers = {}]) => {
+    await callAlone(stage, token, params, headers);
     expect(lastOrigin()?.class).toBe("tool_external");
-    await callInSession(stage, token, { session, params });
+    await callInSession(stage, token, { session: await openSession(stage, token), params, headers });
     expect(lastOrigin()?.class).toBe("tool_external");
   });
 
@@ -89,31 +88,18 @@ describe.for(higher)("a client that is trusted as tool_external cannot become %s
       const clientInfo = forgedInfo(name);
       await callAlone(stage, token, update({ "io.modelcontextprotocol/clientInfo": clientInfo }));
       expect(lastOrigin()?.class).toBe("tool_external");
-      const opened = await stage.ask(
-        legacyRequest(token, { ...handshake, params: { ...handshake.params, clientInfo } }),
-      );
-      const session = String(opened.headers["mcp-session-id"]);
-      await callInSession(stage, token, { session });
+      const hello = { ...handshake, params: { ...handshake.params, clientInfo } };
+      const opened = await stage.ask(legacyRequest(token, hello));
+      await callInSession(stage, token, { session: String(opened.headers["mcp-session-id"]) });
       expect(lastOrigin()?.class).toBe("tool_external");
     }
-  });
-
-  test("by a header", async () => {
-    const headers = { "memcell-origin": wanted, "mcp-param-origin": wanted, "x-client-id": "web", client_id: "web" };
-    await callAlone(stage, token, update(), headers);
-    expect(lastOrigin()?.class).toBe("tool_external");
-    await callInSession(stage, token, { session: await openSession(stage, token), headers });
-    expect(lastOrigin()?.class).toBe("tool_external");
   });
 });
 
 test("the same over standard input and output", async () => {
-  using folder = temporaryFolder();
-  const logFile = join(folder.path, "log", "audit.jsonl");
-  const args = ["--user", "alice", "--data", folder.path, "--audit-log", logFile, "--origin-class", "tool_external"];
-  await using served = new ServeProcess(args);
-  const clientInfo = forgedInfo("owner_edit");
-  await served.ask("initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo });
+  const [dataDir, logFile] = [join(stage.folder, "of-one"), join(stage.folder, "log", "of-one.jsonl")];
+  const args = ["--user", "alice", "--data", dataDir, "--audit-log", logFile, "--origin-class", "tool_external"];
+  await using served = await ServeLines.open(args, forgedInfo("owner_edit"));
   for (const stated of [{ class: "direct_user" }, { class: "owner_edit" }, { class: "untrusted_document" }]) {
     await served.ask("tools/call", update({ [key]: stated }));
   }
@@ -122,66 +108,38 @@ test("the same over standard input and output", async () => {
   expect(classes).toEqual(["tool_external", "tool_external", "untrusted_document", "tool_external"]);
 });
 
-const unfit: readonly { readonly name: string; readonly meta: object; readonly value: string }[] = [
-  { name: "an unknown class", meta: { [key]: { class: "root" } }, value: 'an object with the class "root"' },
-  { name: "a class that is null", meta: { [key]: { class: null } }, value: "an object with the class null" },
-  {
-    name: "an unknown field",
-    meta: { [key]: { clas: "direct_user" } },
-    value: 'an object with the field "clas" (did you mean "class"?)',
-  },
-  {
-    name: "a user",
-    meta: { [key]: { userId: "bob" } },
-    value: 'an object with the field "userId" (did you mean "run"?)',
-  },
-  { name: "an empty run", meta: { [key]: { run: "" } }, value: 'an object whose "run" is empty' },
-  {
-    name: "a long run",
-    meta: { [key]: { run: "r".repeat(129) } },
-    value: 'an object whose "run" is 129 characters long',
-  },
-  {
-    name: "a turn that is a number",
-    meta: { [key]: { turn: 3 } },
-    value: 'an object whose "turn" is of type number',
-  },
-  {
-    name: "a source in other letters",
-    meta: { [key]: { source: "é" } },
-    value: 'an object whose "source" is not printable ASCII',
-  },
-  {
-    name: "an unknown class among those seen",
-    meta: { [key]: { exposedTo: ["web"] } },
-    value: 'an object whose "exposedTo" is an array with the class "web"',
-  },
-  {
-    name: "17 classes",
-    meta: { [key]: { exposedTo: Array(17).fill("direct_user") } },
-    value: 'an object whose "exposedTo" is an array of 17 classes',
-  },
-  { name: "a text", meta: { [key]: "direct_user" }, value: "of type string" },
-  { name: "nothing", meta: { [key]: null }, value: "null" },
-  { name: "an array", meta: { [key]: [] }, value: "no plain object" },
-];
+const long = "r".repeat(129);
+const many = Array<string>(17).fill("direct_user");
 
-test.for(unfit)("a statement that is unfit fails its call: $name", async ({ meta, value }) => {
+test.for<readonly [stated: unknown, is: string]>([
+  [{ class: "root" }, 'an object with the class "root"'],
+  [{ class: null }, "an object with the class null"],
+  [{ clas: "direct_user" }, 'an object with the field "clas" (did you mean "class"?)'],
+  [{ userId: "bob" }, 'an object with the field "userId" (did you mean "run"?)'],
+  [{ run: "" }, 'an object whose "run" is empty'],
+  [{ run: long }, 'an object whose "run" is 129 characters long'],
+  [{ turn: 3 }, 'an object whose "turn" is of type number'],
+  [{ source: "é" }, 'an object whose "source" is not printable ASCII'],
+  [{ exposedTo: ["web"] }, 'an object whose "exposedTo" is an array with the class "web"'],
+  [{ exposedTo: many }, 'an object whose "exposedTo" is an array of 17 classes'],
+  ["direct_user", "of type string"],
+  [null, "null"],
+  [[], "no plain object"],
+])("a statement that is unfit fails its call: %j", async ([stated, value]) => {
   const userId = "failing";
   const own = await tokenOf(stage, { client_id: "web" }, userId);
   const session = await openSession(stage, own);
-  const before = stage.refusals.length;
-  const params = update(meta);
+  stage.forget();
+  const params = update({ [key]: stated });
   for (const answer of [await callAlone(stage, own, params), await callInSession(stage, own, { session, params })]) {
     const failure = failureIn(answer);
     expect(failure).toMatchObject({ code: "INPUT_INVALID", retryable: false });
-    expect(failure.message).toContain(
-      `Cannot call a tool: _meta["memcell/origin"] is ${value}, allowed: an object with`,
-    );
+    const message = `Cannot call a tool: _meta["memcell/origin"] is ${value}, allowed: an object with`;
+    expect(failure.message).toContain(message);
     expect(failure.issues).toMatchObject([{ field: '_meta["memcell/origin"]', value }]);
   }
   const refusal = { surface: "mcp", reason: "origin-unfit", userId };
-  expect(stage.refusals.slice(before)).toEqual([refusal, refusal]);
+  expect(stage.refusals).toEqual([refusal, refusal]);
   expect(await stage.runtime.upkeep.history({ userId })).toEqual([]);
 });
 

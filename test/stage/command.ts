@@ -54,3 +54,5 @@ async function run(args: readonly string[], { stdin = "", env = process.env, cwd
     if (cwd !== undefined) process.chdir(before);
   }
 }
+
+export { runCommand };

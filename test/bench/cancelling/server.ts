@@ -8,8 +8,8 @@ import { fileURLToPath } from "node:url";
 
 import { exportSPKI, generateKeyPair, SignJWT } from "jose";
 
-import { modernRequest } from "../../serve/http-requests.ts";
-import { audience, issuer } from "../../serve/token-issuer.ts";
+import { modernRequest } from "../../stage/http-requests.ts";
+import { audience, issuer } from "../../stage/token-issuer.ts";
 import { writeUserFiles } from "../../support/user-files.ts";
 import { journalFiles } from "../journal/files.ts";
 

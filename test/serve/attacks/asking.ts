@@ -1,4 +1,8 @@
-/** What a well-behaved client of either revision sends. Each attack changes one part of it. */
+/**
+ * What a well-behaved client of either revision sends. Each attack changes one part of it. In targets, headers and bodies,
+ * `$user`, `$entry`, `$session`, `$store` and `$expired` stand for the victim's, `$alice` and `$own` for alice's token
+ * and session.
+ */
 export type HeaderLine = readonly [name: string, value: string];
 
 export interface Ask {
@@ -28,18 +32,18 @@ export function modern(method: string, params: object = {}, meta: object = {}): 
   return post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }), headers);
 }
 
-/** A message of the 2025 revisions, in a session. */
-export function inSession(session: string, method: string, params: object = {}): Ask {
-  return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }));
+/** A message of the 2025 revisions, in alice's session or another. */
+export function inSession(method: string, params: object = {}, session = "$own"): Ask {
+  return rawInSession(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), session);
 }
 
 /** A notification in a session. It gets no answer. */
-export function notification(session: string, method: string, params: object = {}): Ask {
-  return rawInSession(session, JSON.stringify({ jsonrpc: "2.0", method, params }));
+export function notification(method: string, params: object = {}, session = "$own"): Ask {
+  return rawInSession(JSON.stringify({ jsonrpc: "2.0", method, params }), session);
 }
 
 /** Any body in a session. */
-export function rawInSession(session: string, body: string | Buffer): Ask {
+export function rawInSession(body: string | Buffer, session = "$own"): Ask {
   return post(body, [accept, json, ["Mcp-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", session]]);
 }
 
@@ -52,6 +56,10 @@ export function initialize(clientName = "attacker", params: object = {}): Ask {
 
 /** The call that most attacks modify. Both users have an entry of this name. */
 export const readPlan: Ask = modern("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
+
+/** The same call in a session. */
+export const readPlanIn = (session: string): Ask =>
+  inSession("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } }, session);
 
 function post(body: string | Buffer, headers: readonly HeaderLine[]): Ask {
   return { method: "POST", target: "/mcp", headers, body };
@@ -68,10 +76,6 @@ export function callTool(name: string, input: unknown): Ask {
   return modern("tools/call", { name, arguments: input });
 }
 
-/** The same call in a session. */
-export const readPlanIn = (session: string): Ask =>
-  inSession(session, "tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
-
 /** A request without a body, as used to open streams and end sessions. */
 export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => ({
   method,
@@ -79,6 +83,13 @@ export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => 
   headers: [accept, ...headers],
   body: "",
 });
+
+/** Adds the token, unless the request has another or asks for none. */
+export function authorised(ask: Ask, token: string): Ask {
+  const isAuthorised = ask.headers.some(([name]) => name.toLowerCase() === "authorization");
+  if (isAuthorised || ask.isAnonymous) return ask;
+  return { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${token}`]] };
+}
 
 /** The bytes sent. The server closes the connection after its answer, unless a header says otherwise. */
 export function bytesOf({ method, target, headers, body }: Ask): Buffer {

@@ -1,15 +1,15 @@
 /** One attempt and its expected outcome. */
+import { refusals } from "../../stage/http.ts";
 import type { Ask } from "./asking.ts";
-import { bytesOf } from "./asking.ts";
-import type { Sent } from "./http-exchange.ts";
+import type { Sent } from "./exchange.ts";
 import { aliceBody } from "./stage.ts";
-import type { Stage, Victim } from "./stage.ts";
+import type { Scene } from "./stage.ts";
 
 export interface Attack {
   readonly title: string;
   readonly expected: Expected;
-  /** Makes what is sent to reach the victim. An `Ask` gets alice's token, unless it has another or asks for none. */
-  readonly make: (victim: Victim, stage: Stage) => Ask | Sent | Promise<Ask | Sent>;
+  /** What is sent to reach the victim. An `Ask` gets alice's token, unless it has another or asks for none. */
+  readonly sent: Ask | ((scene: Scene) => Ask | Sent | Promise<Ask | Sent>);
 }
 
 export interface Expected {
@@ -17,26 +17,31 @@ export interface Expected {
   readonly kind: "refused" | "served";
   /** The answers' status codes, in order. */
   readonly statuses: readonly number[];
-  /** The audit records that it causes. */
+  /** What is recorded. */
   readonly records: readonly string[];
-  /** Recorded only after the connection has ended. */
-  readonly isLate?: true;
   /** A part of the last answer. */
   readonly says?: string | undefined;
 }
 
-/** One row of a table: what is tried, the expected outcome, and what is sent. */
-export const row = (title: string, expected: Expected, make: Attack["make"]): Attack => ({ title, expected, make });
+/** One row of a table. */
+export const row = (title: string, expected: Expected, sent: Attack["sent"]): Attack => ({ title, expected, sent });
 
-/** Refused by the HTTP checks, before anything is called. */
-export const refused = (status: number, reason: string, by: "alice" | "nobody" = "alice"): Expected => ({
+type HttpReason = keyof typeof refusals.http;
+type StorageReason = keyof typeof refusals.storage;
+
+/** Refused by the HTTP checks, before anything is called, with the status of the reason. */
+export function refused(reason: HttpReason | StorageReason, by: "alice" | "nobody" = "nobody"): Expected {
+  const status = reason in refusals.http ? refusals.http[reason as HttpReason].status : 0;
+  const statuses = [status || refusals.storage[reason as StorageReason]];
+  return { kind: "refused", statuses, records: [`refused http ${reason} ${by}`] };
+}
+
+/** Refused by the SDK, and recorded with its status. */
+export const refusedBySdk = (status: number): Expected => ({
   kind: "refused",
   statuses: [status],
-  records: [`refused http ${reason} ${by}`],
+  records: [`refused http mcp-${status} alice`],
 });
-
-/** Refused for an invalid token. */
-export const badToken = (reason: string): Expected => refused(401, reason, "nobody");
 
 /** Refused by the tool, with an error that a model reads. */
 export const toolError = (code: string, tool = "ReadUserMemory"): Expected => ({
@@ -78,21 +83,9 @@ export const unknownMethod: Expected = refusedByMcp("method-unknown");
 export const unknownResource: Expected = refusedByMcp("resource-unknown");
 
 /** No tool has this name. */
-export const unknownTool = (tool: string, status = 200): Expected => ({
+export const unknownTool = (tool: string): Expected => ({
   kind: "refused",
-  statuses: [status],
+  statuses: [200],
   records: [`call ${tool} alice TOOL_UNKNOWN`],
   says: "-32602",
 });
-
-/** The bytes that are sent. */
-export function sentFor(made: Ask | Sent, { alice }: Stage): Sent {
-  return "bytes" in made ? made : { bytes: [bytesOf(authorised(made, alice.token))] };
-}
-
-/** Adds the token, unless the request has another or asks for none. */
-export function authorised(ask: Ask, token: string): Ask {
-  const isAuthorised = ask.headers.some(([name]) => name.toLowerCase() === "authorization");
-  if (isAuthorised || ask.isAnonymous) return ask;
-  return { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${token}`]] };
-}

@@ -1,36 +1,40 @@
 /**
- * A client with alice's valid token tries everything to reach bob. Each attempt is made twice: on bob, and on a user
- * who does not exist. Both get the same answer, nothing is written, everything is recorded, and no stream reports
- * another user's changes.
+ * A client with alice's valid token tries everything to reach bob. Nothing of his is in an answer, nothing is written,
+ * everything is recorded, and no stream reports another user's changes. One attempt in six is also made on a user who
+ * does not exist, others with each seed: both get the same answer.
  */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { runCommand } from "../../support/run-command.ts";
-import { sentFor } from "./attack.ts";
+import { verifyLog } from "../../stage/audit-log.ts";
+import { refusals } from "../../stage/http.ts";
+import type { ServerOptions } from "../../stage/http.ts";
+import { oneIn } from "../../stage/seed.ts";
 import type { Attack } from "./attack.ts";
 import { bodyAttacks } from "./bodies.ts";
 import { claimAttacks } from "./claims.ts";
-import { allowedOrigin, headerAttacks, hostAttacks } from "./headers.ts";
-import type { Sent } from "./http-exchange.ts";
+import { foreignAttacks, headerAttacks } from "./headers.ts";
+import { oneUserAttacks } from "./one-user.ts";
 import { resourceAttacks } from "./resource-uris.ts";
-import { command } from "./served-process.ts";
 import { sessionAttacks } from "./sessions.ts";
 import { connectionAttacks, smugglingAttacks } from "./smuggling.ts";
-import { Stage } from "./stage.ts";
-import type { Victim } from "./stage.ts";
+import { AttackStage } from "./stage.ts";
+import type { Served } from "./stage.ts";
 import { storageAttacks } from "./storage-routes.ts";
-import { methodAttacks, targetAttacks } from "./targets.ts";
-import { tokenFormAttacks } from "./token-forms.ts";
-import { tokenKeyAttacks } from "./token-keys.ts";
-import { tokenPlaceAttacks } from "./token-places.ts";
+import { targetAttacks } from "./targets.ts";
+import { tokenFormAttacks, tokenKeyAttacks, tokenPlaceAttacks } from "./tokens.ts";
 import { toolAttacks } from "./tool-calls.ts";
 import { expectWithstood } from "./withstand.ts";
 
+let stage: AttackStage;
+beforeAll(async () => {
+  stage = await AttackStage.open();
+});
+afterAll(async () => await stage[Symbol.asyncDispose]());
+
 const kinds: Readonly<Record<string, readonly Attack[]>> = {
   headers: headerAttacks,
-  "hosts and origins": hostAttacks,
-  paths: targetAttacks,
-  methods: methodAttacks,
+  "hosts and origins": foreignAttacks,
+  "paths and methods": targetAttacks,
   bodies: bodyAttacks,
   smuggling: smugglingAttacks,
   connections: connectionAttacks,
@@ -42,32 +46,32 @@ const kinds: Readonly<Record<string, readonly Attack[]>> = {
   "resource URIs": resourceAttacks,
   "tool calls": toolAttacks,
   "storage routes": storageAttacks,
+  "one user": oneUserAttacks,
 };
+const options: Readonly<Record<string, ServerOptions>> = {
+  "one user": { access: { kind: "one-user", userId: "alice" } },
+};
+const triedTwice = new Set(oneIn(6, Object.values(kinds).flat()));
 
-describe.each(Object.entries(kinds))("%s", (_kind, attacks) => {
-  let stage: Stage;
+describe.each(Object.entries(kinds))("%s", (kind, attacks) => {
+  let served: Served;
   beforeAll(async () => {
-    stage = await Stage.open(["--allowed-origin", allowedOrigin, "--storage", "--sharing-by-models"]);
+    served = await stage.serve(options[kind]);
   });
-  afterAll(async () => await stage[Symbol.asyncDispose]());
+  afterAll(async () => await served.close());
 
   test.each(attacks)("$expected.kind: $title", async (attack) => {
-    const { server, dataDir, victims } = stage;
-    const sentTo = async (victim: Victim): Promise<Sent> => sentFor(await attack.make(victim, stage), stage);
-    await expectWithstood(attack, victims, { server, dataDir, sentTo });
+    await expectWithstood(attack, { stage, served }, triedTwice.has(attack));
   });
 
-  test("afterwards: each user got only their own changes, nobody fetched the attacker's keys, and the log is intact", async () => {
-    const { alice, bob, trap, server, logFile } = stage;
+  test.runIf(kind !== "one user")("afterwards: each user got only their own changes", async () => {
+    const { alice, bob } = served;
     expect([alice.heard(), bob.heard()]).toEqual([[], []]);
-    await bob.writePlan("what bob writes");
+    await bob.writePlan();
     expect(await bob.hears(ownNews.length)).toEqual(ownNews);
-    await alice.writePlan("what alice writes");
+    await alice.writePlan();
     expect(await alice.hears(ownNews.length)).toEqual(ownNews);
     expect(await bob.hears(ownNews.length)).toEqual(ownNews);
-    expect(trap.visits).toBe(0);
-    expect(await server.end()).toBe(0);
-    expect(await runCommand(process.execPath, [command, "audit", "verify", logFile])).toContain("records");
   });
 });
 
@@ -80,3 +84,21 @@ const ownNews = [
   "listen: resources/updated memory://user-memory/entry/plan",
   "listen: resources/list_changed",
 ];
+
+/** Reasons that only time, load or a setting of the server bring about; other tests of this folder show them. */
+const notAttacked = [
+  ["closing", "key-unknown", "peer-limited", "keys-unavailable", "token-origin", "user-limited", "token-scope"],
+  ["user-busy", "sessions-full", "streams-full", "id-in-use"],
+].flat();
+
+test("there is an attack for each reason to refuse that a request alone can bring about", () => {
+  const records = Object.values(kinds).flatMap((attacks) => attacks.flatMap(({ expected }) => expected.records));
+  const tried = new Set(records.map((record) => /^refused http (\S+)/.exec(record)?.[1]));
+  expect(Object.keys(refusals.http).filter((reason) => !tried.has(reason))).toEqual(notAttacked);
+});
+
+test("at the end, nobody has fetched the attacker's keys, and the log is intact", async () => {
+  expect(stage.trapVisits).toBe(0);
+  await stage.http.runtime.close();
+  expect(verifyLog([stage.http.logFile]).findings).toEqual([]);
+});

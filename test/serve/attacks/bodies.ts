@@ -5,170 +5,112 @@ import { rawInSession, withHeaders } from "./asking.ts";
 import type { HeaderLine } from "./asking.ts";
 import { asAlice, refused, row } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
-import type { Victim } from "./stage.ts";
 
-type MakeBody = (victim: Victim) => string | Buffer;
+const body = (title: string, expected: Expected, text: string | Buffer, ...headers: readonly HeaderLine[]): Attack =>
+  row(title, expected, withHeaders(rawInSession(text), ...headers));
 
-const body = (title: string, expected: Expected, make: MakeBody, ...headers: readonly HeaderLine[]): Attack =>
-  row(title, expected, (victim, { alice }) => withHeaders(rawInSession(alice.session, make(victim)), ...headers));
-
-const unfit = refused(400, "body-unfit");
-const noMessage = refused(400, "body-no-message");
-const wrongType = refused(415, "body-type");
+const unfit = refused("body-unfit", "alice");
+const noMessage = refused("body-no-message", "alice");
+const wrongType = refused("body-type", "alice");
+const tooLarge = refused("body-too-large", "alice");
 
 const params = '{"name":"ReadUserMemory","arguments":{"name":"plan"}}';
 const plain = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`;
-/** The plain message with one part replaced. */
-const but =
-  (part: string, make: (victim: Victim) => string): MakeBody =>
-  (victim) =>
-    plain.replace(part, () => make(victim));
+const latin1 = (plan: string): Buffer => Buffer.from(plain.replace("plan", plan), "latin1");
 
-const twice: Attack[] = [
-  body(
-    "method twice",
-    unfit,
-    but('"method"', () => '"method":"ping","method"'),
-  ),
-  body(
-    "jsonrpc twice",
-    unfit,
-    but('"jsonrpc"', () => '"jsonrpc":"1.0","jsonrpc"'),
-  ),
-  body(
-    "id twice",
-    unfit,
-    but('"id"', () => '"id":2,"id"'),
-  ),
-  body(
-    "params twice",
-    unfit,
-    but('"params"', ({ userId }) => `"params":{"userId":"${userId}"},"params"`),
-  ),
-  body(
-    "the tool's name twice",
-    unfit,
-    but('"name":"Read', () => '"name":"PromptIndex","name":"Read'),
-  ),
-  body(
-    "arguments twice",
-    unfit,
-    but('"arguments"', ({ entry }) => `"arguments":{"name":"${entry}"},"arguments"`),
-  ),
-  body(
-    "the entry's name twice",
-    unfit,
-    but('{"name":"plan"', ({ entry }) => `{"name":"${entry}","name":"plan"`),
-  ),
-  body(
-    "the entry's name twice, once in escapes",
-    unfit,
-    but('{"name":"plan"', ({ entry }) => `{"n\\u0061me":"${entry}","name":"plan"`),
-  ),
-  body(
-    "method twice, once in escapes",
-    unfit,
-    but('"method"', () => '"\\u006dethod":"ping","method"'),
-  ),
-  body(
-    "a key twice, deep in the arguments",
-    unfit,
-    but('"name":"plan"', ({ userId }) => `"name":"plan","x":[{"y":{"user":"${userId}","user":"alice"}}]`),
-  ),
-  body(
-    "__proto__ in the arguments",
-    unfit,
-    but('"name":"plan"', ({ userId }) => `"name":"plan","__proto__":{"userId":"${userId}"}`),
-  ),
-  body(
-    "__proto__ in params",
-    unfit,
-    but('"arguments"', ({ userId }) => `"__proto__":{"userId":"${userId}"},"arguments"`),
-  ),
-  body(
-    "__proto__ of the message",
-    unfit,
-    but('"id"', ({ userId }) => `"__proto__":{"userId":"${userId}"},"id"`),
-  ),
-  body(
-    "__proto__ in escapes",
-    unfit,
-    but('"id"', ({ userId }) => `"\\u005f_proto__":{"userId":"${userId}"},"id"`),
-  ),
+/** A part of the plain message, and what stands there instead. */
+const instead: readonly (readonly [title: string, part: string, replacement: string])[] = [
+  ["method twice", '"method"', '"method":"ping","method"'],
+  ["jsonrpc twice", '"jsonrpc"', '"jsonrpc":"1.0","jsonrpc"'],
+  ["id twice", '"id"', '"id":2,"id"'],
+  ["params twice", '"params"', '"params":{"userId":"$user"},"params"'],
+  ["the tool's name twice", '"name":"Read', '"name":"PromptIndex","name":"Read'],
+  ["arguments twice", '"arguments"', '"arguments":{"name":"$entry"},"arguments"'],
+  ["the entry's name twice", '{"name":"plan"', '{"name":"$entry","name":"plan"'],
+  ["the entry's name twice, once in escapes", '{"name":"plan"', '{"n\\u0061me":"$entry","name":"plan"'],
+  ["method twice, once in escapes", '"method"', '"\\u006dethod":"ping","method"'],
+  ["a key twice, deep inside", '"name":"plan"', '"name":"plan","x":[{"y":{"user":"$user","user":"alice"}}]'],
+  ["__proto__ in the arguments", '"name":"plan"', '"name":"plan","__proto__":{"userId":"$user"}'],
+  ["__proto__ in params", '"arguments"', '"__proto__":{"userId":"$user"},"arguments"'],
+  ["__proto__ of the message", '"id"', '"__proto__":{"userId":"$user"},"id"'],
+  ["__proto__ in escapes", '"id"', '"\\u005f_proto__":{"userId":"$user"},"id"'],
+  ["65 levels", '"name":"plan"', `"name":"plan","x":${"[".repeat(65)}${"]".repeat(65)}`],
 ];
 
-const noObjects: Attack[] = [
-  body("a batch", noMessage, () => `[${plain}]`),
-  body("a batch of two", noMessage, ({ entry }) => `[${plain},${plain.replace("plan", entry)}]`),
-  body("an empty batch", noMessage, () => "[]"),
-  ...["1", '"tools/call"', "null", "true"].map((text) => body(`the message ${text}`, noMessage, () => text)),
-  ...['{"a":1}', "[1]", "null", "1.5", "1e400", "true", `"${"x".repeat(129)}"`].map((id) =>
-    body(
-      `an id that is ${id.slice(0, 12)}`,
-      noMessage,
-      but('"id":1', () => `"id":${id}`),
-    ),
-  ),
-  body("nothing", unfit, () => ""),
-  body("two messages", unfit, () => `${plain}${plain}`),
-  body("two messages in lines", unfit, () => `${plain}\n${plain}`),
-  body("text after the message", unfit, ({ userId }) => `${plain}#${userId}`),
-  body("a comma at the end", unfit, () => plain.replace(/\}$/, ",}")),
-  body("a comment", unfit, () => `/* */${plain}`),
-  body("single quotes", unfit, () => plain.replaceAll('"', "'")),
-  body("NUL before the message", unfit, () => `\0${plain}`),
-  body("NUL in a text", unfit, () => plain.replace("plan", "plan\0")),
-  body(
-    "65 levels",
-    unfit,
-    but('"name":"plan"', () => `"name":"plan","x":${"[".repeat(65)}${"]".repeat(65)}`),
-  ),
-  body("100,000 levels", unfit, () => "[".repeat(100_000)),
+/** Not one JSON text. */
+const broken: readonly (readonly [title: string, text: string | Buffer])[] = [
+  ["nothing", ""],
+  ["a bracket", "{"],
+  ["two messages", `${plain}${plain}`],
+  ["two messages in lines", `${plain}\n${plain}`],
+  ["text after the message", `${plain}#$user`],
+  ["a comma at the end", plain.replace(/\}$/, ",}")],
+  ["a comment", `/* */${plain}`],
+  ["single quotes", plain.replaceAll('"', "'")],
+  ["NUL before the message", `\0${plain}`],
+  ["NUL in a text", plain.replace("plan", "plan\0")],
+  ["100,000 levels", "[".repeat(100_000)],
+  ["8,193 values", JSON.stringify(Array(8_193).fill(0))],
+  ["a byte order mark", `\ufeff${plain}`],
+  ["UTF-16", Buffer.from(plain, "utf16le")],
+  ["UTF-16 with its mark", Buffer.from(`\ufeff${plain}`, "utf16le")],
+  ["an overlong slash", latin1("..\xc0\xaf..")],
+  ["an overlong quotation mark", latin1('plan\xc0\xa2,"userId":"x')],
+  ["half a surrogate pair", latin1("plan\xed\xa0\x80")],
+  ["a byte that is not UTF-8", latin1("plan\xff")],
+  ["gzip without a header", gzipSync(plain)],
 ];
 
-const encodings: Attack[] = [
-  body("a byte order mark", unfit, () => `\ufeff${plain}`),
-  body("UTF-16", unfit, () => Buffer.from(plain, "utf16le")),
-  body("UTF-16 with its mark", unfit, () => Buffer.from(`\ufeff${plain}`, "utf16le")),
-  body("an overlong slash", unfit, () => Buffer.from(plain.replace("plan", "..\xc0\xaf.."), "latin1")),
-  body("an overlong quotation mark", unfit, () =>
-    Buffer.from(plain.replace("plan", 'plan\xc0\xa2,"userId":"x'), "latin1"),
-  ),
-  body("half a surrogate pair", unfit, () => Buffer.from(plain.replace("plan", "plan\xed\xa0\x80"), "latin1")),
-  body("a byte that is not UTF-8", unfit, () => Buffer.from(plain.replace("plan", "plan\xff"), "latin1")),
-  ...["utf-7", "utf-16", "iso-8859-1", "utf-8;charset=utf-7", "'utf-8'"].map((charset) =>
-    body(`the charset ${charset}`, wrongType, () => plain, ["Content-Type", `application/json; charset=${charset}`]),
-  ),
-  body("the charset utf-8", asAlice, () => plain, ["Content-Type", "Application/JSON; charset=UTF-8"]),
-  ...[
-    "text/plain",
-    "text/json",
-    "application/x-www-form-urlencoded",
-    "multipart/form-data; boundary=x",
-    "application/json, text/plain",
-    "application/json-rpc",
-    "application/vnd.api+json",
-    "application/jsonp",
-    "",
-    "application/json;a=b",
-  ].map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, () => plain, ["Content-Type", type])),
-  body("gzip", wrongType, () => gzipSync(plain), ["Content-Encoding", "gzip"]),
-  body("a false gzip header", wrongType, () => plain, ["Content-Encoding", "gzip"]),
-  body("the encoding identity", wrongType, () => plain, ["Content-Encoding", "identity"]),
-  body("gzip without a header", unfit, () => gzipSync(plain)),
+const ids = ['{"a":1}', "[1]", "null", "1.5", "1e400", "true", `"${"x".repeat(129)}"`];
+
+const noMessages: Attack[] = [
+  body("a batch", noMessage, `[${plain}]`),
+  body("a batch of two", noMessage, `[${plain},${plain.replace("plan", "$entry")}]`),
+  body("an empty batch", noMessage, "[]"),
+  ...["1", '"tools/call"', "null", "true"].map((text) => body(`the message ${text}`, noMessage, text)),
+  ...ids.map((id) => body(`an id that is ${id.slice(0, 12)}`, noMessage, plain.replace('"id":1', `"id":${id}`))),
+];
+
+const charsets = ["utf-7", "utf-16", "iso-8859-1", "utf-8;charset=utf-7", "'utf-8'"];
+const types = [
+  ...charsets.map((charset) => `application/json; charset=${charset}`),
+  "text/plain",
+  "text/json",
+  "application/x-www-form-urlencoded",
+  "multipart/form-data; boundary=x",
+  "application/json, text/plain",
+  "application/json-rpc",
+  "application/vnd.api+json",
+  "application/jsonp",
+  "",
+  "application/json;a=b",
 ];
 
 const large = "x".repeat(1_048_577);
 
-const sizes: Attack[] = [
-  body("too large by its declared length", refused(413, "body-too-large"), () => `"${large}"`),
-  body(
-    "too large, in chunks",
-    refused(413, "body-too-large"),
-    () => `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`,
-    ["Transfer-Encoding", "chunked"],
-  ),
-  body("an enormous length", refused(413, "body-too-large"), () => plain, ["Content-Length", "999999999999"]),
+const typesAndSizes: Attack[] = [
+  ...types.map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, plain, ["Content-Type", type])),
+  body("the charset utf-8", asAlice, plain, ["Content-Type", "Application/JSON; charset=UTF-8"]),
+  body("gzip", wrongType, gzipSync(plain), ["Content-Encoding", "gzip"]),
+  body("a false gzip header", wrongType, plain, ["Content-Encoding", "gzip"]),
+  body("the encoding identity", wrongType, plain, ["Content-Encoding", "identity"]),
+  body("too large by its declared length", tooLarge, `"${large}"`),
+  body("too large, in chunks", tooLarge, `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`, [
+    "Transfer-Encoding",
+    "chunked",
+  ]),
+  body("an enormous length", tooLarge, plain, ["Content-Length", "999999999999"]),
 ];
 
-export const bodyAttacks: readonly Attack[] = [...twice, ...noObjects, ...encodings, ...sizes];
+export const bodyAttacks: readonly Attack[] = [
+  ...instead.map(([title, part, replacement]) =>
+    body(
+      title,
+      unfit,
+      plain.replace(part, () => replacement),
+    ),
+  ),
+  ...broken.map(([title, text]) => body(title, unfit, text)),
+  ...noMessages,
+  ...typesAndSizes,
+];

@@ -4,8 +4,7 @@ import type { KeyObject } from "node:crypto";
 
 import { exportJWK, SignJWT } from "jose";
 
-export const issuer = "https://issuer.example";
-export const audience = "https://memory.example/mcp";
+import { audience, issuer } from "../../stage/token-issuer.ts";
 
 interface Pair {
   readonly publicKey: KeyObject;

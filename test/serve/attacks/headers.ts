@@ -1,214 +1,109 @@
 /** Headers that claim a user or an origin, and headers of browsers and proxies. */
 import { readPlan, withHeaders } from "./asking.ts";
-import type { HeaderLine } from "./asking.ts";
+import type { Ask, HeaderLine } from "./asking.ts";
 import { asAlice, refused, row } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
-import type { Victim } from "./stage.ts";
+import { allowedOrigin } from "./stage.ts";
 
-/** The only origin that the server under attack allows. */
-export const allowedOrigin = "https://app.example";
+export const said = (title: string, expected: Expected, ...headers: readonly HeaderLine[]): Attack =>
+  row(title, expected, withHeaders(readPlan, ...headers));
 
 const userHeaders = [
-  "X-User-Id",
-  "X-User",
-  "X-Username",
-  "User-Id",
-  "User",
-  "Remote-User",
-  "X-Remote-User",
-  "REMOTE_USER",
-  "X-Forwarded-User",
-  "X-Forwarded-Email",
-  "X-Forwarded-Preferred-Username",
-  "X-Auth-Request-User",
-  "X-Auth-User",
-  "X-Authenticated-User",
-  "X-WEBAUTH-USER",
-  "X-MS-CLIENT-PRINCIPAL-NAME",
-  "X-Amzn-Oidc-Identity",
-  "X-Goog-Authenticated-User-Id",
-  "Cf-Access-Authenticated-User-Email",
-  "X-Tenant-Id",
-  "X-Impersonate-User",
-  "Impersonate-User",
-  "From",
-  "Mcp-User",
-  "Mcp-Param-UserId",
-  "X-Memcell-User",
-];
+  ["X-User-Id", "X-User", "X-Username", "User-Id", "User", "Remote-User", "X-Remote-User", "REMOTE_USER"],
+  ["X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username", "X-Auth-Request-User"],
+  ["X-Auth-User", "X-Authenticated-User", "X-WEBAUTH-USER", "X-MS-CLIENT-PRINCIPAL-NAME", "X-Tenant-Id"],
+  ["X-Amzn-Oidc-Identity", "X-Goog-Authenticated-User-Id", "Cf-Access-Authenticated-User-Email", "From"],
+  ["X-Impersonate-User", "Impersonate-User", "Mcp-User", "Mcp-Param-UserId", "X-Memcell-User"],
+].flat();
 
-const said = (title: string, expected: Expected, make: (victim: Victim) => readonly HeaderLine[]): Attack =>
-  row(title, expected, (victim) => withHeaders(readPlan, ...make(victim)));
-
-const users: Attack[] = userHeaders.map((name) => said(name, asAlice, ({ userId }) => [[name, userId]]));
-
-const proxies: Attack[] = [
-  said("X-Forwarded-For and similar headers", asAlice, ({ userId }) => [
-    ["X-Forwarded-For", "127.0.0.1"],
-    ["X-Real-IP", "127.0.0.1"],
-    ["X-Client-IP", userId],
-    ["True-Client-IP", "::1"],
-  ]),
-  said("Forwarded", asAlice, ({ userId }) => [
-    ["Forwarded", `for=127.0.0.1;host=${userId}.example;proto=https;by=${userId}`],
-  ]),
-  said("X-Forwarded-Host and similar headers", asAlice, ({ userId }) => [
-    ["X-Forwarded-Host", "evil.example"],
-    ["X-Forwarded-Server", userId],
-    ["X-Host", "evil.example"],
-    ["X-Forwarded-Prefix", `/${userId}`],
-  ]),
-  said("X-Original-URL", asAlice, ({ userId }) => [
-    ["X-Original-URL", `/users/${userId}`],
-    ["X-Rewrite-URL", `/mcp?user=${userId}`],
-  ]),
-  said("X-HTTP-Method-Override", asAlice, () => [
-    ["X-HTTP-Method-Override", "DELETE"],
-    ["X-HTTP-Method", "DELETE"],
-    ["X-Method-Override", "DELETE"],
-  ]),
-  said("__proto__ and constructor", asAlice, ({ userId }) => [
-    ["__proto__", userId],
-    ["constructor", userId],
-  ]),
-  said("a handshake for WebSocket", asAlice, () => [
+const proxies: readonly (readonly [title: string, ...headers: readonly HeaderLine[]])[] = [
+  ["an address", ["X-Forwarded-For", "127.0.0.1"], ["X-Real-IP", "127.0.0.1"], ["X-Client-IP", "$user"]],
+  ["another address", ["True-Client-IP", "::1"]],
+  ["Forwarded", ["Forwarded", "for=127.0.0.1;host=$user.example;proto=https;by=$user"]],
+  ["a host", ["X-Forwarded-Host", "evil.example"], ["X-Forwarded-Server", "$user"], ["X-Host", "evil.example"]],
+  [
+    "a path",
+    ["X-Forwarded-Prefix", "/$user"],
+    ["X-Original-URL", "/users/$user"],
+    ["X-Rewrite-URL", "/mcp?user=$user"],
+  ],
+  ["a method", ["X-HTTP-Method-Override", "DELETE"], ["X-HTTP-Method", "DELETE"], ["X-Method-Override", "DELETE"]],
+  ["another method", ["X-HTTP-Method-Override", "GET"], ["X-Method", "PUT"]],
+  ["__proto__ and constructor", ["__proto__", "$user"], ["constructor", "$user"]],
+  [
+    "a handshake for WebSocket",
     ["Connection", "close, Upgrade"],
     ["Upgrade", "websocket"],
     ["Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="],
     ["Sec-WebSocket-Version", "13"],
-  ]),
-  said("a handshake for HTTP/2", asAlice, () => [
+  ],
+  [
+    "a handshake for HTTP/2",
     ["Connection", "close, Upgrade, HTTP2-Settings"],
     ["Upgrade", "h2c"],
     ["HTTP2-Settings", "AAMAAABkAAQAAP__"],
-  ]),
-  said("headers that Connection names", asAlice, () => [["Connection", "close, Authorization, Host"]]),
-  said("the expectation 100-continue", asAlice, () => [["Expect", "100-continue"]]),
-  said("an unknown expectation", asAlice, ({ userId }) => [["Expect", userId]]),
+  ],
+  ["headers that Connection names", ["Connection", "close, Authorization, Host"]],
+  ["the expectation 100-continue", ["Expect", "100-continue"]],
+  ["an unknown expectation", ["Expect", "$user"]],
 ];
 
-/** A header sent twice, in this order. */
-const repeated = (title: string, make: (victim: Victim, token: string) => readonly HeaderLine[]): Attack =>
-  row(title, refused(400, "header-repeated", "nobody"), (victim, { alice }) => ({
-    ...readPlan,
-    headers: [...readPlan.headers, ...make(victim, alice.token)],
-  }));
+const empties = Array.from({ length: 2_500 }, (): HeaderLine => ["x", ""]);
 
-const bearer = (token: string): string => `Bearer ${token}`;
-
-const repeats: Attack[] = [
-  repeated("alice's token and the victim's", ({ expiredToken }, token) => [
-    ["Authorization", bearer(token)],
-    ["Authorization", bearer(expiredToken)],
-  ]),
-  repeated("the victim's token and alice's", ({ expiredToken }, token) => [
-    ["Authorization", bearer(expiredToken)],
-    ["authorization", bearer(token)],
-  ]),
-  repeated("alice's token twice", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["AUTHORIZATION", bearer(token)],
-  ]),
-  repeated("alice's token and an empty one", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Authorization", ""],
-  ]),
-  repeated("the second after 2,500 others", ({ expiredToken }, token) => [
-    ["Authorization", bearer(token)],
-    ...Array.from({ length: 2_500 }, (): HeaderLine => ["x", ""]),
-    ["Authorization", bearer(expiredToken)],
-  ]),
-  repeated("two hosts", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Host", "127.0.0.1"],
-    ["Host", "evil.example"],
-  ]),
-  repeated("two origins", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Origin", allowedOrigin],
-    ["Origin", "https://evil.example"],
-  ]),
-  repeated("two types", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Content-Type", "text/plain"],
-  ]),
-  repeated("two methods", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Mcp-Method", "resources/list"],
-  ]),
-  repeated("two revisions", (_victim, token) => [
-    ["Authorization", bearer(token)],
-    ["Mcp-Protocol-Version", "2025-11-25"],
-  ]),
+/** Beside the headers of a good request. */
+const repeats: readonly (readonly [title: string, ...headers: readonly HeaderLine[]])[] = [
+  ["two hosts", ["Host", "127.0.0.1"], ["Host", "evil.example"]],
+  ["two origins", ["Origin", allowedOrigin], ["Origin", "https://evil.example"]],
+  ["two types", ["Content-Type", "text/plain"]],
+  ["two methods", ["Mcp-Method", "resources/list"]],
+  ["alice's token and the victim's", ["Authorization", "Bearer $alice"], ["Authorization", "Bearer $expired"]],
+  ["the victim's token and alice's", ["Authorization", "Bearer $expired"], ["authorization", "Bearer $alice"]],
+  ["alice's token twice", ["Authorization", "Bearer $alice"], ["AUTHORIZATION", "Bearer $alice"]],
+  ["alice's token and an empty one", ["Authorization", "Bearer $alice"], ["Authorization", ""]],
+  ["after 2,500 others", ["Authorization", "Bearer $alice"], ...empties, ["Authorization", "Bearer $expired"]],
+  ["two revisions", ["Mcp-Protocol-Version", "2025-11-25"]],
 ];
 
-const unknownHost = refused(403, "host-unknown", "nobody");
-const foreignHosts = [
-  "evil.example",
-  "127.0.0.1.evil.example",
-  "localhost.evil.example",
-  "evil.example:7391",
-  "127.0.0.1@evil.example",
-  "evil.example#127.0.0.1",
-  "127.0.0.1/evil",
-  "127.0.0.1:",
-  "127.0.0.1:999999",
-  "127.1",
-  "2130706433",
-  "0x7f000001",
-  "0.0.0.0",
-  "[::]",
-  "[::ffff:127.0.0.1]",
-  "::1",
-  "127.0.0.1, evil.example",
-  "localhost.",
-  "*",
-  "xn--lcalhost-54a",
-  "",
+const repeated = refused("header-repeated");
+const and = (ask: Ask, headers: readonly HeaderLine[]): Ask => ({ ...ask, headers: [...ask.headers, ...headers] });
+
+export const headerAttacks: readonly Attack[] = [
+  ...userHeaders.map((name) => said(name, asAlice, [name, "$user"])),
+  ...proxies.map(([title, ...headers]) => said(`headers with ${title}`, asAlice, ...headers)),
+  ...repeats.map(([title, ...headers]) => row(title, repeated, and(readPlan, headers))),
 ];
 
-const hosts: Attack[] = [
-  ...foreignHosts.map((host) => said(`the host ${JSON.stringify(host)}`, unknownHost, () => [["Host", host]])),
-  said("the victim's host", unknownHost, ({ userId }) => [["Host", `${userId}.localhost`]]),
-  ...["localhost", "LOCALHOST:1", "[::1]:80"].map((host) =>
-    said(`the host ${host}, which is the server's`, asAlice, () => [["Host", host]]),
-  ),
-];
+export const foreignHosts = [
+  ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:7391", "$user.localhost"],
+  ["127.0.0.1@evil.example", "localhost@127.0.0.1", "evil.example#127.0.0.1", "127.0.0.1/evil", "127.0.0.1:"],
+  ["127.0.0.1:999999", "127.0.0.2", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "192.168.0.1", "[::]"],
+  ["[::ffff:127.0.0.1]", "::1", "127.0.0.1, evil.example", "localhost.", "*", "xn--lcalhost-54a", ""],
+].flat();
 
-const unknownOrigin = refused(403, "origin-unknown", "nobody");
-const foreignOrigins = [
-  "null",
-  "https://evil.example",
-  "http://app.example",
-  "https://app.example:8443",
-  "https://app.example/",
-  "https://APP.example",
-  "https://sub.app.example",
-  "https://app.example.evil.example",
-  "https://evilapp.example",
-  "https://app.example@evil.example",
-  "https://app.example https://evil.example",
-  "http://127.0.0.1",
-  "http://localhost",
-  "file://",
-  "https://app_example",
-  "https://app.example\u200b",
-  "*",
-  "",
-];
+export const foreignOrigins = [
+  ["null", "https://evil.example", "http://app.example", "https://app.example:8443", "https://app.example/"],
+  ["https://APP.example", "https://sub.app.example", "https://app.example.evil.example", "https://evilapp.example"],
+  ["https://app.example@evil.example", "https://app.example https://evil.example", "http://127.0.0.1", "file://"],
+  ["http://localhost", "http://localhost:7391", "https://app_example", "https://app.example\u200b", "*", ""],
+].flat();
 
-const origins: Attack[] = [
+const evil: HeaderLine = ["Origin", "https://evil.example"];
+
+/** Also for a server of one user. */
+export const foreignAttacks: readonly Attack[] = [
+  ...foreignHosts.map((host) => said(`the host ${JSON.stringify(host)}`, refused("host-unknown"), ["Host", host])),
   ...foreignOrigins.map((origin) =>
-    said(`the origin ${JSON.stringify(origin)}`, unknownOrigin, () => [["Origin", origin]]),
+    said(`the origin ${JSON.stringify(origin)}`, refused("origin-unknown"), ["Origin", origin]),
   ),
-  row("a preflight of another origin", unknownOrigin, () => ({
-    ...withHeaders(readPlan, ["Origin", "https://evil.example"], ["Access-Control-Request-Method", "POST"]),
+  said("a page that posts like a form", refused("origin-unknown"), evil, ["Content-Type", "text/plain"]),
+  row("a preflight of another origin", refused("origin-unknown"), {
+    ...withHeaders(readPlan, evil, ["Access-Control-Request-Method", "POST"]),
     method: "OPTIONS",
     body: "",
     isAnonymous: true,
-  })),
-  said(`the origin ${allowedOrigin}, which may ask`, asAlice, () => [["Origin", allowedOrigin]]),
+  }),
+  ...["localhost", "LOCALHOST:1", "[::1]:80"].map((host) =>
+    said(`the host ${host}, which is the server's`, asAlice, ["Host", host]),
+  ),
+  said(`the origin ${allowedOrigin}, which may ask`, asAlice, ["Origin", allowedOrigin]),
 ];
-
-export const headerAttacks: readonly Attack[] = [...users, ...proxies, ...repeats];
-export const hostAttacks: readonly Attack[] = [...hosts, ...origins];

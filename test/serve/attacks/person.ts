@@ -4,10 +4,10 @@ import { request } from "node:http";
 import type { IncomingMessage } from "node:http";
 import { createInterface } from "node:readline";
 
-import { bare, bytesOf, callTool, initialize, inSession, modern, notification } from "./asking.ts";
+import { authorised, bare, bytesOf, callTool, initialize, inSession, modern, notification } from "./asking.ts";
 import type { Ask } from "./asking.ts";
-import { exchange } from "./http-exchange.ts";
-import type { Answer } from "./http-exchange.ts";
+import { exchange } from "./exchange.ts";
+import type { Answer } from "./exchange.ts";
 
 /** An event on an open stream. */
 interface Event {
@@ -19,13 +19,15 @@ export class Person {
   readonly token: string;
   session = "";
   readonly #port: number;
+  readonly #plan: object;
   readonly #heard: { readonly on: string; readonly what: string }[] = [];
   readonly #streams: IncomingMessage[] = [];
   #onHeard: () => void = () => {};
 
-  constructor(port: number, token: string) {
+  constructor(port: number, token: string, plan: object) {
     this.#port = port;
     this.token = token;
+    this.#plan = plan;
   }
 
   /** A further session, without a stream. */
@@ -35,8 +37,7 @@ export class Person {
 
   /** Sends the request as this user. */
   async ask(ask: Ask): Promise<Answer> {
-    const authorised = { ...ask, headers: [...ask.headers, ["Authorization", `Bearer ${this.token}`] as const] };
-    const [answer] = await exchange(this.#port, { bytes: [bytesOf(authorised)] });
+    const [answer] = await exchange(this.#port, { bytes: [bytesOf(authorised(ask, this.token))] });
     if (!answer) throw new Error("The server has not answered");
     return answer;
   }
@@ -44,16 +45,15 @@ export class Person {
   /** Opens a session and both streams, which watch `uris`. */
   async open(uris: readonly string[]): Promise<void> {
     this.session = await this.newSession();
-    await this.ask(notification(this.session, "notifications/initialized"));
-    for (const uri of uris) await this.ask(inSession(this.session, "resources/subscribe", { uri }));
+    await this.ask(notification("notifications/initialized", {}, this.session));
+    for (const uri of uris) await this.ask(inSession("resources/subscribe", { uri }, this.session));
     await this.#listen("session", bare("GET", ["Mcp-Session-Id", this.session]));
-    const notifications = { resourcesListChanged: true, resourceSubscriptions: uris };
-    await this.#listen("listen", modern("subscriptions/listen", { notifications }));
+    await this.openStream("listen", { resourcesListChanged: true, resourceSubscriptions: uris });
   }
 
-  /** Opens one more stream of the 2026 revision. */
-  async openStream(): Promise<void> {
-    await this.#listen("another", modern("subscriptions/listen", { notifications: { resourcesListChanged: true } }));
+  /** Opens a stream of the 2026 revision. */
+  async openStream(name: string, notifications: object): Promise<void> {
+    await this.#listen(name, modern("subscriptions/listen", { notifications }));
   }
 
   /** All events on the streams so far, each as "stream: what", in order for each stream. */
@@ -72,10 +72,9 @@ export class Person {
     return this.heard();
   }
 
-  /** Writes the entry that both users have. */
-  async writePlan(body: string): Promise<Answer> {
-    const input = { action: "upsert", name: "plan", type: "project", description: "the plan", body };
-    return await this.ask(callTool("UpdateUserMemory", input));
+  /** Writes the entry that both users have, as it was. */
+  async writePlan(): Promise<Answer> {
+    return await this.ask(callTool("UpdateUserMemory", { action: "upsert", type: "project", ...this.#plan }));
   }
 
   close(): void {

@@ -2,12 +2,7 @@
 import { inSession, modern } from "./asking.ts";
 import { row, served, unfit, unknownResource } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
-import type { Stage, Victim } from "./stage.ts";
-import { percentEncoded } from "./try-attack.ts";
-
-type MakeUri = (victim: Victim, stage: Stage) => unknown;
-
-const unknown = unknownResource;
+import { percentEncoded } from "./withstand.ts";
 
 /** The URI of an entry that alice does not have, or that cannot exist. */
 const absent = (code: string): Expected => ({
@@ -17,168 +12,89 @@ const absent = (code: string): Expected => ({
   says: '"error":{"code":-32',
 });
 
-const read = (title: string, expected: Expected, make: MakeUri): Attack =>
-  row(title, expected, (victim, stage) =>
-    inSession(stage.alice.session, "resources/read", { uri: make(victim, stage) }),
-  );
+const entryOf = "memory://user-memory/entry/";
 
-const unknownUris: Attack[] = [
-  read("a user before the index", unknown, ({ userId }) => `memory://${userId}@index`),
-  read("a user and a password before the index", unknown, ({ userId }) => `memory://${userId}:${userId}@index`),
-  read("a user after the index", unknown, ({ userId }) => `memory://index@${userId}`),
-  read("a port", unknown, () => "memory://index:80"),
-  read("a slash after the index", unknown, () => "memory://index/"),
-  read("a query", unknown, ({ userId }) => `memory://index?user=${userId}`),
-  read("a fragment", unknown, ({ userId }) => `memory://index#${userId}`),
-  read("a user in the index's place", unknown, ({ userId }) => `memory://${userId}/index`),
-  read("a user before the entry", unknown, ({ userId, entry }) => `memory://${userId}/entry/${entry}`),
-  read("a user after the entry", unknown, ({ userId }) => `memory://user-memory/entry/plan?user=${userId}`),
-  read("a user below the index", unknown, ({ userId }) => `memory://index/${userId}`),
-  read("capitals", unknown, () => "MEMORY://INDEX"),
-  read("three slashes", unknown, () => "memory:///index"),
-  read("no slashes", unknown, () => "memory:index"),
-  read("a space before", unknown, () => " memory://index"),
-  read("a line feed after", unknown, () => "memory://index\n"),
-  read("a tab within", unknown, () => "memory://in\tdex"),
-  read("NUL and the victim after", unknown, ({ userId }) => `memory://index\0${userId}`),
-  read("two segments", unknown, ({ userId, entry }) => `memory://user-memory/entry/../../${userId}/memory/${entry}`),
-  read("an empty segment", unknown, ({ entry }) => `memory://user-memory/entry//${entry}`),
-  read("backslashes", unknown, ({ userId, entry }) => `memory://user-memory/entry/..\\..\\${userId}\\memory\\${entry}`),
-  read(
-    "slashes of Unicode",
-    unknown,
-    ({ userId, entry }) => `memory://user-memory/entry/..\u2215..\u2215${userId}\u2215${entry}`,
-  ),
-  read(
-    "overlong slashes",
-    unknown,
-    ({ userId, entry }) => `memory://user-memory/entry/..%c0%af..%c0%af${userId}%c0%af${entry}`,
-  ),
-  read("half an escape", unknown, ({ entry }) => `memory://user-memory/entry/${entry}%2`),
-  read(
-    "a Windows escape",
-    unknown,
-    ({ userId, entry }) => `memory://user-memory/entry/..%u2215${userId}%u2215${entry}`,
-  ),
-  read("a semicolon", unknown, ({ userId, entry }) => `memory://user-memory/entry/${entry};user=${userId}`),
-  read("no name", unknown, () => "memory://user-memory/entry/"),
-  read("the template itself", unknown, () => "memory://user-memory/entry/{name}"),
-  read("a star", unknown, () => "memory://user-memory/entry/*"),
-  read("a very long one", unknown, () => `memory://user-memory/entry/${"a".repeat(100_000)}`),
-  read("a path on the disk", unknown, ({ userId }) => `/data/users/${userId}/memory/MEMORY.md`),
-  read("a file", unknown, ({ userId }, { dataDir }) => `file://${dataDir}/users/${userId}/memory/MEMORY.md`),
-  read("a file of the machine", unknown, () => "file:///etc/passwd"),
-  read("data", unknown, ({ userId }) => `data:text/plain,${userId}`),
-  read("another server", unknown, (_victim, { trap }) => trap.url),
-];
+/** URIs of neither form. Nothing is called. */
+export const misshapen: readonly string[] = [
+  ["", " ", "memory", "memory:", "memory:index", "memory:/index", "memory:///index", "memory://", "MEMORY://INDEX"],
+  ["memory://index/", "memory://index?", "memory://index#", "memory://index?user=$user", "memory://index#$user"],
+  ["memory://INDEX", "Memory://index", "MEMORY://index", " memory://index", "memory://index ", "memory://index\n"],
+  ["memory://index\0", "memory://index\0$user", "memory://in\tdex", "memory://%69ndex", "memory://index.md"],
+  ["memory://$user@index", "memory://$user:$user@index", "memory://index@$user", "memory://index:80", "memory://*"],
+  ["memory://index/$user", "memory://$user/index", "memory://$user/entry/$entry", "memory://user-memory/entry"],
+  ["memory://entry/plan", "memory://unknown/index", "memory://unknown/entry/plan", "memory://user-memory"],
+  ["memory://user-memory/", "memory://user-memory/index/", "memory://user-memory/INDEX"],
+  ["memory://user-memory//index", "memory://user%2Dmemory/index", "memory://User-memory/index"],
+  ["memory://-user-memory/index", "memory://user-memory/Entry/plan", "memory://user-memory:80/entry/plan"],
+  ["memory://user@user-memory/entry/plan", "memory://user-memory\\entry\\plan", entryOf, `${entryOf}/`],
+  [`${entryOf}/plan`, `${entryOf}plan/`, `${entryOf}a/b`, `${entryOf}../plan`, `${entryOf}plan?x=1`],
+  [`${entryOf}plan?user=$user`, `${entryOf}plan#x`, `${entryOf}plan\n`, `${entryOf}plan\r\n`, `${entryOf}pl\u00e4n`],
+  [`${entryOf}pl\u0430n`, `${entryOf}%`, `${entryOf}%2`, `${entryOf}$entry%2`, `${entryOf}%zz`, `${entryOf}%ff`],
+  [`${entryOf}%c0%ae%c0%ae`, `${entryOf}..%c0%af..%c0%af$user%c0%af$entry`, `${entryOf}%ed%a0%80`],
+  [`${entryOf}{name}`, `${entryOf}*`, `${entryOf}$entry;user=$user`, `${entryOf}../../$user/memory/$entry`],
+  [`${entryOf}..\\..\\$user\\memory\\$entry`, `${entryOf}..\u2215..\u2215$user\u2215$entry`],
+  [`${entryOf}..%u2215$user%u2215$entry`, `${entryOf}${"a".repeat(4_096)}`, `${entryOf}${"a".repeat(100_000)}`],
+  ["/data/users/$user/memory/MEMORY.md", "file:///data/users/$user/memory/MEMORY.md", "file:///etc/passwd"],
+  ["data:text/plain,$user", "http://127.0.0.1/", "javascript:alert(1)", "../../etc/passwd", "/etc/passwd"],
+].flat();
 
-const absentEntries: Attack[] = [
-  read("the victim's entry", absent("ENTRY_NOT_FOUND"), ({ entry }) => `memory://user-memory/entry/${entry}`),
-  read(
-    "the victim's entry, in escapes",
-    absent("ENTRY_NOT_FOUND"),
-    ({ entry }) => `memory://user-memory/entry/${percentEncoded(entry)}`,
-  ),
-  read("an entry called constructor", absent("ENTRY_NOT_FOUND"), () => "memory://user-memory/entry/constructor"),
-  read("an entry called __proto__", absent("ENTRY_NOT_FOUND"), () => "memory://user-memory/entry/__proto__"),
-  read("the index as an entry", absent("NAME_RESERVED"), () => "memory://user-memory/entry/MEMORY"),
-  read(
-    "a path in escapes",
-    absent("INPUT_INVALID"),
-    ({ userId, entry }) => `memory://user-memory/entry/..%2f..%2f${userId}%2fmemory%2f${entry}`,
-  ),
-  read(
-    "a path in escapes of escapes",
-    absent("INPUT_INVALID"),
-    ({ userId, entry }) => `memory://user-memory/entry/..%252f..%252f${userId}%252f${entry}`,
-  ),
-  read(
-    "a path with dots in escapes",
-    absent("INPUT_INVALID"),
-    ({ userId, entry }) => `memory://user-memory/entry/%2e%2e%2f%2e%2e%2f${userId}%2f${entry}`,
-  ),
-  read(
-    "a path with backslashes in escapes",
-    absent("INPUT_INVALID"),
-    ({ userId, entry }) => `memory://user-memory/entry/..%5c..%5c${userId}%5c${entry}`,
-  ),
-  read(
-    "slashes of Unicode in escapes",
-    absent("INPUT_INVALID"),
-    ({ userId, entry }) => `memory://user-memory/entry/..%E2%88%95${userId}%E2%88%95${entry}`,
-  ),
-  read(
-    "an absolute path in escapes",
-    absent("INPUT_INVALID"),
-    ({ userId }) => `memory://user-memory/entry/%2fdata%2fusers%2f${userId}`,
-  ),
-  read("the host's own folder", absent("INPUT_INVALID"), () => "memory://user-memory/entry/.memcell%2Fowner"),
-  read("the trash", absent("INPUT_INVALID"), ({ entry }) => `memory://user-memory/entry/trash%2F${entry}`),
-  read("NUL in escapes", absent("INPUT_INVALID"), ({ entry }) => `memory://user-memory/entry/plan%00${entry}`),
-  read("a line feed in escapes", absent("INPUT_INVALID"), ({ entry }) => `memory://user-memory/entry/plan%0a${entry}`),
-  read("a file's ending", absent("INPUT_INVALID"), ({ entry }) => `memory://user-memory/entry/${entry}.md`),
-];
+/** URIs of the form of an entry's, with names that no entry can have. The guest refuses these. */
+export const misnamed: readonly string[] = [
+  [".", "..", "%2e%2e", "..%2f..%2f$user%2fmemory%2f$entry", "..%252f..%252f$user%252f$entry", "%2Fetc%2Fpasswd"],
+  ["%2e%2e%2f%2e%2e%2f$user%2f$entry", "..%5c..%5c$user%5c$entry", "..%E2%88%95$user%E2%88%95$entry"],
+  ["%2fdata%2fusers%2f$user", ".memcell%2Fowner", "trash%2F$entry", "trash%2fplan", "plan%00$entry", "plan%00"],
+  ["plan%0a$entry", "plan%0a", "%20plan", "%256bept", "plan.md", "$entry.md", "%F0%9F%98%80"],
+  "a".repeat(101),
+]
+  .flat()
+  .map((name) => `${entryOf}${name}`);
 
-const noTexts: Attack[] = [
-  read("a number", unfit, () => 1),
-  read("a list", unfit, ({ entry }) => [`memory://user-memory/entry/${entry}`]),
-  read("an object", unfit, ({ userId }) => ({ uri: "memory://index", userId })),
-  read("nothing", unfit, () => undefined),
-];
+const read = (title: string, expected: Expected, uri: unknown): Attack =>
+  row(title, expected, inSession("resources/read", { uri }));
+const subscribe = (title: string, expected: Expected, params: object): Attack =>
+  row(title, expected, inSession("resources/subscribe", params));
+const list = (title: string, expected: Expected, params: object): Attack =>
+  row(title, expected, inSession("resources/list", params));
 
-const subscriptions: Attack[] = [
-  row("a subscription to the victim's entry", served(200, [], '"result":{}'), ({ entry }, { alice }) =>
-    inSession(alice.session, "resources/subscribe", { uri: `memory://user-memory/entry/${entry}` }),
-  ),
-  row("the end of the victim's subscription", served(200, [], '"result":{}'), ({ entry }, { alice }) =>
-    inSession(alice.session, "resources/unsubscribe", { uri: `memory://user-memory/entry/${entry}` }),
-  ),
-  row("a subscription to the victim's index", unknown, ({ userId }, { alice }) =>
-    inSession(alice.session, "resources/subscribe", { uri: `memory://${userId}/index` }),
-  ),
-  row("a subscription to everything", unknown, (_victim, { alice }) =>
-    inSession(alice.session, "resources/subscribe", { uri: "memory://*" }),
-  ),
-  row("a subscription that names the victim", served(200, [], '"result":{}'), ({ userId }, { alice }) =>
-    inSession(alice.session, "resources/subscribe", { uri: "memory://index", userId, _meta: { userId } }),
-  ),
-];
-
-/** The calls behind the list of resources. */
-const listing = ["JournalEntries", "ListEntries", "ListOwnEntries", "ListRuns"].map(
-  (tool) => `call ${tool} alice done`,
-);
-
-const lists: Attack[] = [
-  row("the list, with the victim", served(200, listing, "where Alice goes"), ({ userId }, { alice }) =>
-    inSession(alice.session, "resources/list", { userId, _meta: { userId } }),
-  ),
-  ...["0", "", "../", "from 1", "__proto__"].map((cursor) =>
-    row(`a forged cursor ${JSON.stringify(cursor)}`, unfit, (_victim, { alice }) =>
-      inSession(alice.session, "resources/list", { cursor }),
-    ),
-  ),
-  row("a cursor that names the victim", unfit, ({ userId }, { alice }) =>
-    inSession(alice.session, "resources/list", { cursor: Buffer.from(`from 1 of ${userId}`).toString("base64url") }),
-  ),
-  row("a cursor beyond the end", served(200, listing, '"resources":[]'), (_victim, { alice }) =>
-    inSession(alice.session, "resources/list", { cursor: Buffer.from("from 999999").toString("base64url") }),
-  ),
-  row("a cursor below zero", unfit, (_victim, { alice }) =>
-    inSession(alice.session, "resources/list", { cursor: Buffer.from("from -1").toString("base64url") }),
-  ),
-  row("the victim's entry, in 2026", { ...absent("ENTRY_NOT_FOUND"), statuses: [200] }, ({ entry }) =>
-    modern("resources/read", { uri: `memory://user-memory/entry/${entry}` }),
-  ),
-  row("the victim's index, in 2026", { ...unknown, statuses: [200] }, ({ userId }) =>
-    modern("resources/read", { uri: `memory://${userId}/index` }),
-  ),
-];
+const noEntry = absent("ENTRY_NOT_FOUND");
+const accepted = served(200, [], '"result":{}');
+const victimsEntry = { uri: `${entryOf}$entry` };
+const cursorOf = (text: string): string => Buffer.from(text).toString("base64url");
+const listed = ["JournalEntries", "ListEntries", "ListOwnEntries", "ListRuns"].map((tool) => `call ${tool} alice done`);
 
 export const resourceAttacks: readonly Attack[] = [
-  ...unknownUris,
-  ...absentEntries,
-  ...noTexts,
-  ...subscriptions,
-  ...lists,
+  ...misshapen.map((uri) => read(`the URI ${JSON.stringify(uri).slice(0, 60)}`, unknownResource, uri)),
+  ...misnamed.map((uri) => read(`the URI ${uri.slice(0, 60)}`, absent("INPUT_INVALID"), uri)),
+  read("the victim's entry", noEntry, victimsEntry.uri),
+  row("the victim's entry, in escapes", noEntry, ({ entry }) =>
+    inSession("resources/read", { uri: `${entryOf}${percentEncoded(entry)}` }),
+  ),
+  read("an entry called constructor", noEntry, `${entryOf}constructor`),
+  read("an entry called __proto__", noEntry, `${entryOf}__proto__`),
+  read("a device as an entry", absent("NAME_RESERVED"), `${entryOf}con`),
+  read("the index as an entry", absent("NAME_RESERVED"), `${entryOf}MEMORY`),
+  row("another server", unknownResource, ({ trapUrl: uri }) => inSession("resources/read", { uri })),
+  row("the victim's entry, in 2026", noEntry, modern("resources/read", victimsEntry)),
+  row("the victim's index, in 2026", unknownResource, modern("resources/read", { uri: "memory://$user/index" })),
+  read("a number", unfit, 1),
+  read("a list", unfit, [victimsEntry.uri]),
+  read("an object", unfit, { uri: "memory://index", userId: "$user" }),
+  read("nothing", unfit, undefined),
+  subscribe("a subscription to the victim's entry", accepted, victimsEntry),
+  row("the end of the victim's subscription", accepted, inSession("resources/unsubscribe", victimsEntry)),
+  subscribe("a subscription to the victim's index", unknownResource, { uri: "memory://$user/index" }),
+  subscribe("a subscription to everything", unknownResource, { uri: "memory://*" }),
+  subscribe("a subscription that names the victim", accepted, {
+    uri: "memory://index",
+    userId: "$user",
+    _meta: { userId: "$user" },
+  }),
+  list("the list, with the victim", served(200, listed, "where Alice goes"), {
+    userId: "$user",
+    _meta: { userId: "$user" },
+  }),
+  ...["0", "", "../", "from 1", "__proto__", cursorOf("from 1 of bob"), cursorOf("from -1")].map((cursor) =>
+    list(`a forged cursor ${JSON.stringify(cursor)}`, unfit, { cursor }),
+  ),
+  list("a cursor beyond the end", served(200, listed, '"resources":[]'), { cursor: cursorOf("from 999999") }),
 ];

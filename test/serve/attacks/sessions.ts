@@ -1,175 +1,175 @@
 /** The victim's sessions and streams, and nonexistent ones, used with alice's token. */
-import { bare, initialize, inSession, modern, notification, readPlan, readPlanIn, withHeaders } from "./asking.ts";
-import { bytesOf } from "./asking.ts";
+import {
+  authorised,
+  bare,
+  bytesOf,
+  initialize,
+  inSession,
+  modern,
+  notification,
+  rawInSession,
+  readPlan,
+  readPlanIn,
+  withHeaders,
+} from "./asking.ts";
 import type { Ask } from "./asking.ts";
-import { asAlice, authorised, badToken, refused, row, served } from "./attack.ts";
+import { asAlice, refused, refusedBySdk, row, served } from "./attack.ts";
 import type { Attack } from "./attack.ts";
+import type { Sent } from "./exchange.ts";
 import { claimsOf } from "./forge.ts";
-import type { Sent } from "./http-exchange.ts";
-import type { Stage, Victim } from "./stage.ts";
+import type { Scene } from "./stage.ts";
+import { askOf } from "./withstand.ts";
 
-const unknown = refused(404, "session-unknown");
-const missing = refused(400, "session-missing");
-const repeated = refused(400, "header-repeated", "nobody");
-
-type MakeId = (victim: Victim, stage: Stage) => string;
-
-/** A call in a session that alice does not have. */
-const guessed = (title: string, make: MakeId): Attack =>
-  row(`a session ${title}`, unknown, (victim, stage) => readPlanIn(make(victim, stage)));
+const unknown = refused("session-unknown", "alice");
+const missing = refused("session-missing", "alice");
+const repeated = refused("header-repeated");
+const expired = refused("token-expired");
 
 /** For endless answers: the client leaves when the answer has begun. */
-const untilBegun = (ask: Ask, { alice }: Stage): Sent => ({
-  bytes: [bytesOf(authorised(ask, alice.token))],
+const untilBegun = (ask: Ask, scene: Scene): Sent => ({
+  bytes: [bytesOf(authorised(askOf(ask, scene), scene.alice.token))],
   until: "begun",
 });
 
+const theirs = ["Mcp-Session-Id", "$session"] as const;
+const own = ["Mcp-Session-Id", "$own"] as const;
+const answer = '{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}';
+
 const victims: Attack[] = [
-  row("a call in the victim's", unknown, ({ session }) => readPlanIn(session)),
-  row("the list of entries in the victim's", unknown, ({ session }) => inSession(session, "resources/list")),
-  row("a subscription in the victim's", unknown, ({ session }) =>
-    inSession(session, "resources/subscribe", { uri: "memory://index" }),
+  row("a call in the victim's", unknown, readPlanIn("$session")),
+  row("the list of entries in the victim's", unknown, inSession("resources/list", {}, "$session")),
+  row(
+    "a subscription in the victim's",
+    unknown,
+    inSession("resources/subscribe", { uri: "memory://index" }, "$session"),
   ),
-  row("a cancellation in the victim's", unknown, ({ session }) =>
-    notification(session, "notifications/cancelled", { requestId: 1 }),
+  row("a cancellation in the victim's", unknown, notification("notifications/cancelled", { requestId: 1 }, "$session")),
+  row("the end of its handshake", unknown, notification("notifications/initialized", {}, "$session")),
+  row("the handshake again in the victim's", unknown, withHeaders(initialize(), theirs)),
+  row("an answer in the victim's", unknown, rawInSession(answer, "$session")),
+  row("the victim's stream", unknown, bare("GET", theirs)),
+  row("the victim's stream, from its first event", unknown, bare("GET", theirs, ["Last-Event-ID", "0"])),
+  row("the end of the victim's", unknown, bare("DELETE", theirs)),
+  row(
+    "the victim's, with the victim's expired token",
+    expired,
+    withHeaders(readPlanIn("$session"), ["Authorization", "Bearer $expired"]),
   ),
-  row("the handshake again in the victim's", unknown, ({ session }) =>
-    withHeaders(initialize(), ["Mcp-Session-Id", session]),
-  ),
-  row("an answer in the victim's", unknown, ({ session }) => ({
-    ...readPlanIn(session),
-    body: '{"jsonrpc":"2.0","id":1,"result":{}}',
-  })),
-  row("the victim's stream", unknown, ({ session }) => bare("GET", ["Mcp-Session-Id", session])),
-  row("the victim's stream, from its first event", unknown, ({ session }) =>
-    bare("GET", ["Mcp-Session-Id", session], ["Last-Event-ID", "0"]),
-  ),
-  row("the end of the victim's", unknown, ({ session }) => bare("DELETE", ["Mcp-Session-Id", session])),
-  row("the victim's, with the victim's expired token", badToken("token-expired"), ({ session, expiredToken }) =>
-    withHeaders(readPlanIn(session), ["Authorization", `Bearer ${expiredToken}`]),
-  ),
-  row("the victim's, without a token", badToken("token-missing"), ({ session }) => ({
-    ...readPlanIn(session),
-    isAnonymous: true,
-  })),
-  row("a message of 2026 with the victim's", asAlice, ({ session }) =>
-    withHeaders(readPlan, ["Mcp-Session-Id", session]),
-  ),
+  row("the victim's, without a token", refused("token-missing"), { ...readPlanIn("$session"), isAnonymous: true }),
+  row("a message of 2026 with the victim's", asAlice, withHeaders(readPlan, theirs)),
 ];
 
-const ids: Attack[] = [
-  guessed("without a name", () => ""),
-  guessed("in capitals", ({ session }) => session.toUpperCase()),
-  guessed("without dashes", ({ session }) => session.replaceAll("-", "")),
-  guessed("by its first half", ({ session }) => session.slice(0, 18)),
-  guessed("by the part in the audit log", ({ session }) => session.slice(0, 8)),
-  guessed("in quotes", ({ session }) => `"${session}"`),
-  guessed("in braces", ({ session }) => `{${session}}`),
-  guessed("by a path", (_victim, { alice }) => `${alice.session}/../x`),
-  guessed("of zeros", () => "00000000-0000-0000-0000-000000000000"),
-  guessed("by a number", () => "1"),
-  guessed("by a star", () => "*"),
-  guessed("by __proto__", () => "__proto__"),
-  guessed("by constructor", () => "constructor"),
-  guessed("by the victim's id", ({ userId }) => userId),
-  guessed("by alice's and the victim's, with a comma", ({ session }, { alice }) => `${alice.session}, ${session}`),
-  guessed("by alice's twice", (_victim, { alice }) => `${alice.session},${alice.session}`),
-  guessed("of 8,000 characters", () => "a".repeat(8_000)),
-];
+const ids: Readonly<Record<string, string>> = {
+  "without a name": "",
+  "in quotes": '"$session"',
+  "in braces": "{$session}",
+  "by a path": "$own/../x",
+  "of zeros": "00000000-0000-0000-0000-000000000000",
+  "by a number": "1",
+  "by a star": "*",
+  "by __proto__": "__proto__",
+  "by constructor": "constructor",
+  "by the victim's id": "$user",
+  "by alice's and the victim's, with a comma": "$own, $session",
+  "by alice's twice": "$own,$own",
+  "of 8,000 characters": "a".repeat(8_000),
+};
+
+const changedIds: Readonly<Record<string, (session: string) => string>> = {
+  "in capitals": (session) => session.toUpperCase(),
+  "without dashes": (session) => session.replaceAll("-", ""),
+  "by its first half": (session) => session.slice(0, 18),
+  "by the part in the audit log": (session) => session.slice(0, 8),
+};
+
+const withOwnExpired = (title: string, ask: Ask): Attack =>
+  row(title, expired, ({ forge }) =>
+    withHeaders(ask, ["Authorization", `Bearer ${forge.issued({ ...claimsOf("alice"), exp: 1 })}`]),
+  );
 
 const mixtures: Attack[] = [
-  row("no session", missing, () => ({
-    ...readPlanIn(""),
-    headers: readPlanIn("").headers.filter(([name]) => name !== "Mcp-Session-Id"),
-  })),
-  row("a stream of no session", missing, () => bare("GET")),
-  row("the end of no session", missing, () => bare("DELETE")),
-  row("alice's and the victim's", repeated, ({ session }, { alice }) => ({
-    ...readPlanIn(alice.session),
-    headers: [...readPlanIn(alice.session).headers, ["Mcp-Session-Id", session]],
-  })),
-  row("the victim's and alice's", repeated, ({ session }, { alice }) => ({
-    ...readPlanIn(session),
-    headers: [...readPlanIn(session).headers, ["mcp-session-id", alice.session]],
-  })),
-  row("alice's, and the victim's in other headers", asAlice, ({ session }, { alice }) =>
+  row("no session", missing, { ...readPlanIn(""), headers: readPlanIn("").headers.slice(0, -1) }),
+  row("a stream of no session", missing, bare("GET")),
+  row("the end of no session", missing, bare("DELETE")),
+  row("alice's and the victim's", repeated, {
+    ...readPlanIn("$own"),
+    headers: [...readPlanIn("$own").headers, theirs],
+  }),
+  row("the victim's and alice's", repeated, {
+    ...readPlanIn("$session"),
+    headers: [...readPlanIn("$session").headers, ["mcp-session-id", "$own"]],
+  }),
+  row(
+    "alice's, and the victim's in other headers",
+    asAlice,
     withHeaders(
-      readPlanIn(alice.session),
-      ["Session-Id", session],
-      ["X-Mcp-Session-Id", session],
-      ["Mcp_Session_Id", session],
-      ["Cookie", `Mcp-Session-Id=${session}`],
+      readPlanIn("$own"),
+      ["Session-Id", "$session"],
+      ["X-Mcp-Session-Id", "$session"],
+      ["Mcp_Session_Id", "$session"],
+      ["Cookie", "Mcp-Session-Id=$session"],
     ),
   ),
-  row("alice's, and the victim's in the message", asAlice, ({ session }, { alice }) =>
-    inSession(alice.session, "tools/call", {
+  row(
+    "alice's, and the victim's in the message",
+    asAlice,
+    inSession("tools/call", {
       name: "ReadUserMemory",
       arguments: { name: "plan" },
-      sessionId: session,
-      _meta: { sessionId: session },
+      sessionId: "$session",
+      _meta: { sessionId: "$session" },
     }),
   ),
-  row("alice's, with her own expired token", badToken("token-expired"), (_victim, { alice, forge }) =>
-    withHeaders(readPlanIn(alice.session), [
-      "Authorization",
-      `Bearer ${forge.issued({ ...claimsOf("alice"), exp: 1 })}`,
-    ]),
-  ),
-  row("alice's stream, with her own expired token", badToken("token-expired"), (_victim, { alice, forge }) =>
-    withHeaders(bare("GET", ["Mcp-Session-Id", alice.session]), [
-      "Authorization",
-      `Bearer ${forge.issued({ ...claimsOf("alice"), exp: 1 })}`,
-    ]),
-  ),
+  withOwnExpired("alice's, with her own expired token", readPlanIn("$own")),
+  withOwnExpired("alice's stream, with her own expired token", bare("GET", own)),
 ];
 
+const opened = served(200, []);
+const named = { userId: "$user", sessionId: "$session", _meta: { userId: "$user", sub: "$user" } };
+const changes = { resourcesListChanged: true, userId: "$user" };
+const victimsEntry = { resourceSubscriptions: ["memory://user-memory/entry/$entry"] };
+
 const handshakes: Attack[] = [
-  row("a session of the attacker's choice", unknown, ({ userId }) =>
-    withHeaders(initialize(), ["Mcp-Session-Id", `${userId}-0000`]),
+  row("a session of the attacker's choice", unknown, withHeaders(initialize(), ["Mcp-Session-Id", "$user-0000"])),
+  row("a client that calls itself the victim", opened, initialize("$user")),
+  row("a handshake that names the victim", opened, initialize("attacker", named)),
+  row(
+    "capabilities that name the victim",
+    opened,
+    initialize("attacker", { capabilities: { experimental: { user: { id: "$user" } } } }),
   ),
-  row("a client that calls itself the victim", served(200, []), ({ userId }) => initialize(userId)),
-  row("a handshake that names the victim", served(200, []), ({ userId, session }) =>
-    initialize("attacker", { userId, sessionId: session, _meta: { userId, sub: userId, "memcell/user": userId } }),
-  ),
-  row("capabilities that name the victim", served(200, []), ({ userId }) =>
-    initialize("attacker", { capabilities: { experimental: { user: { id: userId } } } }),
-  ),
-  row("a second handshake in alice's", refused(400, "mcp-400"), ({ userId }, { alice }) =>
-    withHeaders(initialize(userId), ["Mcp-Session-Id", alice.session]),
-  ),
+  row("a second handshake in alice's", refusedBySdk(400), withHeaders(initialize("$user"), own)),
+  row("a handshake that accepts no answer", refusedBySdk(406), withHeaders(initialize(), ["Accept", "text/html"])),
+  row("a handshake too large to keep", refused("body-too-large", "alice"), initialize("x".repeat(16_384))),
 ];
 
 const streams: Attack[] = [
-  row("a second stream of alice's session", refused(409, "mcp-409"), (_victim, { alice }) =>
-    bare("GET", ["Mcp-Session-Id", alice.session]),
+  row("a second stream of alice's session", refusedBySdk(409), bare("GET", own)),
+  row("a stream of alice's from the victim's last event", opened, async (scene) => {
+    const session = ["Mcp-Session-Id", await scene.alice.newSession()] as const;
+    return untilBegun(bare("GET", session, ["Last-Event-ID", "$session_1"]), scene);
+  }),
+  row("a stream of 2026 under the name of the victim's", opened, (scene) =>
+    untilBegun(modern("subscriptions/listen", { notifications: changes }, { userId: "$user" }), scene),
   ),
-  row("a stream of alice's from the victim's last event", served(200, []), async ({ session }, stage) =>
-    untilBegun(
-      bare("GET", ["Mcp-Session-Id", await stage.alice.newSession()], ["Last-Event-ID", `${session}_1`]),
-      stage,
-    ),
+  row("a stream of 2026 on the victim's entry", opened, (scene) =>
+    untilBegun(modern("subscriptions/listen", { notifications: victimsEntry }), scene),
   ),
-  row("a stream of 2026 under the name of the victim's", served(200, []), ({ userId }, stage) =>
-    untilBegun(
-      modern("subscriptions/listen", { notifications: { resourcesListChanged: true, userId } }, { userId }),
-      stage,
-    ),
+  row(
+    "a cancellation of the victim's request",
+    served(202, []),
+    notification("notifications/cancelled", { requestId: 1, reason: "because" }),
   ),
-  row("a stream of 2026 on the victim's entry", served(200, []), ({ entry }, stage) =>
-    untilBegun(
-      modern("subscriptions/listen", {
-        notifications: { resourceSubscriptions: [`memory://user-memory/entry/${entry}`] },
-      }),
-      stage,
-    ),
-  ),
-  row("a cancellation of the victim's request", served(202, []), (_victim, { alice }) =>
-    notification(alice.session, "notifications/cancelled", { requestId: 1, reason: "because" }),
-  ),
-  row("an answer without a request", served(202, []), (_victim, { alice }) => ({
-    ...readPlanIn(alice.session),
-    body: '{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}',
-  })),
+  row("an answer without a request", served(202, []), rawInSession(answer)),
 ];
 
-export const sessionAttacks: readonly Attack[] = [...victims, ...ids, ...mixtures, ...handshakes, ...streams];
+export const sessionAttacks: readonly Attack[] = [
+  ...victims,
+  ...Object.entries(ids).map(([title, id]) => row(`a session ${title}`, unknown, readPlanIn(id))),
+  ...Object.entries(changedIds).map(([title, change]) =>
+    row(`a session ${title}`, unknown, ({ session }) => readPlanIn(change(session))),
+  ),
+  ...mixtures,
+  ...handshakes,
+  ...streams,
+];

@@ -1,10 +1,8 @@
 /** Another agent's memory over the storage routes: by ids in queries, bodies, keys and headers. */
-import { storeIdOf } from "memcell";
-
 import type { Ask, HeaderLine } from "./asking.ts";
 import { refused, row, served } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
-import { percentEncoded } from "./try-attack.ts";
+import { percentEncoded } from "./withstand.ts";
 
 const json: HeaderLine = ["Content-Type", "application/json"];
 const memory = "/api/storage/memory";
@@ -24,9 +22,6 @@ const put = (target: string, body: object | string): Ask => ({
 });
 const post = (target: string, body: object): Ask => ({ ...put(target, body), method: "POST" });
 
-/** The own store of the victim. */
-const storeOf = ({ userId }: { readonly userId: string }): string => storeIdOf(userId);
-
 const denied: Expected = {
   kind: "refused",
   statuses: [403],
@@ -34,120 +29,139 @@ const denied: Expected = {
   says: '{"error":"Access denied to this store"}',
 };
 const notOwner = (action: string): Expected => ({ ...denied, says: `Cannot ${action} this store: only its owner can` });
-const otherAgent = refused(403, "storage-other-agent");
-const unfit = refused(400, "storage-unfit");
+const otherAgent = refused("storage-other-agent", "alice");
+const unfit = refused("storage-unfit", "alice");
 /** Refused by the tool. */
 const unfitKey: Expected = { kind: "refused", statuses: [400], records: ["call memory alice INPUT_INVALID"] };
+const nothing = served(404, ["call memory alice done"]);
 /** Alice has nothing there. */
 const aliceEntries = served(200, ["call memory alice done"], '{"entries":[]}');
 const aliceNotes = served(200, ["call CallerNotes alice done"], '{"entries":[]}');
+const share = { store: "$store", grantee: "alice", level: "readwrite" };
+const list = `${notes}?action=list`;
+const namespace = (name: string): string => `namespace=${encodeURIComponent(name).replaceAll("%24", "$")}`;
+const push = { namespace: "owner", lines: [] };
 
-const stores: Attack[] = [
-  row("read an entry", denied, (victim) => get(`${memory}/plan?store=${storeOf(victim)}`)),
-  row("read one as a program", denied, (victim) => ({
-    ...get(`${memory}/plan?store=${storeOf(victim)}`),
-    headers: [],
-  })),
-  row("read one that is not there", denied, (victim) => get(`${memory}/nothing?store=${storeOf(victim)}`)),
-  row("list a store", denied, (victim) => get(`${memory}?inContext=true&store=${storeOf(victim)}`)),
-  row("search a store", denied, (victim) => get(`${memory}?action=search&q=kumquat&store=${storeOf(victim)}`)),
-  row("search all stores", aliceEntries, () => get(`${memory}?action=search&q=kumquat`)),
-  row("write an entry", denied, (victim) => put(`${memory}/plan`, { value: 1, store: storeOf(victim) })),
-  row("delete an entry", denied, (victim) => remove(`${memory}/plan?store=${storeOf(victim)}`)),
-  row("grant itself access", notOwner("share"), (victim) =>
-    post(`${memory}?action=share`, { store: storeOf(victim), grantee: "alice", level: "readwrite" }),
-  ),
-  row("revoke a grant", notOwner("unshare"), (victim) =>
-    remove(`${memory}?action=share&store=${storeOf(victim)}&grantee=alice`),
-  ),
-  row("set a value of programs", { ...denied, records: ["call SetInternal alice ACCESS_DENIED"] }, (victim) =>
-    put(`${memory}/plan`, { value: 1, inContext: false, store: storeOf(victim) }),
-  ),
-  row("a chat that the client names", denied, (victim) =>
-    get(`${memory}/plan?store=${storeOf(victim)}&chatId=${storeOf(victim)}&userId=${storeOf(victim)}`),
+/** No routes. */
+const unknownPaths = [
+  ["/api/storage", "/api/storage/", "/api/storage/memories", `${notes}/`, `${notes}/k`, "/api/storage//memory"],
+  [`${memory};x=1`, "/api/storage/Memory", "/api/storage/%6demory", "/api/storage/json/c/1", "/api/storage/files"],
+  ["/api/storage/other?action=stores", "//api/storage/memory", "/x/../api/storage/memory", "/api/storages"],
+].flat();
+
+const unfitQueries = [
+  ["store=$store&store=$store", "%73tore=$store&store=$store", "owner=$user", "Store=$user", "store[]=$user"],
+  ["action=search&action=stores", "action=search", "action=get&key=k", "a=%ff", "prefix=%zz", "store=../$user"],
+  ["store=urn:uuid:$store", "store=00000000-0000-0000-0000-000000000000"],
+  Array.from({ length: 65 }, (_, at) => `p${at}`).join("&"),
+]
+  .flat()
+  .map((query) => `${memory}?${query}`);
+
+const form = ["Content-Type", "application/x-www-form-urlencoded"] as const;
+const gzip = ["Content-Encoding", "gzip"] as const;
+const large = JSON.stringify({ value: "x".repeat(1_048_576) });
+
+/** Bodies of an entry. */
+const bodies: readonly (readonly [expected: Expected, body: string | Buffer, ...headers: readonly HeaderLine[]])[] = [
+  [refused("body-type", "alice"), "value=1", form],
+  [refused("body-type", "alice"), '{"value":1}', ["Content-Type", ""]],
+  [refused("body-type", "alice"), '{"value":1}', json, gzip],
+  [refused("body-too-large", "alice"), large, json],
+  ...[
+    '{"value":1',
+    '{"value":1,"value":2}',
+    '{"value":1,"store":"$store","store":"b"}',
+    '{"__proto__":{},"value":1}',
+  ].map((text) => [refused("body-unfit", "alice"), text, json] as const),
+  [refused("body-unfit", "alice"), `{"value":${"[".repeat(70)}${"]".repeat(70)}}`, json],
+  [refused("body-unfit", "alice"), Buffer.from([0x22, 0xff, 0x22]), json],
+  ...["[]", "null", '"value"', '{"value":1,"ownerId":"$user"}', '{"value":1,"agentId":["$user"]}'].map(
+    (text) => [unfit, text, json] as const,
   ),
 ];
 
-const ids: Attack[] = [
-  row("another agent's id in the query", otherAgent, ({ userId }) => get(`${memory}?agentId=${userId}`)),
-  row("its store's id there", otherAgent, (victim) => get(`${memory}?agentId=${storeOf(victim)}`)),
+export const storageAttacks: readonly Attack[] = [
+  ...unknownPaths.map((path) => row(`the path ${path}`, refused("path-unknown"), get(path))),
+  ...[...unfitQueries, `${memory}/k?inContext=true`, `${memory}/k?x`].map((path) =>
+    row(`the query of ${path.slice(0, 60)}`, unfit, get(path)),
+  ),
+  ...bodies.map(([expected, body, ...headers]) =>
+    row(`a body such as ${String(body).slice(0, 40)}`, expected, { ...put(`${memory}/k`, ""), headers, body }),
+  ),
+  row("read an entry", denied, get(`${memory}/plan?store=$store`)),
+  row("read one as a program", denied, { ...get(`${memory}/plan?store=$store`), headers: [] }),
+  row("read one that is not there", denied, get(`${memory}/nothing?store=$store`)),
+  row("list a store", denied, get(`${memory}?inContext=true&store=$store`)),
+  row("search a store", denied, get(`${memory}?action=search&q=kumquat&store=$store`)),
+  row("search all stores", aliceEntries, get(`${memory}?action=search&q=kumquat`)),
+  row("write an entry", denied, put(`${memory}/plan`, { value: 1, store: "$store" })),
+  row("delete an entry", denied, remove(`${memory}/plan?store=$store`)),
+  row("grant itself access", notOwner("share"), post(`${memory}?action=share`, share)),
+  row("revoke a grant", notOwner("unshare"), remove(`${memory}?action=share&store=$store&grantee=alice`)),
+  row(
+    "set a value of programs",
+    { ...denied, records: ["call SetInternal alice ACCESS_DENIED"] },
+    put(`${memory}/plan`, { value: 1, inContext: false, store: "$store" }),
+  ),
+  row("a chat that it names", denied, get(`${memory}/plan?store=$store&chatId=$store&userId=$store`)),
+  row("another agent's id in the query", otherAgent, get(`${memory}?agentId=$user`)),
+  row("its store's id there", otherAgent, get(`${memory}?agentId=$store`)),
   row("an escaped id there", otherAgent, ({ userId }) => get(`${memory}?agentId=${percentEncoded(userId)}`)),
-  row("two ids with a comma", otherAgent, ({ userId }) => get(`${memory}?agentId=alice,${userId}`)),
-  row("two ids in a repeated parameter", unfit, ({ userId }) => get(`${memory}?agentId=alice&agentId=${userId}`)),
-  row("the id with an escaped name beside it", unfit, ({ userId }) =>
-    get(`${memory}?agentId=alice&agent%49d=${userId}`),
+  row("two ids with a comma", otherAgent, get(`${memory}?agentId=alice,$user`)),
+  row("two ids in a repeated parameter", unfit, get(`${memory}?agentId=alice&agentId=$user`)),
+  row("the id with an escaped name beside it", unfit, get(`${memory}?agentId=alice&agent%49d=$user`)),
+  row("an id in the body", otherAgent, put(`${memory}/k`, { value: 1, agentId: "$user" })),
+  row(
+    "twice in the body",
+    refused("body-unfit", "alice"),
+    put(`${memory}/k`, '{"value":1,"agentId":"alice","agentId":"$user"}'),
   ),
-  row("an id in the body", otherAgent, ({ userId }) => put(`${memory}/k`, { value: 1, agentId: userId })),
-  row("twice in the body", refused(400, "body-unfit"), ({ userId }) =>
-    put(`${memory}/k`, `{"value":1,"agentId":"alice","agentId":"${userId}"}`),
-  ),
-  row("in the body and the query", unfit, ({ userId }) => put(`${memory}/k?agentId=${userId}`, { value: 1 })),
-  row("a store by its user's id", unfit, ({ userId }) => get(`${memory}?store=${userId}`)),
-  row("a store's id in capitals", unfit, (victim) => get(`${memory}?store=${storeOf(victim).toUpperCase()}`)),
-  row("an owner", unfit, ({ userId }) => put(`${memory}/k`, { value: 1, owner: userId })),
-  row("a caller", unfit, ({ userId }) => get(`${memory}?caller=${userId}`)),
-  row("headers that name an agent", aliceEntries, ({ userId }) =>
+  row("in the body and the query", unfit, put(`${memory}/k?agentId=$user`, { value: 1 })),
+  row("a store by its user's id", unfit, get(`${memory}?store=$user`)),
+  row("a store's id in capitals", unfit, ({ store }) => get(`${memory}?store=${store.toUpperCase()}`)),
+  row("an owner", unfit, put(`${memory}/k`, { value: 1, owner: "$user" })),
+  row("a caller", unfit, get(`${memory}?caller=$user`)),
+  row(
+    "headers that name an agent",
+    aliceEntries,
     get(
       memory,
-      ["X-Agent-Id", userId],
-      ["X-User-Id", userId],
-      ["X-Forwarded-User", userId],
-      ["Cookie", `agentId=${userId}`],
+      ["X-Agent-Id", "$user"],
+      ["X-User-Id", "$user"],
+      ["X-Forwarded-User", "$user"],
+      ["Cookie", "agentId=$user"],
     ),
   ),
-  row("an X-API-Key", refused(400, "credentials-several", "nobody"), ({ userId }) =>
-    get(memory, ["X-API-Key", userId]),
+  row("an X-API-Key", refused("credentials-several"), get(memory, ["X-API-Key", "$user"])),
+  row("an X-API-Key alone", refused("key-unexpected"), { ...get(memory, ["X-API-Key", "$user"]), isAnonymous: true }),
+  row("a query's token", refused("token-missing"), { ...get(`${memory}?access_token=$expired`), isAnonymous: true }),
+  row("a key that is a path to another store", nothing, get(`${memory}/shared/$store/plan`)),
+  row("the same escaped", nothing, get(`${memory}/shared%2F$store%2Fplan`)),
+  row("a key that climbs to another store", unfitKey, get(`${memory}/..%2F$store%2Fplan`)),
+  row(
+    "a key that climbs to a user's folder",
+    unfitKey,
+    get(`${memory}/..%2F..%2F..%2F..%2Fusers%2F$user%2Fmemory%2F$entry.md`),
   ),
-  row("an X-API-Key alone", refused(400, "key-unexpected", "nobody"), ({ userId }) => ({
-    ...get(memory, ["X-API-Key", userId]),
-    isAnonymous: true,
-  })),
-  row("a query's token", refused(401, "token-missing", "nobody"), ({ expiredToken }) => ({
-    ...get(`${memory}?access_token=${expiredToken}`),
-    isAnonymous: true,
-  })),
+  row("a path that climbs out of the routes", refused("path-unknown"), get("/api/storage/x/../memory/$user")),
+  row("a prefix that climbs", unfitKey, get(`${memory}?prefix=../$store/`)),
+  row("a key that ends in a slash, to list", unfit, get(`${memory}/%2F?store=$store`)),
+  row("another agent's notes", otherAgent, get(`${list}&agentId=$user`)),
+  row("by its id in the body", otherAgent, put(notes, { agentId: "$user", namespace: "owner", key: "k", content: "" })),
+  row("by its id in the query of a push", otherAgent, post(`${notes}?action=sync&agentId=$user`, push)),
+  row(
+    "by its id in the body of a push",
+    otherAgent,
+    post(`${notes}?action=sync&agentId=alice`, { agentId: "$user", ...push }),
+  ),
+  row("by a store", unfit, get(`${list}&store=$store`)),
+  row("by a namespace with its name", aliceNotes, get(`${list}&${namespace("caller:agent:$user")}&namespace=owner`)),
+  row("by a namespace with a path", aliceNotes, get(`${list}&${namespace("caller:../../../$store/entries")}`)),
+  row(
+    "by a namespace with a comma",
+    { ...unfitKey, records: ["call CallerNotes alice INPUT_INVALID"] },
+    get(`${list}&${namespace("caller:agent:$user,owner")}`),
+  ),
+  row("by a search", aliceNotes, get(`${notes}?action=search&q=kumquat`)),
 ];
-
-const keys: Attack[] = [
-  row("a key that is a path to another store", served(404, ["call memory alice done"]), (victim) =>
-    get(`${memory}/shared/${storeOf(victim)}/plan`),
-  ),
-  row("the same escaped", served(404, ["call memory alice done"]), (victim) =>
-    get(`${memory}/shared%2F${storeOf(victim)}%2Fplan`),
-  ),
-  row("a key that climbs to another store", unfitKey, (victim) => get(`${memory}/..%2F${storeOf(victim)}%2Fplan`)),
-  row("a key that climbs to a user's folder", unfitKey, ({ userId }) =>
-    get(`${memory}/..%2F..%2F..%2F..%2Fusers%2F${userId}%2Fmemory%2F${userId}-plan.md`),
-  ),
-  row("a path that climbs out of the routes", refused(404, "path-unknown", "nobody"), ({ userId }) =>
-    get(`/api/storage/x/../memory/${userId}`),
-  ),
-  row("a prefix that climbs", unfitKey, (victim) => get(`${memory}?prefix=../${storeOf(victim)}/`)),
-  row("a key that ends in a slash, to list", unfit, (victim) => get(`${memory}/%2F?store=${storeOf(victim)}`)),
-];
-
-const scoped: Attack[] = [
-  row("another agent's notes", otherAgent, ({ userId }) => get(`${notes}?action=list&agentId=${userId}`)),
-  row("by its id in the body", otherAgent, ({ userId }) =>
-    put(notes, { agentId: userId, namespace: "owner", key: "k", content: "" }),
-  ),
-  row("by its id in the query of a push", otherAgent, ({ userId }) =>
-    post(`${notes}?action=sync&agentId=${userId}`, { namespace: "owner", lines: [] }),
-  ),
-  row("by its id in the body of a push", otherAgent, ({ userId }) =>
-    post(`${notes}?action=sync&agentId=alice`, { agentId: userId, namespace: "owner", lines: [] }),
-  ),
-  row("by a store", unfit, (victim) => get(`${notes}?action=list&store=${storeOf(victim)}`)),
-  row("by a namespace with its name", aliceNotes, ({ userId }) =>
-    get(`${notes}?action=list&namespace=${encodeURIComponent(`caller:agent:${userId}`)}&namespace=owner`),
-  ),
-  row("by a namespace with a path", aliceNotes, (victim) =>
-    get(`${notes}?action=list&namespace=${encodeURIComponent(`caller:../../../${storeOf(victim)}/entries`)}`),
-  ),
-  row("by a namespace with a comma", { ...unfitKey, records: ["call CallerNotes alice INPUT_INVALID"] }, ({ userId }) =>
-    get(`${notes}?action=list&namespace=${encodeURIComponent(`caller:agent:${userId},owner`)}`),
-  ),
-  row("by a search", aliceNotes, () => get(`${notes}?action=search&q=kumquat`)),
-];
-
-export const storageAttacks: readonly Attack[] = [...stores, ...ids, ...keys, ...scoped];

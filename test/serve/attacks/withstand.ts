@@ -1,29 +1,37 @@
 /** The checks on an attack, the same for every row of every table. */
 import { expect } from "vitest";
 
-import type { Attack } from "./attack.ts";
-import type { Sent } from "./http-exchange.ts";
+import { refusals } from "../../stage/http.ts";
+import { treeFingerprint } from "../../support/tree-fingerprint.ts";
+import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
+import { authorised, bytesOf } from "./asking.ts";
+import type { Ask } from "./asking.ts";
+import type { Attack, Expected } from "./attack.ts";
+import { exchange } from "./exchange.ts";
+import type { Answer, Sent } from "./exchange.ts";
 import { bobSecrets } from "./stage.ts";
-import type { Victim } from "./stage.ts";
-import { comparable, tryAttack } from "./try-attack.ts";
-import type { Place } from "./try-attack.ts";
+import type { AttackStage, Scene, Served, Victim } from "./stage.ts";
 
-/** A user who exists and one who does not. */
-export interface Victims {
-  readonly bob: Victim;
-  readonly ghost: Victim;
+interface Attempt {
+  readonly answers: readonly Answer[];
+  /** Each as a line of words, sorted because requests of one connection can be recorded in any order. */
+  readonly records: readonly string[];
+  /** The data folder before and after, without the host's own files in the users' folders. */
+  readonly before: TreeFingerprint;
+  readonly after: TreeFingerprint;
 }
 
 /**
- * Makes the attempt on both. The answers must be the same, as the table expects, and without any of bob's secrets.
- * Nothing may be written, and the attempt must be recorded.
+ * Makes the attempt on bob, and if `isTriedTwice` on a user who does not exist. The answers must be the same, as the
+ * table expects, and without any of bob's secrets. Nothing may be written, and the attempt must be recorded.
  */
 export async function expectWithstood(
-  { expected }: Pick<Attack, "expected">,
-  { bob, ghost }: Victims,
-  place: Place & { readonly sentTo: (victim: Victim) => Promise<Sent> },
+  attack: Attack,
+  { stage, served: { port, victims } }: { readonly stage: AttackStage; readonly served: Served },
+  isTriedTwice: boolean,
 ): Promise<void> {
-  const { answers, records, before, after } = await tryAttack(await place.sentTo(bob), expected, place);
+  const { expected } = attack;
+  const { answers, records, before, after } = await tryAttack(await sentTo(victims.bob, attack), expected, stage, port);
   expect({ statuses: answers.map(({ status }) => status), records }).toEqual({
     statuses: expected.statuses,
     records: expected.records.toSorted(),
@@ -32,9 +40,121 @@ export async function expectWithstood(
   const text = JSON.stringify(answers);
   expect(bobSecrets.filter((secret) => text.includes(secret))).toEqual([]);
   expect(after).toEqual(before);
+  for (const answer of answers) expectGuarded(answer);
+  const [, reason = ""] = /^refused http (\S+)/.exec(records[0] ?? "") ?? [];
+  if (records.length === 1 && answers.length === 1 && answers[0]) expectRefusal(answers[0], reason);
 
-  const onNobody = await tryAttack(await place.sentTo(ghost), expected, place);
-  expect(comparable(answers, bob)).toEqual(comparable(onNobody.answers, ghost));
+  if (!isTriedTwice) return;
+  const onNobody = await tryAttack(await sentTo(victims.ghost, attack), expected, stage, port);
+  expect(comparable(answers, victims.bob)).toEqual(comparable(onNobody.answers, victims.ghost));
   expect(onNobody.records).toEqual(records);
   expect(onNobody.after).toEqual(before);
+}
+
+/** No answer is kept by a cache, read as another type, or names the server's software. */
+function expectGuarded({ headers, status }: Answer): void {
+  expect(Object.keys(headers)).not.toContain("server");
+  expect(Object.keys(headers)).not.toContain("x-powered-by");
+  // Node answers what is not HTTP, and the health checks are for everybody.
+  if (headers["content-type"] === undefined || status === 200) return;
+  expect(headers).toMatchObject({ "cache-control": "no-store", "x-content-type-options": "nosniff" });
+}
+
+/** A refusal says what the table of reasons says, and nothing of the request. */
+function expectRefusal({ headers, body }: Answer, reason: string): void {
+  if (reason === "http-malformed" || body === "" || !(reason in refusals.http)) return;
+  const { code, message, status } = refusals.http[reason as keyof typeof refusals.http];
+  const asMcp = { jsonrpc: "2.0", id: null, error: { code, message } };
+  expect([asMcp, { error: message }]).toContainEqual(JSON.parse(body));
+  if (status === 405) expect(headers["allow"]).toMatch(/GET/);
+  if (message === "invalid_token") expect(headers["www-authenticate"]).toBe('Bearer error="invalid_token"');
+}
+
+async function sentTo(scene: Scene, { sent }: Attack): Promise<Sent> {
+  const made = typeof sent === "function" ? await sent(scene) : sent;
+  return "bytes" in made ? made : { bytes: [bytesOf(askOf(made, scene))] };
+}
+
+/** With alice's token, and with the victim's names filled in. */
+export function askOf(ask: Ask, scene: Scene): Ask {
+  const { method, target, headers, body, ...rest } = authorised(ask, scene.alice.token);
+  const fill = (text: string): string => filled(text, scene);
+  return {
+    ...rest,
+    method,
+    target: fill(target),
+    headers: headers.map(([name, value]) => [name, fill(value)] as const),
+    body: typeof body === "string" ? fill(body) : body,
+  };
+}
+
+const names = /\$(user|entry|session|store|expired|alice|own)(?![A-Za-z])/g;
+
+export function filled(text: string, { alice, userId: user, ...scene }: Scene): string {
+  const { entry, session, store, expired } = scene;
+  const values: Readonly<Record<string, string>> = {
+    user,
+    entry,
+    session,
+    store,
+    expired,
+    alice: alice.token,
+    own: alice.session,
+  };
+  return text.replaceAll(names, (_, name: string) => values[name] ?? "");
+}
+
+async function tryAttack(sent: Sent, { records }: Expected, { http }: AttackStage, port: number): Promise<Attempt> {
+  const before = fingerprint(http.dataDir);
+  http.forget();
+  const answers = await exchange(port, sent);
+  // Answered requests are recorded. A connection that ended without an answer, or too early, can be recorded later.
+  await http.refusalsUntil(records.filter((record) => record.startsWith("refused")).length);
+  const refused = http.refusals.map(
+    ({ surface, reason, userId }) => `refused ${surface} ${reason} ${whoIs(userId ?? null)}`,
+  );
+  const others = http.records().filter(({ kind }) => kind !== "refused");
+  return {
+    answers,
+    records: [...refused, ...others.map(wordsOf)].toSorted(),
+    before,
+    after: fingerprint(http.dataDir),
+  };
+}
+
+/**
+ * Leaves out the host's own files: calls take alice's lock, and what both users write between two kinds of attack is
+ * tidied up when nobody has called for a while.
+ */
+function fingerprint(dataDir: string): TreeFingerprint {
+  const all = Object.entries(treeFingerprint(dataDir));
+  return Object.fromEntries(
+    all.filter(([path]) => !/^users\/(alice|bob)$|^(users\/(alice|bob)|stores\/[^/]+)\/\.memcell/.test(path)),
+  );
+}
+
+function wordsOf({ kind, tool, userId, code }: Record<string, unknown>): string {
+  if (kind !== "call") return String(kind);
+  const [called, ended] = [(tool as string | null) ?? "(none)", (code as string | null) ?? "done"];
+  return `call ${called} ${whoIs(userId as string | null)} ${ended}`;
+}
+
+/** Any other user is one with an oddly written name. */
+function whoIs(userId: string | null): string {
+  if (userId === null) return "nobody";
+  return ["alice", "bob", "gus"].includes(userId) ? userId : "(another)";
+}
+
+/** An answer without parts that reveal nothing: the date, a new session's name, and what the attacker sent. */
+function comparable(answers: readonly Answer[], { userId, session }: Victim): unknown[] {
+  return answers.map(({ status, headers: { date: _date, "mcp-session-id": _session, ...headers }, body }) => ({
+    status,
+    headers,
+    body: [session, userId, percentEncoded(userId)].reduce((text, part) => text.replaceAll(part, "(victim)"), body),
+  }));
+}
+
+/** Percent-encodes each letter. */
+export function percentEncoded(text: string): string {
+  return Array.from(text, (letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
 }

@@ -6,10 +6,10 @@ import { join } from "node:path";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { connect } from "../../stage/mcp-clients.ts";
+import type { Connected } from "../../stage/mcp-clients.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writeUserFiles } from "../../support/user-files.ts";
-import { connect } from "../mcp-clients.ts";
-import type { Connected } from "../mcp-clients.ts";
 import { entries } from "./entries.ts";
 import type { EntryType } from "./entries.ts";
 import { questions } from "./questions.ts";

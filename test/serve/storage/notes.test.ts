@@ -1,20 +1,52 @@
-/** `/api/storage/memory-scoped`: every action, the merge of changes, and what is refused. */
+/** `/api/storage/memory-scoped`: every action, the merge of changes between machines, and what is refused. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { storeIdOf } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { pull } from "./pulled-notes.ts";
-import { openStorageStage, planner, weather } from "./stage.ts";
-import type { StorageClient, StorageStage } from "./stage.ts";
+import { openHttpStage } from "../../stage/http.ts";
+import type { HttpStage, StorageClient } from "../../stage/http.ts";
+import { planner, sharing, weather } from "./agents.ts";
 
-let stage: StorageStage;
+let stage: HttpStage;
 let own: StorageClient;
 
 beforeAll(async () => {
-  stage = await openStorageStage();
+  stage = await openHttpStage(sharing());
   own = stage.as(weather);
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());
+
+interface Page {
+  readonly lines: readonly {
+    readonly op: string;
+    readonly key: string;
+    readonly at: string;
+    readonly content?: string;
+  }[];
+  readonly cursor: string | null;
+  readonly more: boolean;
+}
+
+async function pull(client: StorageClient, namespace: string, since: string | null): Promise<Page> {
+  const from = since === null ? "" : `&since=${encodeURIComponent(since)}`;
+  const { status, body } = await client("GET", `memory-scoped?action=sync&namespace=${namespace}${from}`);
+  expect(status).toBe(200);
+  return body as Page;
+}
+
+/** Page by page, as the clients do. */
+async function pullAll(client: StorageClient, namespace: string, since: string | null) {
+  const lines: Page["lines"][number][] = [];
+  let page = await pull(client, namespace, since);
+  let pages = 1;
+  for (; page.more; pages++) {
+    lines.push(...page.lines);
+    page = await pull(client, namespace, page.cursor);
+  }
+  return { lines: [...lines, ...page.lines], cursor: page.cursor, pages };
+}
 
 async function push(client: StorageClient, lines: readonly object[], namespace = "owner"): Promise<unknown> {
   const all = lines.map((line) => ({ op: "put", namespace, content: "", ...line }));
@@ -47,14 +79,10 @@ test("a note is put, got, listed, found and forgotten, under the id that its cli
   expect(put).toEqual({ status: 200, body: { entry } });
   const at = "namespace=caller%3Auser%3Aalice";
   expect(await own("GET", `memory-scoped?action=get&key=prefs&${at}`)).toEqual(put);
-  expect(await own("GET", `memory-scoped?action=list&limit=100000&${at}`)).toEqual({
-    status: 200,
-    body: { entries: [entry] },
-  });
-  expect(await own("GET", `memory-scoped?action=search&q=teas&limit=10&${at}`)).toEqual({
-    status: 200,
-    body: { entries: [entry] },
-  });
+  for (const query of ["list&limit=100000", "search&q=teas&limit=10"]) {
+    const found = await own("GET", `memory-scoped?action=${query}&${at}`);
+    expect(found).toEqual({ status: 200, body: { entries: [entry] } });
+  }
   expect(await own("DELETE", `memory-scoped?key=prefs&${at}`)).toEqual({ status: 200, body: { forgotten: 1 } });
   expect(await own("DELETE", `memory-scoped?key=prefs&${at}`)).toEqual({ status: 200, body: { forgotten: 0 } });
   expect(await own("GET", `memory-scoped?action=get&key=prefs&${at}`)).toEqual({ status: 200, body: { entry: null } });
@@ -64,7 +92,7 @@ describe("namespaces", () => {
   const long = `caller:${"x".repeat(300)}`;
 
   test("keep notes apart, also those whose names are too long for a path", async () => {
-    const { client } = stage.another();
+    const client = stage.as(stage.user("agent"));
     const names = ["owner", "shared", "caller:user:a", "caller:user:A", "caller:owner", long, `${long.slice(0, -1)}y`];
     for (const namespace of names) await client("PUT", "memory-scoped", { namespace, key: "k", content: namespace });
     for (const namespace of names) {
@@ -86,7 +114,8 @@ describe("namespaces", () => {
   });
 
   test("are not those of the tool memory, of another agent, or of whom the store is shared with", async () => {
-    const { agent, client } = stage.another();
+    const agent = stage.user("agent");
+    const client = stage.as(agent);
     await client("PUT", "memory-scoped", { namespace: "owner", key: "plan", content: "kumquat" });
     await client("PUT", "memory/other", { value: "visible" });
     await client("POST", "memory?action=share", { grantee: planner, level: "readwrite" });
@@ -105,25 +134,17 @@ describe("namespaces", () => {
     }
   });
 
-  test.each([
-    "owner,shared",
-    "caller:x,owner",
-    "caller:",
-    "caller:a b",
-    "caller:a\u0000b",
-    "caller:a\u2028b",
-    `${long}x`,
-    "Owner",
-    "",
-    "memory",
-    "forgotten:owner",
-  ])("%o is none", async (namespace) => {
+  test.each(
+    [
+      ["owner,shared", "caller:x,owner", "caller:", "caller:a b", "caller:a\u0000b", "caller:a\u2028b", `${long}x`],
+      ["Owner", "", "memory", "forgotten:owner"],
+    ].flat(),
+  )("%o is none", async (namespace) => {
     const at = encodeURIComponent(namespace);
     expect(await own("PUT", "memory-scoped", { namespace, key: "k", content: "" })).toMatchObject({ status: 400 });
-    expect(await own("GET", `memory-scoped?action=list&namespace=owner&namespace=${at}`)).toMatchObject({
-      status: 400,
-    });
-    expect(await own("GET", `memory-scoped?action=sync&namespace=${at}`)).toMatchObject({ status: 400 });
+    for (const query of [`list&namespace=owner&namespace=${at}`, `sync&namespace=${at}`]) {
+      expect(await own("GET", `memory-scoped?action=${query}`)).toMatchObject({ status: 400 });
+    }
   });
 
   test.each(["", "a/b", ".a", "..", "ü", "a b", "k".repeat(129), "a\nb"])("%o is no key", async (key) => {
@@ -131,9 +152,148 @@ describe("namespaces", () => {
   });
 });
 
+describe("the exchange of changes", () => {
+  test("the later change of a note counts, whoever sends it first", async () => {
+    const client = stage.as(stage.user("agent"));
+    const changes: readonly (readonly [op: "put" | "delete", content: string, at: number, applied: number])[] = [
+      ["put", "1", 2, 1],
+      ["put", "2", 1, 0],
+      ["put", "3", 2, 0],
+      ["delete", "", 1, 0],
+      ["put", "4", 3, 1],
+      ["delete", "", 4, 1],
+      ["put", "5", 4, 0],
+      ["put", "6", 5, 1],
+    ];
+    for (const [op, content, at, applied] of changes) {
+      expect(await push(client, [{ op, key: "a", content, at: hour(at) }])).toEqual({ applied, refused: [] });
+    }
+    const { lines } = await pull(client, "owner", null);
+    expect(lines.map(({ op, at, content }) => [op, at, content])).toEqual([
+      ["delete", hour(4), undefined],
+      ["put", hour(5), "6"],
+    ]);
+  });
+
+  test("a change from a clock that is ahead counts as one of now, so that others can follow it", async () => {
+    const client = stage.as(stage.user("agent"));
+    await push(client, [{ key: "a", content: "ahead", at: "9999-12-31T23:59:59.999Z" }]);
+    const { body } = await client("PUT", "memory-scoped", { namespace: "owner", key: "a", content: "now" });
+    expect(body).toMatchObject({ entry: { content: "now" } });
+    expect((body as { entry: { updated_at: string } }).entry.updated_at < "9999").toBe(true);
+  });
+
+  test("each line counts on its own: what cannot be kept holds back no other", async () => {
+    const client = stage.as(stage.user("agent"));
+    const lines = [
+      { key: "large", content: "x".repeat(102_401), at: hour(1) },
+      { key: "larger", content: "x".repeat(450_000), at: hour(1) },
+      { key: "a/b", at: hour(1) },
+      { key: "k", at: "yesterday" },
+      { key: "k", at: "2026-02-30T00:00:00.000Z" },
+      { key: "k", namespace: "shared", at: hour(1) },
+      { key: "k", op: "rename", at: hour(1) },
+      { key: "k", content: 5, at: hour(1) },
+      { key: "fits", at: hour(1) },
+    ];
+    const pushed = (await push(client, lines)) as { applied: number; refused: { at: number }[] };
+    expect([pushed.applied, pushed.refused.map(({ at }) => at)]).toEqual([1, [0, 1, 2, 3, 4, 5, 6, 7]]);
+    const odd = [
+      null,
+      7,
+      "line",
+      [],
+      { key: "k2", op: "put", namespace: "owner", at: hour(1), content: "", seq: 1, id: "x" },
+    ];
+    expect(await client("POST", "memory-scoped?action=sync", { namespace: "owner", lines: odd })).toMatchObject({
+      body: { applied: 1, refused: { length: 4 } },
+    });
+  });
+
+  test("marks of forgotten notes do not fill a store: the oldest go", async () => {
+    const client = stage.as(stage.user("agent"));
+    const keys = Array.from({ length: 210 }, (_, at) => `k${String(at).padStart(3, "0")}`);
+    for (const { op, at } of [
+      { op: "put", at: hour(1) },
+      { op: "delete", at: hour(2) },
+    ]) {
+      // Not all at once: on a busy machine the call would end late.
+      for (let from = 0; from < 210; from += 30) {
+        const lines = keys.slice(from, from + 30).map((key) => ({ op, key, at }));
+        expect(await push(client, lines)).toEqual({ applied: 30, refused: [] });
+      }
+    }
+    const { lines } = await pullAll(client, "owner", null);
+    expect([lines.length, lines.every(({ op }) => op === "delete")]).toEqual([200, true]);
+    expect(await push(client, [{ key: lines[0]?.key, at: hour(2) }])).toMatchObject({ applied: 0 });
+  });
+
+  test("a forgotten note is known in its own namespace alone", async () => {
+    const client = stage.as(stage.user("agent"));
+    const names = ["owner", "caller:https://x.example//a", "caller:https://x.example/", `caller:${"x".repeat(300)}`];
+    const key = "k".repeat(128);
+    for (const namespace of names) {
+      for (const each of ["short", key]) await push(client, [{ key: each, at: hour(1) }], namespace);
+      expect(await push(client, [{ op: "delete", key, at: hour(2) }], namespace)).toMatchObject({ applied: 1 });
+    }
+    for (const namespace of names) {
+      const { lines } = await pull(client, encodeURIComponent(namespace), null);
+      expect(lines.map(({ op, key: of }) => `${op} ${of}`).toSorted()).toEqual([`delete ${key}`, "put short"]);
+    }
+  });
+
+  test("a note of control characters alone is too large where no answer could hold it", async () => {
+    const client = stage.as(stage.user("agent"));
+    const put = (content: string) => client("PUT", "memory-scoped", { namespace: "owner", key: "odd", content });
+    expect(await put("\u0001".repeat(70_000))).toMatchObject({ status: 200 });
+    expect(await put("\u0001".repeat(80_000))).toMatchObject({ status: 413 });
+  });
+
+  test("pages go on where the one before ended, and a change comes after the cursor that was given before it", async () => {
+    const client = stage.as(stage.user("agent"));
+    const content = "x".repeat(90_000);
+    const keys = Array.from({ length: 12 }, (_, at) => `k${String(at).padStart(2, "0")}`);
+    for (const key of keys) await client("PUT", "memory-scoped", { namespace: "shared", key, content });
+    const first = await pullAll(client, "shared", null);
+    expect([first.lines.map(({ key }) => key).toSorted(), first.pages > 1]).toEqual([keys, true]);
+    await client("DELETE", "memory-scoped?namespace=shared&key=k03");
+    await client("PUT", "memory-scoped", { namespace: "shared", key: "late", content: "" });
+    const { lines } = await pullAll(client, "shared", first.cursor);
+    expect(lines.filter(({ key }) => key === "k03" || key === "late").map(({ op, key }) => [op, key])).toEqual([
+      ["delete", "k03"],
+      ["put", "late"],
+    ]);
+  });
+
+  test.each(["0", "x", "-1:", "1795453231542000", "\u0000", "9007199254740991", ":"])(
+    "a cursor that is none, such as %o, begins at the start",
+    async (since) => {
+      await own("PUT", "memory-scoped", { namespace: "owner", key: "always", content: "" });
+      expect((await pull(own, "owner", since)).lines).toMatchObject([{ key: "always" }]);
+    },
+  );
+
+  test("a note that a person writes or edits is pulled as well", async () => {
+    const agent = stage.user("agent");
+    const client = stage.as(agent);
+    await client("PUT", "memory-scoped", { namespace: "owner", key: "plan", content: "October" });
+    const folder = join(stage.dataDir, "stores", storeIdOf(agent), "entries", "_.ns", "owner");
+    writeFileSync(join(folder, "by-hand_.md"), "Written by a person.\n");
+    const { lines } = await pull(client, "owner", null);
+    expect(lines.find(({ key }) => key === "by-hand")).toMatchObject({
+      op: "put",
+      content: "Written by a person.\n",
+      source: "owner",
+    });
+    expect(await client("GET", "memory-scoped?action=search&q=persons")).toMatchObject({
+      body: { entries: [{ key: "by-hand" }] },
+    });
+  });
+});
+
 describe("a list", () => {
   test("has the last changed first, from a prefix on, without some sources", async () => {
-    const { client } = stage.another();
+    const client = stage.as(stage.user("agent"));
     await push(client, [
       { key: "old", at: hour(1), source: "compaction" },
       { key: "new", at: hour(3) },
@@ -153,7 +313,7 @@ describe("a list", () => {
   });
 
   test("names all notes, also where their contents together are too large for an answer", async () => {
-    const { client } = stage.another();
+    const client = stage.as(stage.user("agent"));
     const lines = Array.from({ length: 40 }, (_, at) => ({
       key: `k${at}`,
       at: hour(1),
@@ -168,27 +328,26 @@ describe("a list", () => {
   });
 });
 
-test.each([
-  ["GET", "memory-scoped", undefined],
-  ["GET", "memory-scoped?action=stores", undefined],
-  ["GET", "memory-scoped?action=get&key=k", undefined],
-  ["GET", "memory-scoped?action=get&key=k&namespace=owner&namespace=shared", undefined],
-  ["GET", "memory-scoped?action=get&key=k&key=l&namespace=owner", undefined],
-  ["GET", "memory-scoped?action=list&namespaces=owner,shared", undefined],
-  ["GET", "memory-scoped?action=search", undefined],
-  ["GET", `memory-scoped?action=search&q=${"x".repeat(1_001)}`, undefined],
-  ["GET", "memory-scoped?action=list&store=owner", undefined],
-  ["GET", "memory-scoped?action=list&principal=user:alice", undefined],
-  ["DELETE", "memory-scoped?namespace=owner", undefined],
+const noteOf = { namespace: "owner", key: "k", content: "" };
+
+test.for<readonly [method: string, path: string, body?: unknown]>([
+  ...[
+    ["", "action=stores", "action=get&key=k", "action=get&key=k&namespace=owner&namespace=shared", "action=search"],
+    ["action=get&key=k&key=l&namespace=owner", "action=list&namespaces=owner,shared", "action=list&store=owner"],
+    [`action=search&q=${"x".repeat(1_001)}`, "action=list&principal=user:alice"],
+  ]
+    .flat()
+    .map((query) => ["GET", `memory-scoped?${query}`] as const),
+  ["DELETE", "memory-scoped?namespace=owner"],
   ["PUT", "memory-scoped", { namespace: "owner", key: "k" }],
-  ["PUT", "memory-scoped", { namespace: "owner", key: "k", content: 5 }],
-  ["PUT", "memory-scoped", { namespace: "owner", key: "k", content: "", at: "now" }],
-  ["PUT", "memory-scoped", { namespace: "owner", key: "k", content: "", caller: "user:alice" }],
-  ["PUT", "memory-scoped?namespace=shared", { namespace: "owner", key: "k", content: "" }],
+  ...[{ content: 5 }, { at: "now" }, { caller: "user:alice" }].map(
+    (wrong) => ["PUT", "memory-scoped", { ...noteOf, ...wrong }] as const,
+  ),
+  ["PUT", "memory-scoped?namespace=shared", noteOf],
   ["POST", "memory-scoped", { namespace: "owner", lines: [] }],
   ["POST", "memory-scoped?action=share", { namespace: "owner", lines: [] }],
   ["POST", "memory-scoped?action=sync", { namespace: "owner" }],
   ["POST", "memory-scoped?action=sync", []],
-] as const)("%s %s %o is refused", async (method, path, body) => {
+])("%s %s %o is refused", async ([method, path, body]) => {
   expect(await own(method, path, body)).toMatchObject({ status: 400, body: { error: expect.any(String) as unknown } });
 });

@@ -1,26 +1,31 @@
 /** `memcell serve --http` as a process with the storage routes, two agents with keys and tokens, and their real clients. */
-import { createHash, randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, beforeAll, beforeEach } from "vitest";
 
+import { HttpProcess, tokenFlags } from "../../stage/http-process.ts";
+import { writeAgentKeys } from "../../stage/http.ts";
+import { TokenIssuer } from "../../stage/token-issuer.ts";
+import { installPackages } from "../../support/python-packages.ts";
 import type { InstalledPackages } from "../../support/python-packages.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
-import { ServedProcess } from "../attacks/served-process.ts";
-import { audience, issuer, TokenIssuer } from "../token-issuer.ts";
+import { shippedFlags } from "../../support/test-plugin.ts";
 import { ClientProcess } from "./client-process.ts";
 import type { AskedClient, Reply } from "./client-process.ts";
-import { installClients } from "./installed-clients.ts";
 
 /** The id of an agent of the platform, which is also that of its own store. */
 export const weather = "7f3c2a10-5b6e-4c8d-9e1f-0a2b3c4d5e6f";
 export const planner = "1b0f6f0a-2a52-4c4e-8d0e-5a3c9d1e7f42";
 export type AgentId = typeof weather | typeof planner;
 
+/** The real Python clients, from PyPI. */
+const requirements = fileURLToPath(new URL("requirements.txt", import.meta.url));
+
 export interface AgentsStage extends AsyncDisposable {
-  readonly dataDir: string;
   /** A folder that does not yet exist. */
   newFolder(name: string): string;
   tokenOf(agent: AgentId): Promise<string>;
@@ -41,7 +46,7 @@ export function withAgentsStage(use: (stage: AgentsStage) => Promise<void> | voi
   let installed: InstalledPackages;
   let stage: AgentsStage | null = null;
   beforeAll(async () => {
-    installed = await installClients();
+    installed = await installPackages({ name: "webagents", requirements, least: [3, 11] });
     if (installed.python === null) return;
     stage = await openAgentsStage(installed.python, args);
     await use(stage);
@@ -54,28 +59,20 @@ export function withAgentsStage(use: (stage: AgentsStage) => Promise<void> | voi
 
 async function openAgentsStage(python: string, args: readonly string[]): Promise<AgentsStage> {
   const folder = temporaryFolder();
-  const [dataDir, logFile] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
-  const keys = new Map<string, string>(
-    [weather, planner].map((agent) => [agent, randomBytes(24).toString("base64url")]),
-  );
-  const keyFile = join(folder.path, "agent-keys.json");
-  const hashes = Array.from(keys, ([agent, key]) => [createHash("sha256").update(key).digest("hex"), agent]);
-  writeFileSync(keyFile, JSON.stringify(Object.fromEntries(hashes)));
+  const keys = Object.fromEntries([weather, planner].map((agent) => [agent, randomBytes(24).toString("base64url")]));
   const issuing = await TokenIssuer.start();
-  const access = ["--issuer", issuer, "--audience", audience, "--jwks", issuing.jwksUrl];
-  const storage = ["--storage", "--agent-keys", keyFile];
-  const server = await ServedProcess.start([...access, ...storage, ...args], { dataDir, logFile });
+  const storage = ["--storage", "--agent-keys", writeAgentKeys(folder.path, keys), "--data", join(folder.path, "data")];
+  const server = new HttpProcess([...tokenFlags(issuing), ...storage, ...shippedFlags(), ...args]);
   const home = join(folder.path, "home");
   mkdirSync(home);
-  const clients = new ClientProcess(python, `http://127.0.0.1:${server.port}`, home);
-  const settingsOf = (agent: AgentId) => ({ api_key: keys.get(agent) ?? "", agent_id: agent });
+  const clients = new ClientProcess(python, `http://127.0.0.1:${await server.port()}`, home);
+  const settingsOf = (agent: AgentId) => ({ api_key: keys[agent] ?? "", agent_id: agent });
   const result = async (asked: AskedClient): Promise<unknown> => {
     const reply = await clients.ask(asked);
     if ("raised" in reply) throw new Error(`${asked.call} raised ${reply.raised}`);
     return reply.result;
   };
   return {
-    dataDir,
     newFolder: (name) => join(folder.path, name),
     tokenOf: (agent) => issuing.token(agent),
     memory: (agent, given, settings) =>

@@ -3,10 +3,10 @@ import { once } from "node:events";
 
 import { expect, test } from "vitest";
 
-import { HttpProcess } from "../../serve/http-process.ts";
-import { legacyRequest, openSession } from "../../serve/http-requests.ts";
-import { connectClient } from "../../serve/http-stage.ts";
-import { audience, issuer, TokenIssuer } from "../../serve/token-issuer.ts";
+import { HttpProcess } from "../../stage/http-process.ts";
+import { legacyRequest, openSession } from "../../stage/http-requests.ts";
+import { connectClient } from "../../stage/http.ts";
+import { audience, issuer, TokenIssuer } from "../../stage/token-issuer.ts";
 import { freshDatabase, untilListening } from "../../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 

@@ -1,14 +1,16 @@
-/** The official clients, each connected to its own process: the current SDK in both revisions, and the previous SDK. */
+/** The official clients: the current SDK in both revisions, and the previous SDK, each connected to its own server. */
+import { createInterface } from "node:readline";
+
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Transport } from "@modelcontextprotocol/client";
 import { Client as FormerClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import {
   ResourceListChangedNotificationSchema,
   ResourceUpdatedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
 
-import { program } from "./serve-process.ts";
+import { serveHere } from "./serve-lines.ts";
+import type { Wires } from "./serve-lines.ts";
 
 export const clientKinds = ["2026-07-28", "2025-11-25", "former SDK"] as const;
 export type ClientKind = (typeof clientKinds)[number];
@@ -22,14 +24,18 @@ export interface Connected extends AsyncDisposable {
   nextChange(): Promise<string[]>;
 }
 
-export async function connect(kind: ClientKind, args: readonly string[]): Promise<Connected> {
-  const process_ = { command: process.execPath, args: [program, "serve", ...args] };
+/** Connects to `memcell serve` over standard input and output, in this process unless `serve` starts another. */
+export async function connect(kind: ClientKind, args: readonly string[], serve = serveHere): Promise<Connected> {
+  return await connectOver(kind, new WireTransport(serve(args)));
+}
+
+export async function connectOver(kind: ClientKind, transport: Transport): Promise<Connected> {
   const changes = new Changes();
   if (kind === "former SDK") {
     const former = new FormerClient({ name: "former", version: "1" });
     former.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => changes.updated(params.uri));
     former.setNotificationHandler(ResourceListChangedNotificationSchema, () => changes.listChanged());
-    await former.connect(new FormerTransport(process_));
+    await former.connect(transport);
     return connected(former as unknown as Client, changes);
   }
   const isModern = kind === "2026-07-28";
@@ -39,7 +45,7 @@ export async function connect(kind: ClientKind, args: readonly string[]): Promis
   );
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => changes.updated(params.uri));
   client.setNotificationHandler("notifications/resources/list_changed", () => changes.listChanged());
-  await client.connect(new StdioClientTransport(process_));
+  await client.connect(transport);
   return connected(client, changes, isModern);
 }
 
@@ -53,6 +59,33 @@ function connected(client: Client, changes: Changes, isModern = false): Connecte
     nextChange: () => changes.next(),
     [Symbol.asyncDispose]: () => client.close(),
   };
+}
+
+class WireTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: NonNullable<Transport["onmessage"]>;
+  readonly #wires: Wires;
+
+  constructor(wires: Wires) {
+    this.#wires = wires;
+  }
+
+  async start(): Promise<void> {
+    this.#wires.stderr.resume();
+    const lines = createInterface({ input: this.#wires.stdout });
+    lines.on("line", (line) => this.onmessage?.(JSON.parse(line)));
+    lines.on("close", () => this.onclose?.());
+  }
+
+  async send(message: object): Promise<void> {
+    this.#wires.stdin.write(`${JSON.stringify(message)}\n`);
+  }
+
+  async close(): Promise<void> {
+    this.#wires.stdin.end();
+    await this.#wires.ended;
+  }
 }
 
 class Changes {

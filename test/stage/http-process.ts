@@ -8,7 +8,9 @@ import { text } from "node:stream/consumers";
 
 import { askServer } from "./http-requests.ts";
 import type { Answer, Asked } from "./http-requests.ts";
-import { program } from "./serve-process.ts";
+import { program } from "./serve-lines.ts";
+import { audience, issuer } from "./token-issuer.ts";
+import type { TokenIssuer } from "./token-issuer.ts";
 
 interface Ending {
   readonly code: number | null;
@@ -17,7 +19,8 @@ interface Ending {
 }
 
 export interface ProcessOptions {
-  readonly cwd: string;
+  /** Default: that of the tests. */
+  readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Default: yes. */
   readonly isHttp?: boolean;
@@ -27,13 +30,14 @@ export class HttpProcess implements AsyncDisposable {
   readonly #child: ChildProcessByStdio<null, Readable, Readable>;
   readonly #lines: string[] = [];
   readonly #news = new EventEmitter();
-  readonly #ended: Promise<Ending>;
+  /** Resolves when it has ended by itself. */
+  readonly ended: Promise<Ending>;
 
   /** Adds `args` to `memcell serve --http --port 0`. */
-  constructor(args: readonly string[], { cwd, env = {}, isHttp = true }: ProcessOptions) {
+  constructor(args: readonly string[], { cwd, env = {}, isHttp = true }: ProcessOptions = {}) {
     const all = [program, "serve", ...(isHttp ? ["--http", "--port", "0"] : []), ...args];
     this.#child = spawn(process.execPath, all, {
-      cwd,
+      ...(cwd !== undefined && { cwd }),
       env: { ...process.env, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
@@ -42,7 +46,7 @@ export class HttpProcess implements AsyncDisposable {
       this.#news.emit("line");
     });
     const closed = once(this.#child, "close").finally(() => this.#news.emit("line"));
-    this.#ended = Promise.all([closed, text(this.#child.stdout)]).then(([[code], stdout]) => ({
+    this.ended = Promise.all([closed, text(this.#child.stdout)]).then(([[code], stdout]) => ({
       code: code as number | null,
       stdout,
       lines: this.#lines,
@@ -55,8 +59,12 @@ export class HttpProcess implements AsyncDisposable {
     return url;
   }
 
+  async port(): Promise<number> {
+    return Number(new URL(await this.url()).port);
+  }
+
   async ask(asked: Asked): Promise<Answer> {
-    return await askServer(Number(new URL(await this.url()).port), { path: "/mcp", ...asked });
+    return await askServer(await this.port(), { path: "/mcp", ...asked });
   }
 
   /** Resolves with the first line that matches. */
@@ -78,15 +86,15 @@ export class HttpProcess implements AsyncDisposable {
 
   async end(signal: "SIGTERM" | "SIGINT" = "SIGTERM"): Promise<Ending> {
     this.#child.kill(signal);
-    return await this.#ended;
-  }
-
-  /** Resolves when it has ended by itself. */
-  get ended(): Promise<Ending> {
-    return this.#ended;
+    return await this.ended;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.end();
   }
+}
+
+/** Flags for access with a token of this issuer. */
+export function tokenFlags({ jwksUrl }: Pick<TokenIssuer, "jwksUrl">): string[] {
+  return ["--issuer", issuer, "--audience", audience, "--jwks", jwksUrl];
 }

@@ -1,0 +1,138 @@
+/** Limits on what the server keeps for one user or connection. */
+import { once } from "node:events";
+import { request } from "node:http";
+import { connect } from "node:net";
+import type { Socket } from "node:net";
+
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+
+import { legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import type { Asked } from "../stage/http-requests.ts";
+import { openHttpStage } from "../stage/http.ts";
+import type { HttpStage } from "../stage/http.ts";
+import { entry } from "../stage/serve-lines.ts";
+
+let stage: HttpStage;
+let alice: string;
+let bob: string;
+beforeAll(async () => {
+  stage = await openHttpStage();
+  [alice, bob] = [await stage.issuer.token("alice"), await stage.issuer.token("bob")];
+});
+beforeEach(() => stage.forget());
+afterAll(async () => await stage[Symbol.asyncDispose]());
+
+const listening = { resourcesListChanged: true, resourceSubscriptions: ["memory://index"] };
+
+/** A request as bytes, for a connection that carries several. */
+function bytesOf({ headers, body = "" }: Asked, more: object = {}): string {
+  const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)), ...more };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
+  return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
+}
+
+function connected(port: number): Socket {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => null);
+  return socket;
+}
+
+const names = Array.from({ length: 1_025 }, (_, at) => `memory://user-memory/entry/${at}`);
+test.for([
+  { name: "more than 1,024 names", params: { notifications: { resourceSubscriptions: names } } },
+  { name: "names of more than 384 KiB", params: { notifications: {}, x: "x".repeat(384 * 1024) } },
+])("refuses a stream of changes with $name", async ({ params }) => {
+  expect((await stage.rpc(alice, "subscriptions/listen", params)).status).toBe(413);
+  expect(stage.refusals).toEqual([{ surface: "http", reason: "body-too-large", userId: "alice", peer: "127.0.0.1" }]);
+});
+
+const lengths = [{ "content-length": "1048576" }, { "transfer-encoding": "chunked" }];
+test.for([
+  { name: "256 requests of one user at once", bodies: Array.from({ length: 256 }, () => ({ "content-length": "10" })) },
+  { name: "bodies of one user of 16 MiB together", bodies: Array.from({ length: 16 }, (_, at) => lengths[at % 2]) },
+])("$name fill the user's room, and other users have their own", async ({ bodies }) => {
+  const { headers } = modernRequest(alice, "tools/list");
+  // Each request is admitted before its body has arrived.
+  const held = bodies.map((body) => {
+    const asking = request(stage.url, { method: "POST", headers: { ...headers, ...body }, agent: false });
+    asking.on("error", () => null);
+    asking.flushHeaders();
+    return asking;
+  });
+  await Promise.all(held.map((asking) => once(asking, "socket")));
+  let answer = await stage.rpc(alice, "tools/list");
+  while (answer.status === 200) answer = await stage.rpc(alice, "tools/list");
+  expect(answer.status).toBe(429);
+  expect(stage.refusals).toMatchObject([{ reason: "user-busy", userId: "alice" }]);
+  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
+  for (const asking of held) asking.destroy();
+  await stage.nobody();
+  expect((await stage.rpc(alice, "tools/list")).status).toBe(200);
+});
+
+test("cuts a connection with too many waiting requests, and others go on", async () => {
+  const socket = connected(stage.port);
+  socket.resume();
+  const listen = modernRequest(alice, "subscriptions/listen", { params: { notifications: listening } });
+  socket.write(bytesOf(listen).repeat(17));
+  await once(socket, "close");
+  expect(stage.refusals).toContainEqual({ surface: "http", reason: "http-malformed", peer: "127.0.0.1" });
+  await stage.nobody();
+  expect((await stage.rpc(bob, "tools/list")).status).toBe(200);
+});
+
+test("cuts a stream that is not read", async () => {
+  const socket = connected(stage.port);
+  socket.pause();
+  // One entry, whose URI can be spelt in many ways: each change tells of all.
+  const name = "abcdefghij".repeat(10);
+  const spelt = (at: number): string =>
+    Array.from(name, (letter, bit) => ((at >> (bit % 10)) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(
+      "",
+    );
+  const resourceSubscriptions = Array.from({ length: 1_000 }, (_, at) => `memory://user-memory/entry/${spelt(at)}`);
+  const params = { notifications: { resourceSubscriptions } };
+  socket.write(bytesOf(modernRequest(alice, "subscriptions/listen", { params })));
+  while (stage.server.open.streams === 0) await stage.rpc(bob, "tools/list");
+  for (let changes = 0; stage.server.open.streams > 0 && changes < 400; changes++) {
+    await stage.runtime.call("UpdateUserMemory", entry(name, String(changes)), { userId: "alice" });
+  }
+  expect(stage.server.open.streams).toBe(0);
+  socket.destroy();
+  await stage.nobody();
+});
+
+test("refuses a body that is cut short, and nothing waits for the rest", async () => {
+  const served = await stage.serve();
+  const socket = connected(served.port);
+  // The socket ends with the data, so the client is gone before the token is verified.
+  socket.end(bytesOf({ ...modernRequest(alice, "tools/list"), body: '{"jsonrpc"' }, { "content-length": "100" }));
+  socket.resume();
+  await once(socket, "close");
+  await served.server.close();
+  expect(stage.refusals.map(({ reason }) => reason).toSorted()).toEqual(["body-cut", "http-malformed"]);
+});
+
+test("a client that disconnects during its CONNECT ends only its connection", async () => {
+  for (let count = 0; count < 20; count++) {
+    const socket = connected(stage.port);
+    await once(socket, "connect");
+    socket.write(`CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n${"x".repeat(70_000)}`);
+    socket.resetAndDestroy();
+    await once(socket, "close");
+  }
+  expect((await stage.ask({ method: "GET", path: "/healthz" })).status).toBe(200);
+});
+
+test("logs each client mistake in one short line, up to a limit per minute", async () => {
+  const session = await openSession(stage, alice);
+  const result = { text: `\u001b[2J\n${"A".repeat(100_000)}` };
+  for (let id = 0; id < 120; id++) {
+    expect((await stage.ask(legacyRequest(alice, { id, result }, { session }))).status).toBe(202);
+  }
+  expect(stage.log).toHaveLength(100);
+  for (const { text } of stage.log) {
+    expect(text.length).toBeLessThan(300);
+    expect(text).toMatch(/^mcp: Received a response for an unknown message ID: [\x20-\x7e]+$/);
+  }
+});
