@@ -96,9 +96,9 @@ describe("a user of whom nothing is stored", () => {
   });
 });
 
-describe("a folder that does not exist", () => {
-  const inNone = (...args: readonly string[]) => memcell([...args, "--data", "nosuchdir"], { cwd: at.path });
+const inNone = (...args: readonly string[]) => memcell([...args, "--data", "nosuchdir"], { cwd: at.path });
 
+describe("a folder that does not exist", () => {
   test.for([["doctor"], ["doctor", "--user", "alice"], ["trash", "list", "--user", "alice"], ["erase", "--user", "a"]])(
     "is named by %j, which does not make it",
     async (args) => {
@@ -119,10 +119,10 @@ describe("a folder that does not exist", () => {
   });
 });
 
-describe("a log that a server writes", () => {
-  const logged = (...args: readonly string[]) =>
-    at.memcell(...args, "--user", "alice", "--audit-log", logFile, "--wait-ms", "100");
+const logged = (...args: readonly string[]) =>
+  at.memcell(...args, "--user", "alice", "--audit-log", logFile, "--wait-ms", "100");
 
+describe("a log that a server writes", () => {
   test("is not needed by what only reads", async () => {
     const before = readRecords(logFile).length;
     for (const { args } of reading.filter(({ args: [name] }) => name !== "call" && name !== "export")) {
@@ -155,14 +155,16 @@ describe("a log that a server writes", () => {
   });
 });
 
+/** A plan of a change is none of what only looks. */
+const isPlan = ({ args: [name] }: { readonly args: readonly string[] }) => name === "undo" || name === "erase";
+const toolsOf = (stdout: string) => (JSON.parse(stdout) as { readonly name: string }[]).map(({ name }) => name);
+
 describe("readOnly", () => {
   const env = { ...process.env, MEMCELL_PLUGINS: shippedNames().join(delimiter) };
   const readOnly = (args: readonly string[], more: NodeJS.ProcessEnv = {}) =>
     memcell(args, { cwd: at.path, env: { ...env, ...more } });
   const ofAlice = ["--user", "alice", "--data", at.dataDir, "--read-only"];
 
-  /** A plan of a change is none of what only looks. */
-  const isPlan = ({ args: [name] }: { readonly args: readonly string[] }) => name === "undo" || name === "erase";
   const looking = reading.filter((each) => !isPlan(each));
 
   test.for(looking)("$args works and says on standard error what does not", async ({ args }) => {
@@ -188,7 +190,6 @@ describe("readOnly", () => {
 
   test("leaves the tools that read, whether a flag, a variable or the config file says it", async () => {
     writeFileSync(at.place("memcell.config.json"), JSON.stringify({ readOnly: true }), { mode: 0o600 });
-    const toolsOf = (stdout: string) => (JSON.parse(stdout) as { readonly name: string }[]).map(({ name }) => name);
     const all = toolsOf((await readOnly(["tools", "--config", ".", "--no-read-only"])).stdout);
     for (const { status, stdout } of [
       await readOnly(["tools", "--read-only"]),

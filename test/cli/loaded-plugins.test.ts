@@ -1,9 +1,9 @@
 /** Which plugins each command loads: the setting for models, the own family of a command, all for maintenance. */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, memoryStore, storeIdOf } from "memcell";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { memcell as run } from "../stage/command.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
@@ -156,55 +156,25 @@ test("a plugin that the setting names takes the place of the package's of the sa
   expect(stdout).not.toContain("FAIL");
 });
 
-describe("under a policy that names less", () => {
-  test("maintenance leaves out what it does not name, warns of what it refuses, and tells whose files nobody judged", async () => {
-    const full = policyFor(shippedNames().map(shippedPlugin));
-    const { stores, journal, ...others } = full.plugins as Record<string, { tools: Record<string, object> }>;
-    expect(journal).toBeDefined();
-    const less = { ...full, plugins: { ...others, stores: { ...stores, sha256: ["0".repeat(64)] } } };
-    writeFileSync(at.place("less.json"), JSON.stringify(less));
-    const { status, stdout, stderr } = await memcell("doctor", ...alice, "--policy", "less.json");
-    expect(status).toBe(1);
-    expect(stdout).toContain("journal: no loaded plugin has this scope");
-    // To load it would not help: it is refused.
-    expect(stdout).toContain("store: no loaded plugin has this scope, so nothing has judged what its files say\n");
-    expect(stdout).not.toContain("memory:");
-    expect(stderr).toMatch(
-      /^warn plugins: Cannot load plugin "stores\.wasm": its SHA-256 is [0-9a-f]{64}, the policy pins 0{64}; the content of its files is not looked after\n$/,
-    );
-    const listed = await memcell("trash", "list", ...alice, "--policy", "less.json");
-    expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining("(journal)") });
-    // A command for one family does not go on without it.
-    expect(errorOf(await memcell("stores", "list", ...alice, "--policy", "less.json")).code).toBe("PLUGIN_REFUSED");
-  });
-
-  test("an export is whole, an import leaves out what nobody keeps, and a restore is refused", async () => {
-    writeFileSync(at.place("one.json"), JSON.stringify(policyFor([shippedPlugin("journal")])));
-    const alone = (...args: readonly string[]) => memcell(...args, "--plugin", "journal", "--policy", "one.json");
-    const dan = { "memory/a.md": "a", "journal/MEMORY.md": "b", [`memory/trash/x.${stamp}.md`]: "c" };
-    writeUserFiles(at.dataDir, { dan });
-    const stranger = await alone("call", "ReadUserMemory", ...alice, "--input", '{"name":"a"}');
-    expect(errorOf(stranger)).toMatchObject({
-      code: "TOOL_UNKNOWN",
-      message: expect.stringContaining("allowed: memory_write, "),
-    });
-    // The journal has its own index.
-    expect(await alone("index", ...alice)).toMatchObject({ status: 0, stderr: "" });
-    expect(await alone("export", "--user", "dan", "dan.zip")).toMatchObject({ stdout: "3 files, 3 bytes written\n" });
-    const imported = await alone("import", "--user", "erin", "dan.zip", "--yes");
-    expect(imported).toMatchObject({ status: 0 });
-    expect(imported.stdout).toContain("leave out memory: no loaded plugin has this scope\n");
-    expect(at.files("erin")).toEqual({ "journal/MEMORY.md": "b" });
-    const memoryAlone = await alone("import", "--user", "dora", "dan.zip", "--scope", "memory", "--yes");
-    expect(memoryAlone).toMatchObject({ status: 1 });
-    expect(memoryAlone.stdout).toContain("refuse memory: no loaded plugin has this scope\n");
-    expect(errorOf(await alone("trash", "restore", `x.${stamp}.md`, "--user", "dan"))).toMatchObject({
-      code: "TOOL_UNKNOWN",
-      message: expect.stringContaining("no loaded plugin has the scope"),
-    });
-    expect(at.files("dan")).toEqual(dan);
-    expect(existsSync(at.home("dora"))).toBe(false);
-  });
+test("under a policy that names less, maintenance leaves out what it does not name, warns of what it refuses, and tells whose files nobody judged", async () => {
+  const full = policyFor(shippedNames().map(shippedPlugin));
+  const { stores, journal, ...others } = full.plugins as Record<string, { tools: Record<string, object> }>;
+  expect(journal).toBeDefined();
+  const less = { ...full, plugins: { ...others, stores: { ...stores, sha256: ["0".repeat(64)] } } };
+  writeFileSync(at.place("less.json"), JSON.stringify(less));
+  const { status, stdout, stderr } = await memcell("doctor", ...alice, "--policy", "less.json");
+  expect(status).toBe(1);
+  expect(stdout).toContain("journal: no loaded plugin has this scope");
+  // To load it would not help: it is refused.
+  expect(stdout).toContain("store: no loaded plugin has this scope, so nothing has judged what its files say\n");
+  expect(stdout).not.toContain("memory:");
+  expect(stderr).toMatch(
+    /^warn plugins: Cannot load plugin "stores\.wasm": its SHA-256 is [0-9a-f]{64}, the policy pins 0{64}; the content of its files is not looked after\n$/,
+  );
+  const listed = await memcell("trash", "list", ...alice, "--policy", "less.json");
+  expect(listed).toMatchObject({ status: 0, stdout: expect.stringContaining("(journal)") });
+  // A command for one family does not go on without it.
+  expect(errorOf(await memcell("stores", "list", ...alice, "--policy", "less.json")).code).toBe("PLUGIN_REFUSED");
 });
 
 test("a plugin of one's own that offers models a tool of the same name does not keep the package's from maintenance", async () => {

@@ -69,25 +69,28 @@ test.for([8_000_000, 16_000_000])("with %d KiB of addresses, a call is the host'
   expect(stderr).toContain("Out of memory");
 });
 
-describe("a server that starts while another one writes its log", () => {
-  async function waitingServer() {
-    const folder = temporaryFolder();
-    const file = join(folder.path, "log/server.jsonl");
-    const old = await createRuntime({ store: memoryStore(), auditLog: { file }, threadsMax: 1 });
-    const args = ["serve", "--data", join(folder.path, "served"), "--audit-log", file, "--user", "alice"];
-    const server = spawn(process.execPath, [program, ...args], { stdio: "pipe" });
-    const ended = once(server, "close");
-    const [warning] = (await once(server.stderr, "data")) as [Buffer];
-    return {
-      ...{ old, server, ended, warning: String(warning) },
-      async [Symbol.asyncDispose]() {
-        server.kill("SIGKILL");
-        await old.close();
-        folder[Symbol.dispose]();
-      },
-    };
-  }
+async function waitingServer() {
+  const folder = temporaryFolder();
+  const file = join(folder.path, "log/server.jsonl");
+  const old = await createRuntime({ store: memoryStore(), auditLog: { file }, threadsMax: 1 });
+  const args = ["serve", "--data", join(folder.path, "served"), "--audit-log", file, "--user", "alice"];
+  const server = spawn(process.execPath, [program, ...args], { stdio: "pipe" });
+  const ended = once(server, "close");
+  const [warning] = (await once(server.stderr, "data")) as [Buffer];
+  return {
+    old,
+    server,
+    ended,
+    warning: String(warning),
+    async [Symbol.asyncDispose]() {
+      server.kill("SIGKILL");
+      await old.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
 
+describe("a server that starts while another one writes its log", () => {
   test("says at once that it waits, and serves when the log is free", async () => {
     await using at = await waitingServer();
     expect(at.warning).toMatch(

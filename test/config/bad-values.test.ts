@@ -33,6 +33,7 @@ const scope = "the name of a scope: 1 to 256 printable ASCII characters without 
 const classOf = (nearest: string): string => `one of ${originClasses.join(", ")}; did you mean ${nearest}?`;
 const client = 'CLIENT=CLASS, as in "web-app=direct_user"';
 const algorithms = `one of ${(settingOf("serve.auth.algorithms").default as string[]).join(", ")}`;
+const mount = 'SCOPE=DIR, as in "notes=../notes"';
 const userId =
   'the id of a user, 1 to 128 bytes without control characters, "/", "\\", leading or trailing space, and other than "." and ' +
   '".." (USER_INVALID)';
@@ -49,11 +50,7 @@ const wrong: readonly (readonly [setting: string, allowed: string, ...texts: rea
   ["deadlineMs", time, "10s"],
   ["threadsMax", "a whole number from 1 to 1024", "1025"],
   ["plugins", file, ""],
-  [
-    "mounts",
-    'SCOPE=DIR, as in "notes=../notes"',
-    ...["", "notes", "=notes", "journal=", "Journal=notes", "../memory=notes", ".memcell=notes", "a b=c"],
-  ],
+  ["mounts", mount, "", "notes", "=notes", "journal=", "Journal=notes", "../memory=notes", ".memcell=notes", "a b=c"],
   ["serve.user", userId, "../eve"],
   ["serve.originClass", classOf("direct_user"), "direct-user"],
   ["serve.originClass", classOf("owner_edit"), "Owner_Edit"],

@@ -185,7 +185,7 @@ test("--help and the README name every setting in all three ways, even with an i
         "m",
       ).exec(options) ?? [];
     expect({ setting, meaning }).toEqual({ setting, meaning: expect.stringMatching(/./) as string });
-    const shown = preset === null ? "" : `\`${Array.isArray(preset) ? JSON.stringify(preset) : String(preset)}\` |`;
+    const shown = preset === null ? "" : `\`${typeof preset === "string" ? preset : JSON.stringify(preset)}\` |`;
     expect(rowsOf[at]).toContain(`| \`${setting}\` | \`${flag}\` | \`${variable}\` | ${meaning} | ${shown}`);
   }
 });

@@ -73,7 +73,6 @@ const privileged: Readonly<Record<string, unknown>> = {
 };
 
 test("every setting that names code, keys or other people's folders is refused in a file that others can write to", async () => {
-  const isOfTokens = (setting: string): boolean => setting.startsWith("serve.auth.");
   const isRefused: Record<string, boolean> = {};
   for (const { setting, default: preset } of (await settingsOf([])).settings) {
     const value = privileged[setting] ?? preset;
@@ -89,7 +88,7 @@ test("every setting that names code, keys or other people's folders is refused i
   }
   const names = Object.keys(isRefused);
   expect(names).toEqual(expect.arrayContaining(Object.keys(privileged)));
-  const refused = names.filter((name) => Object.hasOwn(privileged, name) || isOfTokens(name));
+  const refused = names.filter((name) => Object.hasOwn(privileged, name) || name.startsWith("serve.auth."));
   expect(names.filter((name) => isRefused[name])).toEqual(refused);
 });
 

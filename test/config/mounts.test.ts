@@ -60,16 +60,6 @@ test.for<readonly [name: string, args: readonly string[], says: string]>([
     "mounts[1] has user and scope of mounts[0], allowed: one folder for each scope of a user",
   ],
   [
-    "the data folder",
-    [...call(read("a.md")), "--mount", "journal=data/users/bob/journal"],
-    "mounts[0].dir lies in the data folder",
-  ],
-  [
-    "one folder for two scopes",
-    [...call(read("a.md")), "--mount", "journal=ws", "--mount", "memory=ws/x"],
-    "mounts[1].dir is, holds or lies in the folder of mounts[0]",
-  ],
-  [
     "a mount that contains the data folder",
     ["serve", "--user", "alice", "--mount", "journal=."],
     "mounts[0].dir holds the data folder",

@@ -162,85 +162,53 @@ const notLoopback = [
   "localhost.example",
   "::ffff:127.0.0.1",
 ];
-const missing = "is missing";
+const [missing, apart, forHttp] = ["is missing", "do not go together", "is for HTTP"];
+const [user, issuer] = ["serve.user (flag --user)", "serve.auth.issuer (flag --issuer)"];
+const ofEnvironment = (name: string): string => `(environment MEMCELL_SERVE_${name})`;
+const keys = "serve.agentKeys (flag --agent-keys)";
+const clients = "serve.auth.clientOrigins (flag --client-origin)";
+const readScope = "serve.auth.readScope (flag --read-scope)";
+const web = "--client-origin web=direct_user";
 
 test.for<readonly [line: string, said: Said, says: string]>([
   ["", {}, `serve.user (--user) ${missing}`],
-  ["--user a --port 1", {}, "serve.port (flag --port) is for HTTP, allowed: with serve.http (--http)"],
-  ["--user a --issuer i", {}, "serve.auth.issuer (flag --issuer) is for HTTP"],
-  ["--user a", { AUTH_ISSUER: "i" }, "serve.auth.issuer (environment MEMCELL_SERVE_AUTH_ISSUER) is for HTTP"],
-  ["--user a", { AUTH_REQUIRE_SCOPES: "true" }, "is for HTTP"],
-  [
-    "--user a",
-    { AUTH_ORIGIN_CLAIM: "c" },
-    "serve.auth.originClaim (environment MEMCELL_SERVE_AUTH_ORIGIN_CLAIM) is for HTTP",
-  ],
-  ["--user a --storage", {}, "serve.storage (flag --storage) is for HTTP"],
-  ["--user a --client-origin web=direct_user", {}, "serve.auth.clientOrigins (flag --client-origin) is for HTTP"],
+  ["--user a --port 1", {}, `serve.port (flag --port) ${forHttp}, allowed: with serve.http (--http)`],
+  ["--user a --issuer i", {}, `${issuer} ${forHttp}`],
+  ["--user a", { AUTH_ISSUER: "i" }, `serve.auth.issuer ${ofEnvironment("AUTH_ISSUER")} ${forHttp}`],
+  ["--user a", { AUTH_REQUIRE_SCOPES: "true" }, forHttp],
+  ["--user a", { AUTH_ORIGIN_CLAIM: "c" }, `serve.auth.originClaim ${ofEnvironment("AUTH_ORIGIN_CLAIM")} ${forHttp}`],
+  ["--user a --storage", {}, `serve.storage (flag --storage) ${forHttp}`],
+  [`--user a ${web}`, {}, `${clients} ${forHttp}`],
   ["--http", {}, "nobody has access over HTTP, allowed: serve.auth.issuer (--issuer)"],
-  [`${withTokens} --user a`, {}, "serve.user (flag --user) and serve.auth.issuer (flag --issuer) do not go together"],
-  [
-    withTokens,
-    { USER: "a" },
-    "serve.user (environment MEMCELL_SERVE_USER) and serve.auth.issuer (flag --issuer) do not go together",
-  ],
-  ["--http --user a --require-scopes", {}, "do not go together"],
-  [
-    "--http --user a --storage --agent-keys keys.json",
-    {},
-    "serve.user (flag --user) and serve.agentKeys (flag --agent-keys) do not go together",
-  ],
-  [
-    "--http --user a --client-origin web=direct_user",
-    {},
-    "serve.user (flag --user) and serve.auth.clientOrigins (flag --client-origin) do not go together",
-  ],
+  [`${withTokens} --user a`, {}, `${user} and ${issuer} ${apart}`],
+  [withTokens, { USER: "a" }, `serve.user ${ofEnvironment("USER")} and ${issuer} ${apart}`],
+  ["--http --user a --require-scopes", {}, apart],
+  ["--http --user a --storage --agent-keys keys.json", {}, `${user} and ${keys} ${apart}`],
+  [`--http --user a ${web}`, {}, `${user} and ${clients} ${apart}`],
   ["--http --audience a", {}, `serve.auth.issuer (--issuer) ${missing}: serve.auth.audience`],
   ["--http --user-claim uid", {}, `serve.auth.issuer (--issuer) ${missing}`],
   ["--http --issuer i --jwks k", {}, `serve.auth.audience (--audience) ${missing}`],
   ["--http --issuer i --audience a", {}, `serve.auth.jwks (--jwks) ${missing}`],
   [`${withTokens} --host 0.0.0.0`, {}, `serve.allowedHosts (--allowed-host) ${missing}`],
-  [
-    `${withTokens} --public-key k.pem`,
-    {},
-    "serve.auth.jwks (flag --jwks) and serve.auth.publicKey (flag --public-key) do not go together",
-  ],
-  [
-    `${withTokens} --agent-keys keys.json`,
-    {},
-    "serve.agentKeys (flag --agent-keys) is for the storage routes, allowed: with serve.storage (--storage)",
-  ],
-  [
-    withTokens,
-    { INTERNAL_VALUES: "true" },
-    "serve.internalValues (environment MEMCELL_SERVE_INTERNAL_VALUES) is for the storage routes",
-  ],
+  [`${withTokens} --public-key k.pem`, {}, `(flag --jwks) and serve.auth.publicKey (flag --public-key) ${apart}`],
+  [`${withTokens} --agent-keys k`, {}, `${keys} is for the storage routes, allowed: with serve.storage (--storage)`],
+  [withTokens, { INTERNAL_VALUES: "true" }, `${ofEnvironment("INTERNAL_VALUES")} is for the storage routes`],
   [
     `${withTokens} --read-scope r`,
     {},
-    "serve.auth.readScope (flag --read-scope) is for the scopes of tokens, allowed: with serve.auth.requireScopes (--require-scopes)",
+    `${readScope} is for the scopes of tokens, allowed: with serve.auth.requireScopes`,
   ],
   [
     `${withTokens} --require-scopes --read-scope m --write-scope m`,
     {},
-    "serve.auth.readScope (flag --read-scope) and serve.auth.writeScope (flag --write-scope) are the same, allowed: two names",
+    `${readScope} and serve.auth.writeScope (flag --write-scope) are the same, allowed: two names`,
   ],
-  ...["web=direct_user --client-origin web=tool_external", "web=tool_external --client-origin web=direct_user"].map(
-    (both) =>
-      [
-        `${withTokens} --client-origin ${both}`,
-        {},
-        'serve.auth.clientOrigins (flag --client-origin) has two classes for "web", allowed: one',
-      ] as const,
-  ),
-  ...[...notLoopback, "127.0.0.999"].map(
-    (host) =>
-      [
-        `--http --user a --host ${host}`,
-        {},
-        `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
-      ] as const,
-  ),
+  [`${withTokens} ${web} --client-origin web=tool_external`, {}, `${clients} has two classes for "web", allowed: one`],
+  [`${withTokens} --client-origin web=tool_external ${web}`, {}, `${clients} has two classes for "web", allowed: one`],
+  ...[...notLoopback, "127.0.0.999"].map((host): readonly [string, Said, string] => {
+    const says = `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`;
+    return [`--http --user a --host ${host}`, {}, says];
+  }),
 ])("serve %s %j is refused and makes nothing", async ([line, said, says]) => {
   const args = line.split(" ").filter((word) => word !== "");
   const { status, stdout, stderr } = await memcell(["serve", ...args], { env: variables(said), cwd: folder.path });

@@ -100,9 +100,11 @@ test("an import refuses a trust that is none", async () => {
   await expect((async () => await at.upkeep.import(alice, [file]))()).rejects.toThrow(message);
 });
 
+/** Of the greatest length. */
+const pathOf = (at: number): string => `${"p".repeat(storeLimits.pathCharsMax - 5)}${at + 10_000}`;
+
 test("a zip file tells of every class that an import can take, of as many files as it can have", async () => {
   const name = "memcell-origins.json";
-  const pathOf = (at: number): string => `${"p".repeat(storeLimits.pathCharsMax - 5)}${at + 10_000}`;
   /** The bytes of what a zip file tells, which come with their length in the header before them. */
   const bytesOf = async (trust: OriginClass, count: number): Promise<number> => {
     const scope = "s".repeat(32);

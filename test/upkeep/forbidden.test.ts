@@ -23,12 +23,12 @@ const cases: Readonly<Record<string, object>> = {
     found: ["not-a-plain-file memory/MEMORY.md", "index-unsafe memory/MEMORY.md"],
     exported: { files: 2, leftOut: ["MEMORY.md"] },
   },
+  // An empty folder is removed without being opened.
   "memory/trash 000": {
-    ...stays,
+    ...gone,
     found: ["not-a-plain-file memory/trash"],
     exported: { files: 3, leftOut: ["trash"] },
     closed: [`users/alice/memory/trash: ${denied}`],
-    left: [`memory/trash: ${denied}`],
   },
   "memory/sub 000": {
     ...stays,

@@ -14,13 +14,12 @@ import { zippedBytes } from "../support/zipped-bytes.ts";
 import { alice, bob, inShort, openUpkeep } from "./upkeep-stage.ts";
 
 const stamp = "20250101T000000000Z";
+const journal = { plugins: ["journal"] };
 const block = (key: string): string => `### ${key}\n\ntext of ${key}\n\n`;
 
 describe("the journal, which judges its files but cannot change them", () => {
-  const open = () => openUpkeep("files", { plugins: ["journal"] });
-
   test("imports what was exported, and what is not text byte for byte", async () => {
-    await using at = await open();
+    await using at = await openUpkeep("files", journal);
     const kept = { "journal/2023/11/14.md": block("a"), "journal/MEMORY.md": block("b") };
     at.put({ ...kept, "journal/notes.txt": "x" });
     writeFileSync(join(at.home(), "journal/x.md"), Buffer.from([0xff]));
@@ -37,7 +36,7 @@ describe("the journal, which judges its files but cannot change them", () => {
   });
 
   test("imports more files than one call can name, beside more unusable ones than it can report", async () => {
-    await using at = await open();
+    await using at = await openUpkeep("files", journal);
     at.put(Object.fromEntries(Array.from({ length: 1_001 }, (_, each) => [`journal/f${each}.txt`, "x"])), "bob");
     const found = await at.upkeep.inspect(bob);
     expect(found).toHaveLength(1_001);
@@ -51,7 +50,7 @@ describe("the journal, which judges its files but cannot change them", () => {
   });
 
   test("keeps its findings when the store repairs what it can", async () => {
-    await using at = await open();
+    await using at = await openUpkeep("files", journal);
     at.put({ "journal/x.txt": "x", "journal/MEMORY.md": block("b"), ".memcell/staged-7": "left behind" });
     const found = await at.upkeep.inspect(alice);
     const unused = { problem: "file-unused", path: "journal/x.txt", remedy: null };
@@ -126,14 +125,14 @@ describe("a plugin whose files only itself understands", () => {
   });
 });
 
-describe("a scope without a loaded plugin", () => {
-  const unjudged = (plugin: string, path: string) => {
-    const message = new RegExp(
-      `^no loaded plugin has this scope, so nothing .* say. The plugin "${plugin}" has it but is not loaded`,
-    );
-    return { problem: "not-inspected", path, message: expect.stringMatching(message) as string, remedy: null };
-  };
+const unjudged = (plugin: string, path: string) => {
+  const message = new RegExp(
+    `^no loaded plugin has this scope, so nothing .* say. The plugin "${plugin}" has it but is not loaded`,
+  );
+  return { problem: "not-inspected", path, message: expect.stringMatching(message) as string, remedy: null };
+};
 
+describe("a scope without a loaded plugin", () => {
   test.for(["fileStore", "memoryStore"] as const)("is never passed over in silence, in a %s", async (kind) => {
     using folder = temporaryFolder();
     const store = kind === "fileStore" ? fileStore({ dir: folder.path }) : memoryStore();
@@ -157,7 +156,7 @@ describe("a scope without a loaded plugin", () => {
   });
 
   test("is mended where the store can, and its files stay", async () => {
-    await using at = await openUpkeep("files", { plugins: ["journal"] });
+    await using at = await openUpkeep("files", journal);
     at.put({ "memory/b.md": "no entry", "journal/MEMORY.md": block("b"), ".memcell/owner": "" });
     const left = unjudged("user-memory", "memory");
     expect((await at.upkeep.inspect(alice)).map(inShort)).toEqual([

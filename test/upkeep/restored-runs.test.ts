@@ -76,7 +76,7 @@ test.for(cases)(
     const trashed = trash.map((file) => `runs/trash/${file.name}`).toSorted();
     expect(changes.map(({ files }) => placesOf(files))).toEqual([[...live, ...trashed].toSorted()]);
     const ofCall = at.records().filter((record) => "callId" in record && record.callId === "back");
-    const [staged] = ofCall.filter((record) => record.kind === "staged");
+    const staged = ofCall.find((record) => record.kind === "staged");
     expect(staged).toMatchObject({ tool: "RestoreRun", trashed: [] });
     expect([placesOf(staged?.writes), placesOf(staged?.removed)]).toEqual([live, trashed]);
     const calls = ofCall.filter((record) => record.kind === "call");
@@ -122,8 +122,9 @@ test.for(["agent/run/000002.jsonl/x", "Agent/Run/000002.JSONL"])(
   "a file in the place of one of them is a conflict, and nothing comes back: %s",
   async (path) => {
     await using at = await openUpkeep("files", { plugins });
-    const inTrash = (name: string): string => `runs/trash/agent/run/${name.replace(".", ".20260101T000000000Z.")}`;
-    at.put({ [inTrash("run.json")]: "{}", [inTrash("000002.jsonl")]: "", [`runs/${path}`]: "a person's" });
+    const [trash, stamp] = ["runs/trash/agent/run", "20260101T000000000Z"];
+    at.put({ [`${trash}/run.${stamp}.json`]: "{}", [`${trash}/000002.${stamp}.jsonl`]: "" });
+    at.put({ [`runs/${path}`]: "a person's" });
     const files = at.files();
     await expect(at.upkeep.restore(alice, "agent/run")).rejects.toMatchObject({ code: "NAME_CONFLICT" });
     expect(at.files()).toEqual(files);

@@ -131,8 +131,8 @@ test("a scope that is a link is not listed, purged or exported, and the doctor r
 
 test("purge() empties a trash with more files than one call can change", async () => {
   await using at = await openUpkeep();
-  const nameOf = (count: number): string => `memory/trash/x.20250101T${String(count).padStart(9, "0")}Z.md`;
-  at.put(Object.fromEntries(Array.from({ length: 2300 }, (_, count) => [nameOf(count), "x"])));
+  const numbers = Array.from({ length: 2300 }, (_, count) => String(count).padStart(9, "0"));
+  at.put(Object.fromEntries(numbers.map((number) => [`memory/trash/x.20250101T${number}Z.md`, "x"])));
   expect(await at.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER })).toHaveLength(2300);
   expect(await at.upkeep.listTrash(alice)).toEqual([]);
 });

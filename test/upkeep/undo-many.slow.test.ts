@@ -1,24 +1,13 @@
-/** Undoing a run among many honest writes, in parts, and at the limits of a plugin. */
+/** Undoing a run in parts, and at the limits of a plugin. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { entryText } from "../support/memory-files.ts";
-import { poisonedWrites, writeTwins } from "./poisoned-writes.ts";
 import { alice, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const run = { run: "poisoned" };
-
-test("among 1,000 honest writes, exactly a run's effects are gone, byte for byte", { timeout: 600_000 }, async () => {
-  const plugins = ["user-memory"];
-  await using stage = await openUpkeep("files", { plugins });
-  await using twin = await openUpkeep("files", { plugins });
-  await writeTwins(stage, twin, poisonedWrites(1_000));
-  expect(await stage.upkeep.undo(alice, run)).toMatchObject({ left: [] });
-  expect(await liveFiles(stage)).toEqual(await liveFiles(twin));
-  expect(await stage.upkeep.inspect(alice)).toEqual([]);
-});
 
 test("an undo of more bytes than one change set holds is done in parts", { timeout: 600_000 }, async () => {
   await using stage = await openUpkeep("memory", { plugins: ["user-memory"] });
