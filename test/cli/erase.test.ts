@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
+import { memcell } from "../stage/command.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
+import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
 
@@ -69,4 +71,16 @@ test("if the export cannot be written, nothing is removed", async () => {
   expect(at.files("alice")).toEqual({ ...memory, "other/n.md": "12345" });
   expect(existsSync(join(at.dataDir, "stores", store, "entries/a.md"))).toBe(true);
   expect(readFileSync(at.place("taken.zip"), "utf8")).toBe("mine");
+});
+
+test("of a database, no folder is named", async () => {
+  using at = commandStage();
+  const store = ["--user", "alice", "--store", await freshDatabase()];
+  const note = JSON.stringify({ command: "create", path: "/memories/a.md", content: "x" });
+  const called = await memcell(["call", "memory", "--plugin", "stores", ...store, "--input", note], { cwd: at.path });
+  expect(called).toMatchObject({ status: 0 });
+  const { status, stdout } = await memcell(["erase", ...store], { cwd: at.path });
+  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^store: \d files?, \d+ bytes\n/) });
+  expect(stdout).not.toContain(storeIdOf("alice"));
+  expect(existsSync(at.dataDir)).toBe(false);
 });

@@ -207,6 +207,17 @@ describe("progress", () => {
     expect(stripVTControlCharacters(rest)).toBe("");
   });
 
+  test("is shown for a command of one user too", async (context) => {
+    needTerminal(context);
+    await using at = await lockedStage();
+    const list = [...at.doctor.slice(0, 2), "runs", "list", "--user", "bob", ...at.doctor.slice(3)];
+    const run = await runOnTerminal(list, { environment: watched }, (terminal) => {
+      if (terminal.includes("runs list")) at.release();
+    });
+    expect(run).toMatchObject({ status: 0, stdout: "No runs\n" });
+    expect(run.terminal).not.toContain("bob");
+  });
+
   test("does not appear with --json, in CI, on a dumb terminal, without columns, or on a pipe", async (context) => {
     needTerminal(context);
     await using at = await lockedStage();

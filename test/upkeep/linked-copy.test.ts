@@ -13,7 +13,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
-import { alice, bob, inShort, remove, upsert } from "./upkeep-stage.ts";
+import { alice, bob, inShort, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
 
 const bodyOf = async (runtime: Runtime, ctx: CallContext, name: string): Promise<unknown> => {
   const result = await runtime.call("ReadUserMemory", { name }, ctx);
@@ -119,21 +119,13 @@ test("another user's owner record stays another's when it is a file of its own",
 
 test("in a mounted folder a file keeps its names, which other programs can mean", async () => {
   using folder = temporaryFolder();
-  const [data, dir, other] = ["data", "mine", "other"].map((name) => join(folder.path, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [dir, other] = [join(folder.path, "mine"), join(folder.path, "other")];
   mkdirSync(dir);
-  await using runtime = await createRuntime({
-    dataDir: data,
-    threadsMax: 1,
-    mounts: [{ userId: "alice", scope: "memory", dir }],
-  });
-  expect(await runtime.call("UpdateUserMemory", upsert("a", "one"), alice)).toMatchObject({ ok: true });
+  await using at = await openUpkeep("files", { mounts: [{ ...alice, scope: "memory", dir }] });
+  await at.write({ ctx: alice, input: upsert("a", "one") });
   linkSync(join(dir, "a.md"), other);
-  expect((await runtime.upkeep.inspect(alice)).map(inShort)).toContain("memory/a.md not-a-plain-file");
-  await runtime.upkeep.mend(alice);
+  expect((await at.upkeep.inspect(alice)).map(inShort)).toContain("memory/a.md not-a-plain-file");
+  await at.upkeep.mend(alice);
   expect(statSync(other).nlink).toBe(2);
 });
 
