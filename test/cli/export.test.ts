@@ -2,7 +2,7 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
@@ -11,10 +11,17 @@ const memory = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a
 const bytes = Object.values(memory).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
 const user = ["--user", "alice"];
 
-test("writes a file with access for its owner only, without a user's name, and always with the same bytes", async () => {
+test("writes a file with access for its owner only, without a user's name, and with the same bytes in every time zone", async () => {
   using at = commandStage({ alice: memory });
   const shown = { status: 0, stdout: `3 files, ${bytes} bytes written\n`, stderr: "" };
-  for (const name of ["one.zip", "two.zip"]) expect(await at.memcell("export", ...user, name)).toEqual(shown);
+  for (const [name, zone] of [
+    ["one.zip", "Pacific/Apia"],
+    ["two.zip", "America/Lima"],
+  ] as const) {
+    vi.stubEnv("TZ", zone);
+    expect(await at.memcell("export", ...user, name)).toEqual(shown);
+  }
+  vi.unstubAllEnvs();
   const written = readFileSync(at.place("one.zip"));
   expect(readFileSync(at.place("two.zip"))).toEqual(written);
   expect(statSync(at.place("one.zip")).mode & 0o777).toBe(0o600);

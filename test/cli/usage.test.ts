@@ -50,6 +50,9 @@ const alices: Readonly<Record<string, readonly (readonly [args: readonly string[
     [["purge", "--older-than", "yesterday"], '--older-than is "yesterday"'],
     [["list", "--older-than", "3d"], "--older-than is for purge"],
     [["restore", "a", "--dry-run"], "--dry-run is for purge"],
+    [["list", "--yes"], "--yes is for purge"],
+    [["list", "--scope", "memory"], "--scope is for restore"],
+    [["purge", "--older-than", "0s", "--yes", "--dry-run"], "--yes and --dry-run do not go together"],
   ],
   pending: [
     [[], "missing required argument 'list|show|approve|reject'"],

@@ -62,6 +62,16 @@ test("a relative XDG_CONFIG_HOME, a missing file and a missing home mean no file
   }
 });
 
+test.for(["nowhere", "."])(
+  "a user's file that is a link to %j, a missing file or a folder, is reported",
+  async (target) => {
+    const home = temporaryFolder(folder.path).path;
+    mkdirSync(join(home, "memcell"));
+    symlinkSync(target, join(home, "memcell/config.json"));
+    expect(await mistakeOf([], { XDG_CONFIG_HOME: home })).toContain('cannot use "config.json"');
+  },
+);
+
 const privileged: Readonly<Record<string, unknown>> = {
   mounts: ["journal=ws"],
   policy: "policy.json",
