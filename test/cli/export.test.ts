@@ -1,92 +1,73 @@
-/** `memcell export` on the command line. */
-import { spawnSync } from "node:child_process";
+/** `memcell export`: a file of its owner's alone, which replaces nothing and says nothing of a user. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 
 import { entryText, indexLine } from "../support/memory-files.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { userFolder, writeUserFiles } from "../support/user-files.ts";
+import { commandStage, errorOf } from "./command-stage.ts";
 
-const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const memory = { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a"), "memory/trash/x.md": "x" };
+const bytes = Object.values(memory).reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+const user = ["--user", "alice"];
 
-function memcell(args: readonly string[], env: Record<string, string> = {}) {
-  return spawnSync(process.execPath, [program, ...args], { encoding: "utf8", env: { ...process.env, ...env } });
-}
-
-/** A data folder with one user, and a folder for exports. */
-function stage() {
-  const folder = temporaryFolder();
-  const dataDir = join(folder.path, "data");
-  writeUserFiles(dataDir, {
-    alice: { "memory/MEMORY.md": indexLine("a"), "memory/a.md": entryText("a"), "memory/trash/x.md": "x" },
-  });
-  const exportTo = (file: string, env: Record<string, string> = {}, user = "alice") =>
-    memcell(["export", "--user", user, join(folder.path, file), "--data", dataDir], env);
-  return { path: folder.path, dataDir, exportTo, [Symbol.dispose]: () => folder[Symbol.dispose]() };
-}
-
-test("writes a file with access for its owner only, without a user's name, and always with the same bytes", () => {
-  using at = stage();
-  const { status, stdout, stderr } = at.exportTo("one.zip", { TZ: "Pacific/Apia" });
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  expect(stdout).toBe(`3 files, ${entryText("a").length + Buffer.byteLength(indexLine("a")) + 1} bytes written\n`);
-  expect(at.exportTo("two.zip", { TZ: "America/Lima" }).status).toBe(0);
-  const bytes = readFileSync(join(at.path, "one.zip"));
-  expect(readFileSync(join(at.path, "two.zip"))).toEqual(bytes);
-  expect(statSync(join(at.path, "one.zip")).mode & 0o777).toBe(0o600);
-  const text = bytes.toString("latin1");
-  expect(text).not.toContain("alice");
-  expect(text).not.toContain(".memcell/");
+test("writes a file with access for its owner only, without a user's name, and with the same bytes in every time zone", async () => {
+  using at = commandStage({ alice: memory });
+  const shown = { status: 0, stdout: `3 files, ${bytes} bytes written\n`, stderr: "" };
+  for (const [name, zone] of [
+    ["one.zip", "Pacific/Apia"],
+    ["two.zip", "America/Lima"],
+  ] as const) {
+    vi.stubEnv("TZ", zone);
+    expect(await at.memcell("export", ...user, name)).toEqual(shown);
+  }
+  vi.unstubAllEnvs();
+  const written = readFileSync(at.place("one.zip"));
+  expect(readFileSync(at.place("two.zip"))).toEqual(written);
+  expect(statSync(at.place("one.zip")).mode & 0o777).toBe(0o600);
+  const text = written.toString("latin1");
+  for (const name of ["alice", ".memcell/"]) expect(text).not.toContain(name);
   expect(text.startsWith("PK\x03\x04")).toBe(true);
   expect(text.indexOf("memcell-export.json")).toBe(30);
   expect(text).toContain('{"version":1,"scope":"memory","files":3}\n');
   expect(readdirSync(at.path).toSorted()).toEqual(["data", "one.zip", "two.zip"]);
 });
 
-test("does not replace a file, a folder, or a link to nothing", () => {
-  using at = stage();
-  writeFileSync(join(at.path, "there.zip"), "mine");
-  mkdirSync(join(at.path, "folder.zip"));
-  symlinkSync(join(at.path, "elsewhere"), join(at.path, "link.zip"));
+test("does not replace a file, a folder, or a link to nothing, and makes no folder", async () => {
+  using at = commandStage({ alice: memory });
+  writeFileSync(at.place("there.zip"), "mine");
+  mkdirSync(at.place("folder.zip"));
+  symlinkSync(at.place("elsewhere"), at.place("link.zip"));
   for (const name of ["there.zip", "folder.zip", "link.zip"]) {
-    const { status, stdout } = at.exportTo(name);
-    expect(status).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "NAME_CONFLICT" } });
-    expect(stdout).not.toContain(at.path);
+    const { code, message } = errorOf(await at.memcell("export", ...user, at.place(name)));
+    expect(code).toBe("NAME_CONFLICT");
+    expect(message).not.toContain(at.path);
   }
-  expect(readFileSync(join(at.path, "there.zip"), "utf8")).toBe("mine");
-  expect(existsSync(join(at.path, "elsewhere"))).toBe(false);
-  const lost = at.exportTo("nowhere/a.zip");
-  expect(JSON.parse(lost.stdout)).toMatchObject({
-    error: { code: "STORAGE_FAILED", message: "Cannot write the export: its folder is not there" },
+  expect(readFileSync(at.place("there.zip"), "utf8")).toBe("mine");
+  expect(errorOf(await at.memcell("export", ...user, "nowhere/a.zip"))).toMatchObject({
+    code: "STORAGE_FAILED",
+    message: "Cannot write the export: its folder is not there",
   });
   expect(readdirSync(at.path).toSorted()).toEqual(["data", "folder.zip", "link.zip", "there.zip"]);
 });
 
-test("a user without memory gets no export and no folder", () => {
-  using at = stage();
-  const { status, stdout } = at.exportTo("bob.zip", {}, "bob");
-  expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
-  expect(existsSync(join(at.path, "bob.zip"))).toBe(false);
-  expect(existsSync(userFolder(at.dataDir, "bob"))).toBe(false);
+test("--scope names scopes; an unknown one is an error that writes nothing", async () => {
+  using at = commandStage({ alice: { ...memory, "journal/2025/01/01.md": "### k\n\nv\n\n", "journal/x.txt": "x" } });
+  const named = async (file: string, ...scopes: readonly string[]) =>
+    at.memcell("export", ...user, ...scopes.flatMap((scope) => ["--scope", scope]), file);
+  expect((await named("all.zip")).stdout).toMatch(/^5 files, /);
+  expect((await named("both.zip", "memory", "journal")).stdout).toMatch(/^5 files, /);
+  expect(readFileSync(at.place("both.zip"))).toEqual(readFileSync(at.place("all.zip")));
+  expect((await named("one.zip", "journal")).stdout).toMatch(/^2 files, /);
+  expect(errorOf(await named("none.zip", "notes")).code).toBe("INPUT_INVALID");
+  expect(existsSync(at.place("none.zip"))).toBe(false);
 });
 
-test("files that are left out are named without control characters", () => {
-  using at = stage();
-  writeFileSync(join(userFolder(at.dataDir, "alice"), "memory", "\u001b[2Jtwo\nlines.md"), "x");
-  const { status, stdout } = at.exportTo("a.zip");
+test("files that are left out are named without control characters", async () => {
+  using at = commandStage({ alice: memory });
+  writeFileSync(join(at.home("alice"), "memory/\u001b[2Jtwo\nlines.md"), "x");
+  const { status, stdout } = await at.memcell("export", ...user, "a.zip");
   expect(status).toBe(0);
-  expect(stdout.split("\n")[0]).toBe(
-    "left out: memory/\\u001b[2Jtwo\\u000alines.md: its name is not a valid memory path",
-  );
-});
-
-test("an invalid command line is exit code 2", () => {
-  for (const args of [["export"], ["export", ""], ["export", "a", "b"], ["export", "a", "--force"]]) {
-    expect(memcell([...args, "--user", "alice"])).toMatchObject({ status: 2, stdout: "" });
-  }
+  const [first] = stdout.split("\n");
+  expect(first).toBe("left out: memory/\\u001b[2Jtwo\\u000alines.md: its name is not a valid memory path");
 });

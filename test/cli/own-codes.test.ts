@@ -1,44 +1,33 @@
 /** A plugin's own error codes in the output for programs and MCP clients. */
-import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
 import type { PluginError } from "../../shared/manifest.ts";
+import { memcell } from "../stage/command.ts";
 import { clientKinds, connect } from "../stage/mcp-clients.ts";
-import { program } from "../stage/serve-lines.ts";
 import { writeCodedReporter } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { commandStage } from "./command-stage.ts";
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
+const stage = commandStage();
+afterAll(() => stage[Symbol.dispose]());
 
 const errors: PluginError[] = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." }];
-const plugin = writeCodedReporter(folder.path, "Report", errors);
-const policy = join(folder.path, "policy.json");
+const plugin = writeCodedReporter(stage.path, "Report", errors);
+const policy = stage.place("policy.json");
 writeFileSync(policy, JSON.stringify(policyFor([plugin])));
 const settings = ["--plugin", plugin, "--policy", policy];
-const ofUser = ["--user", "alice", "--data", join(folder.path, "data")];
+const ofUser = ["--user", "alice", "--data", stage.dataDir];
 const input = { ok: false, error: { code: "SEAT_TAKEN", message: "Somebody sits there" } };
 const failure = { code: "SEAT_TAKEN", of: "NAME_CONFLICT", message: "Somebody sits there", retryable: false };
 
-function memcell(args: readonly string[]): { status: number | null; stdout: string; stderr: string } {
-  return spawnSync(process.execPath, [program, ...args, ...settings], { cwd: folder.path, encoding: "utf8" });
-}
-
-test("memcell call prints the code and its `of`, and exits with 1", () => {
-  const { status, stdout, stderr } = memcell(["call", "Report", ...ofUser, "--input", JSON.stringify(input)]);
-  expect({ status, stderr }).toEqual({ status: 1, stderr: "" });
-  expect(JSON.parse(stdout)).toEqual({ ok: false, error: { ...failure, blame: "caller" } });
-});
-
-test("memcell tools prints the codes with each tool", () => {
-  const { status, stdout } = memcell(["tools"]);
-  expect(status).toBe(0);
-  const tools = JSON.parse(stdout) as { errors?: unknown }[];
-  expect(tools.map((tool) => tool.errors)).toEqual(tools.map(() => errors));
+test("call prints the code and its `of`, and exits with 1; tools prints the codes with each tool", async () => {
+  const called = await memcell(["call", "Report", ...ofUser, ...settings, "--input", JSON.stringify(input)]);
+  expect(called).toMatchObject({ status: 1, stderr: "" });
+  expect(JSON.parse(called.stdout)).toEqual({ ok: false, error: { ...failure, blame: "caller" } });
+  const tools = JSON.parse((await memcell(["tools", ...settings])).stdout) as { errors?: unknown }[];
+  expect(tools.map((tool) => tool.errors)).toEqual([errors]);
 });
 
 test.for(clientKinds)("a %s client receives the code and its `of`", async (kind) => {

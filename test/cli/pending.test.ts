@@ -1,91 +1,63 @@
-/** `memcell pending` on the command line. */
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
+/** `memcell pending`: the owner sees what a page would change, and approves exactly that. */
 import { createRuntime } from "memcell";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { waitingId } from "../support/waiting-id.ts";
+import { cellsIn, commandStage, errorOf } from "./command-stage.ts";
+import type { CommandStage } from "./command-stage.ts";
 
-const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 const web = { class: "tool_external", run: "run-7", source: "https://example.com/menu" } as const;
 
-let folder = temporaryFolder();
-beforeEach(() => void (folder = temporaryFolder()));
-afterEach(() => folder[Symbol.dispose]());
-
-const pending = (...args: readonly string[]) =>
-  spawnSync(process.execPath, [program, "pending", ...args, "--user", "alice", "--data", folder.path], {
-    encoding: "utf8",
+function stage() {
+  const at = commandStage();
+  return Object.assign(at, {
+    pending: (...args: readonly string[]) => at.memcell("pending", "--user", "alice", ...args),
   });
+}
 
-/** Writes as the user, and then as a web page says. Returns what waits. */
-async function menu(...bodies: readonly [mine: string, ofPage: string]): Promise<string> {
-  await using runtime = await createRuntime({ dataDir: folder.path });
-  const ids: string[] = [];
-  for (const [at, body] of bodies.entries()) {
+/** Writes a menu as the user, and another one as a web page says, which waits. Returns its id. */
+async function menu({ dataDir }: CommandStage, mine: string, ofPage?: string): Promise<string> {
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+  const write = (body: string, origin: typeof web | { readonly class: "direct_user" }) => {
     const entry = { action: "upsert", name: "menu", type: "reference", description: "d", body };
-    const origin = at === 0 ? ({ class: "direct_user" } as const) : web;
-    const answer = await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin });
-    if (!answer.ok && answer.pending) ids.push(answer.pending.id);
-  }
-  return ids.join();
+    return runtime.call("UpdateUserMemory", entry, { userId: "alice", origin });
+  };
+  await write(mine, { class: "direct_user" });
+  return ofPage === undefined ? "" : waitingId(await write(ofPage, web));
 }
 
 test("lists what waits, shows what it would change, and applies exactly that", async () => {
-  const id = await menu("Bread\nand wine", "Soup\nand wine");
-  expect(
-    pending("list")
-      .stdout.split("\n")
-      .map((line) => line.split(/ {2,}/)),
-  ).toEqual([
+  using at = stage();
+  const id = await menu(at, "Bread\nand wine", "Soup\nand wine");
+  expect(cellsIn((await at.pending("list")).stdout)).toEqual([
     ["id", "time", "tool", "trust", "files", "run or source"],
-    [
-      id,
-      expect.any(String),
-      "UpdateUserMemory",
-      "tool_external",
-      "memory/menu.md",
-      "run-7",
-      "https://example.com/menu",
-    ],
+    [id, expect.any(String), "UpdateUserMemory", "tool_external", "memory/menu.md", web.run, web.source],
     ["1 write"],
-    [""],
   ]);
-  const { stdout } = pending("show", id);
+  const { stdout } = await at.pending("show", id);
   expect(stdout).toContain("origin   tool_external, trusted as tool_external\n");
   expect(stdout).toContain("\nreplace memory/menu.md\n@@ ");
   expect(stdout).toMatch(/\n-Bread\n\+Soup\n and wine\n/);
   expect(stdout).not.toContain("MEMORY.md");
-  expect(JSON.parse(pending("show", id, "--json").stdout)).toMatchObject({ id, isCurrent: true, files: [{}, {}] });
-  expect(pending("approve", id)).toMatchObject({ status: 0, stdout: `Applied ${id}: memory/menu.md\n` });
-  expect(pending("list").stdout).toBe("No write waits\n");
-  const again = pending("approve", id);
-  expect(again.status).toBe(1);
-  expect(JSON.parse(again.stdout)).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
+  const json = await at.pending("show", id, "--json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ id, isCurrent: true, files: [{}, {}] });
+  expect(await at.pending("approve", id)).toMatchObject({ status: 0, stdout: `Applied ${id}: memory/menu.md\n` });
+  expect((await at.pending("list")).stdout).toBe("No write waits\n");
+  expect(errorOf(await at.pending("approve", id)).code).toBe("ENTRY_NOT_FOUND");
 });
 
 test("shows again what has changed since, and drops what is rejected", async () => {
-  const id = await menu("Bread", "Soup");
-  await menu("Cake", "Cake");
-  const shown = pending("approve", id);
+  using at = stage();
+  const id = await menu(at, "Bread", "Soup");
+  await menu(at, "Cake");
+  const shown = await at.pending("approve", id);
   expect(shown.status).toBe(1);
   expect(shown.stdout).toMatch(/^Nothing was applied: .*It waits as w-/);
   expect(shown.stdout).toMatch(/\n-Cake\n\\ No newline at end of file\n\+Soup\n/);
-  const ids = (JSON.parse(pending("list", "--json").stdout) as { id: string }[]).map((each) => each.id);
-  expect(ids).toHaveLength(2);
-  expect(ids).not.toContain(id);
-  for (const each of ids) expect(pending("reject", each)).toMatchObject({ status: 0, stdout: `Dropped ${each}\n` });
-  expect(pending("list", "--json").stdout).toBe("[]\n");
-});
-
-test.for([
-  { args: [], said: "missing required argument 'list|show|approve|reject'" },
-  { args: ["allow"], said: 'no action "allow", allowed: list, show, approve, reject' },
-  { args: ["show"], said: "the id of a write that waits is missing" },
-  { args: ["list", "w-1"], said: 'unexpected argument "w-1"' },
-])("pending $args is a usage error", ({ args, said }) => {
-  const { status, stderr } = pending(...args);
-  expect(status).toBe(2);
-  expect(stderr).toContain(said);
+  const waiting = JSON.parse((await at.pending("list", "--json")).stdout) as { id: string }[];
+  expect(waiting).toHaveLength(1);
+  expect(waiting[0]?.id).not.toBe(id);
+  const again = waiting[0]?.id ?? "";
+  expect(await at.pending("reject", again)).toMatchObject({ status: 0, stdout: `Dropped ${again}\n` });
+  expect((await at.pending("list", "--json")).stdout).toBe("[]\n");
 });

@@ -51,20 +51,3 @@ test("the README's commands are those of the package", () => {
   expect(readme).toContain("`npm ci && npm test`");
   expect(readme).toContain("\nnpm ci && npm run demo\n");
 });
-
-test("npx memcell works in the clone", () => {
-  const input = '{"name":"language"}';
-  const args = [
-    "memcell",
-    "call",
-    "ReadUserMemory",
-    "--user",
-    "alice",
-    "--data",
-    join(folder.path, "data"),
-    "--input",
-    input,
-  ];
-  const output = execFileSync("npx", args, { cwd: projectFolder, encoding: "utf8" });
-  expect(JSON.parse(output)).toMatchObject({ ok: true, data: { name: "language" } });
-});

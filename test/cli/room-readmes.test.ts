@@ -1,8 +1,6 @@
 /** The rooms' READMEs show real output. */
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { createRuntime, storeIdOf } from "memcell";
 import type { LogEntry, PolicyFile } from "memcell";
@@ -10,20 +8,19 @@ import { expect, test } from "vitest";
 
 import { blocksIn, codeIn, tablesIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles } from "../support/user-files.ts";
 
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
-
-test("host/report/README.md shows the audit of the shipped plugin as it is printed, with its hashes and sizes", () => {
+test("host/report/README.md shows the audit of the shipped plugin as it is printed, with its hashes and sizes", async () => {
   const shown = blocksIn(textOf("host/report/README.md")).find(({ language }) => language === "")?.text;
-  const printed = execFileSync("npx", ["memcell", "audit", "user-memory"], { cwd: projectFolder, encoding: "utf8" });
-  expect(shown).toBe(printed.trimEnd());
+  const { stdout } = await memcell(["audit", "user-memory"]);
+  expect(shown).toBe(stdout.trimEnd());
 });
 
-test("host/cli/README.md lists the commands that the help lists", () => {
-  const help = execFileSync("npx", ["memcell", "--help"], { cwd: projectFolder, encoding: "utf8" });
+test("host/cli/README.md lists the commands that the help lists", async () => {
+  const help = (await memcell(["--help"])).stdout;
   const commands = Array.from(help.matchAll(/^ {2}([a-z]+(?: verify)?) {2,}/gm), ([, name]) => name);
   const rows = tablesIn(textOf("host/cli/README.md"))[0]?.map(([name = ""]) => codeIn(name)[0]);
   expect(rows).toEqual(commands);

@@ -1,107 +1,68 @@
-/** `memcell stores` on the command line. */
-import { spawnSync } from "node:child_process";
-import { fileURLToPath } from "node:url";
-
+/** `memcell stores`: grants of a user's own store, and the list of those that a user reaches. */
 import { storeIdOf } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { temporaryFolder } from "../support/temporary-folder.ts";
+import { commandStage, errorOf } from "./command-stage.ts";
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
-const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+const at = commandStage();
+afterAll(() => at[Symbol.dispose]());
 const [aliceStore, plannerStore, criticStore] = [storeIdOf("alice"), storeIdOf("planner"), storeIdOf("critic")];
 
-function memcell(...args: readonly string[]) {
-  return spawnSync(process.execPath, [program, ...args, "--data", folder.path], { encoding: "utf8" });
-}
+const stores = (user: string, ...args: readonly string[]) => at.memcell("stores", ...args, "--user", user);
 
-const stores = (...args: readonly string[]) => memcell("stores", ...args);
+const memory = (user: string, input: object) =>
+  at.memcell("call", "memory", "--plugin", "stores", "--input", JSON.stringify(input), "--user", user);
+const view = async (user: string): Promise<unknown> =>
+  JSON.parse((await memory(user, { command: "view", path: `/memories/shared/${aliceStore}/diet.md` })).stdout);
 
-function view(userId: string): unknown {
-  const input = JSON.stringify({ command: "view", path: `/memories/shared/${aliceStore}/diet.md` });
-  return JSON.parse(memcell("call", "memory", "--plugin", "stores", "--input", input, "--user", userId).stdout);
-}
-
-beforeAll(() => {
-  const input = JSON.stringify({ command: "create", path: "/memories/diet.md", content: "no nuts" });
-  expect(memcell("call", "memory", "--plugin", "stores", "--input", input, "--user", "alice")).toMatchObject({
-    status: 0,
-  });
+beforeAll(async () => {
+  await memory("alice", { command: "create", path: "/memories/diet.md", content: "no nuts" });
 });
 
 const granted = (id: string): object => ({ status: 0, stdout: `Granted to the user with the store ${id}\n` });
+const denied = { ok: false, error: { code: "ACCESS_DENIED" } };
 
-test("a grant opens the store until it is revoked, and list and show print it", () => {
-  expect(view("planner")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
-
-  expect(stores("grant", "planner", "--user", "alice")).toMatchObject(granted(plannerStore));
+test("a grant opens the store until it is revoked, and list and show print it", async () => {
+  expect(await stores("alice", "grant", "planner")).toMatchObject(granted(plannerStore));
   const longer = ["grant", criticStore, "--level", "search", "--expires-in", "30d"];
-  expect(stores(...longer, "--user", "alice")).toMatchObject(granted(criticStore));
-  expect(view("planner")).toMatchObject({ ok: true, message: `[created by ${aliceStore}]\n| no nuts` });
-  expect(view("critic")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
+  expect(await stores("alice", ...longer)).toMatchObject(granted(criticStore));
+  expect(await view("planner")).toMatchObject({ ok: true, message: `[created by ${aliceStore}]\n| no nuts` });
+  expect(await view("critic")).toMatchObject(denied);
 
-  const list = stores("list", "--user", "planner");
-  expect(list.stdout).toBe(`\
+  expect((await stores("planner", "list")).stdout).toBe(`\
 store                                 level      why
 ${plannerStore}  readwrite  self
 ${aliceStore}  read       grant
 `);
-  const { stdout } = stores("show", "--user", "alice");
-  const lines = stdout.trimEnd().split("\n");
-  expect(lines.slice(0, 2)).toEqual([
-    `Store ${aliceStore}`,
-    expect.stringMatching(/^grantee +level +granted +expires$/),
-  ]);
-  expect(lines).toHaveLength(4);
-  expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${plannerStore}  read    20\\S+Z  never$`)));
-  expect(lines).toContainEqual(expect.stringMatching(new RegExp(`^${criticStore}  search  20\\S+Z  20\\S+Z$`)));
-
-  expect(stores("revoke", plannerStore, "--user", "alice")).toMatchObject({ status: 0, stdout: "Revoked\n" });
-  expect(stores("revoke", "planner", "--user", "alice")).toMatchObject({ stdout: "There was no grant\n" });
-  expect(view("planner")).toMatchObject({ ok: false, error: { code: "ACCESS_DENIED" } });
-});
-
-test("--json prints what a script needs", () => {
-  expect(JSON.parse(stores("list", "--json", "--user", "critic").stdout)).toEqual([
+  const [store, heading, ...grants] = (await stores("alice", "show")).stdout.trimEnd().split("\n");
+  expect([store, heading?.split(/ +/)]).toEqual([`Store ${aliceStore}`, ["grantee", "level", "granted", "expires"]]);
+  expect(grants).toHaveLength(2);
+  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${plannerStore}  read    20\\S+Z  never$`)));
+  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${criticStore}  search  20\\S+Z  20\\S+Z$`)));
+  expect(JSON.parse((await stores("critic", "list", "--json")).stdout)).toEqual([
     { id: criticStore, level: "readwrite", source: "self" },
     { id: aliceStore, level: "search", source: "grant" },
   ]);
-  expect(JSON.parse(stores("show", "--json", "--user", "bob").stdout)).toEqual({ store: storeIdOf("bob"), grants: [] });
+
+  expect(await stores("alice", "revoke", plannerStore)).toMatchObject({ status: 0, stdout: "Revoked\n" });
+  expect(await stores("alice", "revoke", "planner")).toMatchObject({ stdout: "There was no grant\n" });
+  expect(await view("planner")).toMatchObject(denied);
 });
 
-test("a grantee leaves a store out of its list, and rejoins it", () => {
-  const other = storeIdOf("reviewer");
-  stores("grant", other, "--user", "alice");
-  const listed = (): boolean => stores("list", "--user", "reviewer").stdout.includes(aliceStore);
-  const asReviewer = (action: string): unknown => stores(action, aliceStore, "--user", "reviewer").stdout;
-  expect([listed(), asReviewer("leave"), listed()]).toEqual([true, "Left\n", false]);
-  expect(view("reviewer")).toMatchObject({ ok: true });
-  expect(asReviewer("leave")).toBe("There was no grant, or the store is left already\n");
-  expect([asReviewer("rejoin"), listed()]).toEqual(["Rejoined\n", true]);
-  expect(asReviewer("rejoin")).toBe("The store was not left\n");
+test("a grantee leaves a store out of its list, and rejoins it", async () => {
+  await stores("alice", "grant", storeIdOf("reviewer"));
+  const said = async (action: string): Promise<string> => (await stores("reviewer", action, aliceStore)).stdout;
+  const isListed = async (): Promise<boolean> => (await stores("reviewer", "list")).stdout.includes(aliceStore);
+  expect(await isListed()).toBe(true);
+  expect(await said("leave")).toBe("Left\n");
+  expect(await isListed()).toBe(false);
+  expect(await said("leave")).toBe("There was no grant, or the store is left already\n");
+  expect(await said("rejoin")).toBe("Rejoined\n");
+  expect(await isListed()).toBe(true);
+  expect(await said("rejoin")).toBe("The store was not left\n");
 });
 
-test.for([
-  { args: ["show", "planner"], reason: 'unexpected argument "planner"' },
-  { args: ["grant"], reason: "the grantee is missing" },
-  { args: ["grant", "bob", "--level", "owner"], reason: "allowed: search, read, readwrite" },
-  { args: ["grant", "bob", "--expires-in", "soon"], reason: "--expires-in" },
-  { args: ["grant", "bob", "--expires-in", "0s"], reason: '--expires-in is "0s", allowed: more than 0' },
-  { args: ["grant", "a/b"], reason: 'the grantee is "a/b", allowed: the id of a store' },
-  { args: ["revoke", aliceStore.toUpperCase()], reason: "the grantee is" },
-  { args: ["leave"], reason: "the store is missing" },
-  { args: ["leave", "alice"], reason: 'the store is "alice", allowed: the id of a store' },
-  { args: ["revoke", "bob", "--level", "read"], reason: "--level is for grant" },
-  { args: ["open"], reason: "allowed: list, show, grant, revoke, clear" },
-])("$args is refused before anything is opened", ({ args, reason }) => {
-  // Whatever is opened first would refuse this plugin.
-  const { status, stderr } = stores(...args, "--user", "alice", "--plugin", "none.wasm");
-  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining(reason) });
-});
-
-test("a grant to oneself is refused with its code", () => {
-  const { status, stdout } = stores("grant", "alice", "--user", "alice");
-  expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({ ok: false, error: { code: "INPUT_INVALID" } });
+test("a user without a store has no grants to show, and cannot grant to oneself", async () => {
+  expect(JSON.parse((await stores("bob", "show", "--json")).stdout)).toEqual({ store: storeIdOf("bob"), grants: [] });
+  expect(errorOf(await stores("alice", "grant", "alice")).code).toBe("INPUT_INVALID");
 });

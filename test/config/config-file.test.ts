@@ -1,106 +1,70 @@
-/** One unknown or invalid part refuses a whole config file, and the command never waits for a file. */
+/**
+ * A file that a person has written: one unknown or invalid part refuses the whole, with its line and column, and nothing
+ * waits for a file.
+ */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import { createRuntime, memoryStore } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { configLimits } from "../../shared/limits.ts";
+import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { mistakeOf, settingsOf } from "./settings-of.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const texts: readonly { readonly name: string; readonly text: string | Buffer; readonly says: string }[] = [
-  { name: "nothing", text: "", says: 'cannot use "FILE": it is not JSON' },
-  { name: "a comment", text: "{} // no", says: 'cannot use "FILE": it is not JSON' },
-  { name: "a byte order mark before garbage", text: "\ufeff{", says: 'cannot use "FILE": it is not JSON' },
-  {
-    name: "bytes that are not UTF-8",
-    text: Buffer.from('{"data":"\xe9"}', "latin1"),
-    says: 'cannot use "FILE": it is not UTF-8',
-  },
-  { name: "an array", text: "[1]", says: 'cannot use "FILE": it is an array, allowed: an object' },
-  { name: "null", text: "null", says: 'cannot use "FILE": it is null, allowed: an object' },
-  { name: "a key twice", text: '{"data":"a","data":"b"}', says: 'it has the key "data" twice in one object' },
-  { name: "a key twice, once escaped", text: '{"policy":"a","polic\\u0079":"b"}', says: 'the key "policy" twice' },
-  { name: "the prototype's key", text: '{"__proto__":{"data":"x"}}', says: 'it has the key "__proto__"' },
-  { name: "the prototype's key inside", text: '{"serve":{"__proto__":{"port":1}}}', says: 'has the key "__proto__"' },
-  { name: "a prototype's name", text: '{"constructor":{}}', says: '"FILE" has "constructor": unknown setting' },
-  {
-    name: "a prototype's name inside",
-    text: '{"serve":{"toString":1}}',
-    says: 'has "serve.toString": unknown setting',
-  },
-  {
-    name: "a misspelt name",
-    text: '{"auditlog":"x"}',
-    says: '"FILE" has "auditlog": unknown setting; did you mean "auditLog"?',
-  },
-  {
-    name: "a misspelt group",
-    text: '{"server":{}}',
-    says: 'has "server": unknown setting; did you mean "serve"?',
-  },
-  {
-    name: "a name in the wrong place",
-    text: '{"port":1}',
-    says: 'has "port": unknown setting; did you mean "serve.port"?',
-  },
-  {
-    name: "a path for a name",
-    text: '{"serve.port":1}',
-    says: 'has the key "serve.port", allowed: nested objects, "serve" > "port"',
-  },
-  {
-    name: "a path inside",
-    text: '{"serve":{"auth.issuer":"x"}}',
-    says: 'has the key "auth.issuer", allowed: nested objects, "serve" > "auth" > "issuer"',
-  },
-  {
-    name: "a group for a path",
-    text: '{"serve.auth":{}}',
-    says: 'the key "serve.auth", allowed: nested objects',
-  },
-  {
-    name: "a group that is an array",
-    text: '{"serve":[]}',
-    says: 'serve (file FILE "serve") is an empty array, allowed: an object',
-  },
-  {
-    name: "a group of null",
-    text: '{"serve":{"auth":null}}',
-    says: 'serve.auth (file FILE "serve.auth") is null, allowed: an object',
-  },
-  { name: "a schema inside", text: '{"serve":{"$schema":"x"}}', says: 'has "serve.$schema": unknown setting' },
-  {
-    name: "a schema that is a number",
-    text: '{"$schema":1}',
-    says: '$schema (file FILE "$schema") is 1, allowed: a text',
-  },
-  { name: "half a surrogate pair", text: '{"data":"\\ud800"}', says: 'is "\\ud800", allowed: the name of a folder' },
-  { name: "a NUL", text: '{"auditLog":"log\\u0000.jsonl"}', says: "allowed: the name of a file" },
-  { name: "nine levels", text: `{"data":${"[".repeat(8)}${"]".repeat(8)}}`, says: "it is 9 levels deep, at most 8" },
-  { name: "30,000 levels", text: "[".repeat(30_000), says: "levels deep, at most 8 allowed" },
-  {
-    name: "an endless unknown name",
-    text: `{"${"x".repeat(60_000)}":1}`,
-    says: `has "${"x".repeat(60)}…": unknown setting`,
-  },
-  {
-    name: "names with terminal control characters",
-    text: '{"\\u001b[2J\\u202e":1}',
-    says: 'has "\\u001b[2J\\u202e": unknown setting',
-  },
-  {
-    name: "too many bytes",
-    text: " ".repeat(configLimits.fileBytesMax + 1),
-    says: `it is ${configLimits.fileBytesMax + 1} bytes, at most ${configLimits.fileBytesMax} allowed`,
-  },
+function write(name: string, text: string | Buffer): string {
+  writeFileSync(join(folder.path, name), text, { mode: 0o600 });
+  return join(folder.path, name);
+}
+
+const { fileBytesMax } = configLimits;
+const cannot = 'cannot use "FILE": it is';
+
+const refused: readonly (readonly [name: string, text: string | Buffer, says: string])[] = [
+  ["a byte order mark before garbage", "\ufeff{", `${cannot} not JSON`],
+  ["bytes that are not UTF-8", Buffer.from('{"data":"\xe9"}', "latin1"), `${cannot} not UTF-8`],
+  ["an array", "[1]", `${cannot} an array, allowed: an object`],
+  ["null", "null", `${cannot} null, allowed: an object`],
+  ["a key twice", '{\n  "a": 1,\n  "é": { "b": 2, "b": 3 }\n}', 'the key "b" twice in one object (line 3, column 18)'],
+  ["a key twice, once escaped", '{"policy":"a","polic\\u0079":"b"}', 'the key "policy" twice'],
+  ["the prototype's key", '{\n\n "__proto__": 1 }', "names nothing (line 3, column 2)"],
+  ["the prototype's key inside", '{"serve":{"__proto__":{"port":1}}}', 'has the key "__proto__"'],
+  ["a prototype's name", '{"constructor":{}}', '"FILE" has "constructor": unknown setting'],
+  ["a prototype's name inside", '{"serve":{"toString":1}}', 'has "serve.toString": unknown setting'],
+  ["a misspelt name", '{"auditlog":"x"}', '"FILE" has "auditlog": unknown setting; did you mean "auditLog"?'],
+  ["a misspelt group", '{"server":{}}', 'has "server": unknown setting; did you mean "serve"?'],
+  ["a name in the wrong place", '{"port":1}', 'has "port": unknown setting; did you mean "serve.port"?'],
+  ["a path for a name", '{"serve.port":1}', 'the key "serve.port", allowed: nested objects, "serve" > "port"'],
+  [
+    "a path inside",
+    '{"serve":{"auth.issuer":"x"}}',
+    'has the key "auth.issuer", allowed: nested objects, "serve" > "auth" > "issuer"',
+  ],
+  ["a group for a path", '{"serve.auth":{}}', 'the key "serve.auth", allowed: nested objects'],
+  ["a group that is an array", '{"serve":[]}', 'serve (file FILE "serve") is an empty array, allowed: an object'],
+  ["a group of null", '{"serve":{"auth":null}}', 'serve.auth (file FILE "serve.auth") is null, allowed: an object'],
+  ["a schema inside", '{"serve":{"$schema":"x"}}', 'has "serve.$schema": unknown setting'],
+  ["a schema that is a number", '{"$schema":1}', '$schema (file FILE "$schema") is 1, allowed: a text'],
+  ["half a surrogate pair", '{"data":"\\ud800"}', 'is "\\ud800", allowed: the name of a folder'],
+  ["a NUL", '{"auditLog":"log\\u0000.jsonl"}', "allowed: the name of a file"],
+  ["nine levels", `{"data":${"[".repeat(8)}${"]".repeat(8)}}`, "it is 9 levels deep, at most 8"],
+  ["30,000 levels", "[".repeat(30_000), "levels deep, at most 8 allowed"],
+  ["an endless unknown name", `{"${"x".repeat(60_000)}":1}`, `has "${"x".repeat(60)}…": unknown setting`],
+  ["control characters in a name", '{"\\u001b[2J\\u202e":1}', 'has "\\u001b[2J\\u202e": unknown setting'],
+  ["too many bytes", " ".repeat(fileBytesMax + 1), `${fileBytesMax + 1} bytes, at most ${fileBytesMax} allowed`],
+  ["an unknown setting", '{\n  "data": "x",\n  "auditlog": "y"\n}', "(line 3, column 3)"],
+  ["an unknown setting inside", '{\n  "serve": {\n    "prot": 1\n  }\n}', "(line 3, column 5)"],
+  ["a wrong value", '{\n  "serve": { "http": true,\n    "port": "80" }\n}', "(line 3, column 5)"],
+  ["a wrong part of a list", '{\n  "plugins": [\n    "journal",\n    7\n  ]\n}', "(line 4, column 5)"],
+  ["no object in the third line", '\n\n  ["data"]', "(line 3, column 3)"],
 ];
 
-test.for(texts)("refuses a file with $name", async ({ text, says }, { task }) => {
+test.for(refused)("a file with %s is refused", async ([, text, says], { task }) => {
   const name = `${task.id}.json`;
   const mistake = await mistakeOf(["--config", write(name, text)]);
   expect(mistake).toContain(says.replaceAll("FILE", name));
@@ -108,7 +72,75 @@ test.for(texts)("refuses a file with $name", async ({ text, says }, { task }) =>
   expect(mistake.length).toBeLessThan(300);
 });
 
-test("refuses what is not a regular file without waiting for it or reading it", async () => {
+const syntax: readonly (readonly [name: string, text: string, at: string])[] = [
+  ["nothing", "", "line 1, column 1: a value is expected"],
+  ["a trailing comma", '{\n  "data": "x",\n}', "line 3, column 1: a key in double quotes is expected"],
+  ["a missing value", '{\n  "data": \n}', "line 3, column 1: a value is expected"],
+  [
+    "a missing comma",
+    '{\n  "data": "x"\n  "policy": "y"\n}',
+    "line 3, column 3: a comma or a closing bracket is expected",
+  ],
+  ["a missing colon", '{\n  "data" "x"\n}', "line 2, column 10: a colon is expected"],
+  ["a missing brace", '{\n  "data": "x"\n', 'line 3, column 1: "}" is expected'],
+  ["a missing bracket", '{\n  "plugins": ["x"\n}', "line 3, column 1: a comma or a closing bracket is expected"],
+  [
+    "a missing quote",
+    '{\n  "data": "x,\n  "a": 1\n}',
+    "line 2, column 11: the text that begins here has no closing quote",
+  ],
+  ["single quotes", "{\r\n  'data': 'x'\r\n}", "line 2, column 3: a value is expected, or a key in double quotes"],
+  ["a comment", '{\n  // the data\n  "data": "x"\n}', "line 2, column 3: comments are not allowed"],
+  ["more than one value", '{}\n{ "data": "x" }', "line 2, column 1: nothing is expected after"],
+  ["an escape", '{\n  "data": "C:\\data"\n}', "line 2, column 11: the text that begins here has an"],
+];
+
+const policyError = (policy: string): Promise<unknown> =>
+  createRuntime({ store: memoryStore(), policy }).then(
+    () => "it was used",
+    (error: unknown) => (error as Error).message,
+  );
+
+test.for(syntax)("a config file or a policy with %s names the place", async ([, text, at], { task }) => {
+  const file = write(`${task.id}.json`, text);
+  expect(await mistakeOf(["--config", file])).toContain(`it is not JSON (${at}`);
+  expect(await policyError(file)).toContain(`it is not JSON (${at}`);
+});
+
+const policy = (tools: string): string => `{\n  "version": 1,\n  "plugins": {\n    "a": {\n${tools}\n    }\n  }\n}`;
+
+test.for([
+  ["a wrong right", policy('      "tools": { "A":\n { "rights": ["own"], "scopes": [] } }'), "line 6, column 15"],
+  ["a missing part", policy(""), "line 4, column 5"],
+  ["an unknown key", policy('      "tools": {},\n      "grants": 1'), "line 6, column 7"],
+  ["another version", '{\n  "plugins": {},\n  "version": 2\n}', "line 3, column 3"],
+] as const)("a policy with %s names the place", async ([, text, at], { task }) => {
+  expect(await policyError(write(`${task.id}.json`, text))).toMatch(new RegExp(` \\(${at}\\)$`));
+});
+
+test("the lock file of a policy has places, and a policy that is an object of the program has none", async () => {
+  write("bad.lock.json", '{\n  "version": 1,\n  "plugins": [}\n');
+  const locked = write("locked.json", JSON.stringify({ version: 1, lockFile: "bad.lock.json", plugins: {} }));
+  expect(await policyError(locked)).toMatch(/it is not JSON \(line 3, column 15: /);
+  expect(await policyError({ version: 2, plugins: {} } as never)).toMatch(/version is 2, allowed: 1$/);
+});
+
+test("the server's files with agents' keys and with a key set have places", async () => {
+  const keys = write("keys.json", '{\n  "one": "alice",\n}');
+  const data = ["--data", join(folder.path, "data"), "--port", "0"];
+  const issuer = ["--issuer", "https://id.example", "--audience", "m"];
+  const other = write("set.json", JSON.stringify({ keys: [] }));
+  for (const args of [
+    ["--jwks", keys],
+    ["--jwks", other, "--storage", "--agent-keys", keys, "--plugin", "stores"],
+  ]) {
+    const { status, stderr } = await memcell(["serve", "--http", ...data, ...issuer, ...args]);
+    expect(status).toBe(2);
+    expect(stderr).toContain("it is not JSON (line 3, column 1");
+  }
+});
+
+test("what is not a regular file is refused without waiting for it or reading it", async () => {
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
   expect(await mistakeOf(["--config", pipe])).toBe('cannot use "pipe.json": it is not a regular file');
@@ -132,16 +164,6 @@ test("a named file must exist", async () => {
 
 test("a file can be empty except for the location of its schema", async () => {
   const { values, file } = await settingsOf(["--config", write("empty.json", '{"$schema":"./config.schema.json"}')]);
-  expect({ data: values.data, file }).toEqual({ data: "data", file: join(folder.path, "empty.json") });
+  expect({ data: values["data"], file }).toEqual({ data: "data", file: join(folder.path, "empty.json") });
   await settingsOf(["--config", write("empty-groups.json", '{"serve":{"auth":{}}}')]);
 });
-
-test("a path that ends in a separator keeps it, and so names no file", async () => {
-  const { values } = await settingsOf(["--config", write("slash.json", '{"auditLog":"log/"}')]);
-  expect(values.auditLog).toBe(join(folder.path, "log/"));
-});
-
-function write(name: string, text: string | Buffer): string {
-  writeFileSync(join(folder.path, name), text);
-  return join(folder.path, name);
-}

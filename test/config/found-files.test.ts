@@ -2,19 +2,16 @@
  * Which config file is read. A folder in which a command happens to start must decide nothing, and a file that others can
  * change must not say whose code runs and who reaches whose files.
  */
-import { spawnSync } from "node:child_process";
 import { chmodSync, chownSync, lchownSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import { settingPaths } from "../../host/config/settings.ts";
+import { memcell } from "../stage/command.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { mistakeOf, settingsOf } from "./settings-of.ts";
+import { fileWith, mistakeOf, settingsOf } from "./settings-of.ts";
 
-const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
@@ -26,16 +23,15 @@ function place(file: string, said: object, mode = 0o600): string {
   return path;
 }
 
-test("a file of the working directory is not read, and the command says so", () => {
+test("a file of the working directory is not read, and the command says so", async () => {
   place("foreign/memcell.config.json", { mounts: ["journal=../private"], plugins: ["evil.wasm"], policy: "all.json" });
   const env = { ...process.env, XDG_CONFIG_HOME: join(folder.path, "none") };
-  const options = { cwd: join(folder.path, "foreign"), env, encoding: "utf8", input: "" } as const;
-  const served = spawnSync(process.execPath, [program, "serve", "--user", "alice", "--data", "../data"], options);
+  const run = (...args: readonly string[]) => memcell(args, { cwd: join(folder.path, "foreign"), env });
+  const served = await run("serve", "--user", "alice", "--data", "../data");
   expect(served).toMatchObject({ status: 0, stdout: "" });
   expect(served.stderr).toContain("is not read; to read it: --config .");
-  const { stdout } = spawnSync(process.execPath, [program, "config", "--json"], options);
-  expect(JSON.parse(stdout)).toMatchObject({ file: null });
-  const named = spawnSync(process.execPath, [program, "tools", "--config", "."], options);
+  expect(JSON.parse((await run("config", "--json")).stdout)).toMatchObject({ file: null });
+  const named = await run("tools", "--config", ".");
   expect(named).toMatchObject({ status: 1, stdout: expect.stringContaining("PLUGIN_REFUSED") });
 });
 
@@ -52,7 +48,7 @@ test.for([
   const file = place(at, data);
   const variables = Object.fromEntries(Object.entries(env).map(([name, text]) => [name, inFolder(text)]));
   const settings = await settingsOf(args.map(inFolder), variables);
-  expect({ file: settings.file, data: settings.values.data }).toEqual({ file, data: "/kept" });
+  expect({ file: settings.file, data: settings.values["data"] }).toEqual({ file, data: "/kept" });
 });
 
 test("a relative XDG_CONFIG_HOME, a missing file and a missing home mean no file", async () => {
@@ -66,36 +62,44 @@ test("a relative XDG_CONFIG_HOME, a missing file and a missing home mean no file
   }
 });
 
-const privileged = {
-  plugins: ["user-memory"],
+test.for(["nowhere", "."])(
+  "a user's file that is a link to %j, a missing file or a folder, is reported",
+  async (target) => {
+    const home = temporaryFolder(folder.path).path;
+    mkdirSync(join(home, "memcell"));
+    symlinkSync(target, join(home, "memcell/config.json"));
+    expect(await mistakeOf([], { XDG_CONFIG_HOME: home })).toContain('cannot use "config.json"');
+  },
+);
+
+const privileged: Readonly<Record<string, unknown>> = {
+  mounts: ["journal=ws"],
   policy: "policy.json",
   readOnly: false,
-  mounts: ["journal=ws"],
-  serve: { agentKeys: "keys.json", originClass: "owner_edit", auth: { jwks: "keys.json" } },
+  plugins: ["user-memory"],
+  "serve.originClass": "owner_edit",
+  "serve.agentKeys": "keys.json",
+  "serve.auth.jwks": "keys.json",
 };
 
 test("every setting that names code, keys or other people's folders is refused in a file that others can write to", async () => {
-  const refused: string[] = [];
-  for (const path of settingPaths) {
-    const names = path.split(".");
-    const value = names.reduce<unknown>((at, name) => (at as Record<string, unknown> | undefined)?.[name], privileged);
-    if (value === undefined) continue;
-    const said = names.toReversed().reduce<unknown>((inner, name) => ({ [name]: inner }), value) as object;
-    const file = place("open.json", said, 0o666);
-    expect(await mistakeOf(["--config", file])).toContain(`"open.json": it has "${path}", and others can write to it`);
-    place("open.json", said, 0o600);
+  const isRefused: Record<string, boolean> = {};
+  for (const { setting, default: preset } of (await settingsOf([])).settings) {
+    const value = privileged[setting] ?? preset;
+    if (value === null) continue;
+    const file = join(folder.path, "open.json");
+    writeFileSync(file, fileWith(setting, value));
+    chmodSync(file, 0o666);
+    const { stderr } = await memcell(["config", "--config", file], { env: {} });
+    isRefused[setting] = stderr.includes(`"open.json": it has "${setting}", and others can write to it`);
+    expect({ setting, isRefused: stderr !== "" }).toEqual({ setting, isRefused: isRefused[setting] });
+    chmodSync(file, 0o600);
     await settingsOf(["--config", file]);
-    refused.push(path);
   }
-  expect(refused).toEqual([
-    "mounts",
-    "policy",
-    "readOnly",
-    "plugins",
-    "serve.originClass",
-    "serve.agentKeys",
-    "serve.auth.jwks",
-  ]);
+  const names = Object.keys(isRefused);
+  expect(names).toEqual(expect.arrayContaining(Object.keys(privileged)));
+  const refused = names.filter((name) => Object.hasOwn(privileged, name) || name.startsWith("serve.auth."));
+  expect(names.filter((name) => isRefused[name])).toEqual(refused);
 });
 
 const evil = { plugins: ["evil.wasm"] };
@@ -116,7 +120,7 @@ test("a file with plugins in a folder that others can write to is refused, also 
   }
   // As /tmp: only a file's owner can replace it.
   chmodSync(join(folder.path, "writable"), 0o1777);
-  expect((await settingsOf(["--config", file])).values.plugins).toHaveLength(1);
+  expect((await settingsOf(["--config", file])).values["plugins"]).toHaveLength(1);
 });
 
 test("a file with plugins is refused if others can exchange a link on the way to it", async (context) => {
@@ -130,7 +134,7 @@ test("a file with plugins is refused if others can exchange a link on the way to
     const said = await mistakeOf(["--config", `${folder.path}/${each}`]);
     expect(said).toContain("others can write to a folder on the way to it");
   }
-  expect((await settingsOf(["--config", join(folder.path, "to-folder")])).values.plugins).toHaveLength(1);
+  expect((await settingsOf(["--config", join(folder.path, "to-folder")])).values["plugins"]).toHaveLength(1);
   if (process.getuid?.() !== 0) skipWithReason(context, "only root can give a link away");
   chmodSync(join(folder.path, "open"), 0o1777);
   lchownSync(join(folder.path, "open/link.json"), 65_534, 65_534);
@@ -146,5 +150,5 @@ test("a file with plugins that belongs to another user is refused", async (conte
 });
 
 test("other settings are read from a file that others can write to", async () => {
-  expect((await settingsOf(["--config", place("shared.json", data, 0o666)])).values.data).toBe("/kept");
+  expect((await settingsOf(["--config", place("shared.json", data, 0o666)])).values["data"]).toBe("/kept");
 });

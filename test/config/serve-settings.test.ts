@@ -1,24 +1,35 @@
 /** The settings of `memcell serve` must be consistent, so that nobody is served whom the operator did not intend. */
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
+import { readSettings } from "../../host/config/read-settings.ts";
 import { serveSettings } from "../../host/config/serve-settings.ts";
 import type { ServeSettings } from "../../host/config/serve-settings.ts";
-import { UsageError } from "../../host/config/usage-error.ts";
 import { allowedHostNames } from "../../host/serve/http/check-request.ts";
-import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
+import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { settingsOf } from "./settings-of.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
-const served = async (args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<ServeSettings> =>
-  serveSettings(await settingsOf(args, environment));
+/** Variables by their names behind MEMCELL_SERVE_. */
+type Said = Readonly<Record<string, string>>;
 
-const token = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
+const variables = (said: Said): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(said).map(([name, value]) => [`MEMCELL_SERVE_${name}`, value]));
+
+const served = async (said: Said, more: NodeJS.ProcessEnv = {}): Promise<ServeSettings> =>
+  serveSettings(await readSettings({ given: new Map(), environment: { ...variables(said), ...more } }));
+
+const http = { HTTP: "true" };
+const token = {
+  ...http,
+  AUTH_ISSUER: "https://id.example",
+  AUTH_AUDIENCE: "memory",
+  AUTH_JWKS: "https://id.example/keys",
+};
 const defaults = {
   host: "127.0.0.1",
   port: 7391,
@@ -35,34 +46,30 @@ const defaults = {
   closeGraceMs: 10_000,
 };
 
-test("serves one user over standard input and output", async () => {
-  expect(await served(["--user", "alice"])).toEqual({ kind: "stdio", userId: "alice", originClass: "unstated" });
-  const variables = { MEMCELL_SERVE_USER: "bob", MEMCELL_SERVE_ORIGIN_CLASS: "direct_user" };
-  expect(await served([], variables)).toEqual({ kind: "stdio", userId: "bob", originClass: "direct_user" });
-  // HTTP settings in a file do not prevent standard input and output.
-  expect(await served(["--user", "a"], { MEMCELL_SERVE_PORT: "1" })).toMatchObject({ kind: "stdio" });
+test("one user is served over standard input and output, also beside settings for HTTP", async () => {
+  const stdio = { kind: "stdio", userId: "alice", originClass: "unstated" };
+  expect(await served({ USER: "alice" })).toEqual(stdio);
+  expect(await served({ USER: "alice", PORT: "1" })).toEqual(stdio);
+  expect(await served({ USER: "alice", ORIGIN_CLASS: "direct_user" })).toEqual({
+    ...stdio,
+    originClass: "direct_user",
+  });
 });
 
-test("serves one user over HTTP, with the documented defaults", async () => {
+test("one user is served over HTTP, with the documented defaults", async () => {
   const options = { ...defaults, access: { kind: "one-user", userId: "alice" } };
-  expect(await served(["--http", "--user", "alice"])).toEqual({ kind: "http", options, metrics: null });
+  expect(await served({ ...http, USER: "alice" })).toEqual({ kind: "http", options, metrics: null });
 });
 
-test("serves users with tokens over HTTP, from an environment and a file", async () => {
+test("users with tokens are served over HTTP, from an environment and a file", async () => {
   const file = join(folder.path, "serve.json");
-  const auth = {
-    issuer: "https://id.example",
-    audience: "memory",
-    publicKey: "key.pem",
-    algorithms: ["ES256", "ES256"],
-  };
+  const issued = { issuer: "https://id.example", audience: "memory" };
+  const auth = { ...issued, publicKey: "key.pem", algorithms: ["ES256", "ES256"] };
   writeFileSync(file, JSON.stringify({ serve: { http: true, host: "0.0.0.0", auth } }));
-  const environment = { MEMCELL_CONFIG: file, MEMCELL_SERVE_ALLOWED_HOSTS: "Memory.example" };
   const access = {
     kind: "token",
     token: {
-      issuer: "https://id.example",
-      audience: "memory",
+      ...issued,
       keys: { kind: "public-key", file: join(folder.path, "key.pem") },
       userClaim: "sub",
       algorithms: ["ES256"],
@@ -72,172 +79,140 @@ test("serves users with tokens over HTTP, from an environment and a file", async
     },
   };
   const options = { ...defaults, access, host: "0.0.0.0", allowedHosts: ["Memory.example"] };
-  expect(await served([], environment)).toEqual({ kind: "http", options, metrics: null });
+  const settings = await served({ ALLOWED_HOSTS: "Memory.example" }, { MEMCELL_CONFIG: file });
+  expect(settings).toEqual({ kind: "http", options, metrics: null });
 });
 
-test("tokens need scopes only if the operator says so, and then their names are the usual ones or others", async () => {
-  const scopesFor = async (...args: string[]): Promise<unknown> => {
-    const settings = await served(["--http", ...token, ...args]);
-    return settings.kind === "http" && settings.options.access.kind === "token"
-      ? settings.options.access.token.scopes
-      : undefined;
-  };
-  expect(await scopesFor()).toBeNull();
-  const usual = { claim: "scope", read: "memcell:read", write: "memcell:write" };
-  expect(await scopesFor("--require-scopes")).toEqual(usual);
-  const others = ["--scope-claim", "scp", "--read-scope", "Memory.Read", "--write-scope", "Memory.Write"];
-  expect(await scopesFor("--require-scopes", ...others)).toEqual({
-    claim: "scp",
-    read: "Memory.Read",
-    write: "Memory.Write",
-  });
-  await expect(scopesFor("--read-scope", "r")).rejects.toThrow(
-    "serve.auth.readScope (flag --read-scope) is for the scopes of tokens, allowed: with serve.auth.requireScopes (--require-scopes)",
-  );
-  await expect(scopesFor("--require-scopes", "--read-scope", "m", "--write-scope", "m")).rejects.toThrow(
-    "serve.auth.readScope (flag --read-scope) and serve.auth.writeScope (flag --write-scope) are the same, allowed: two names",
-  );
-  await expect(served(["--http", "--user", "alice", "--require-scopes"])).rejects.toThrow("do not go together");
-  await expect(served(["--user", "alice"], { MEMCELL_SERVE_AUTH_REQUIRE_SCOPES: "true" })).rejects.toThrow(
-    "is for HTTP",
-  );
-});
-
-test("clients have the classes that the operator gives them", async () => {
-  const clients = ["--client-origin", "web=direct_user", "--client-origin", "https://a.example/?b=c=tool_external"];
-  const settings = ["--origin-class", "model_inference", ...clients, "--client-claim", "azp", "--origin-claim", "oc"];
-  const ofClients = new Map([
-    ["web", "direct_user"],
-    ["https://a.example/?b=c", "tool_external"],
-  ]);
-  const origins = { clientClaim: "azp", ofClients, claim: "oc" };
-  const options = { originClass: "model_inference", access: { token: { origins } } };
-  expect(await served(["--http", ...token, ...settings])).toMatchObject({ options });
-  expect(
-    await served(["--http", ...token], { MEMCELL_SERVE_AUTH_CLIENT_ORIGINS: "a=owner_edit,b=unstated,a=owner_edit" }),
-  ).toMatchObject({
-    options: {
-      access: { token: { origins: { ofClients: new Map(Object.entries({ a: "owner_edit", b: "unstated" })) } } },
+test.for<readonly [what: string, said: Said, options: object]>([
+  ["no scopes", {}, { access: { token: { scopes: null } } }],
+  [
+    "the usual scopes",
+    { AUTH_REQUIRE_SCOPES: "true" },
+    { access: { token: { scopes: { claim: "scope", read: "memcell:read", write: "memcell:write" } } } },
+  ],
+  [
+    "other scopes",
+    { AUTH_REQUIRE_SCOPES: "true", AUTH_SCOPE_CLAIM: "scp", AUTH_READ_SCOPE: "M.R", AUTH_WRITE_SCOPE: "M.W" },
+    { access: { token: { scopes: { claim: "scp", read: "M.R", write: "M.W" } } } },
+  ],
+  [
+    "classes of clients, one of them twice",
+    {
+      ORIGIN_CLASS: "model_inference",
+      AUTH_CLIENT_ORIGINS: "web=direct_user,https://a.example/?b=c=tool_external,web=direct_user",
+      AUTH_CLIENT_CLAIM: "azp",
+      AUTH_ORIGIN_CLAIM: "oc",
     },
-  });
-});
-
-test("adds the storage routes, with nothing that they do not need", async () => {
-  expect(await served(["--http", ...token, "--storage"])).toMatchObject({
-    options: { storage: { agentKeys: null, internalValues: false } },
-  });
-  const more = ["--storage", "--agent-keys", "keys.json", "--internal-values"];
-  expect(await served(["--http", ...token, ...more])).toMatchObject({
-    options: { storage: { agentKeys: "keys.json", internalValues: true } },
-  });
-});
-
-test.for([
-  { keys: "https://id.example/keys", is: { kind: "jwks-url", url: "https://id.example/keys" } },
-  { keys: "http://localhost:1/keys", is: { kind: "jwks-url", url: "http://localhost:1/keys" } },
-  { keys: "keys.json", is: { kind: "jwks-file", file: "keys.json" } },
-])("reads keys from $keys", async ({ keys, is }) => {
-  const args = ["--http", "--issuer", "i", "--audience", "a", "--jwks", keys];
-  const algorithms = tokenAlgorithms;
-  expect(await served(args)).toMatchObject({ options: { access: { token: { keys: is, algorithms } } } });
+    {
+      originClass: "model_inference",
+      access: {
+        token: {
+          origins: {
+            clientClaim: "azp",
+            ofClients: new Map(Object.entries({ web: "direct_user", "https://a.example/?b=c": "tool_external" })),
+            claim: "oc",
+          },
+        },
+      },
+    },
+  ],
+  ["the storage routes", { STORAGE: "true" }, { storage: { agentKeys: null, internalValues: false } }],
+  [
+    "the storage routes with keys and internal values",
+    { STORAGE: "true", AGENT_KEYS: "keys.json", INTERNAL_VALUES: "true" },
+    { storage: { agentKeys: "keys.json", internalValues: true } },
+  ],
+  ["keys from a URL", {}, { access: { token: { keys: { kind: "jwks-url", url: "https://id.example/keys" } } } }],
+  [
+    "keys from this machine",
+    { AUTH_JWKS: "http://localhost:1/keys" },
+    { access: { token: { keys: { kind: "jwks-url", url: "http://localhost:1/keys" } } } },
+  ],
+  [
+    "keys from a file",
+    { AUTH_JWKS: "keys.json" },
+    { access: { token: { keys: { kind: "jwks-file", file: "keys.json" } } } },
+  ],
+])("tokens with %s", async ([, said, options]) => {
+  expect(await served({ ...token, ...said })).toMatchObject({ kind: "http", options });
 });
 
 const ofLoopback = ["localhost", "127.0.0.1", "[::1]"];
 
-test.for([
-  { args: ["--host", "192.0.2.1"], is: ["192.0.2.1"] },
-  { args: ["--host", "2001:DB8::1"], is: ["[2001:db8::1]"] },
-  { args: ["--host", "::", "--public-url", "https://Memory.example:8443/mcp"], is: ["memory.example"] },
-  { args: ["--allowed-host", "a.example", "--allowed-host", "A.example"], is: ["a.example", ...ofLoopback] },
-  { args: ["--host", "localhost"], is: ofLoopback },
-  { args: ["--host", "127.9.9.9"], is: ["127.9.9.9", ...ofLoopback] },
-])("allowed Host headers: $args", async ({ args, is }) => {
-  const settings = await served(["--http", ...token, ...args]);
+test.for<readonly [said: Said, is: readonly string[]]>([
+  [{ HOST: "192.0.2.1" }, ["192.0.2.1"]],
+  [{ HOST: "2001:DB8::1" }, ["[2001:db8::1]"]],
+  [{ HOST: "::", PUBLIC_URL: "https://Memory.example:8443/mcp" }, ["memory.example"]],
+  [{ ALLOWED_HOSTS: "a.example,A.example" }, ["a.example", ...ofLoopback]],
+  [{ HOST: "localhost" }, ofLoopback],
+  [{ HOST: "127.9.9.9" }, ["127.9.9.9", ...ofLoopback]],
+])("with %j, a Host header may be %j", async ([said, is]) => {
+  const settings = await served({ ...token, ...said });
   expect(settings.kind === "http" && [...allowedHostNames(settings.options)].toSorted()).toEqual(is.toSorted());
 });
 
-test.for<{ args: string[]; environment?: NodeJS.ProcessEnv; says: string }>([
-  { args: [], says: "serve.user (--user) is missing" },
-  {
-    args: ["--user", "a", "--port", "1"],
-    says: "serve.port (flag --port) is for HTTP, allowed: with serve.http (--http)",
-  },
-  { args: ["--user", "a", ...token], says: "serve.auth.issuer (flag --issuer) is for HTTP" },
-  {
-    args: ["--user", "a"],
-    environment: { MEMCELL_SERVE_AUTH_ISSUER: "i" },
-    says: "serve.auth.issuer (environment MEMCELL_SERVE_AUTH_ISSUER) is for HTTP",
-  },
-  { args: ["--http"], says: "nobody has access over HTTP, allowed: serve.auth.issuer (--issuer)" },
-  {
-    args: ["--http", "--user", "a", ...token],
-    says: "serve.user (flag --user) and serve.auth.issuer (flag --issuer) do not go together",
-  },
-  {
-    args: ["--http", ...token],
-    environment: { MEMCELL_SERVE_USER: "a" },
-    says: "serve.user (environment MEMCELL_SERVE_USER) and serve.auth.issuer (flag --issuer) do not go together",
-  },
-  { args: ["--http", "--audience", "a"], says: "serve.auth.issuer (--issuer) is missing: serve.auth.audience" },
-  { args: ["--http", "--user-claim", "uid"], says: "serve.auth.issuer (--issuer) is missing" },
-  { args: ["--http", "--issuer", "i", "--jwks", "k"], says: "serve.auth.audience (--audience) is missing" },
-  { args: ["--http", "--issuer", "i", "--audience", "a"], says: "serve.auth.jwks (--jwks) is missing" },
-  {
-    args: ["--http", ...token, "--public-key", "k.pem"],
-    says: "serve.auth.jwks (flag --jwks) and serve.auth.publicKey (flag --public-key) do not go together",
-  },
-  ...[
-    "0.0.0.0",
-    "::",
-    "192.0.2.1",
-    "example.com",
-    "127.1",
-    "0",
-    "localhost.example",
-    "::ffff:127.0.0.1",
-    "127.0.0.999",
-  ].map((host) => ({
-    args: ["--http", "--user", "a", "--host", host],
-    says: `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`,
-  })),
-  {
-    args: ["--http", ...token, "--agent-keys", "keys.json"],
-    says: "serve.agentKeys (flag --agent-keys) is for the storage routes, allowed: with serve.storage (--storage)",
-  },
-  {
-    args: ["--http", ...token],
-    environment: { MEMCELL_SERVE_INTERNAL_VALUES: "true" },
-    says: "serve.internalValues (environment MEMCELL_SERVE_INTERNAL_VALUES) is for the storage routes",
-  },
-  {
-    args: ["--http", "--storage", "--user", "a", "--agent-keys", "keys.json"],
-    says: "serve.user (flag --user) and serve.agentKeys (flag --agent-keys) do not go together",
-  },
-  { args: ["--user", "a", "--storage"], says: "serve.storage (flag --storage) is for HTTP" },
-  {
-    args: ["--http", ...token, "--client-origin", "web=direct_user", "--client-origin", "web=tool_external"],
-    says: 'serve.auth.clientOrigins (flag --client-origin) has two classes for "web", allowed: one',
-  },
-  {
-    args: ["--http", ...token, "--client-origin", "web=tool_external", "--client-origin", "web=direct_user"],
-    says: 'serve.auth.clientOrigins (flag --client-origin) has two classes for "web", allowed: one',
-  },
-  {
-    args: ["--user", "a", "--client-origin", "web=direct_user"],
-    says: "serve.auth.clientOrigins (flag --client-origin) is for HTTP",
-  },
-  {
-    args: ["--user", "a"],
-    environment: { MEMCELL_SERVE_AUTH_ORIGIN_CLAIM: "c" },
-    says: "serve.auth.originClaim (environment MEMCELL_SERVE_AUTH_ORIGIN_CLAIM) is for HTTP",
-  },
-  {
-    args: ["--http", "--user", "a", "--client-origin", "web=direct_user"],
-    says: "serve.user (flag --user) and serve.auth.clientOrigins (flag --client-origin) do not go together",
-  },
-  { args: ["--http", ...token, "--host", "0.0.0.0"], says: "serve.allowedHosts (--allowed-host) is missing" },
-])("refuses $args", async ({ args, environment = {}, says }) => {
-  const mistake: unknown = await served(args, environment).catch((error: unknown) => error);
-  expect(mistake).toBeInstanceOf(UsageError);
-  expect((mistake as Error).message).toContain(says);
+const withTokens = "--http --issuer https://id.example --audience memory --jwks https://id.example/keys";
+const notLoopback = [
+  "0.0.0.0",
+  "::",
+  "192.0.2.1",
+  "example.com",
+  "127.1",
+  "0",
+  "localhost.example",
+  "::ffff:127.0.0.1",
+];
+const [missing, apart, forHttp] = ["is missing", "do not go together", "is for HTTP"];
+const [user, issuer] = ["serve.user (flag --user)", "serve.auth.issuer (flag --issuer)"];
+const ofEnvironment = (name: string): string => `(environment MEMCELL_SERVE_${name})`;
+const keys = "serve.agentKeys (flag --agent-keys)";
+const clients = "serve.auth.clientOrigins (flag --client-origin)";
+const readScope = "serve.auth.readScope (flag --read-scope)";
+const web = "--client-origin web=direct_user";
+
+test.for<readonly [line: string, said: Said, says: string]>([
+  ["", {}, `serve.user (--user) ${missing}`],
+  ["--user a --port 1", {}, `serve.port (flag --port) ${forHttp}, allowed: with serve.http (--http)`],
+  ["--user a --issuer i", {}, `${issuer} ${forHttp}`],
+  ["--user a", { AUTH_ISSUER: "i" }, `serve.auth.issuer ${ofEnvironment("AUTH_ISSUER")} ${forHttp}`],
+  ["--user a", { AUTH_REQUIRE_SCOPES: "true" }, forHttp],
+  ["--user a", { AUTH_ORIGIN_CLAIM: "c" }, `serve.auth.originClaim ${ofEnvironment("AUTH_ORIGIN_CLAIM")} ${forHttp}`],
+  ["--user a --storage", {}, `serve.storage (flag --storage) ${forHttp}`],
+  [`--user a ${web}`, {}, `${clients} ${forHttp}`],
+  ["--http", {}, "nobody has access over HTTP, allowed: serve.auth.issuer (--issuer)"],
+  [`${withTokens} --user a`, {}, `${user} and ${issuer} ${apart}`],
+  [withTokens, { USER: "a" }, `serve.user ${ofEnvironment("USER")} and ${issuer} ${apart}`],
+  ["--http --user a --require-scopes", {}, apart],
+  ["--http --user a --storage --agent-keys keys.json", {}, `${user} and ${keys} ${apart}`],
+  [`--http --user a ${web}`, {}, `${user} and ${clients} ${apart}`],
+  ["--http --audience a", {}, `serve.auth.issuer (--issuer) ${missing}: serve.auth.audience`],
+  ["--http --user-claim uid", {}, `serve.auth.issuer (--issuer) ${missing}`],
+  ["--http --issuer i --jwks k", {}, `serve.auth.audience (--audience) ${missing}`],
+  ["--http --issuer i --audience a", {}, `serve.auth.jwks (--jwks) ${missing}`],
+  [`${withTokens} --host 0.0.0.0`, {}, `serve.allowedHosts (--allowed-host) ${missing}`],
+  [`${withTokens} --public-key k.pem`, {}, `(flag --jwks) and serve.auth.publicKey (flag --public-key) ${apart}`],
+  [`${withTokens} --agent-keys k`, {}, `${keys} is for the storage routes, allowed: with serve.storage (--storage)`],
+  [withTokens, { INTERNAL_VALUES: "true" }, `${ofEnvironment("INTERNAL_VALUES")} is for the storage routes`],
+  [
+    `${withTokens} --read-scope r`,
+    {},
+    `${readScope} is for the scopes of tokens, allowed: with serve.auth.requireScopes`,
+  ],
+  [
+    `${withTokens} --require-scopes --read-scope m --write-scope m`,
+    {},
+    `${readScope} and serve.auth.writeScope (flag --write-scope) are the same, allowed: two names`,
+  ],
+  [`${withTokens} ${web} --client-origin web=tool_external`, {}, `${clients} has two classes for "web", allowed: one`],
+  [`${withTokens} --client-origin web=tool_external ${web}`, {}, `${clients} has two classes for "web", allowed: one`],
+  ...[...notLoopback, "127.0.0.999"].map((host): readonly [string, Said, string] => {
+    const says = `serve.host (flag --host) is "${host}", allowed without tokens: a loopback address`;
+    return [`--http --user a --host ${host}`, {}, says];
+  }),
+])("serve %s %j is refused and makes nothing", async ([line, said, says]) => {
+  const args = line.split(" ").filter((word) => word !== "");
+  const { status, stdout, stderr } = await memcell(["serve", ...args], { env: variables(said), cwd: folder.path });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect(stderr).toContain(says);
+  expect(existsSync(join(folder.path, "data"))).toBe(false);
 });

@@ -1,23 +1,44 @@
-import { readCommandLine } from "../../host/cli/command-line.ts";
-import { configCommand } from "../../host/cli/config-command.ts";
-import { readSettings } from "../../host/config/read-settings.ts";
-import type { Settings } from "../../host/config/read-settings.ts";
-import { UsageError } from "../../host/config/usage-error.ts";
+/** The settings in effect, as `memcell config --json` prints them, and the mistakes that it finds. */
+import { expect } from "vitest";
 
-/** The settings of a command that accepts the flags of all settings. */
-export async function settingsOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<Settings> {
-  const line = readCommandLine(configCommand, args);
-  if ("help" in line) throw new Error("the arguments ask for help");
-  return await readSettings({ ...line.settings, environment });
+import { memcell } from "../stage/command.ts";
+
+export interface PrintedSetting {
+  readonly setting: string;
+  readonly value: unknown;
+  readonly from: { readonly kind: string; readonly name?: string };
+  readonly flag: string;
+  readonly variable: string;
+  readonly default: unknown;
 }
 
-/** Returns the error's message. Throws if there is none. */
+export interface PrintedSettings {
+  /** The config file that was read. */
+  readonly file: string | null;
+  readonly settings: readonly PrintedSetting[];
+  readonly values: Readonly<Record<string, unknown>>;
+}
+
+/** `environment` is the whole environment. */
+export async function settingsOf(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<PrintedSettings> {
+  const { status, stdout, stderr } = await memcell(["config", "--json", ...args], { env: environment });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const { file, settings } = JSON.parse(stdout) as PrintedSettings;
+  return { file, settings, values: Object.fromEntries(settings.map(({ setting, value }) => [setting, value])) };
+}
+
+/** The sentence about what is wrong. */
 export async function mistakeOf(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<string> {
-  try {
-    await settingsOf(args, environment);
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  throw new Error("nothing was found wrong");
+  const { status, stdout, stderr } = await memcell(["config", ...args], { env: environment });
+  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  const [, sentence] = /^memcell config: (.*)\nTry "memcell config --help"\n$/.exec(stderr) ?? [];
+  if (sentence === undefined) throw new Error(`That is no mistake: ${stderr}`);
+  return sentence;
 }
+
+/** The text of a config file with one setting. */
+export const fileWith = (setting: string, value: unknown): string =>
+  JSON.stringify(setting.split(".").reduceRight<unknown>((inner, name) => ({ [name]: inner }), value));

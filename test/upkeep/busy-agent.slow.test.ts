@@ -1,7 +1,8 @@
 /** An undo of 300 files beside one writer and beside four ends within the time that an operation may wait. */
 import { expect, test } from "vitest";
 
-import { busyStage, owner, poison } from "./busy-stage.ts";
+import { busyStage } from "./busy-stage.ts";
+import { alice } from "./upkeep-stage.ts";
 
 test.for([
   ["files", 1],
@@ -10,11 +11,10 @@ test.for([
   ["PostgreSQL", 4],
 ] as const)("on %s, beside %i writer(s)", { timeout: 300_000 }, async ([engine, writers]) => {
   await using stage = await busyStage(engine);
-  const { runtime } = stage;
-  await poison(runtime, "memory", 300);
-  await using busy = await stage.write("memory", writers);
+  await stage.poison("memory", 300);
+  await using busy = await stage.write(writers, { scope: "memory", run: "good" });
   const beganMs = performance.now();
-  const plan = await runtime.upkeep.undo(owner, { run: "bad" });
+  const plan = await stage.upkeep.undo(alice, { run: "bad" });
   const tookMs = performance.now() - beganMs;
   expect(await busy.end()).toEqual([]);
   expect(plan).toMatchObject({ left: [], builtOn: [] });

@@ -4,36 +4,41 @@ import type { CallContext, Runtime, ToolResult } from "memcell";
 
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { alice, upsert } from "./upkeep-stage.ts";
 
 export const engines = ["files", "memory", "PostgreSQL"] as const;
-export type BusyEngine = (typeof engines)[number];
 export type BusyScope = "memory" | "store";
-
-export const owner: CallContext = { userId: "alice" };
-const ofRun = (run: string): CallContext => ({ userId: "alice", origin: { class: "direct_user", run } });
 
 export interface Writers extends AsyncDisposable {
   /** Ends them, and returns what failed. */
   end(): Promise<unknown[]>;
 }
 
-export interface BusyStage extends AsyncDisposable {
-  readonly runtime: Runtime;
-  /** Resolves when each of them has written. Each writes until it is ended. */
-  write(scope: BusyScope, count: number, run?: string): Promise<Writers>;
+interface Writing {
+  readonly scope: BusyScope;
+  readonly run: string;
 }
 
-export async function busyStage(engine: BusyEngine): Promise<BusyStage> {
+export async function busyStage(engine: (typeof engines)[number]) {
   const folder = temporaryFolder();
-  const place = {
+  const places = {
     files: () => ({ dataDir: folder.path }),
     memory: () => ({ store: memoryStore() }),
     PostgreSQL: async () => ({ store: postgresStore({ url: await freshDatabase() }) }),
   };
-  const runtime = await createRuntime({ ...(await place[engine]()), plugins: ["user-memory", "stores"] });
+  const runtime = await createRuntime({ ...(await places[engine]()), plugins: ["user-memory", "stores"] });
   return {
     runtime,
-    write: (scope, count, run = "good") => startWriters(runtime, { scope, count, run }),
+    upkeep: runtime.upkeep,
+    /** Writes entries of the run "bad". */
+    async poison(scope: BusyScope, entries: number): Promise<void> {
+      for (let at = 0; at < entries; at++) {
+        const result = await write(runtime, `bad-${at}`, at, { scope, run: "bad" });
+        if (!result.ok) throw new Error(result.error.message);
+      }
+    },
+    /** Resolves when each of them has written. Each writes until it is ended. */
+    write: (count: number, writing: Writing): Promise<Writers> => startWriters(runtime, count, writing),
     async [Symbol.asyncDispose]() {
       await runtime.close();
       folder[Symbol.dispose]();
@@ -41,34 +46,19 @@ export async function busyStage(engine: BusyEngine): Promise<BusyStage> {
   };
 }
 
-/** Writes entries of a run, whose text is "evil". */
-export async function poison(runtime: Runtime, scope: BusyScope, entries: number): Promise<void> {
-  for (let at = 0; at < entries; at++) {
-    const result = await write(runtime, { scope, name: `bad-${at}`, text: "evil", run: "bad", isNew: true });
-    if (!result.ok) throw new Error(result.error.message);
-  }
-}
-
-async function startWriters(
-  runtime: Runtime,
-  { scope, count, run }: { readonly scope: BusyScope; readonly count: number; readonly run: string },
-): Promise<Writers> {
+async function startWriters(runtime: Runtime, count: number, writing: Writing): Promise<Writers> {
   const failures: unknown[] = [];
   const over = new AbortController();
   const loop = async (writer: number, begun: () => void): Promise<void> => {
     for (let call = 0; !over.signal.aborted; call++) {
-      const name = `writer-${writer}`;
-      const result = await write(runtime, { scope, name, text: `text ${call}`, run, isNew: call === 0 });
+      const result = await write(runtime, `writer-${writer}`, call, writing);
       if (!result.ok) failures.push(result.error);
       begun();
     }
   };
   const loops: Promise<void>[] = [];
-  const allBegun = Array.from(
-    { length: count },
-    (_, writer) => new Promise<void>((resolve) => void loops.push(loop(writer, resolve))),
-  );
-  await Promise.all(allBegun);
+  const begin = (writer: number) => new Promise<void>((resolve) => void loops.push(loop(writer, resolve)));
+  await Promise.all(Array.from({ length: count }, (_, writer) => begin(writer)));
   const end = async (): Promise<unknown[]> => {
     over.abort();
     await Promise.all(loops);
@@ -77,22 +67,14 @@ async function startWriters(
   return { end, [Symbol.asyncDispose]: async () => void (await end()) };
 }
 
-interface BusyWrite {
-  readonly scope: BusyScope;
-  readonly name: string;
-  readonly text: string;
-  readonly run: string;
-  readonly isNew: boolean;
-}
-
-function write(runtime: Runtime, { scope, name, text, run, isNew }: BusyWrite): Promise<ToolResult> {
-  if (scope === "memory") {
-    const input = { action: "upsert", name, type: "user", description: `About ${name}`, body: text };
-    return runtime.call("UpdateUserMemory", input, ofRun(run));
-  }
+function write(runtime: Runtime, name: string, call: number, { scope, run }: Writing): Promise<ToolResult> {
+  const ctx: CallContext = { ...alice, origin: { class: "direct_user", run } };
+  const text = `text ${call}`;
+  if (scope === "memory") return runtime.call("UpdateUserMemory", upsert(name, text), ctx);
   const path = `/memories/${name}.md`;
+  const isNew = call === 0 || run === "bad";
   const input = isNew
     ? { command: "create", path, file_text: text }
     : { command: "insert", path, insert_line: 0, insert_text: `${text}\n` };
-  return runtime.callAsHost("stores/AnthropicMemory", input, ofRun(run));
+  return runtime.callAsHost("stores/AnthropicMemory", input, ctx);
 }

@@ -1,245 +1,330 @@
-/** `runtime.upkeep.inspect` and `mend`: finds, reports and repairs what people or crashes have left behind. */
-import { mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+/** `upkeep.inspect` and `mend`: find, report and repair what people or crashes have left behind, and keep every text. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 
-import { createRuntime, storeIdOf } from "memcell";
-import type { Finding } from "memcell";
-import { expect, test } from "vitest";
+import { storeIdOf } from "memcell";
+import { afterAll, expect, test } from "vitest";
 
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
+import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
+import { userFolder, writeUserFiles } from "../support/user-files.ts";
+import { alice, inShort, openUpkeep, upsert } from "./upkeep-stage.ts";
 
-const alice = { userId: "alice" };
-const epochMs = Date.UTC(2026, 0, 2, 3, 4, 5);
-const stamp = "20260102T030405000Z";
-const fact = (name: string, body = ""): string =>
-  `---\nname: ${name}\ndescription: about ${name}\ntype: user\ncreated: '2025-01-01T00:00:00.000Z'\n---\n${body}`;
-const line = (name: string): string => `- [${name}](${name}.md) \u2014 about ${name}\n`;
+const stage = await openUpkeep();
+afterAll(() => stage[Symbol.asyncDispose]());
+const { upkeep } = stage;
+let users = 0;
+
+/** A user with these files in the scope `memory`. */
+function userWith(memory: Readonly<Record<string, string | Buffer>>) {
+  const userId = `user-${(users += 1)}`;
+  const home = stage.home(userId);
+  stage.put({ ".memcell/owner": userId }, userId);
+  for (const [path, text] of Object.entries(memory)) {
+    mkdirSync(join(home, "memory", path, ".."), { recursive: true });
+    writeFileSync(join(home, "memory", path), text);
+  }
+  const files = (): Record<string, string> =>
+    Object.fromEntries(
+      Object.entries(stage.files(userId)).map(([path, text]) => [path.replace(/^memory\//, ""), text]),
+    );
+  return { ctx: { userId }, home, files };
+}
+
+const stamp = "20260101T000000000Z";
+const now = "'2026-01-01T00:00:00.000Z'";
+const notes = {
+  "diet.md": "No nuts.\n",
+  "tagged.md": "---\ntags: [work, idea]\n---\n## An idea\n",
+  "trip.md": "\uFEFF# Trip to Kyoto\r\n\r\n- Trains\r\n",
+};
+const lines =
+  "- [diet](diet.md) \u2014 No nuts.\n- [tagged](tagged.md) \u2014 An idea\n- [trip](trip.md) \u2014 Trip to Kyoto\n";
 
 interface Case {
   readonly name: string;
   readonly before: Record<string, string>;
   /** Each as `path problem`. */
   readonly found: readonly string[];
+  /** What has changed, without the texts that have gone to the trash. */
   readonly after: Record<string, string>;
 }
 
-const cases: Case[] = [
+test.for<Case>([
   {
     name: "a folder without problems",
-    before: { "memory/MEMORY.md": `my notes\n${line("a")}`, "memory/a.md": fact("a") },
+    before: { "MEMORY.md": `my notes\n${indexLine("a")}`, "a.md": entryText("a") },
     found: [],
-    after: { "memory/MEMORY.md": `my notes\n${line("a")}`, "memory/a.md": fact("a") },
+    after: {},
   },
   {
     name: "a line without an entry",
-    before: { "memory/MEMORY.md": line("a") + line("ghost"), "memory/a.md": fact("a") },
-    found: ["memory/MEMORY.md line-without-entry"],
-    after: {
-      "memory/MEMORY.md": line("a"),
-      "memory/a.md": fact("a"),
-      [`memory/trash/MEMORY.${stamp}.md`]: line("a") + line("ghost"),
-    },
+    before: { "MEMORY.md": indexLine("a") + indexLine("ghost"), "a.md": entryText("a") },
+    found: ["MEMORY.md line-without-entry"],
+    after: { "MEMORY.md": indexLine("a") },
   },
   {
     name: "a repeated line",
-    before: { "memory/MEMORY.md": `${line("a")}- [a](a.md) \u2014 other words\n`, "memory/a.md": fact("a") },
-    found: ["memory/MEMORY.md line-repeated"],
-    after: {
-      "memory/MEMORY.md": line("a"),
-      "memory/a.md": fact("a"),
-      [`memory/trash/MEMORY.${stamp}.md`]: `${line("a")}- [a](a.md) \u2014 other words\n`,
-    },
+    before: { "MEMORY.md": `${indexLine("a")}- [a](a.md) \u2014 other words\n`, "a.md": entryText("a") },
+    found: ["MEMORY.md line-repeated"],
+    after: { "MEMORY.md": indexLine("a") },
   },
   {
     name: "an entry without a line",
-    before: { "memory/MEMORY.md": `mine\n${line("a")}`, "memory/a.md": fact("a"), "memory/b.md": fact("b") },
-    found: ["memory/b.md entry-without-line"],
-    after: {
-      "memory/MEMORY.md": `mine\n${line("a")}${line("b")}`,
-      "memory/a.md": fact("a"),
-      "memory/b.md": fact("b"),
-    },
+    before: { "MEMORY.md": `mine\n${indexLine("a")}`, "a.md": entryText("a"), "b.md": entryText("b") },
+    found: ["b.md entry-without-line"],
+    after: { "MEMORY.md": `mine\n${indexLine("a")}${indexLine("b")}` },
   },
   {
     name: "no index",
-    before: { "memory/a.md": fact("a"), "memory/b.md": fact("b") },
-    found: ["memory/MEMORY.md index-missing"],
-    after: { "memory/MEMORY.md": line("a") + line("b"), "memory/a.md": fact("a"), "memory/b.md": fact("b") },
+    before: { "a.md": entryText("a"), "b.md": entryText("b") },
+    found: ["MEMORY.md index-missing"],
+    after: { "MEMORY.md": indexLine("a") + indexLine("b") },
   },
   {
-    name: "a file without front matter",
-    before: { "memory/MEMORY.md": "", "memory/plain.md": "\nA thought.\nMore of it" },
-    found: ["memory/plain.md entry-incomplete", "memory/plain.md entry-without-line"],
+    name: "texts without front matter, or with some of it",
+    before: { "MEMORY.md": "", ...notes },
+    found: Object.keys(notes).flatMap((path) => [`${path} entry-incomplete`, `${path} entry-without-line`]),
     after: {
-      "memory/MEMORY.md": "- [plain](plain.md) \u2014 A thought.\n",
-      "memory/plain.md":
-        "---\nname: plain\ndescription: A thought.\ntype: reference\ncreated: '2026-01-02T03:04:05.000Z'\n" +
-        "updated: '2026-01-02T03:04:05.000Z'\n---\n\nA thought.\nMore of it",
-      [`memory/trash/plain.${stamp}.md`]: "\nA thought.\nMore of it",
+      "MEMORY.md": lines,
+      "diet.md": `---\nname: diet\ndescription: No nuts.\ntype: reference\ncreated: ${now}\nupdated: ${now}\n---\nNo nuts.\n`,
+      "tagged.md": `---\nname: tagged\ndescription: An idea\ntype: reference\ncreated: ${now}\nupdated: ${now}\ntags: [work, idea]\n---\n## An idea\n`,
+      "trip.md": `---\nname: trip\ndescription: Trip to Kyoto\ntype: reference\ncreated: ${now}\nupdated: ${now}\n---\n${notes["trip.md"]}`,
     },
   },
   {
     name: "front matter without a type",
     before: {
-      "memory/MEMORY.md": "- [half](half.md) \u2014 listed so\n",
-      "memory/half.md": "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
+      "MEMORY.md": "- [half](half.md) \u2014 listed so\n",
+      "half.md": "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
     },
-    found: ["memory/MEMORY.md line-differs", "memory/half.md entry-incomplete"],
+    found: ["MEMORY.md line-differs", "half.md entry-incomplete"],
     after: {
-      "memory/MEMORY.md": "- [half](half.md) \u2014 body\n",
-      [`memory/trash/MEMORY.${stamp}.md`]: "- [half](half.md) \u2014 listed so\n",
-      "memory/half.md":
-        "---\nname: half\ndescription: body\ntype: reference\ncreated: long ago\n" +
-        "updated: '2026-01-02T03:04:05.000Z'\nmine: 1\n---\nbody\r\n",
-      [`memory/trash/half.${stamp}.md`]: "---\ncreated: long ago\nmine: 1\n---\nbody\r\n",
+      "MEMORY.md": "- [half](half.md) \u2014 body\n",
+      "half.md": `---\nname: half\ndescription: body\ntype: reference\ncreated: long ago\nupdated: ${now}\nmine: 1\n---\nbody\r\n`,
     },
   },
-];
-
-test.for(cases)("$name", async ({ before, found, after }) => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: before });
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, clock: () => epochMs });
-  const inspected = await runtime.upkeep.inspect(alice);
-  expect(inspected.map(inShort)).toEqual(found);
-  expect(readUserFiles(folder.path, "alice")).toEqual(before);
-  expect(await runtime.upkeep.mend(alice)).toEqual(inspected);
-  expect(readUserFiles(folder.path, "alice")).toEqual(after);
-  expect(await runtime.upkeep.inspect(alice)).toEqual([]);
-  expect(await runtime.upkeep.mend(alice)).toEqual([]);
+])("$name", async ({ before, found, after }) => {
+  const { files, ctx } = userWith(before);
+  const inspected = await upkeep.inspect(ctx);
+  expect(inspected.map(inShort)).toEqual(found.map((each) => `memory/${each}`));
+  expect(files()).toEqual(before);
+  expect(await upkeep.mend(ctx)).toEqual(inspected);
+  const trashed = Object.entries(before).filter(
+    ([path, text]) => after[path] !== undefined && !after[path].startsWith(text),
+  );
+  const trash = trashed.map(([path, text]) => [`trash/${path.replace(".md", `.${stamp}.md`)}`, text]);
+  expect(files()).toEqual({ ...before, ...after, ...(Object.fromEntries(trash) as Record<string, string>) });
+  expect(await upkeep.inspect(ctx)).toEqual([]);
+  expect(await upkeep.mend(ctx)).toEqual([]);
 });
 
-test("moves a file that is not text to the trash byte for byte, and an index likewise", async () => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/a.md": fact("a") } });
-  const memory = join(userFolder(folder.path, "alice"), "memory");
+test("a hand-made text is in the next prompt, its description follows it, and nothing is written", async () => {
+  const { files, ctx } = userWith({ "MEMORY.md": "", ...notes });
+  const index = await stage.runtime.memoryIndex(ctx);
+  expect(index).toContain(`\n${lines}</user_memory_index>`);
+  expect(files()).toEqual({ "MEMORY.md": "", ...notes });
+  stage.put({ "memory/diet.md": "# Eats nuts again\n", "memory/later.md": "Later" }, ctx.userId);
+  expect(await stage.runtime.memoryIndex(ctx)).toContain(
+    "\n- [diet](diet.md) \u2014 Eats nuts again\n- [later](later.md) \u2014 Later\n- [tagged]",
+  );
+  const trip = await stage.runtime.readEntry({ family: "user-memory", name: "trip" }, ctx);
+  expect(trip).toMatchObject({ body: notes["trip.md"] });
+});
+
+test("the first upsert moves a hand-made text to the trash, from where it can be restored; the second does not", async () => {
+  const { files, ctx } = userWith({ "MEMORY.md": lines, ...notes });
+  const write = (body: string) => stage.runtime.call("UpdateUserMemory", upsert("trip", body, "d"), ctx);
+  expect(await write("one")).toMatchObject({ ok: true, data: { trashed: `trash/trip.${stamp}.md` } });
+  expect(await write("two")).toMatchObject({ ok: true, data: { trashed: null } });
+  expect(files()[`trash/trip.${stamp}.md`]).toBe(notes["trip.md"]);
+  await stage.runtime.call("UpdateUserMemory", { action: "delete", name: "trip" }, ctx);
+  await upkeep.restore(ctx, `trip.${stamp}.md`, { scope: "memory" });
+  expect(files()).toMatchObject({ "MEMORY.md": lines, "trip.md": notes["trip.md"] });
+});
+
+test("a file that is not text goes to the trash byte for byte, and an index likewise", async () => {
   const bytes = Buffer.from([0xff, 0xfe, 0x00]);
-  for (const name of ["b.md", "MEMORY.md"]) writeFileSync(join(memory, name), bytes);
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1, clock: () => epochMs });
-  const found = (await runtime.upkeep.mend(alice)).map(inShort);
+  const { home, ctx } = userWith({ "a.md": entryText("a"), "b.md": bytes, "MEMORY.md": bytes });
+  const found = (await upkeep.mend(ctx)).map(inShort);
   expect(found).toEqual(["memory/MEMORY.md index-unreadable", "memory/b.md entry-unreadable"]);
-  for (const name of ["b", "MEMORY"]) expect(readFileSync(join(memory, `trash/${name}.${stamp}.md`))).toEqual(bytes);
-  expect(readFileSync(join(memory, "MEMORY.md"), "utf8")).toBe(line("a"));
+  for (const name of ["b", "MEMORY"]) {
+    expect(readFileSync(join(home, `memory/trash/${name}.${stamp}.md`))).toEqual(bytes);
+  }
+  expect(readFileSync(join(home, "memory/MEMORY.md"), "utf8")).toBe(indexLine("a"));
 });
 
-test("reports what only a person can repair, and leaves it alone", async () => {
-  using folder = temporaryFolder();
-  const files = {
-    "memory/MEMORY.md": line("A") + line("a") + line("big"),
-    "memory/A.md": fact("A"),
-    "memory/a.md": fact("a"),
-    "memory/big.md": fact("big", "x".repeat(70_000)),
-  };
-  writeUserFiles(folder.path, { alice: files });
-  const memory = join(userFolder(folder.path, "alice"), "memory");
-  symlinkSync("a.md", join(memory, "link.md"));
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  const found = await runtime.upkeep.inspect(alice);
-  expect(found.map(inShort)).toEqual([
-    "memory/link.md not-a-plain-file",
+test("what only a person can repair is reported, and left alone", async () => {
+  const names = ["A", "a", "big"];
+  const { home, ctx } = userWith({
+    "MEMORY.md": names.map(indexLine).join(""),
+    "A.md": entryText("A"),
+    "a.md": entryText("a"),
+    "big.md": entryText("big", "x".repeat(70_000)),
+  });
+  symlinkSync("a.md", join(home, "memory/link.md"));
+  // A scope's folder named like the host's own hides nothing.
+  symlinkSync("/etc", join(home, "memory/.memcell"));
+  const found = await upkeep.inspect(ctx);
+  expect(found.map(inShort).toSorted()).toEqual([
+    "memory/.memcell not-a-plain-file",
     "memory/a.md names-differ-by-case",
     "memory/big.md entry-too-large",
+    "memory/link.md not-a-plain-file",
   ]);
-  expect(found.map(({ remedy }) => remedy)).toEqual([null, null, null]);
-  expect(await runtime.upkeep.mend(alice)).toEqual([]);
-  expect(readdirSync(memory).toSorted()).toEqual(["A.md", "MEMORY.md", "a.md", "big.md", "link.md"]);
+  expect(found.every(({ remedy }) => remedy === null)).toBe(true);
+  expect(await upkeep.mend(ctx)).toEqual([]);
+  const left = readdirSync(join(home, "memory")).toSorted();
+  expect(left).toEqual([".memcell", "A.md", "MEMORY.md", "a.md", "big.md", "link.md"]);
 });
 
-test("names files and folders that no tool finds because of their names, in every scope, and leaves them", async () => {
-  using folder = temporaryFolder();
+test("files and folders that no tool finds because of their names are named in every scope, with a better name", async () => {
+  const { ctx } = userWith({});
+  const { userId } = ctx;
   const deep = `${"d".repeat(200)}/${"e".repeat(60)}.md`;
-  const files = {
-    "memory/MEMORY.md": line("a"),
-    "memory/a.md": fact("a"),
-    "memory/Über.md": fact("b"),
-    "memory/sub/c.md": fact("c"),
-    "memory/notes.txt": "d",
-    "memory/.DS_Store": "of another program",
-    "memory/.git/config": "of another program",
-    "journal/a b.md": "x",
-    [`journal/${deep}`]: "x",
-    "runs/My Notes/x.md": "x",
-    "of-no-plugin/x y": "x",
+  const strange: Readonly<Record<string, readonly [problem: string, advice: string]>> = {
+    "memory/My notes.md": ["name-not-allowed", 'rename it, for example to "My-notes.md"'],
+    "memory/Über.md": ["name-not-allowed", 'rename it, for example to "Uber.md"'],
+    "memory/notes.txt": ["file-unused", "to make it an entry, rename it to notes.md"],
+    "memory/photo.png": ["file-unused", ""],
+    "memory/sub/c.md": ["file-unused", "to make it an entry, move it to c.md"],
+    "memory/v1.2.md": ["file-unused", "to make it an entry, rename it to v1-2.md"],
+    "journal/a b.md": ["name-not-allowed", 'rename it, for example to "a-b.md"'],
+    [`journal/${deep}`]: ["name-not-allowed", ""],
+    "of-no-plugin/x y": ["name-not-allowed", ""],
   };
-  writeUserFiles(folder.path, { alice: files });
-  const store = join(folder.path, "stores", storeIdOf("alice"));
+  const files = Object.fromEntries(
+    [...Object.keys(strange), "memory/.DS_Store", "memory/.git/x"].map((each) => [each, "x"]),
+  );
+  stage.put({ ...files, "memory/MEMORY.md": "", "runs/My Notes/x.md": "x" }, userId);
+  const store = join(stage.dataDir, "stores", storeIdOf(userId));
   for (const below of ["entries/My Notes", ".memcell"]) mkdirSync(join(store, below), { recursive: true });
   writeFileSync(join(store, "entries/My Notes/Über panda.md"), "x");
   writeFileSync(join(store, ".memcell/staged-0"), "left over");
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  const found = await runtime.upkeep.inspect(alice);
+  const before = stage.files(userId);
+  const found = await upkeep.inspect(ctx);
+  const ofHost = [`stores/${storeIdOf(userId)}/.memcell/owner owner-missing`];
+  ofHost.push(`stores/${storeIdOf(userId)}/.memcell/staged-0 temporary-file`);
   expect(found.map(inShort).toSorted()).toEqual(
     [
-      "memory/Über.md name-not-allowed",
-      "memory/notes.txt file-unused",
-      "memory/sub/c.md file-unused",
-      "journal/a b.md name-not-allowed",
-      `journal/${deep} name-not-allowed`,
+      ...Object.entries(strange).map(([path, [problem]]) => `${path} ${problem}`),
       "runs/My Notes name-not-allowed",
-      "of-no-plugin/x y name-not-allowed",
       "store/My Notes name-not-allowed",
-      `stores/${storeIdOf("alice")}/.memcell/owner owner-missing`,
-      `stores/${storeIdOf("alice")}/.memcell/staged-0 temporary-file`,
+      ...ofHost,
     ].toSorted(),
   );
-  const ofNames = found.filter(({ remedy }) => remedy === null);
-  expect(ofNames).toHaveLength(found.length - 2);
-  await runtime.upkeep.mend(alice);
-  expect(await runtime.upkeep.inspect(alice)).toEqual(ofNames);
-  expect(readUserFiles(folder.path, "alice")).toEqual(files);
+  for (const { path, message, remedy } of found) {
+    const [, advice] = strange[path] ?? [];
+    if (path.startsWith("memory/")) expect(message.split("; ").slice(1).join("; ")).toBe(advice);
+    expect(remedy === null).toBe(!path.startsWith("stores/"));
+  }
+  expect((await upkeep.mend(ctx)).map(inShort).toSorted()).toEqual(ofHost.toSorted());
+  expect(stage.files(userId)).toEqual(before);
 });
 
-test("finds and removes what a killed process has left in the host's own folder", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  const upsert = { action: "upsert", name: "a", type: "user", description: "d", body: "" };
-  await runtime.call("UpdateUserMemory", upsert, alice);
-  const own = join(userFolder(folder.path, "alice"), ".memcell");
+test("what a killed process has left in the host's own folder is found and removed, a damaged log kept", async () => {
+  const userId = `user-${(users += 1)}`;
+  expect(await stage.runtime.call("UpdateUserMemory", upsert("a", ""), { userId })).toMatchObject({ ok: true });
+  const own = join(stage.home(userId), ".memcell");
   writeFileSync(join(own, "staged-7"), "half a fi");
   writeFileSync(join(own, "journal-damaged-1"), "not a WAL");
-  const found = await runtime.upkeep.inspect(alice);
-  expect(found.map(inShort).toSorted()).toEqual([
-    ".memcell/journal-damaged-1 wal-damaged",
-    ".memcell/staged-7 temporary-file",
-  ]);
-  expect((await runtime.upkeep.mend(alice)).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);
+  const found = (await upkeep.inspect({ userId })).map(inShort).toSorted();
+  expect(found).toEqual([".memcell/journal-damaged-1 wal-damaged", ".memcell/staged-7 temporary-file"]);
+  expect((await upkeep.mend({ userId })).map(inShort)).toEqual([".memcell/staged-7 temporary-file"]);
   expect(readdirSync(own).toSorted().join(" ")).toBe("history journal journal-damaged-1 lock owner turnstile");
 });
 
-test("a scope's folder named like the host's own hides nothing from the doctor", async () => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/a.md": fact("a"), "memory/sub/b.md": "" } });
-  const memory = join(userFolder(folder.path, "alice"), "memory");
-  for (const place of [memory, join(memory, "sub")]) symlinkSync("/etc", join(place, ".memcell"));
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  expect((await runtime.upkeep.inspect(alice)).map(inShort)).toEqual(
-    expect.arrayContaining(["memory/.memcell not-a-plain-file", "memory/sub/.memcell not-a-plain-file"]),
-  );
+const entryWith = (text: string): string => `---\ndescription: d\ntype: user\n${text}---\nBody`;
+
+test.for([
+  ["20 KB of blank lines", "\n".repeat(20_000)],
+  ["20 KB of blank lines with spaces", "  \n".repeat(7_000)],
+  ["a folded text of 900 KB", `note: >\n  ${"word ".repeat(180_000)}\n`],
+  ["100,000 open brackets", `note: ${"[".repeat(100_000)}\n`],
+  ["16 KB of nested lists", `note:\n${"- ".repeat(8_000)}x\n`],
+  [
+    "aliases of aliases",
+    `a: &a [x, x]\n${Array.from({ length: 200 }, (_, at) => `b${at}: &b${at} [*a, *a]\n`).join("")}`,
+  ],
+] as const)("an entry with %s, which the YAML library takes too long for, costs only itself", async ([, text]) => {
+  const { ctx, files } = userWith({ "bad.md": entryWith(text), "good.md": entryWith("") });
+  // Without an index, it is built from the entries.
+  expect(await stage.runtime.memoryIndex(ctx)).toContain("[good](good.md)");
+  const problems = (await upkeep.inspect(ctx)).map(({ problem }) => problem);
+  expect(problems).not.toContain("not-inspected");
+  expect(await stage.runtime.call("ReadUserMemory", { name: "good" }, ctx)).toMatchObject({ ok: true });
+  expect((await upkeep.mend(ctx)).length).toBeGreaterThan(0);
+  expect((await upkeep.inspect(ctx)).filter(({ remedy }) => remedy !== null)).toEqual([]);
+  expect(Object.values(files())).toContain(entryWith(text));
+});
+
+test("an index of many entries in other YAML parses each once", async () => {
+  const words = "word ".repeat(50);
+  const names = Array.from({ length: 190 }, (_, at) => `entry-${at}`);
+  const entries = names.map((name) => [
+    `${name}.md`,
+    `---\nname: ${name}\ndescription: >-\n  About ${name}\n  ${words}\ntype: user\nnote: ${words}\n---\n# A heading\n`,
+  ]);
+  const files = Object.fromEntries(entries) as Record<string, string>;
+  const described: number[] = [];
+  for (const index of [{}, { "MEMORY.md": names.map(indexLine).join("") }]) {
+    const text = await stage.runtime.memoryIndex(userWith({ ...files, ...index }).ctx);
+    described.push(text.split("\n").filter((line) => line.includes("About entry-")).length);
+    if ("MEMORY.md" in index) expect(text).not.toContain("A heading");
+  }
+  expect(described[0]).toBeGreaterThan(0);
+  expect(described[1]).toBe(described[0]);
+});
+
+test("a text that is written while a large change set takes effect is in the trash", async () => {
+  await using at = await openUpkeep();
+  const names = Array.from({ length: 400 }, (_, each) => `entry-${each}`);
+  const filesWith = (body: string) =>
+    asMemoryFiles(Object.fromEntries(names.map((name) => [`${name}.md`, entryText(name) + body])));
+  await at.upkeep.import(alice, filesWith("old"));
+  const memory = join(at.home(), "memory");
+  const [first, last] = [join(memory, "entry-0.md"), join(memory, "entry-399.md")];
+  const over = new AbortController();
+  // Looks between any two pieces of the work. The old files go to the trash first, then the new ones come, in order.
+  const edit = async (): Promise<boolean> => {
+    while (!over.signal.aborted) {
+      await setImmediate();
+      if (existsSync(last) || !existsSync(first)) continue;
+      writeFileSync(last, "By the person");
+      return true;
+    }
+    return false;
+  };
+  const editing = edit();
+  await at.upkeep.import(alice, filesWith("new"), { replace: true });
+  over.abort();
+  expect(await editing).toBe(true);
+  const files = at.files();
+  expect(names.filter((name) => !files[`memory/${name}.md`]?.endsWith("new"))).toEqual([]);
+  expect(
+    Object.entries(files)
+      .filter(([path]) => path.startsWith("memory/trash/"))
+      .map(([, text]) => text),
+  ).toContain("By the person");
 });
 
 test("users() lists everyone who has a folder, whatever their ids look like", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  expect(await runtime.upkeep.users()).toEqual([]);
+  await using at = await openUpkeep();
+  expect(await at.upkeep.users()).toEqual([]);
   const ids = ["alice", "Ünï cödé", "con", "%41", "x".repeat(128), "漢".repeat(42)];
-  const upsert = { action: "upsert", name: "a", type: "user", description: "d", body: "" };
-  for (const userId of ids) await runtime.call("UpdateUserMemory", upsert, { userId });
-  writeUserFiles(folder.path, { "by hand": { "memory/a.md": fact("a") } });
-  mkdirSync(join(folder.path, "users", "no%user"));
-  symlinkSync("alice", join(folder.path, "users", "link"));
-  expect(await runtime.upkeep.users()).toEqual(["by hand", ...ids].toSorted());
+  for (const userId of ids) await at.runtime.call("UpdateUserMemory", upsert("a", ""), { userId });
+  writeUserFiles(at.dataDir, { "by hand": { "memory/a.md": entryText("a") } });
+  mkdirSync(join(at.dataDir, "users/no%user"));
+  symlinkSync(userFolder(at.dataDir, "alice"), join(at.dataDir, "users/link"));
+  expect(await at.upkeep.users()).toEqual(["by hand", ...ids].toSorted());
 });
 
-test("repair and restore tools cannot be called as tools, and a closed runtime refuses both operations", async () => {
-  using folder = temporaryFolder();
-  const runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+test("tools of repair and restoring cannot be called as tools, and a closed runtime refuses both operations", async () => {
+  await using at = await openUpkeep("memory");
   for (const tool of ["InspectMemory", "RestoreEntry"]) {
-    expect(await runtime.call(tool, {}, alice)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
+    expect(await at.runtime.call(tool, {}, alice)).toMatchObject({ ok: false, error: { code: "TOOL_UNKNOWN" } });
   }
-  await expect(runtime.upkeep.inspect({ userId: ".." })).rejects.toMatchObject({ code: "USER_INVALID" });
-  await runtime.close();
-  await expect(runtime.upkeep.mend(alice)).rejects.toMatchObject({ code: "CLOSED" });
+  await expect(at.upkeep.inspect({ userId: ".." })).rejects.toMatchObject({ code: "USER_INVALID" });
+  await at.runtime.close();
+  await expect(at.upkeep.mend(alice)).rejects.toMatchObject({ code: "CLOSED" });
 });
-
-const inShort = ({ path, problem }: Finding): string => `${path} ${problem}`;

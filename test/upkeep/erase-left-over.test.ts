@@ -11,9 +11,7 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { fillAll, openAll, ownStore } from "./four-families.ts";
-
-const alice = { userId: "alice" };
-const bob = { userId: "bob" };
+import { alice, bob } from "./upkeep-stage.ts";
 
 test("what is left of an erased user is removed at the next start, with grants of others from before", async () => {
   using folder = temporaryFolder();

@@ -4,17 +4,14 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { openAuditedStage, readRecords } from "../audit/audited-stage.ts";
-import type { AuditRecord } from "../stage/audit-log.ts";
+import { readRecords } from "../stage/runtime.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
 import { fillAll, mark, openAll, ownStore, shownBy } from "./four-families.ts";
-
-const alice = { userId: "alice" };
-const bob = { userId: "bob" };
+import { alice, bob } from "./upkeep-stage.ts";
 
 /** Every name and every byte below a folder. */
 function everythingIn(folder: string): string {
@@ -23,9 +20,6 @@ function everythingIn(folder: string): string {
     .map((each) => `${each.name}\n${each.isFile() ? readFileSync(join(each.parentPath, each.name), "latin1") : ""}`)
     .join("\n");
 }
-
-const recordsIn = (log: string, kind: AuditRecord["kind"]): AuditRecord[] =>
-  readRecords(log).filter((record) => record.kind === kind);
 
 test("nothing is left on the disk of a user with entries of all families, and others keep everything", async () => {
   using folder = temporaryFolder();
@@ -40,21 +34,25 @@ test("nothing is left on the disk of a user with entries of all families, and ot
   const told: string[] = [];
   runtime.onChange(({ userId, files }) => told.push(...files.map(({ scope, path }) => `${userId} ${scope} ${path}`)));
 
+  const before = treeFingerprint(dataDir);
   const plan = await runtime.upkeep.planErase(alice);
   expect(plan.contents.map(({ scope }) => scope)).toEqual(["journal", "memory", "runs", "store", null]);
   expect(plan).toMatchObject({ grantees: [ownStore("bob")], granters: [ownStore("bob")], mounted: [], closed: [] });
   expect(plan.contents.find(({ scope }) => scope === "memory")).toMatchObject({ files: 3 });
-  const before = treeFingerprint(dataDir);
+  const afterPlan = treeFingerprint(dataDir);
   expect(await runtime.upkeep.planErase(alice)).toEqual(plan);
-  expect(treeFingerprint(dataDir)).toEqual(before);
+  expect(treeFingerprint(dataDir)).toEqual(afterPlan);
+  expect(Object.keys(afterPlan)).toEqual(Object.keys(before));
+  const cancelled = runtime.upkeep.erase({ ...alice, signal: AbortSignal.abort() });
+  await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
+  expect(treeFingerprint(dataDir)).toEqual(afterPlan);
 
   expect(await runtime.upkeep.erase(alice)).toEqual({ ...plan, left: [] });
   expect(readdirSync(join(dataDir, "users"))).toEqual(["bob"]);
   expect(readdirSync(join(dataDir, "stores")).toSorted()).toEqual([".granted", ownStore("bob")].toSorted());
   // Of Bob's grants only the one to Carol is left.
   expect(readdirSync(join(dataDir, "stores/.granted"))).toEqual([ownStore("carol")]);
-  const left = everythingIn(dataDir);
-  expect(left).not.toContain("alice");
+  expect(everythingIn(dataDir)).not.toContain("alice");
   // The write-ahead log of Bob's store keeps a change of grants until it is retired.
   await runtime.close();
   expect(everythingIn(join(dataDir, "stores", ownStore("bob"), "entries"))).not.toContain(ownStore("alice"));
@@ -72,14 +70,16 @@ test("nothing is left on the disk of a user with entries of all families, and ot
     files,
     bytes,
   }));
+  const [mine, bobs] = [ownStore("alice"), ownStore("bob")];
   const granted = [
-    { store: ownStore("alice"), grantee: ownStore("bob"), level: null, expiresMs: null },
-    { store: ownStore("bob"), grantee: ownStore("alice"), level: null, expiresMs: null },
+    { store: mine, grantee: bobs, level: null, expiresMs: null },
+    { store: bobs, grantee: mine, level: null, expiresMs: null },
   ];
-  const [staged, ...others] = recordsIn(log, "staged").slice(-1);
+  const records = readRecords(log);
+  const staged = records.findLast(({ kind }) => kind === "staged");
   expect(staged).toMatchObject({ userId: "alice", erased: sums, granted, writes: [], trashed: [], removed: [] });
-  expect(others).toEqual([]);
-  expect(recordsIn(log, "upkeep").at(-1)).toMatchObject({ action: "erase", userId: "alice", erased: sums, code: null });
+  const ofErase = records.findLast(({ kind }) => kind === "upkeep");
+  expect(ofErase).toMatchObject({ action: "erase", userId: "alice", erased: sums, code: null });
   expect(readFileSync(log, "utf8")).not.toContain(mark);
 });
 
@@ -92,9 +92,8 @@ test("a user begins anew, in the same runtime and in another that knew the user"
   await other.call("memory_write", { key: "k", content: "again" }, alice);
   await runtime.upkeep.erase(alice);
   for (const each of [other, runtime]) {
-    expect(await each.call("ReadUserMemory", { name: "kept" }, alice)).toMatchObject({
-      error: { code: "ENTRY_NOT_FOUND" },
-    });
+    const gone = await each.call("ReadUserMemory", { name: "kept" }, alice);
+    expect(gone).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
     expect(await each.upkeep.listTrash(alice)).toEqual([]);
     expect(await each.memoryIndex(alice)).toBe("");
   }
@@ -105,19 +104,17 @@ test("a user begins anew, in the same runtime and in another that knew the user"
   expect(await runtime.upkeep.users()).toEqual(["alice"]);
 });
 
-test("of a user of whom nothing is stored, it says so and makes nothing", async () => {
+test("of a user of whom nothing is stored, it says so, makes nothing and is on record", async () => {
   using folder = temporaryFolder();
-  const log = join(folder.path, "log.jsonl");
-  await using runtime = await openAll(join(folder.path, "data"), { auditLog: { file: log } });
+  const [dataDir, log] = [join(folder.path, "data"), join(folder.path, "log.jsonl")];
+  await using runtime = await openAll(dataDir, { auditLog: { file: log } });
   await fillAll(runtime, "bob");
-  const message = expect.stringMatching(/: nothing is stored of this user$/);
-  await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND", message });
-  await expect(runtime.upkeep.planErase(alice)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND", message });
-  expect(recordsIn(log, "upkeep").map((record) => "code" in record && record.code)).toEqual([
-    "ENTRY_NOT_FOUND",
-    "ENTRY_NOT_FOUND",
-  ]);
-  expect(userFolderNames(join(folder.path, "data"))).toEqual(["bob"]);
+  const unknown = { code: "ENTRY_NOT_FOUND", message: expect.stringMatching(/: nothing is stored of this user$/) };
+  await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject(unknown);
+  await expect(runtime.upkeep.planErase(alice)).rejects.toMatchObject(unknown);
+  const codes = readRecords(log).flatMap((record) => (record.kind === "upkeep" ? [record.code] : []));
+  expect(codes).toEqual(["ENTRY_NOT_FOUND", "ENTRY_NOT_FOUND"]);
+  expect(userFolderNames(dataDir)).toEqual(["bob"]);
   for (const [userId, code] of [
     [undefined, "USER_REQUIRED"],
     ["../bob", "USER_INVALID"],
@@ -149,18 +146,18 @@ test("if the audit log cannot be written, nothing is removed", async (context) =
   const disk = await loopDisk("tmpfs", { bytes: 256 * 1024 });
   if (typeof disk === "string") skipWithReason(context, disk);
   using mounted = disk;
-  await using stage = await openAuditedStage({ logFolder: mounted.path });
-  const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "x" };
-  expect(await stage.runtime.call("UpdateUserMemory", entry, alice)).toMatchObject({ ok: true });
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path, { auditLog: { file: join(mounted.path, "audit.jsonl") } });
+  expect(await runtime.call("memory_write", { key: "k", content: "x" }, alice)).toMatchObject({ ok: true });
   const filler = join(mounted.path, "filler");
   fillUp(filler);
   // The log's last page has room for some records: until not even the smallest fits.
-  for (let at = 0; at < 40; at++) stage.runtime.refused({ surface: "a", reason: "b" });
-  const before = treeFingerprint(stage.dataDir);
-  await expect(stage.runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "STORAGE_FULL" });
-  expect(treeFingerprint(stage.dataDir)).toEqual(before);
+  for (let at = 0; at < 40; at++) runtime.refused({ surface: "a", reason: "b" });
+  const before = treeFingerprint(folder.path);
+  await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "STORAGE_FULL" });
+  expect(treeFingerprint(folder.path)).toEqual(before);
   rmSync(filler);
-  expect(await stage.runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
 });
 
 function fillUp(path: string): void {
@@ -170,13 +167,3 @@ function fillUp(path: string): void {
     if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
   }
 }
-
-test("a cancelled erasure removes nothing", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "alice");
-  const before = treeFingerprint(folder.path);
-  const cancelled = runtime.upkeep.erase({ ...alice, signal: AbortSignal.abort() });
-  await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
-  expect(treeFingerprint(folder.path)).toEqual(before);
-});

@@ -6,7 +6,6 @@ const runtime = await openAll(process.argv[2] ?? "");
 const faults: string[] = [];
 let isOver = false;
 process.on("message", () => (isOver = true));
-process.send?.("ready");
 
 async function writeBoth(name: string): Promise<void> {
   const entry = { action: "upsert", name, type: "user", description: "d", body: name };

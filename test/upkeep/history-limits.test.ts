@@ -11,7 +11,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
-import { alice, remove, upsert } from "./undo-stage.ts";
+import { alice, remove, upsert } from "./upkeep-stage.ts";
 
 const dayMs = 86_400_000;
 /** Long before the system's clock. */
@@ -117,16 +117,18 @@ test.for(kinds)("what was replaced or deleted is kept for so many days: %s", asy
   expect(await upkeep.inspect(alice)).toEqual([]);
 });
 
-test("contents of deleted files go as well, and the trash keeps its own copy until it is emptied", async () => {
+test("contents of deleted files go as well, also of those removed by hand; the trash keeps its own until it is emptied", async () => {
   await using stage = await openStage({ daysMax: 1 });
   await stage.write(
     upsert("gone", "early secret"),
     upsert("gone", "late secret"),
     remove("gone"),
     upsert("a", "stays"),
+    upsert("by-hand", "third secret", "d"),
   );
   await stage.reopen();
-  expect(keptTexts(stage.path)).toMatch(/early secret[^]*late secret/);
+  expect(keptTexts(stage.path)).toMatch(/early secret[^]*late secret[^]*third secret/);
+  rmSync(join(userFolder(stage.path, "alice"), "memory/by-hand.md"));
   await stage.passDays(3);
   await stage.write(upsert("b", "stays"));
   await stage.reopen();
@@ -137,18 +139,6 @@ test("contents of deleted files go as well, and the trash keeps its own copy unt
   await expect(upkeep.restoreVersion(alice, "gone", { version: 1 })).rejects.toMatchObject(notKept);
   expect(await upkeep.purge(alice, { beforeEpochMs: stage.atMs })).toMatchObject([{ path: "gone.md" }]);
   expect(await upkeep.inspect(alice)).toEqual([]);
-});
-
-test("what somebody has removed by hand counts as deleted", async () => {
-  await using stage = await openStage({ daysMax: 1 });
-  await stage.write(upsert("a", "removed by hand", "d"), upsert("b", "stays"));
-  await stage.reopen();
-  rmSync(join(userFolder(stage.path, "alice"), "memory", "a.md"));
-  await stage.passDays(3);
-  await stage.write(upsert("b", "stays too"));
-  await stage.reopen();
-  expect(keptTexts(stage.path)).not.toContain("removed by hand");
-  expect(keptTexts(stage.path)).toMatch(/stays[^]*stays too/);
 });
 
 test("a present content is kept however old it is, so that what replaces it can be taken back", async () => {

@@ -2,110 +2,96 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, memoryStore } from "memcell";
-import type { CallContext, Runtime } from "memcell";
+import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
-import { openAuditedStage, upsert } from "../audit/audited-stage.ts";
-import { shippedNames } from "../support/test-plugin.ts";
-import { trustingPolicy } from "../support/trusting-policy.ts";
-import { userFolder } from "../support/user-files.ts";
+import { alice, bob, engines, honest, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
 
-const alice = { userId: "alice" };
 const said: CallContext = { ...alice, origin: { class: "direct_user", run: "run-1", turn: "1" }, callId: "call-1" };
 const web: CallContext = { ...alice, origin: { class: "tool_internal", source: "https://example.com/" } };
+const all = { beforeEpochMs: Number.MAX_SAFE_INTEGER };
 
-/** A runtime with all plugins and nothing on a disk. */
-const inMemory = (): Promise<Runtime> =>
-  createRuntime({
-    store: memoryStore(),
-    plugins: shippedNames(),
-    policy: trustingPolicy({ active: "tool_external" }),
-    threadsMax: 1,
-    clock: () => 1_700_000_000_000,
-  });
+test.for(engines)(
+  "%s: each call's version names its tool, its plugin, its id and what the program said",
+  async (engine) => {
+    await using at = await openUpkeep(engine);
+    await at.write({ ctx: said, input: upsert("editor", "x") });
+    await at.runtime.call("memory_write", { key: "k", content: "x" }, { ...web, exposedTo: ["tool_external"] });
+    await at.write({ ctx: alice, input: { command: "create", path: "/memories/a.md", content: "x" } });
+    expect(await at.upkeep.history(alice)).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({
+          scope: "memory",
+          path: "editor.md",
+          seq: 1,
+          at: new Date(at.atMs),
+          before: null,
+          tool: "UpdateUserMemory",
+          plugin: "user-memory",
+          principal: "alice",
+          class: "direct_user",
+          trust: "direct_user",
+          run: "run-1",
+          turn: "1",
+          source: null,
+          callId: "call-1",
+        }),
+        expect.objectContaining({
+          scope: "journal",
+          class: "tool_internal",
+          trust: "tool_external",
+          source: "https://example.com/",
+        }),
+        expect.objectContaining({ scope: "store", plugin: "stores", class: "unstated", trust: "unstated" }),
+      ]),
+    );
+    const ofEntry = await at.upkeep.history(alice, { scope: "memory", path: "editor.md" });
+    expect(ofEntry.map(({ path }) => path)).toEqual(["editor.md"]);
+    await expect(at.upkeep.history(alice, { scope: "none" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
+    expect(await at.upkeep.history(bob)).toEqual([]);
+  },
+);
 
-test("each call's version names its tool, its plugin, its id and what the program said of its origin", async () => {
-  await using runtime = await inMemory();
-  await runtime.call("UpdateUserMemory", upsert("editor"), said);
-  await runtime.call("memory_write", { key: "k", content: "x" }, { ...web, exposedTo: ["tool_external"] });
-  const created = await runtime.call("memory", { command: "create", path: "/memories/a.md", content: "x" }, alice);
-  expect(created).toMatchObject({ ok: true });
-  const history = await runtime.upkeep.history(alice);
-  expect(history).toEqual(
-    expect.arrayContaining([
-      expect.objectContaining({
-        scope: "memory",
-        path: "editor.md",
-        seq: 1,
-        at: new Date(1_700_000_000_000),
-        before: null,
-        tool: "UpdateUserMemory",
-        plugin: "user-memory",
-        principal: "alice",
-        class: "direct_user",
-        trust: "direct_user",
-        run: "run-1",
-        turn: "1",
-        source: null,
-        callId: "call-1",
-      }),
-      expect.objectContaining({
-        scope: "journal",
-        class: "tool_internal",
-        trust: "tool_external",
-        source: "https://example.com/",
-      }),
-      expect.objectContaining({ scope: "store", plugin: "stores", class: "unstated", trust: "unstated" }),
-    ]),
-  );
-  const ofEntry = await runtime.upkeep.history(alice, { scope: "memory", path: "editor.md" });
-  expect(ofEntry.map(({ path }) => path)).toEqual(["editor.md"]);
-  await expect(runtime.upkeep.history(alice, { scope: "none" })).rejects.toMatchObject({ code: "INPUT_INVALID" });
-  expect(await runtime.upkeep.history({ userId: "bob" })).toEqual([]);
-});
-
-test("trust does not rise by deletion and restore, by export and import, or by a later call of the user", async () => {
-  await using runtime = await inMemory();
-  const trustNow = async (path: string): Promise<string | undefined> =>
-    (await runtime.upkeep.history(alice, { scope: "memory", path }))[0]?.trust;
-  await runtime.call("UpdateUserMemory", upsert("a"), { ...alice, origin: { class: "tool_external" } });
-  await runtime.call("UpdateUserMemory", upsert("a", "edited"), said);
-  expect(await trustNow("a.md")).toBe("tool_external");
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, said);
-  await runtime.upkeep.restore(alice, "a");
-  expect(await trustNow("a.md")).toBe("tool_external");
-  const { files } = await runtime.upkeep.export(alice);
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, said);
-  await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
-  await runtime.upkeep.import(alice, files);
-  expect(await trustNow("a.md")).toBe("tool_external");
-  // The export says how far the file is trusted.
-  await runtime.upkeep.import({ userId: "bob" }, files);
-  const [ofBob] = await runtime.upkeep.history({ userId: "bob" }, { scope: "memory", path: "a.md" });
-  expect(ofBob).toMatchObject({ kind: "imported", class: "owner_edit", trust: "tool_external" });
-});
+test.for(engines)(
+  "%s: trust does not rise by deletion and restore, by export and import, or by a later call",
+  async (engine) => {
+    await using at = await openUpkeep(engine);
+    const expectLow = async (ctx = alice): Promise<void> => {
+      const [now] = await at.upkeep.history(ctx, { scope: "memory", path: "a.md" });
+      expect(now).toMatchObject({ trust: "tool_external" });
+    };
+    await at.write({ ctx: { ...alice, origin: { class: "tool_external" } }, input: upsert("a", "of a page") });
+    await at.write({ ctx: said, input: upsert("a", "edited") });
+    await expectLow();
+    await at.write({ ctx: said, input: remove("a") });
+    await at.upkeep.restore(alice, "a");
+    await expectLow();
+    const { files } = await at.upkeep.export(alice);
+    await at.write({ ctx: said, input: remove("a") });
+    await at.upkeep.purge(alice, all);
+    await at.upkeep.import(alice, files);
+    await expectLow();
+    // The export says how far the file is trusted.
+    await at.upkeep.import(bob, files);
+    await expectLow(bob);
+  },
+);
 
 test("the audit log has the end of the history after each change, so that no version can be changed unnoticed", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime } = stage;
-  await runtime.call("UpdateUserMemory", upsert("a"), { ...said, callId: "first" });
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { ...said, callId: "second" });
-  await runtime.call("ReadUserMemory", { name: "a" }, { ...alice, callId: "read" });
-  await runtime.upkeep.purge({ ...alice, callId: "purge" }, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
-  const ends = ["first", "second", "purge"].map((id) =>
-    stage.records().flatMap((record) => ("history" in record && record.callId === id ? (record.history ?? []) : [])),
-  );
-  expect(ends).toEqual(
-    [1, 2, 3].map((seq) => [{ store: null, seq, hash: expect.stringMatching(/^[0-9a-f]{64}$/) as string }]),
-  );
-  expect(stage.recordsOf("call", "read")[0]).not.toHaveProperty("history");
-  await runtime.close();
-  const lines = readFileSync(
-    join(userFolder(stage.dataDir, "alice"), ".memcell/history/versions-000000000001.jsonl"),
-    "utf8",
-  );
-  const prevs = lines
+  await using at = await openUpkeep();
+  await at.write({ ctx: { ...said, callId: "first" }, input: upsert("a", "x") });
+  await at.write({ ctx: { ...said, callId: "second" }, input: remove("a") });
+  await at.runtime.call("ReadUserMemory", { name: "a" }, { ...alice, callId: "read" });
+  await at.upkeep.purge({ ...alice, callId: "purge" }, all);
+  const endsOf = (id: string) =>
+    at.records().flatMap((record) => ("history" in record && record.callId === id ? (record.history ?? []) : []));
+  const ends = ["first", "second", "purge"].map(endsOf);
+  const hash = expect.stringMatching(/^[0-9a-f]{64}$/) as string;
+  expect(ends).toEqual([1, 2, 3].map((seq) => [{ store: null, seq, hash }]));
+  expect(endsOf("read")).toEqual([]);
+  await at.runtime.close();
+  const versions = readFileSync(join(at.home(), ".memcell/history/versions-000000000001.jsonl"), "utf8");
+  const prevs = versions
     .trimEnd()
     .split("\n")
     .map((line) => (JSON.parse(line) as { prev: string }).prev);
@@ -113,30 +99,31 @@ test("the audit log has the end of the history after each change, so that no ver
 });
 
 test("emptying the trash leaves nothing of an entry, not even its line in former states of the index", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime } = stage;
-  const secret = { ...upsert("secret", "a secret body"), description: "a secret description" };
-  await runtime.call("UpdateUserMemory", upsert("first"), said);
-  await runtime.call("UpdateUserMemory", secret, said);
-  await runtime.call("UpdateUserMemory", upsert("second", "an honest body"), said);
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "secret" }, said);
-  await runtime.upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
-  await runtime.close();
-  const own = join(userFolder(stage.dataDir, "alice"), ".memcell");
-  const files = readdirSync(own, { recursive: true, withFileTypes: true }).filter((each) => each.isFile());
-  const all = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join();
-  expect(all).not.toContain("a secret");
-  expect(all).toContain("an honest body");
+  await using at = await openUpkeep();
+  for (const input of [
+    upsert("first", "x"),
+    upsert("secret", "a secret body", "a secret description"),
+    upsert("second", "an honest body"),
+    remove("secret"),
+  ]) {
+    await at.write({ ctx: honest, input });
+  }
+  await at.upkeep.purge(alice, all);
+  await at.runtime.close();
+  const own = readdirSync(join(at.home(), ".memcell"), { recursive: true, withFileTypes: true });
+  const files = own.filter((each) => each.isFile());
+  const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join();
+  expect(texts).not.toContain("a secret");
+  expect(texts).toContain("an honest body");
 });
 
 test("an edit by hand has a version of its own", async () => {
-  await using stage = await openAuditedStage();
-  await stage.runtime.call("UpdateUserMemory", upsert("a"), web);
-  const file = join(userFolder(stage.dataDir, "alice"), "memory/a.md");
+  await using at = await openUpkeep();
+  await at.write({ ctx: web, input: upsert("a", "x") });
+  const file = join(at.home(), "memory/a.md");
   writeFileSync(file, `${readFileSync(file, "utf8")} by hand`);
-  await stage.runtime.call("UpdateUserMemory", upsert("a", "next"), said);
-  const versions = await stage.runtime.upkeep.history(alice, { scope: "memory", path: "a.md" });
-  expect(versions).toMatchObject([
+  await at.write({ ctx: said, input: upsert("a", "next") });
+  expect(await at.upkeep.history(alice, { scope: "memory", path: "a.md" })).toMatchObject([
     { seq: 3, class: "direct_user", trust: "tool_internal" },
     { seq: 2, kind: "edited", class: "owner_edit", trust: "tool_internal", tool: null, callId: null },
     { seq: 1, class: "tool_internal" },

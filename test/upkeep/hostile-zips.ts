@@ -9,221 +9,163 @@ const labelOf = (files: number): ZipEntry => ({
   content: `{"version":1,"scope":"memory","files":${files}}\n`,
 });
 const good: ZipEntry = { name: "memory/a.md", content: "text" };
+const other: ZipEntry = { ...good, name: "memory/b.md" };
 
 export const withFiles = (files: readonly ZipEntry[], parts: ZipParts = {}): Buffer =>
   zipBytes([labelOf(files.length), ...files], parts);
-const withEntry = (entry: Partial<ZipEntry>): Buffer => withFiles([{ ...good, ...entry }]);
-const named = (name: string | Buffer): Buffer => withEntry({ name });
-const labelled = (content: string | Buffer): Buffer => zipBytes([{ name: "memcell-export.json", content }, good]);
-
-const originsOf = (content: string): ZipEntry => ({ name: "memcell-origins.json", content });
-const toldTrust = (content: string): Buffer => zipBytes([labelOf(1), originsOf(content), good]);
-const notTold = /its "memcell-origins.json" is not of version 1, or names a file twice/;
 
 const unix = (mode: number): number => (mode << 16) >>> 0;
 const zeros = Buffer.alloc(2 ** 21);
 const bombData = deflateRawSync(Buffer.alloc(2 ** 26));
 const zip64Extra = Buffer.concat([Buffer.from([1, 0, 16, 0]), Buffer.alloc(16)]);
 const secondName = Buffer.concat([Buffer.from([0x75, 0x70, 11, 0, 1, 0, 0, 0, 0]), Buffer.from("../b.m")]);
+/** A program that reads from the beginning finds another entry. */
+const zipInside = Buffer.concat([deflateRawSync(Buffer.from("text")), zipBytes([good])]);
+
 const noLabel = /it has no "memcell-export.json"/;
-const inFolder = (folder: string, entry: ZipEntry): ZipEntry => ({ ...entry, name: `${folder}/${String(entry.name)}` });
 const ofName = /entry ".*" is refused: its name is neither/;
+const noFile = /it is a link or no regular file/;
+const damaged = /entry ".*" is damaged|it is damaged/;
+const tooLarge = /at most 2097152 allowed/;
+const encrypted = /it is encrypted/;
+const zip64 = /it is in the zip64 form/;
+const twoHeaders = /two headers that do not agree/;
+const behindContent = /measures behind its content that do not agree/;
+const elsewhere = /does not begin where/;
+const noZip = /the file is no zip file/;
 const behindParts = /the file has something before, between or behind its parts/;
 
-export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
-  ["nothing", Buffer.alloc(0), /the file is no zip file/],
-  ["a text", Buffer.from("PK, but no zip file, for all that it is long enough"), /the file is no zip file/],
-  ["a zip file without entries", zipBytes([]), noLabel],
-  ["a zip file without a label", zipBytes([good]), noLabel],
+/** One file in a zip file that is well otherwise: its fields, where they differ from those of a good one. */
+const wrongEntries: readonly (readonly [name: string, entry: Partial<ZipEntry>, said: RegExp])[] = [
+  ["a name that climbs", { name: "memory/../../b.md" }, ofName],
+  ["a name that climbs out at once", { name: "../b.md" }, ofName],
+  ["an absolute name", { name: "/etc/cron.d/x" }, ofName],
+  ["backslashes", { name: "memory\\a.md" }, ofName],
+  ["a drive", { name: "C:/a.md" }, ofName],
+  ["NUL in a name", { name: "memory/a.md\0.txt" }, /entry "memory\/a.md\\u0000.txt" is refused/],
+  ["a terminal's command in a name", { name: "memory/\u001b[2Ja.md" }, /entry "memory\/\\u001b\[2Ja.md" is refused/],
+  ["letters beyond ASCII in a name", { name: "memory/\u00e9.md" }, ofName],
+  ["the same letters in another form", { name: "memory/e\u0301.md" }, ofName],
+  ["bytes that are no text in a name", { name: Buffer.from([0x6d, 0xff, 0xfe]) }, ofName],
+  ["an empty name", { name: "" }, ofName],
+  ["a dot", { name: "memory/." }, ofName],
+  ["the host's own folder", { name: "memory/.memcell/journal" }, ofName],
+  ["a name of 65,535 bytes", { name: `memory/${"x".repeat(65_528)}` }, ofName],
+  ["a folder with a content", { name: "memory/trash/" }, /it is a folder with a content/],
+  ["a folder that no path leads through", { name: "Library/", content: "" }, ofName],
+  ["a link of a folder's name", { name: "memory/x/", attributes: unix(0o120777), content: "" }, noFile],
+  ["what macOS keeps, as a link", { name: "memory/.DS_Store", attributes: unix(0o120777) }, noFile],
+  ["what macOS keeps, with a name that climbs", { name: "__MACOSX/../../a.md" }, ofName],
+  ["what macOS keeps, damaged", { name: "__MACOSX/._memory", crc: 1 }, damaged],
+  ["what macOS keeps, as a bomb", { name: ".DS_Store", method: 8, data: bombData, size: 2 ** 26 }, tooLarge],
+  ["a folder by its attributes", { attributes: 0x10 }, /it is a folder/],
+  ["a folder by its mode", { attributes: unix(0o040755) }, noFile],
+  ["a link", { attributes: unix(0o120777), content: "/etc/passwd" }, noFile],
+  ["a pipe", { attributes: unix(0o010644) }, noFile],
+  ["a device", { attributes: unix(0o060644) }, noFile],
+  ["an encrypted entry", { flags: 1 }, encrypted],
+  ["a strongly encrypted entry", { flags: 0x41 }, damaged],
+  ["a masked header", { flags: 0x2000 }, encrypted],
+  ["another compression", { method: 12, data: Buffer.from("x") }, /its compression is 12/],
+  ["a size behind a plain content", { flags: 8, behind: Buffer.alloc(16) }, /its size comes after its content/],
+  ["a wrong size behind the content", { ...streamed(good), behind: Buffer.alloc(16) }, behindContent],
+  ["no size behind the content", { ...streamed(good), behind: Buffer.alloc(0) }, behindContent],
+  ["a size behind the content, and another in front", streamed({ ...good, local: { size: 5 } }), twoHeaders],
+  ["a size of 8 bytes behind the content", streamed({ ...good, local: { extra: zip64Extra } }), twoHeaders],
+  ["another entry in an entry's content", streamed({ ...good, data: zipInside }), damaged],
+  ["a second name", { extra: secondName }, /it has a second name/],
+  ["a second name in front", { local: { extra: secondName } }, twoHeaders],
+  ["zip64 fields", { extra: zip64Extra }, zip64],
+  ["zip64 fields that are needed", { extra: zip64Extra, size: 2 ** 32 - 1 }, zip64],
+  ["extra fields that end early", { extra: Buffer.from([9, 9, 9, 0]) }, damaged],
+  ["a file over 2 MiB", { content: Buffer.alloc(2 ** 21 + 1) }, /it is 2097153 bytes, at most 2097152 allowed/],
+  ["a bomb that says what it is", { method: 8, data: bombData, size: 2 ** 26 }, tooLarge],
+  ["a bomb that says it is small", { method: 8, data: bombData, size: 10 }, damaged],
+  ["less than an entry says", { method: 8, size: 2000 }, damaged],
+  ["two sizes that do not agree", { size: 3 }, /is refused: its two sizes do not agree/],
+  ["a wrong checksum", { crc: 1 }, damaged],
+  ["content that is not deflated", { method: 8, data: Buffer.from([0xff, 0xff]) }, damaged],
+  ["another name in front", { local: { name: Buffer.from("memory/b.md") } }, twoHeaders],
+  ["another size in front", { local: { size: 5 } }, twoHeaders],
+  ["another compression in front", { local: { method: 8 } }, twoHeaders],
+  ["another flag in front", { local: { flags: 8 } }, twoHeaders],
+  ["an entry that is nowhere", { offset: 2 ** 31 }, elsewhere],
+];
+
+/** What stands in place of the label of one good file. */
+const wrongLabels: readonly (readonly [name: string, label: string | Buffer])[] = [
+  ["a label of another version", '{"version":3,"scopes":["memory"],"files":1}'],
+  ["a label with a key twice", '{"version":2,"version":1,"scope":"memory","files":1}'],
+  ["a label of the second version in the first's form", '{"version":2,"scope":"memory","files":1}'],
+  ["a label that names no scope", '{"version":2,"scopes":["../x"],"files":1}'],
+  ["a label with more in it", '{"version":1,"scope":"memory","files":1,"user":"x"}'],
+  ["a label that is no JSON", "{"],
+  ["a label that is no UTF-8", Buffer.from([0xff])],
+];
+
+const notTold = /its "memcell-origins.json" is not of version 1, or names a file twice/;
+
+/** What tells how far one good file is trusted. */
+const wrongTrusts: readonly (readonly [name: string, origins: string, said: RegExp])[] = [
+  ["a trust of another version", '{"version":2,"trust":{}}', notTold],
+  ["a trust that raises", '{"version":1,"trust":{"owner_edit":["memory/a.md"]}}', notTold],
   [
-    "labels in two folders",
-    zipBytes([inFolder("a", labelOf(1)), inFolder("b", labelOf(1)), inFolder("a", good)]),
-    noLabel,
-  ],
-  ["a file beside the folder of the label", zipBytes([inFolder("a", labelOf(1)), good]), ofName],
-  ["a label in a folder in a folder", zipBytes([inFolder("a/b", labelOf(1)), inFolder("a/b", good)]), noLabel],
-  ["a folder around it that climbs", zipBytes([inFolder("..", labelOf(1)), inFolder("..", good)]), ofName],
-  ["a label of another version", labelled('{"version":3,"scopes":["memory"],"files":1}'), noLabel],
-  ["a label with a key twice", labelled('{"version":2,"version":1,"scope":"memory","files":1}'), noLabel],
-  ["a label of the second version in the first's form", labelled('{"version":2,"scope":"memory","files":1}'), noLabel],
-  ["a label that names no scope", labelled('{"version":2,"scopes":["../x"],"files":1}'), noLabel],
-  [
-    "files of a scope that its label does not name",
-    withFiles([{ ...good, name: "journal/a.md" }]),
-    /entry "journal\/a.md" is in no scope that the label names/,
-  ],
-  ["a label with more in it", labelled('{"version":1,"scope":"memory","files":1,"user":"x"}'), noLabel],
-  ["a label that is no JSON", labelled("{"), noLabel],
-  ["a label that is no UTF-8", labelled(Buffer.from([0xff])), noLabel],
-  ["a giant label", labelled(" ".repeat(4097)), /entry "memcell-export.json" is refused: it is 4097 bytes/],
-  ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
-  ["a trust of another version", toldTrust('{"version":2,"trust":{}}'), notTold],
-  ["a trust that raises", toldTrust('{"version":1,"trust":{"owner_edit":["memory/a.md"]}}'), notTold],
-  [
-    "a file with two trusts",
-    toldTrust(
-      `{"version":1,"trust":{${["tool_external", "untrusted_document"].map((each) => `"${each}":["memory/a.md"]`).join()}}}`,
-    ),
+    "two trusts",
+    '{"version":1,"trust":{"tool_external":["memory/a.md"],"untrusted_document":["memory/a.md"]}}',
     notTold,
   ],
-  [
-    "the trust of no file",
-    toldTrust('{"version":1,"trust":{"tool_external":["memory/b.md"]}}'),
-    /names "memory\/b.md", which is not there/,
-  ],
-  ["a trust that is no JSON", toldTrust("{"), notTold],
+  ["the trust of no file", '{"version":1,"trust":{"tool_external":["memory/b.md"]}}', /"memory\/b.md", which is not/],
+  ["a trust that is no JSON", "{", notTold],
+];
+const originsOf = (content: string): ZipEntry => ({ name: "memcell-origins.json", content });
+
+const within = (folder: string, ...entries: readonly ZipEntry[]): ZipEntry[] =>
+  entries.map((entry) => Object.assign({}, entry, { name: `${folder}/${String(entry.name)}` }));
+const many = Array.from({ length: 33 }, (_, at) => ({ name: `memory/trash/${at}`, method: 8, content: zeros }));
+const program = Buffer.from("#!/bin/sh\n");
+const whole = withFiles([good]);
+
+const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
+  ["nothing", Buffer.alloc(0), noZip],
+  ["a text", Buffer.from("PK, but no zip file, for all that it is long enough"), noZip],
+  ["a zip file without entries", zipBytes([]), noLabel],
+  ["a zip file without a label", zipBytes([good]), noLabel],
+  ["labels in two folders", zipBytes([...within("a", labelOf(1), good), ...within("b", labelOf(1))]), noLabel],
+  ["a file beside the folder of the label", zipBytes([...within("a", labelOf(1)), good]), ofName],
+  ["a label in a folder in a folder", zipBytes(within("a/b", labelOf(1), good)), noLabel],
+  ["a folder around it that climbs", zipBytes(within("..", labelOf(1), good)), ofName],
+  ["a file of another scope", withFiles([{ ...good, name: "journal/a.md" }]), /in no scope that the label names/],
+  ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
+  ["a giant label", zipBytes([{ ...labelOf(1), content: " ".repeat(4097) }, good]), /it is 4097 bytes/],
   ["a wrong trust behind the files", zipBytes([labelOf(1), good, originsOf("{}")]), notTold],
-  [
-    "a giant trust",
-    zipBytes([labelOf(1), { ...originsOf(""), size: 2 ** 25 }, good]),
-    /"memcell-origins.json" is refused: it is 33554432 bytes/,
-  ],
+  ["a giant trust", zipBytes([labelOf(1), { ...originsOf(""), size: 2 ** 25 }, good]), /it is 33554432 bytes/],
   ["fewer files than its label says", zipBytes([labelOf(2), good]), /it holds 1 files, and its label says 2/],
-  ["a name that climbs", named("memory/../../b.md"), ofName],
-  ["a name that climbs out at once", named("../b.md"), ofName],
-  ["an absolute name", named("/etc/cron.d/x"), ofName],
-  ["backslashes", named("memory\\a.md"), ofName],
-  ["a drive", named("C:/a.md"), ofName],
-  ["NUL in a name", named("memory/a.md\0.txt"), /entry "memory\/a.md\\u0000.txt" is refused/],
-  ["a terminal's command in a name", named("memory/\u001b[2Ja.md"), /entry "memory\/\\u001b\[2Ja.md" is refused/],
-  ["letters beyond ASCII in a name", named("memory/\u00e9.md"), ofName],
-  ["the same letters in another form", named("memory/e\u0301.md"), ofName],
-  ["bytes that are no text in a name", named(Buffer.from([0x6d, 0xff, 0xfe])), ofName],
-  ["an empty name", named(""), ofName],
-  ["a dot", named("memory/."), ofName],
-  ["the host's own folder", named("memory/.memcell/journal"), ofName],
-  ["a name of 65,535 bytes", named(`memory/${"x".repeat(65_528)}`), ofName],
-  ["a folder with a content", named("memory/trash/"), /it is a folder with a content/],
-  ["a folder that no path leads through", withEntry({ name: "Library/", content: "" }), ofName],
-  [
-    "a folder in a file's place",
-    withFiles([good, { name: "memory/a.md/", content: "" }]),
-    /differ only by case or a slash/,
-  ],
-  [
-    "a link of a folder's name",
-    withEntry({ name: "memory/x/", attributes: unix(0o120777), content: "" }),
-    /no regular file/,
-  ],
-  [
-    "what macOS keeps, as a link",
-    withEntry({ name: "memory/.DS_Store", attributes: unix(0o120777) }),
-    /no regular file/,
-  ],
-  ["what macOS keeps, with a name that climbs", named("__MACOSX/../../a.md"), ofName],
-  ["what macOS keeps, damaged", withEntry({ name: "__MACOSX/._memory", crc: 1 }), /is damaged/],
-  [
-    "what macOS keeps, as a bomb",
-    withEntry({ name: ".DS_Store", method: 8, data: bombData, size: 2 ** 26 }),
-    /at most 2097152 allowed/,
-  ],
-  ["a folder by its attributes", withEntry({ attributes: 0x10 }), /it is a folder/],
-  ["a folder by its mode", withEntry({ attributes: unix(0o040755) }), /it is a link or no regular file/],
-  ["a link", withEntry({ attributes: unix(0o120777), content: "/etc/passwd" }), /it is a link or no regular file/],
-  ["a pipe", withEntry({ attributes: unix(0o010644) }), /it is a link or no regular file/],
-  ["a device", withEntry({ attributes: unix(0o060644) }), /it is a link or no regular file/],
+  ["a folder in a file's place", withFiles([good, { name: "memory/a.md/", content: "" }]), /only by case or a slash/],
   ["a name twice", withFiles([good, good]), /entry "memory\/a.md" is there twice/],
   ["names that case tells apart", withFiles([good, { ...good, name: "memory/A.md" }]), /differ only by case/],
-  ["an encrypted entry", withEntry({ flags: 1 }), /it is encrypted/],
-  ["a strongly encrypted entry", withEntry({ flags: 0x41 }), /it is damaged/],
-  ["a masked header", withEntry({ flags: 0x2000 }), /it is encrypted/],
-  ["another compression", withEntry({ method: 12, data: Buffer.from("x") }), /its compression is 12/],
-  [
-    "a size behind a content that is not compressed",
-    withEntry({ flags: 8, behind: Buffer.alloc(16) }),
-    /its size comes after its content/,
-  ],
-  [
-    "a wrong size behind the content",
-    withFiles([{ ...streamed(good), behind: Buffer.alloc(16) }]),
-    /measures behind its content that do not agree/,
-  ],
-  [
-    "no size behind the content",
-    withFiles([{ ...streamed(good), behind: Buffer.alloc(0) }]),
-    /measures behind its content that do not agree/,
-  ],
-  [
-    "a size behind the content, and another in front",
-    withFiles([streamed({ ...good, local: { size: 5 } })]),
-    /two headers that do not agree/,
-  ],
-  [
-    "a size of 8 bytes behind the content",
-    withFiles([streamed({ ...good, local: { extra: zip64Extra } })]),
-    /two headers that do not agree/,
-  ],
-  [
-    "another entry in an entry's content, for a program that reads from the beginning",
-    withFiles([streamed({ ...good, data: Buffer.concat([deflateRawSync(Buffer.from("text")), zipBytes([good])]) })]),
-    /entry "memory\/a.md" is damaged/,
-  ],
-  ["a second name", withEntry({ extra: secondName }), /it has a second name/],
-  ["a second name in front", withEntry({ local: { extra: secondName } }), /two headers that do not agree/],
-  ["zip64 fields", withEntry({ extra: zip64Extra }), /it is in the zip64 form/],
-  ["zip64 fields that are needed", withEntry({ extra: zip64Extra, size: 2 ** 32 - 1 }), /it is in the zip64 form/],
-  ["extra fields that end early", withEntry({ extra: Buffer.from([9, 9, 9, 0]) }), /it is damaged/],
-  [
-    "a file over 2 MiB",
-    withEntry({ content: Buffer.alloc(2 ** 21 + 1) }),
-    /it is 2097153 bytes, at most 2097152 allowed/,
-  ],
-  ["a bomb that says what it is", withEntry({ method: 8, data: bombData, size: 2 ** 26 }), /at most 2097152 allowed/],
-  [
-    "a bomb that says it is small",
-    withEntry({ method: 8, data: bombData, size: 10 }),
-    /entry "memory\/a.md" is damaged/,
-  ],
-  ["less than an entry says", withEntry({ method: 8, size: 2000 }), /entry "memory\/a.md" is damaged/],
-  [
-    "many files of the largest size",
-    withFiles(Array.from({ length: 33 }, (_, at) => ({ name: `memory/trash/${at}`, method: 8, content: zeros }))),
-    /its files are more than 67108864 bytes/,
-  ],
-  [
-    "two sizes that do not agree",
-    withEntry({ size: 3 }),
-    /entry "memory\/a.md" is refused: its two sizes do not agree/,
-  ],
-  ["a wrong checksum", withEntry({ crc: 1 }), /entry "memory\/a.md" is damaged/],
-  ["content that is not deflated", withEntry({ method: 8, data: Buffer.from([0xff, 0xff]) }), /entry .* is damaged/],
-  [
-    "another name in front",
-    withEntry({ local: { name: Buffer.from("memory/b.md") } }),
-    /two headers that do not agree/,
-  ],
-  ["another size in front", withEntry({ local: { size: 5 } }), /two headers that do not agree/],
-  ["another compression in front", withEntry({ local: { method: 8 } }), /two headers that do not agree/],
-  ["another flag in front", withEntry({ local: { flags: 8 } }), /two headers that do not agree/],
-  [
-    "entries that share content",
-    withFiles([good, { ...good, name: "memory/b.md", offset: 0 }]),
-    /does not begin where/,
-  ],
-  ["an entry that is nowhere", withEntry({ offset: 2 ** 31 }), /does not begin where/],
-  [
-    "something between entries",
-    withFiles([
-      { ...good, behind: Buffer.from("x") },
-      { ...good, name: "memory/b.md" },
-    ]),
-    /does not begin/,
-  ],
+  ["many files of the largest size", withFiles(many), /its files are more than 67108864 bytes/],
+  ["entries that share content", withFiles([good, { ...other, offset: 0 }]), elsewhere],
+  ["something between entries", withFiles([{ ...good, behind: Buffer.from("x") }, other]), elsewhere],
   ["a file that is not listed", withFiles([good], { between: zipBytes([good]).subarray(0, 45) }), behindParts],
-  ["a program before it", withFiles([good], { before: Buffer.from("#!/bin/sh\n") }), /does not begin where/],
-  ["a program before it, not counted", Buffer.concat([Buffer.from("#!/bin/sh\n"), withFiles([good])]), behindParts],
-  ["something behind it", withFiles([good], { behind: Buffer.from("x") }), /the file is no zip file/],
-  ["two zip files", Buffer.concat([withFiles([good]), withFiles([])]), behindParts],
-  ["a comment", withFiles([good], { comment: "x" }), /the file is no zip file/],
+  ["a program before it", withFiles([good], { before: program }), elsewhere],
+  ["a program before it, not counted", Buffer.concat([program, whole]), behindParts],
+  ["something behind it", withFiles([good], { behind: Buffer.from("x") }), noZip],
+  ["two zip files", Buffer.concat([whole, withFiles([])]), behindParts],
+  ["a comment", withFiles([good], { comment: "x" }), noZip],
   ["a zip file in a comment", withFiles([good], { comment: withFiles([]).toString("latin1") }), behindParts],
   ["a list that is elsewhere", withFiles([good], { listAt: 3 }), behindParts],
   ["a list of another length", withFiles([good], { listBytes: 3 }), behindParts],
-  [
-    "fewer entries than are listed",
-    withFiles([good, { ...good, name: "memory/b.md" }], { entries: 2 }),
-    /holds 1 files|damaged|behind/,
-  ],
-  ["more entries than are listed", withFiles([good], { entries: 3 }), /it is damaged/],
+  ["fewer entries than are listed", withFiles([good, other], { entries: 2 }), /holds 1 files|damaged|behind/],
+  ["more entries than are listed", withFiles([good], { entries: 3 }), damaged],
   ["65,535 entries", withFiles([good], { entries: 65_535 }), /zip64 form/],
   ["61,000 entries", withFiles([good], { entries: 61_000 }), /the file has 61000 entries, at most 60002 allowed/],
+];
+
+export const hostileZips: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
+  ...wrongFiles,
+  ...wrongEntries.map(([name, entry, said]) => [name, withFiles([{ ...good, ...entry }]), said] as const),
+  ...wrongLabels.map(([name, content]) => [name, zipBytes([{ ...labelOf(1), content }, good]), noLabel] as const),
+  ...wrongTrusts.map(
+    ([name, content, said]) => [name, zipBytes([labelOf(1), originsOf(content), good]), said] as const,
+  ),
 ];

@@ -1,75 +1,56 @@
 /** What `upkeep.import` refuses: one bad file refuses the whole import, and nothing is created. */
-import { existsSync, readFileSync, symlinkSync } from "node:fs";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime } from "memcell";
-import type { Runtime } from "memcell";
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { asMemoryFiles, entryText, indexLine } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { bob, openUpkeep, upsert } from "./upkeep-stage.ts";
 
-const alice = { userId: "alice" };
-const bob = { userId: "bob" };
+const stage = await openUpkeep();
+afterAll(() => stage[Symbol.asyncDispose]());
+const { upkeep } = stage;
+let users = 0;
+const newUser = () => ({ userId: `user-${(users += 1)}` });
 
-async function withRuntime(work: (runtime: Runtime, dataDir: string) => Promise<void>) {
-  using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  await work(runtime, folder.path);
-}
-
-test("accepts as an entry's file exactly what a tool can write as one", async () => {
-  await withRuntime(async (runtime) => {
-    const odd = [
-      "a",
-      "A-_9",
-      "x".repeat(100),
-      "x".repeat(101),
-      "con",
-      "COM0",
-      "com10",
-      "lpt9",
-      "memory",
-      "Memory",
-      "nul",
-    ];
-    for (const name of [...odd, "aux", "prn", "a.b", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""]) {
-      const input = { action: "upsert", name, type: "user", description: "d", body: "" };
-      const { ok } = await runtime.call("UpdateUserMemory", input, alice);
-      const files = asMemoryFiles({ [`${name}.md`]: entryText("x") });
-      const { refused } = await runtime.upkeep.planImport(bob, files);
-      expect({ name, isEntry: refused.length === 0 }).toEqual({ name, isEntry: ok });
-    }
-  });
+test("an entry's file is exactly what a tool can write as one", async () => {
+  const odd = ["a", "A-_9", "x".repeat(100), "x".repeat(101), "con", "COM0", "com10", "lpt9", "memory", "Memory"];
+  const other = ["nul", "aux", "prn", "a.b", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""];
+  for (const name of [...odd, ...other]) {
+    const { ok } = await stage.runtime.call("UpdateUserMemory", upsert(name, "", "d"), newUser());
+    const { refused } = await upkeep.planImport(newUser(), asMemoryFiles({ [`${name}.md`]: entryText("x") }));
+    expect({ name, isEntry: refused.length === 0 }).toEqual({ name, isEntry: ok });
+  }
 });
 
-const large = "x".repeat(65_537);
+const ofName = "it is not MEMORY.md, <name>.md with a valid entry name, or below trash/";
 
 test.for([
-  ["notes.txt", "INPUT_INVALID"],
-  ["sub/a.md", "INPUT_INVALID"],
-  ["a.md.md", "INPUT_INVALID"],
-  ["memory.md", "NAME_RESERVED"],
-  ["CON.md", "NAME_RESERVED"],
-  ["Trash/a.md", "INPUT_INVALID"],
-  ["trash", "INPUT_INVALID"],
-  ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID"],
-  ["trash/TRASH/a.20250101T000000000Z.md", "INPUT_INVALID"],
-  ["trash/trash.20250101T000000000Z", "INPUT_INVALID"],
-] as const)("leaves out %j with %s, and refuses it if nothing else is imported", async ([path, code]) => {
-  await withRuntime(async (runtime, dataDir) => {
-    const alone = asMemoryFiles({ [path]: entryText("x") });
-    const told = { path: `memory/${path}`, code };
-    expect(await runtime.upkeep.planImport(bob, alone)).toMatchObject({ leftOut: [], refused: [told] });
-    await expect(runtime.upkeep.import(bob, alone)).rejects.toMatchObject({ code });
-    expect(userFolderNames(dataDir)).toEqual([]);
-    const files = [...asMemoryFiles({ "MEMORY.md": indexLine("a"), "a.md": entryText("a") }), ...alone];
-    const plan = await runtime.upkeep.planImport(bob, files);
-    expect(plan).toMatchObject({ leftOut: [told], refused: [] });
-    expect(await runtime.upkeep.import(bob, files)).toEqual(plan);
-    expect(Object.keys(readUserFiles(dataDir, "bob"))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
-  });
+  ["notes.txt", "INPUT_INVALID", `${ofName}; to make it an entry, rename it to notes.md`],
+  ["sub/a.md", "INPUT_INVALID", `${ofName}; to make it an entry, move it to a.md`],
+  ["a.md.md", "INPUT_INVALID", ofName],
+  ["memory.md", "NAME_RESERVED", "its name is reserved"],
+  ["CON.md", "NAME_RESERVED", "its name is reserved"],
+  ["Trash/a.md", "INPUT_INVALID", ""],
+  ["trash", "INPUT_INVALID", ""],
+  ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
+  ["trash/TRASH/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
+  ["trash/trash.20250101T000000000Z", "INPUT_INVALID", ""],
+] as const)("%j is left out with %s, and refused if nothing else is imported", async ([path, code, says]) => {
+  const ctx = newUser();
+  const alone = asMemoryFiles({ [path]: entryText("x") });
+  const told = { path: `memory/${path}`, code, reason: expect.stringContaining(says) as string };
+  expect(await upkeep.planImport(ctx, alone)).toMatchObject({ leftOut: [], refused: [told] });
+  await expect(upkeep.import(ctx, alone)).rejects.toMatchObject({ code });
+  expect(stage.users()).not.toContain(ctx.userId);
+  const files = [...asMemoryFiles({ "MEMORY.md": indexLine("a"), "a.md": entryText("a") }), ...alone];
+  const plan = await upkeep.planImport(ctx, files);
+  expect(plan).toMatchObject({ leftOut: [told], refused: [] });
+  expect(await upkeep.import(ctx, files)).toEqual(plan);
+  expect(Object.keys(stage.files(ctx.userId))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
 });
 
 test.for([
@@ -85,74 +66,86 @@ test.for([
   ["a.md", "NAME_CONFLICT"],
   ["there.md", "NAME_CONFLICT"],
   ["trash/one/two", "NAME_CONFLICT"],
-] as const)("refuses the whole import because of %j, with %s", async ([path, code]) => {
-  await withRuntime(async (runtime, dataDir) => {
-    const there = { "memory/There.md": entryText("There"), "memory/MEMORY.md": indexLine("There") };
-    writeUserFiles(dataDir, { bob: there });
-    const others = asMemoryFiles({ "MEMORY.md": "", "a.md": entryText("a"), "trash/one": "" });
-    const files = [...others, ...asMemoryFiles({ [path]: entryText("x") })];
-    for (const ctx of path === "there.md" ? [bob] : [alice, bob]) {
-      const { refused } = await runtime.upkeep.planImport(ctx, files);
-      expect(refused.map((each) => each.code)).toContain(code);
-      await expect(runtime.upkeep.import(ctx, files)).rejects.toMatchObject({ name: "ToolError" });
-    }
-    expect(readUserFiles(dataDir, "bob")).toEqual(there);
-    expect(userFolderNames(dataDir)).toEqual(["bob"]);
-  });
+] as const)("%j refuses the whole import, with %s", async ([path, code]) => {
+  const ctx = newUser();
+  const there = { "memory/There.md": entryText("There"), "memory/MEMORY.md": indexLine("There") };
+  stage.put(there, ctx.userId);
+  const others = asMemoryFiles({ "MEMORY.md": "", "a.md": entryText("a"), "trash/one": "" });
+  const files = [...others, ...asMemoryFiles({ [path]: entryText("x") })];
+  for (const each of path === "there.md" ? [ctx] : [newUser(), ctx]) {
+    const { refused } = await upkeep.planImport(each, files);
+    expect(refused.map((refusal) => refusal.code)).toContain(code);
+    await expect(upkeep.import(each, files)).rejects.toMatchObject({ name: "ToolError" });
+    expect(stage.files(each.userId)).toEqual(each === ctx ? there : {});
+  }
 });
 
 test.for([
   ["front matter that is not closed", Buffer.from("---\njust text"), "ENTRY_UNREADABLE"],
   ["front matter that is no YAML", Buffer.from("---\n{{{\n---\n"), "ENTRY_UNREADABLE"],
   ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
-  ["a body that no tool could read", Buffer.from(entryText("x", large)), "QUOTA_EXCEEDED"],
+  ["a body that no tool could read", Buffer.from(entryText("x", "x".repeat(65_537))), "QUOTA_EXCEEDED"],
   ["over 2 MiB", Buffer.alloc(2 ** 21 + 1, "x"), "QUOTA_EXCEEDED"],
-] as const)("refuses an entry with %s and creates nothing", async ([, content, code]) => {
-  await withRuntime(async (runtime, dataDir) => {
-    const files = [
-      ...asMemoryFiles({ "a.md": entryText("a"), "MEMORY.md": indexLine("a") }),
-      { scope: "memory", path: "x.md", content },
-    ];
-    const { refused } = await runtime.upkeep.planImport(alice, files);
-    expect(refused).toMatchObject([{ path: "memory/x.md", code }]);
-    await expect(runtime.upkeep.import(alice, files, { replace: true })).rejects.toMatchObject({ code });
-    expect(existsSync(join(dataDir, "users"))).toBe(false);
-  });
+] as const)("an entry with %s refuses all scopes and creates nothing", async ([, content, code]) => {
+  const ctx = newUser();
+  const others = asMemoryFiles({ "a.md": entryText("a"), "MEMORY.md": indexLine("a") });
+  const ofJournal = asMemoryFiles({ "MEMORY.md": "### k\n\ntext\n\n" }, "journal");
+  const files = [...others, ...ofJournal, { scope: "memory", path: "x.md", content }];
+  expect((await upkeep.planImport(ctx, files)).refused).toMatchObject([{ path: "memory/x.md", code }]);
+  await expect(upkeep.import(ctx, files, { replace: true })).rejects.toMatchObject({ code });
+  expect(stage.users()).not.toContain(ctx.userId);
 });
 
-test("refuses more than a memory can hold before examining any of it", async () => {
-  await withRuntime(async (runtime, dataDir) => {
-    const content = Buffer.alloc(2 ** 21);
-    const large33 = Array.from({ length: 33 }, (_, at) => ({ scope: "memory", path: `trash/${at}`, content }));
-    await expect(runtime.upkeep.import(alice, large33)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    const many = Array.from({ length: 20_001 }, (_, at) => ({
-      scope: "memory",
-      path: `live/${at}`,
-      content: Buffer.alloc(0),
-    }));
-    await expect(runtime.upkeep.import(alice, many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    const path = "a.md";
-    const misshapen = [{ path: 3 }, { path, content }, { scope: "../x", path, content }, { scope: "memory", path }];
-    for (const file of misshapen) {
-      await expect(async () => runtime.upkeep.import(alice, [file] as never)).rejects.toThrow(TypeError);
-    }
-    writeUserFiles(dataDir, { bob: { "memory/trash/mine": "x" } });
-    const full = large33.slice(0, 32);
-    await expect(runtime.upkeep.import(bob, full)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    expect(readUserFiles(dataDir, "bob")).toEqual({ "memory/trash/mine": "x" });
-    expect(userFolderNames(dataDir)).toEqual(["bob"]);
+test("more than a memory can hold is refused before any of it is examined", async () => {
+  const ctx = newUser();
+  const content = Buffer.alloc(2 ** 21);
+  const large = Array.from({ length: 33 }, (_, at) => ({ scope: "memory", path: `trash/${at}`, content }));
+  await expect(upkeep.import(ctx, large)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  const many = Array.from({ length: 20_001 }, (_, at) => {
+    return { scope: "journal", path: `${at % 100}/${at}.md`, content: Buffer.alloc(0) };
   });
+  await expect(upkeep.import(ctx, many)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: 'Cannot import the memory: its scope "journal" has 20001 files, at most 20000 allowed',
+  });
+  expect(stage.users()).not.toContain(ctx.userId);
+  stage.put({ "memory/trash/mine": "x" }, ctx.userId);
+  await expect(upkeep.import(ctx, large.slice(0, 32))).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  expect(stage.files(ctx.userId)).toEqual({ "memory/trash/mine": "x" });
+  const path = "a.md";
+  for (const file of [{ path: 3 }, { path, content }, { scope: "../x", path, content }, { scope: "memory", path }]) {
+    await expect(async () => upkeep.import(ctx, [file] as never)).rejects.toThrow(TypeError);
+  }
 });
 
 test("a link in a file's place refuses the import, and its target stays unchanged", async () => {
-  await withRuntime(async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { alice: { "memory/a.md": entryText("a") }, bob: { "memory/b.md": entryText("b") } });
-    const secret = join(userFolder(dataDir, "alice"), "memory", "a.md");
-    symlinkSync(secret, join(userFolder(dataDir, "bob"), "memory", "a.md"));
-    const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "c.md": entryText("c") });
-    const imported = runtime.upkeep.import(bob, files, { replace: true });
-    await expect(imported).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
-    expect(readFileSync(secret, "utf8")).toBe(entryText("a"));
-    expect(Object.keys(readUserFiles(dataDir, "bob"))).toEqual(["memory/b.md"]);
-  });
+  const [owner, other] = [newUser(), newUser()];
+  stage.put({ "memory/a.md": entryText("a") }, owner.userId);
+  stage.put({ "memory/b.md": entryText("b") }, other.userId);
+  const secret = join(stage.home(owner.userId), "memory/a.md");
+  symlinkSync(secret, join(stage.home(other.userId), "memory/a.md"));
+  const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "c.md": entryText("c") });
+  await expect(upkeep.import(other, files, { replace: true })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+  expect(readFileSync(secret, "utf8")).toBe(entryText("a"));
+  expect(Object.keys(stage.files(other.userId))).toEqual(["memory/b.md"]);
+});
+
+const well = { findings: [], findingsHidden: 0 };
+
+test.for([
+  [
+    "refuses a file",
+    { ...well, refused: [{ path: "c.md", code: "NAME_CONFLICT", reason: "it is late" }] },
+    "NAME_CONFLICT",
+  ],
+  ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
+] as const)("nothing is committed if a plugin %s at the commit, other than at the plan", async ([, mending, code]) => {
+  using folder = temporaryFolder();
+  const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
+  const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];
+  await using at = await openUpkeep("files", { plugins, policy: policyFor(plugins) });
+  const files = asMemoryFiles({ "c.md": "x" }, "notes");
+  expect(await at.upkeep.planImport(bob, files)).toMatchObject({ created: ["notes/c.md"], refused: [] });
+  await expect(at.upkeep.import(bob, files)).rejects.toMatchObject({ code });
+  expect(at.users()).toEqual([]);
 });

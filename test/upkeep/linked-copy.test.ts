@@ -7,23 +7,14 @@ import { linkSync, mkdirSync, readdirSync, rmSync, statSync, truncateSync, write
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
-import type { CallContext, Finding, Runtime } from "memcell";
+import type { CallContext, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
+import { alice, bob, inShort, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
 
-const alice = { userId: "alice" };
-const bob = { userId: "bob" };
-
-const upsert = (name: string, body: string): object => ({
-  action: "upsert",
-  name,
-  type: "user",
-  description: `about ${name}`,
-  body,
-});
 const bodyOf = async (runtime: Runtime, ctx: CallContext, name: string): Promise<unknown> => {
   const result = await runtime.call("ReadUserMemory", { name }, ctx);
   return result.ok ? (result.data as { body: string }).body : result.error.code;
@@ -37,7 +28,7 @@ async function fill(dataDir: string): Promise<void> {
   await done("UpdateUserMemory", upsert("a", "of bob"), bob);
   await done("UpdateUserMemory", upsert("a", "one"));
   await done("UpdateUserMemory", upsert("gone", "gone"));
-  await done("UpdateUserMemory", { action: "delete", name: "gone" });
+  await done("UpdateUserMemory", remove("gone"));
   await done("memory_write", { key: "today", content: "a day" });
   await done("memory", { command: "create", path: "/memories/note", content: "shared" });
   await runtime.stores(alice).grant("bob", { level: "read" });
@@ -90,7 +81,7 @@ test.for([
   const before = readUserFiles(data, "alice");
   await using runtime = await open(data);
   const found = await runtime.upkeep.inspect(alice);
-  expect(found.map(inShort)).toContain(`several-names ${path}`);
+  expect(found.map(inShort)).toContain(`${path} several-names`);
   expect(await runtime.upkeep.mend(alice)).toEqual(found);
   expect(await runtime.upkeep.inspect(alice)).toEqual([]);
   expect(statSync(other).nlink).toBe(1);
@@ -128,25 +119,15 @@ test("another user's owner record stays another's when it is a file of its own",
 
 test("in a mounted folder a file keeps its names, which other programs can mean", async () => {
   using folder = temporaryFolder();
-  const [data, dir, other] = ["data", "mine", "other"].map((name) => join(folder.path, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const [dir, other] = [join(folder.path, "mine"), join(folder.path, "other")];
   mkdirSync(dir);
-  await using runtime = await createRuntime({
-    dataDir: data,
-    threadsMax: 1,
-    mounts: [{ userId: "alice", scope: "memory", dir }],
-  });
-  expect(await runtime.call("UpdateUserMemory", upsert("a", "one"), alice)).toMatchObject({ ok: true });
+  await using at = await openUpkeep("files", { mounts: [{ ...alice, scope: "memory", dir }] });
+  await at.write({ ctx: alice, input: upsert("a", "one") });
   linkSync(join(dir, "a.md"), other);
-  expect((await runtime.upkeep.inspect(alice)).map(inShort)).toContain("not-a-plain-file memory/a.md");
-  await runtime.upkeep.mend(alice);
+  expect((await at.upkeep.inspect(alice)).map(inShort)).toContain("memory/a.md not-a-plain-file");
+  await at.upkeep.mend(alice);
   expect(statSync(other).nlink).toBe(2);
 });
-
-const inShort = ({ problem, path }: Finding): string => `${problem} ${path}`;
 
 /** The files below a folder that have several names, without the empty ones: they are never opened. */
 function linkedBelow(folder: string): string[] {

@@ -1,6 +1,6 @@
 /** Honest writes, and those of a run among them. */
-import { honest, poisoned, remove, upsert } from "./undo-stage.ts";
-import type { Write } from "./undo-stage.ts";
+import { honest, poisoned, remove, upsert } from "./upkeep-stage.ts";
+import type { UpkeepStage, Write } from "./upkeep-stage.ts";
 
 /** How many entries the honest writes have. */
 const entries = 60;
@@ -49,4 +49,17 @@ function spread(first: readonly Write[], second: readonly Write[]): Write[] {
   const rest = [...second];
   const all = first.flatMap((write, at) => (at % every === every - 1 ? [write, ...rest.splice(0, 1)] : [write]));
   return [...all, ...rest];
+}
+
+/**
+ * Makes the same honest writes on two stages, at the same times, and those of the run only on the first. Each write has
+ * a time of its own.
+ */
+export async function writeTwins(stage: UpkeepStage, twin: UpkeepStage, writes: readonly Write[]): Promise<void> {
+  for (const write of writes) {
+    stage.atMs += 1_000;
+    twin.atMs = stage.atMs;
+    await stage.write(write);
+    if (write.ctx !== poisoned) await twin.write(write);
+  }
 }

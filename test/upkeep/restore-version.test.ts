@@ -4,13 +4,12 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { userFolder } from "../support/user-files.ts";
-import { alice, honest, liveFiles, openUndoStage, poisoned, remove, upsert } from "./undo-stage.ts";
+import { alice, engines, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
-test.for(["files", "memory"] as const)(
+test.for(engines)(
   "a version of a changed or removed entry comes back with its line, in the engine %s",
   async (engine) => {
-    await using stage = await openUndoStage(engine);
+    await using stage = await openUpkeep(engine);
     const { upkeep } = stage.runtime;
     for (const name of ["first", "a", "last"]) {
       stage.atMs += 1_000;
@@ -39,7 +38,7 @@ test.for(["files", "memory"] as const)(
 );
 
 test("a poisoned version that is put back stays as untrusted as it was", async () => {
-  await using stage = await openUndoStage("memory");
+  await using stage = await openUpkeep("memory");
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: poisoned, input: upsert("a", "evil") }, { ctx: honest, input: remove("a") });
   await upkeep.purge(alice, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
@@ -56,7 +55,7 @@ test("a poisoned version that is put back stays as untrusted as it was", async (
 });
 
 test("a version of another number, a removal, a file in the trash, and a taken place are refused", async () => {
-  await using stage = await openUndoStage("files");
+  await using stage = await openUpkeep("files");
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: honest, input: remove("a") });
   const trashed = (await upkeep.history(alice)).find(({ path }) => path.startsWith("trash/"))?.path ?? "";
@@ -77,11 +76,10 @@ test("a version of another number, a removal, a file in the trash, and a taken p
 });
 
 test("a name in several scopes needs the scope", async () => {
-  await using stage = await openUndoStage("memory");
+  await using stage = await openUpkeep("memory");
   const { runtime } = stage;
   await stage.write({ ctx: honest, input: upsert("a", "mine") });
-  const note = { command: "create", path: "/memories/a.md", content: "a note" };
-  expect(await runtime.call("memory", note, honest)).toMatchObject({ ok: true });
+  await stage.write({ ctx: honest, input: { command: "create", path: "/memories/a.md", content: "a note" } });
   const message = 'Cannot compare versions of "a.md": 2 scopes have it, allowed with one of them: memory, store';
   const compared = runtime.upkeep.diff(alice, "a.md", { from: 1 });
   await expect(compared).rejects.toMatchObject({ code: "INPUT_INVALID", message });
@@ -95,7 +93,7 @@ test("a name in several scopes needs the scope", async () => {
 const changed = (lines: readonly string[] | null): string[] => (lines ?? []).filter((line) => /^[-+]/.test(line));
 
 test("two versions differ by lines, from any to any, also with the present file and with none", async () => {
-  await using stage = await openUndoStage("files", { plugins: ["user-memory"] });
+  await using stage = await openUpkeep("files", { plugins: ["user-memory"] });
   const { upkeep } = stage.runtime;
   await stage.write({ ctx: honest, input: upsert("a", "one\ntwo\nthree", "d") });
   await stage.write({ ctx: honest, input: upsert("a", "one\n2\nthree", "d") });
@@ -106,7 +104,7 @@ test("two versions differ by lines, from any to any, also with the present file 
   const created = await upkeep.diff(alice, "a", { from: "before", to: 1 });
   expect(created).toMatchObject({ before: null, after: expect.stringMatching(/^[0-9a-f]{64}$/) as string });
   expect(created.lines?.every((line) => /^[@+\\]/.test(line))).toBe(true);
-  const file = join(userFolder(stage.dataDir, "alice"), "memory/a.md");
+  const file = join(stage.home(), "memory/a.md");
   writeFileSync(file, readFileSync(file, "utf8").replace("three", "3"));
   expect(changed((await upkeep.diff(alice, "a", { from: 2 })).lines)).toEqual(["-three", "+3"]);
   writeFileSync(file, Uint8Array.of(0xff));

@@ -1,34 +1,16 @@
-/** Undoing a run among many honest writes, in parts, and at the limits of a plugin. */
+/** Undoing a run in parts, and at the limits of a plugin. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { entryText } from "../support/memory-files.ts";
-import { userFolder } from "../support/user-files.ts";
-import { poisonedWrites } from "./poisoned-writes.ts";
-import { alice, honest, liveFiles, openUndoStage, poisoned, remove, upsert, writeTwins } from "./undo-stage.ts";
+import { alice, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const run = { run: "poisoned" };
 
-test.for(["files", "memory"] as const)(
-  "among 1,000 honest writes, exactly a run's effects are gone, byte for byte, in the engine %s",
-  { timeout: 600_000 },
-  async (engine) => {
-    await using stage = await openUndoStage(engine, { plugins: ["user-memory"] });
-    await using twin = await openUndoStage(engine, { plugins: ["user-memory"] });
-    const writes = poisonedWrites(1_000);
-    expect(writes.filter(({ ctx }) => ctx === honest)).toHaveLength(1_000);
-    await writeTwins(stage, twin, writes);
-    expect(await liveFiles(stage)).not.toEqual(await liveFiles(twin));
-    expect(await stage.runtime.upkeep.undo(alice, run)).toMatchObject({ left: [] });
-    expect(await liveFiles(stage)).toEqual(await liveFiles(twin));
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
-  },
-);
-
 test("an undo of more bytes than one change set holds is done in parts", { timeout: 600_000 }, async () => {
-  await using stage = await openUndoStage("memory", { plugins: ["user-memory"] });
+  await using stage = await openUpkeep("memory", { plugins: ["user-memory"] });
   const { upkeep } = stage.runtime;
   const names = Array.from({ length: 600 }, (_, at) => `entry-${String(at).padStart(3, "0")}`);
   const files = names.map((name) => {
@@ -50,14 +32,14 @@ test(
   "what its plugin has no room for, or cannot read, is named, and comes back later",
   { timeout: 600_000 },
   async () => {
-    await using stage = await openUndoStage("files", { plugins: ["user-memory"] });
+    await using stage = await openUpkeep("files", { plugins: ["user-memory"] });
     const { upkeep } = stage.runtime;
     const names = Array.from({ length: 999 }, (_, at) => `entry-${at}`);
     await upkeep.import(
       alice,
       names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
     );
-    writeFileSync(join(userFolder(stage.dataDir, "alice"), "memory/mine.md"), Uint8Array.of(0xff));
+    writeFileSync(join(stage.home(), "memory/mine.md"), Uint8Array.of(0xff));
     await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
     for (const name of ["entry-1", "entry-2"]) await stage.write({ ctx: poisoned, input: remove(name) });
     for (const name of ["more-1", "more-2"]) await stage.write({ ctx: honest, input: upsert(name, "honest") });

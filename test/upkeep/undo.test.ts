@@ -7,15 +7,16 @@ import type { CallContext } from "memcell";
 import { expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { userFolder } from "../support/user-files.ts";
-import { poisonedWrites } from "./poisoned-writes.ts";
-import { alice, honest, liveFiles, openUndoStage, poisoned, remove, upsert, writeTwins } from "./undo-stage.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
+import { waitingId } from "../support/waiting-id.ts";
+import { poisonedWrites, writeTwins } from "./poisoned-writes.ts";
+import { alice, engines, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const run = { run: "poisoned" };
 
-test.for(["files", "memory"] as const)("a run's effects are gone, byte for byte, in the engine %s", async (engine) => {
-  await using stage = await openUndoStage(engine);
-  await using twin = await openUndoStage(engine);
+test.for(engines)("a run's effects are gone, byte for byte, in the engine %s", async (engine) => {
+  await using stage = await openUpkeep(engine);
+  await using twin = await openUpkeep(engine);
   await writeTwins(stage, twin, poisonedWrites(60));
   expect(await liveFiles(stage)).not.toEqual(await liveFiles(twin));
   const plan = await stage.runtime.upkeep.planUndo(alice, run);
@@ -33,8 +34,8 @@ test.for(["files", "memory"] as const)("a run's effects are gone, byte for byte,
 });
 
 test("undone versions belong to no run, and are trusted as what they put back, never more", async () => {
-  await using stage = await openUndoStage("memory");
-  const { upkeep } = stage.runtime;
+  await using stage = await openUpkeep("memory");
+  const { upkeep } = stage;
   const web = { ...alice, origin: { class: "tool_external", run: "earlier" } } as const;
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: web, input: upsert("b", "from a page") });
   await stage.write({ ctx: poisoned, input: upsert("a", "evil") }, { ctx: poisoned, input: upsert("b", "evil") });
@@ -51,8 +52,8 @@ test("undone versions belong to no run, and are trusted as what they put back, n
 });
 
 test("of two runs on one file, each can be undone after the other, and a time undoes both", async () => {
-  await using stage = await openUndoStage("memory");
-  const { upkeep } = stage.runtime;
+  await using stage = await openUpkeep("memory");
+  const { upkeep } = stage;
   const other = { ...alice, origin: { class: "tool_external", run: "other" } } as const;
   const body = async (): Promise<unknown> =>
     (await stage.runtime.call("ReadUserMemory", { name: "a" }, alice)) as unknown;
@@ -77,7 +78,7 @@ test("of two runs on one file, each can be undone after the other, and a time un
 });
 
 test("a source is undone in every family, in the folder and in the own store", async () => {
-  await using stage = await openUndoStage("files");
+  await using stage = await openUpkeep("files");
   const { runtime } = stage;
   const { upkeep } = runtime;
   const write = async (ctx: CallContext, text: string): Promise<void> => {
@@ -107,32 +108,10 @@ test("a source is undone in every family, in the folder and in the own store", a
   await expect(upkeep.undo(alice, { source: "elsewhere" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
 });
 
-test("calls during an undo lose nothing, and the undo loses nothing of them", async () => {
-  await using stage = await openUndoStage("files", { plugins: ["user-memory"], threadsMax: 2 });
-  const { upkeep } = stage.runtime;
-  await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: poisoned, input: upsert("a", "evil") });
-  await stage.write({ ctx: poisoned, input: upsert("made", "evil") });
-  const names = Array.from({ length: 30 }, (_, at) => `during-${at}`);
-  // Two agents, each with its next call as soon as it has an answer: the undo's own turns are between theirs.
-  const agents = [0, 1].map((agent) => {
-    const writes = names.filter((_, at) => at % 2 === agent);
-    return stage.write(...writes.map((name) => ({ ctx: honest, input: upsert(name, `honest ${name}`) })));
-  });
-  const [undone] = await Promise.all([upkeep.undo(alice, run), ...agents]);
-  expect(undone).toMatchObject({ restored: ["memory/a.md"], trashed: ["memory/made.md"] });
-  const files = await liveFiles(stage);
-  const lines = ["a", ...names].map((name) => `- [${name}](${name}.md) \u2014 says `);
-  const index = Buffer.from(files["memory/MEMORY.md"] ?? "", "latin1").toString();
-  expect(lines.filter((line) => !index.includes(line))).toEqual([]);
-  expect(index.split("\n")).toHaveLength(lines.length + 1);
-  expect(Object.keys(files)).toHaveLength(lines.length + 1);
-  expect(JSON.stringify(files)).not.toContain("evil");
-});
-
 test("a run is undone in a mounted folder, too, and only there if it has written only there", async () => {
   using mounted = temporaryFolder();
   const mounts = [{ userId: "alice", scope: "journal", dir: mounted.path }];
-  await using stage = await openUndoStage("files", { mounts });
+  await using stage = await openUpkeep("files", { mounts });
   const { runtime } = stage;
   await stage.write({ ctx: honest, input: upsert("a", "mine") });
   const write = async (ctx: CallContext, content: string): Promise<void> =>
@@ -154,9 +133,9 @@ const withoutSearchIndex = (files: Readonly<Record<string, string>>): Record<str
   Object.fromEntries(Object.entries(files).filter(([path]) => !path.startsWith("store/_.index/")));
 
 test("what a person has edited, removed or put in the way by hand since stays, and is named", async () => {
-  await using stage = await openUndoStage("files");
-  const { upkeep } = stage.runtime;
-  const memory = join(userFolder(stage.dataDir, "alice"), "memory");
+  await using stage = await openUpkeep("files");
+  const { upkeep } = stage;
+  const memory = join(stage.home(), "memory");
   for (const name of ["edited", "removed", "deleted", "remade"])
     await stage.write({ ctx: honest, input: upsert(name, "mine") });
   for (const name of ["edited", "removed"]) await stage.write({ ctx: poisoned, input: upsert(name, "evil") });
@@ -182,10 +161,10 @@ test("what a person has edited, removed or put in the way by hand since stays, a
 });
 
 test("what is no longer kept is named and stays, and so is a scope without a plugin", async () => {
-  await using stage = await openUndoStage("files", { plugins: ["user-memory"] });
+  await using stage = await openUpkeep("files", { plugins: ["user-memory"] });
   await stage.write({ ctx: honest, input: upsert("a", "mine") }, { ctx: poisoned, input: upsert("a", "evil") });
   await stage.runtime.close();
-  const history = join(userFolder(stage.dataDir, "alice"), ".memcell/history");
+  const history = join(stage.home(), ".memcell/history");
   for (const name of readdirSync(history)) if (name.startsWith("contents")) rmSync(join(history, name));
   await using next = await createRuntime({ dataDir: stage.dataDir, plugins: ["user-memory"], threadsMax: 1 });
   const left = [{ path: "memory/a.md", reason: "the content that it had before is no longer kept" }];
@@ -200,11 +179,48 @@ test("what is no longer kept is named and stays, and so is a scope without a plu
 });
 
 test("an undo of nothing, or of two things at once, is an error", async () => {
-  await using stage = await openUndoStage("memory");
-  const { upkeep } = stage.runtime;
+  await using stage = await openUpkeep("memory");
+  const { upkeep } = stage;
   for (const wrong of [{}, { run: "" }, { run: "a", source: "b" }, { since: new Date("none") }]) {
     expect(() => upkeep.undo(alice, wrong)).toThrow(TypeError);
   }
   await expect(upkeep.undo(alice, { run: "none" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   expect(await upkeep.undo(alice, { since: new Date(0) })).toMatchObject({ restored: [], trashed: [] });
+});
+
+test.for(engines)("%s: a run that has written all that there is leaves nothing", async (engine) => {
+  await using stage = await openUpkeep(engine);
+  const { upkeep } = stage;
+  await stage.write({ ctx: poisoned, input: upsert("a", "evil") }, { ctx: poisoned, input: upsert("b", "evil") });
+  await stage.write({ ctx: poisoned, input: { command: "create", path: "/memories/evil.md", content: "evil" } });
+  const plan = await upkeep.planUndo(alice, run);
+  expect(plan).toMatchObject({ trashed: ["memory/a.md", "memory/b.md", "store/evil.md"], left: [] });
+  expect(plan.derived).toContain("memory/MEMORY.md");
+  expect(await upkeep.undo(alice, run)).toEqual(plan);
+  expect(await liveFiles(stage)).toEqual({});
+  expect(await upkeep.inspect(alice)).toEqual([]);
+  // What somebody has added by then stays, with an index.
+  await stage.write({ ctx: poisoned, input: upsert("a", "evil") }, { ctx: honest, input: upsert("b", "mine") });
+  await upkeep.undo(alice, run);
+  expect(Object.keys(await liveFiles(stage))).toEqual(["memory/MEMORY.md", "memory/b.md"]);
+});
+
+test.for(engines)("%s: what the run or the source has waiting is rejected", async (engine) => {
+  await using stage = await openUpkeep(engine, { policy: trustingPolicy({}) });
+  const { runtime, upkeep } = stage;
+  const wait = async (name: string, ctx: CallContext): Promise<string> =>
+    waitingId(await runtime.call("UpdateUserMemory", upsert(name, "evil"), ctx));
+  const web: CallContext = { ...alice, origin: { class: "tool_external", run: "other" } };
+  const [first, other, second] = [await wait("a", poisoned), await wait("b", web), await wait("c", poisoned)];
+  const idsOf = async (): Promise<string[]> => (await upkeep.pending(alice)).map(({ id }) => id).toSorted();
+  const { waiting } = await upkeep.planUndo(alice, run);
+  expect(waiting.map(({ id }) => id).toSorted()).toEqual([first, second].toSorted());
+  expect(waiting.find(({ id }) => id === first)).toMatchObject({ tool: "UpdateUserMemory" });
+  expect(waiting.flatMap(({ paths }) => paths)).toEqual(expect.arrayContaining(["memory/a.md", "memory/c.md"]));
+  expect(await upkeep.planUndo(alice, { since: new Date(0) })).toMatchObject({ waiting: [] });
+  expect(await idsOf()).toEqual([first, other, second].toSorted());
+  expect(await upkeep.undo(alice, { source: "https://example.com/" })).toMatchObject({ trashed: [], waiting });
+  expect(await idsOf()).toEqual([other]);
+  expect(await upkeep.undo(alice, { run: "other" })).toMatchObject({ waiting: [{ id: other }] });
+  await expect(upkeep.undo(alice, { run: "other" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
 });

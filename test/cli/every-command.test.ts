@@ -1,0 +1,212 @@
+/**
+ * What each command does where something is in its way: a user or a folder that does not exist, a log that a server
+ * writes, or the setting `readOnly`. A command that only reads works wherever it can, and none makes what it misses.
+ */
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { delimiter, join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { Runtime } from "memcell";
+import { newEvent, RunHistory, userMessageData } from "memcell/run-history";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+
+import { auditLimits } from "../../shared/limits.ts";
+import { memcell } from "../stage/command.ts";
+import { readRecords } from "../stage/runtime.ts";
+import { shippedNames } from "../support/test-plugin.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { commandStage, errorOf } from "./command-stage.ts";
+
+const at = commandStage();
+const logFile = join(at.path, "log/audit.jsonl");
+const alice = { userId: "alice" };
+const fact = (name: string): object => ({ action: "upsert", name, type: "user", description: "d", body: "b" });
+
+/** In place of a server. */
+let server: Runtime;
+beforeAll(async () => {
+  const options = { dataDir: at.dataDir, plugins: shippedNames(), threadsMax: 1, auditLog: { file: logFile } };
+  server = await createRuntime(options);
+  for (const name of ["a", "gone"]) await server.call("UpdateUserMemory", fact(name), alice);
+  await server.call("UpdateUserMemory", { action: "delete", name: "gone" }, alice);
+  const event = newEvent(undefined, userMessageData({ message: "Hello" }));
+  await new RunHistory(server, alice).append("p", "r", [event]);
+  await server.stores(alice).grant("p");
+  await at.memcell("export", "--user", "alice", "alice.zip");
+});
+afterAll(async () => {
+  await server.close();
+  at[Symbol.dispose]();
+});
+
+const entriesOf = (code: string, ...commands: readonly (readonly string[])[]) =>
+  commands.map((args) => ({ args, code }));
+
+/** Each with the code of its error for a user of whom nothing is stored; none has one if it makes no difference. */
+const reading = [
+  ...entriesOf("ENTRY_NOT_FOUND", ["doctor"], ["doctor", "--json"], ["trash", "list"], ["history"], ["history", "a"]),
+  ...entriesOf("ENTRY_NOT_FOUND", ["trash", "list", "--json"], ["trash", "purge", "--older-than", "0s"]),
+  ...entriesOf("ENTRY_NOT_FOUND", ["diff", "a", "before", "1"], ["pending", "list"], ["undo", "--since", "1h"]),
+  ...entriesOf("ENTRY_NOT_FOUND", ["runs", "list"], ["runs", "show", "p", "r"], ["erase"], ["export", "again.zip"]),
+  ...entriesOf("", ["call", "ReadUserMemory", "--input", '{"name":"a"}'], ["index"], ["stores", "list"]),
+  ...entriesOf("", ["stores", "show"]),
+];
+
+/** Each with the code of its error under `readOnly`, and whether a user of whom nothing is stored is an error first. */
+const changing = [
+  { args: ["call", "UpdateUserMemory", "--input", JSON.stringify(fact("b"))], code: "TOOL_UNKNOWN", isOwners: false },
+  {
+    args: ["call", "memory", "--input", '{"command":"create","path":"a","content":"x"}'],
+    code: "INPUT_INVALID",
+    isOwners: false,
+  },
+  { args: ["doctor", "--fix"], code: "READ_ONLY", isOwners: true },
+  { args: ["trash", "restore", "gone"], code: "READ_ONLY", isOwners: true },
+  { args: ["trash", "purge", "--older-than", "0s", "--yes"], code: "READ_ONLY", isOwners: true },
+  { args: ["pending", "reject", "w-1"], code: "READ_ONLY", isOwners: true },
+  { args: ["restore", "a", "--version", "1"], code: "READ_ONLY", isOwners: true },
+  { args: ["undo", "--run", "r", "--yes"], code: "READ_ONLY", isOwners: true },
+  { args: ["erase", "--yes"], code: "READ_ONLY", isOwners: true },
+  { args: ["runs", "delete", "p", "r"], code: "TOOL_UNKNOWN", isOwners: false },
+  { args: ["stores", "grant", "bob"], code: "READ_ONLY", isOwners: false },
+  { args: ["stores", "revoke", "bob"], code: "READ_ONLY", isOwners: false },
+  { args: ["stores", "clear", "bob"], code: "TOOL_UNKNOWN", isOwners: false },
+  { args: ["import", "alice.zip"], code: "READ_ONLY", isOwners: false },
+  { args: ["import", "alice.zip", "--yes"], code: "READ_ONLY", isOwners: false },
+];
+
+describe("a user of whom nothing is stored", () => {
+  const ofOwners = [...reading.filter(({ code }) => code !== ""), ...changing.filter(({ isOwners }) => isOwners)];
+
+  test.for(ofOwners)("$args fails, names the user and makes nothing", async ({ args }) => {
+    const before = treeFingerprint(at.dataDir);
+    const ran = await at.memcell(...args, "--user", "nosuch");
+    expect(errorOf(ran)).toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    if (args[0] === "doctor") expect(ran.stdout).toContain(String.raw`nothing is stored of the user \"nosuch\"`);
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  });
+
+  test("is nobody unknown to a call, to its index and to its stores", async () => {
+    for (const args of [["index"], ["stores", "show"]]) {
+      expect(await at.memcell(...args, "--user", "bob")).toMatchObject({ status: 0 });
+    }
+    const call = ["call", "UpdateUserMemory", "--input", JSON.stringify(fact("tea")), "--user", "bob"];
+    expect(await at.memcell(...call)).toMatchObject({ status: 0 });
+    expect(await at.memcell("doctor", "--user", "bob")).toMatchObject({ status: 0, stdout: "1 user checked\n" });
+  });
+});
+
+const inNone = (...args: readonly string[]) => memcell([...args, "--data", "nosuchdir"], { cwd: at.path });
+
+describe("a folder that does not exist", () => {
+  test.for([["doctor"], ["doctor", "--user", "alice"], ["trash", "list", "--user", "alice"], ["erase", "--user", "a"]])(
+    "is named by %j, which does not make it",
+    async (args) => {
+      expect(errorOf(await inNone(...args))).toMatchObject({
+        code: "ENTRY_NOT_FOUND",
+        message: 'Cannot open the data folder "nosuchdir" (flag --data): it does not exist',
+      });
+      expect(existsSync(at.place("nosuchdir"))).toBe(false);
+    },
+  );
+
+  test("has an empty index of anybody; one in which nothing is stored has no user to check", async () => {
+    expect(await inNone("index", "--user", "bob")).toMatchObject({ status: 0, stdout: "" });
+    expect(existsSync(at.place("nosuchdir"))).toBe(false);
+    mkdirSync(at.place("empty"));
+    const { status, stdout } = await memcell(["doctor", "--data", "empty"], { cwd: at.path });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: "0 users checked: nothing is stored there\n" });
+  });
+});
+
+const logged = (...args: readonly string[]) =>
+  at.memcell(...args, "--user", "alice", "--audit-log", logFile, "--wait-ms", "100");
+
+describe("a log that a server writes", () => {
+  test("is not needed by what only reads", async () => {
+    const before = readRecords(logFile).length;
+    const others = [{ args: ["export", "logged.zip"] }, { args: ["import", "alice.zip"] }];
+    for (const { args } of [...reading.filter(({ args: [name] }) => name !== "call" && name !== "export"), ...others]) {
+      expect({ args, ...(await logged(...args)) }).toMatchObject({ args, status: 0 });
+    }
+    expect(readRecords(logFile)).toHaveLength(before);
+  });
+
+  test("keeps what would change something from it, which says what to do", async () => {
+    const before = treeFingerprint(at.dataDir);
+    for (const [name, option] of [
+      ["call", "--input"],
+      ["doctor", "--fix"],
+      ["trash", "--yes"],
+      ["erase", "--yes"],
+    ] as const) {
+      const { args } = changing.find((each) => each.args[0] === name && each.args.includes(option)) ?? { args: [] };
+      const { code, message } = errorOf(await logged(...args));
+      expect({ args, code }).toEqual({ args, code: "BUSY" });
+      expect(message).toMatch(/another runtime writes it, such as a server, .* \d+ ms; stop that one/);
+    }
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  });
+
+  test("is not waited for as long as a call", async () => {
+    const args = ["doctor", "--fix", "--user", "alice", "--audit-log", logFile];
+    const [, waitedMs] = / (\d+) ms; stop that one/.exec(errorOf(await at.memcell(...args)).message) ?? [];
+    expect(Number(waitedMs)).toBeGreaterThanOrEqual(auditLimits.openMs - 100);
+    expect(Number(waitedMs)).toBeLessThan(10_000);
+  });
+});
+
+/** A plan of a change is none of what only looks. */
+const isPlan = ({ args: [name] }: { readonly args: readonly string[] }) => name === "undo" || name === "erase";
+const toolsOf = (stdout: string) => (JSON.parse(stdout) as { readonly name: string }[]).map(({ name }) => name);
+
+describe("readOnly", () => {
+  const env = { ...process.env, MEMCELL_PLUGINS: shippedNames().join(delimiter) };
+  const readOnly = (args: readonly string[], more: NodeJS.ProcessEnv = {}) =>
+    memcell(args, { cwd: at.path, env: { ...env, ...more } });
+  const ofAlice = ["--user", "alice", "--data", at.dataDir, "--read-only"];
+
+  const looking = reading.filter((each) => !isPlan(each));
+
+  test.for(looking)("$args works and says on standard error what does not", async ({ args }) => {
+    const before = treeFingerprint(at.dataDir);
+    const name = args[0] === "export" ? ["export", "read-only.zip"] : args;
+    const { status, stderr } = await readOnly([...name, ...ofAlice]);
+    expect({ status, stderr }).toEqual({
+      status: 0,
+      stderr: expect.stringMatching(/^info read-only: nothing is changed, so these are not available: .*\n$/),
+    });
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  });
+
+  const plans = reading.filter(isPlan).map(({ args }) => ({ args, code: "READ_ONLY" }));
+
+  test.for([...changing, ...plans])("$args is $code", async ({ args, code }) => {
+    const before = treeFingerprint(at.dataDir);
+    const ran = await readOnly([...args, ...ofAlice]);
+    expect(errorOf(ran).code).toBe(code);
+    expect(ran.stdout).not.toContain(at.path);
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  });
+
+  test("leaves the tools that read, whether a flag, a variable or the config file says it", async () => {
+    writeFileSync(at.place("memcell.config.json"), JSON.stringify({ readOnly: true }), { mode: 0o600 });
+    const all = toolsOf((await readOnly(["tools", "--config", ".", "--no-read-only"])).stdout);
+    for (const { status, stdout } of [
+      await readOnly(["tools", "--read-only"]),
+      await readOnly(["tools"], { MEMCELL_READ_ONLY: "true" }),
+      await readOnly(["tools", "--config", "."]),
+    ]) {
+      const names = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory", "SearchUserMemory"];
+      expect({ status, names: toolsOf(stdout) }).toEqual({ status: 0, names });
+      expect(all).toEqual(expect.arrayContaining(names));
+    }
+    expect(all.length).toBeGreaterThan(6);
+  });
+
+  test("lets serve start on a folder that does not exist, and makes none", async () => {
+    const args = ["serve", "--user", "alice", "--data", "none", "--read-only"];
+    expect(await readOnly(args)).toMatchObject({ status: 0 });
+    expect(existsSync(at.place("none"))).toBe(false);
+  });
+});

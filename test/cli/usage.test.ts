@@ -1,0 +1,174 @@
+/** An invalid command line is exit code 2 and a sentence on standard error, before anything is opened. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+
+import { afterAll, expect, test } from "vitest";
+
+import { memcell } from "../stage/command.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
+const run = (...args: readonly string[]) => memcell(args, { cwd: folder.path });
+
+async function expectMistake(args: readonly string[], says: string): Promise<void> {
+  const { status, stdout, stderr } = await run(...args);
+  expect({ args, status, stdout }).toEqual({ args, status: 2, stdout: "" });
+  expect(stderr).toContain(says);
+  expect(existsSync(join(folder.path, "data"))).toBe(false);
+}
+
+test.for<readonly [args: readonly string[], says: string]>([
+  [[], "Exit codes:"],
+  [["remember"], 'no command "remember", allowed: call, index, '],
+  [["tools", "more"], 'unexpected argument "more"'],
+  [["index", "--user"], "argument missing"],
+  [["index", "--user", "alice", "--data", ""], 'data (flag --data) is ""'],
+  [["index", "--user", "alice", "--user", "bob"], "--user is given twice, allowed: once\n"],
+  [["index", "--user", "alice", "--data", "data", "--data=data"], "--data is given twice, allowed: once\n"],
+  [["serve", "--user", "alice", "--user", "bob"], "--user is given twice, allowed: once\n"],
+  [["config", "--config", "a", "--config", "b"], "--config is given twice, allowed: once\n"],
+  [["trash", "list", "--user", "--json"], "--user has no value before --json, allowed: --user=VALUE if"],
+  [["doctor", "alice"], 'unexpected argument "alice"'],
+  [["doctor", "--fix=no"], "--fix"],
+])("%j", async ([args, says]) => {
+  await expectMistake(args, says);
+});
+
+const alices: Readonly<Record<string, readonly (readonly [args: readonly string[], says: string])[]>> = {
+  call: [
+    [[], "missing required argument"],
+    [["ReadUserMemory", "--usr", "alice"], "unknown option"],
+    [["UpdateUserMemory", "--input", "{name: x}"], '--input is "{name: x}", allowed: a JSON object\n'],
+  ],
+  trash: [
+    [[], "missing required argument 'list|restore|purge'"],
+    [["burn"], 'no action "burn", allowed: list, restore, purge'],
+    [["restore"], "is missing"],
+    [["list", "more"], 'unexpected argument "more"'],
+    [["purge"], "--older-than is missing"],
+    [["purge", "--older-than", "yesterday"], '--older-than is "yesterday"'],
+    [["list", "--older-than", "3d"], "--older-than is for purge"],
+    [["restore", "a", "--dry-run"], "--dry-run is for purge"],
+    [["list", "--yes"], "--yes is for purge"],
+    [["list", "--scope", "memory"], "--scope is for restore"],
+    [["purge", "--older-than", "0s", "--yes", "--dry-run"], "--yes and --dry-run do not go together"],
+  ],
+  pending: [
+    [[], "missing required argument 'list|show|approve|reject'"],
+    [["allow"], 'no action "allow", allowed: list, show, approve, reject'],
+    [["show"], "the id of a write that waits is missing"],
+    [["list", "w-1"], 'unexpected argument "w-1"'],
+  ],
+  runs: [
+    [[], "list|show|delete"],
+    [["burn"], 'no action "burn", allowed: list, show, delete'],
+    [["list", "planner"], 'unexpected argument "planner"'],
+    [["list", "--last", "3"], "--last is for show"],
+    [["list", "--type", "thinking"], "--type is for show"],
+    [["show"], "the ids of the agent and of the run are missing"],
+    [["show", "planner"], "the id of the run is missing"],
+    [["show", "planner", "run-1", "more"], 'unexpected argument "more"'],
+    [["show", "planner", "run-1", "--agent", "a"], "--agent is for list"],
+    [["show", "planner", "run-1", "--last", "0"], '--last is "0", allowed: a whole number from 1'],
+    [["show", "planner", "run-1", "--last", "2x"], '--last is "2x"'],
+    [["show", "planner", "run-1", "--type", "chat"], '--type is "chat", allowed: user_message, '],
+    [["delete", "planner"], "the id of the run is missing"],
+    [["delete", "planner", "run-1", "--json"], "--json is for list and show"],
+  ],
+  stores: [
+    [["show", "planner"], 'unexpected argument "planner"'],
+    [["grant"], "the grantee is missing"],
+    [["grant", "bob", "--level", "owner"], "allowed: search, read, readwrite"],
+    [["grant", "bob", "--expires-in", "soon"], "--expires-in"],
+    [["grant", "bob", "--expires-in", "0s"], '--expires-in is "0s", allowed: more than 0'],
+    [["grant", "a/b"], 'the grantee is "a/b", allowed: the id of a store'],
+    [["revoke", "7B0A3C52-6D0E-4F4E-9C61-3F5B1C9A2D10"], "the grantee is"],
+    [["leave"], "the store is missing"],
+    [["leave", "alice"], 'the store is "alice", allowed: the id of a store'],
+    [["revoke", "bob", "--level", "read"], "--level is for grant"],
+    [["open"], "allowed: list, show, grant, revoke, clear"],
+  ],
+  undo: [
+    [[], "none of --run, --source and --since are given, allowed: one"],
+    [["--run", "bad", "--since", "2h"], "2 of --run, --source and --since are given, allowed: one"],
+    [["--since", "yesterday"], '--since is "yesterday"'],
+  ],
+  diff: [
+    [["editor", "before"], '"before" needs the number of a version after it'],
+    [["editor", "first"], '"first"'],
+  ],
+  restore: [
+    [["editor"], "--version"],
+    [["editor", "--version", "0"], '"0"'],
+  ],
+  export: [
+    [[], "missing required argument"],
+    [[""], "is empty"],
+    [["a", "b"], 'unexpected argument "b"'],
+    [["a", "--force"], "unknown option '--force'"],
+  ],
+  import: [
+    [[], "missing required argument"],
+    [[""], "is empty"],
+    [["a", "b"], 'unexpected argument "b"'],
+    [["a", "--force"], "unknown option '--force'"],
+    [["a", "--scope", ""], "--scope is empty"],
+  ],
+  erase: [
+    [["alice"], 'unexpected argument "alice"'],
+    [["--yes=no"], "--yes"],
+    [["--export", ""], "--export is empty"],
+    [["--force"], "unknown option '--force'"],
+    [["--scope", "memory"], "unknown option '--scope'"],
+  ],
+};
+
+test.for(Object.entries(alices))("%s for a user", async ([name, lines]) => {
+  // Whatever is opened first would refuse this plugin.
+  for (const [args, says] of lines) await expectMistake([name, ...args, "--user", "alice", "--plugin", "none"], says);
+});
+
+/** The commands that need a user, each complete but for the user. */
+const ofUsers: Record<string, readonly string[]> = {
+  call: ["ReadUserMemory", "--input", '{"name":"x"}'],
+  index: [],
+  trash: ["list"],
+  pending: ["list"],
+  history: [],
+  diff: ["x", "1"],
+  restore: ["x", "--version", "1"],
+  undo: ["--run", "r"],
+  runs: ["list"],
+  stores: ["list"],
+  export: ["eve.zip"],
+  import: ["eve.zip"],
+  erase: ["--yes"],
+};
+
+test("a missing, an empty or an invalid user", async () => {
+  for (const [name, rest] of Object.entries(ofUsers)) {
+    await expectMistake([name, ...rest], `memcell ${name}: required option '--user <ID>' not specified`);
+    await expectMistake([name, ...rest, "--user", ""], `memcell ${name}: --user is empty`);
+    await expectMistake([name, ...rest, "--user", "../eve"], '--user is "../eve", allowed: 1 to 128 bytes');
+  }
+});
+
+test("every command has a help with examples, which says if it needs a user, and those of settings name --policy", async () => {
+  const help = (await run("--help")).stdout;
+  const names = Array.from(help.matchAll(/^ {2}([a-z]+(?: verify)?) {2,}/gm), ([, name = ""]) => name);
+  const needing: string[] = [];
+  const governed: string[] = [];
+  for (const name of names) {
+    const { status, stdout } = await run(...name.split(" "), "--help");
+    expect({ name, status, stdout }).toEqual({
+      name,
+      status: 0,
+      stdout: expect.stringMatching(/Examples:\n {2}\S*memcell|Examples:\n {2}\S+ memcell/) as string,
+    });
+    if (/--user <ID>[^-]*\(required\)/.test(stdout)) needing.push(name);
+    if (/^ {2}--policy <PATH> /m.test(stdout)) governed.push(name);
+  }
+  expect(needing).toEqual(Object.keys(ofUsers));
+  expect(governed).toEqual(expect.arrayContaining([...needing, "tools", "doctor", "serve", "audit"]));
+});

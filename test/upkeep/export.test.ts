@@ -1,0 +1,146 @@
+/** `upkeep.export`: all of a memory as bytes of one moment, and a list of what it leaves out. */
+import { execFileSync } from "node:child_process";
+import { linkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime } from "memcell";
+import type { MemoryFile, Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { asTexts, entryText, indexLine } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { alice, bob, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
+
+test("returns what tools and people wrote, and the trash, byte for byte, file by file, and changes nothing", async () => {
+  await using at = await openUpkeep();
+  for (const input of [upsert("a", "line\r\n--- \n\n", "d"), upsert("b", "gone"), remove("b")]) {
+    await at.write({ ctx: alice, input });
+  }
+  writeFileSync(join(at.home(), "memory/bytes.md"), Buffer.from([0xff, 0xfe, 0x00, 0x0a]));
+  at.put({ "memory/marked.md": "\uFEFFby hand\r\n" });
+  const before = treeFingerprint(at.home());
+  const told: string[] = [];
+  const onProgress = (done: number, all: number): void => void told.push(`${done} of ${all}`);
+  const { files, leftOut } = await at.upkeep.export(alice, { onProgress });
+  expect(leftOut).toEqual([]);
+  expect(told).toEqual(files.map((_, done) => `${done + 1} of ${files.length}`));
+  const texts = asTexts(files);
+  expect(Object.keys(texts).map((path) => `memory/${path}`)).toEqual(Object.keys(at.files()));
+  expect(texts["bytes.md"]).toBe("\u00ff\u00fe\0\n");
+  expect(texts["marked.md"]).toBe("\u00ef\u00bb\u00bfby hand\r\n");
+  expect(texts["a.md"]).toBe(at.files()["memory/a.md"]);
+  expect(Object.keys(texts).filter((path) => path.startsWith("trash/b."))).toHaveLength(1);
+  expect(treeFingerprint(at.home())).toEqual(before);
+});
+
+test("a user without files gets an empty export and no folder", async () => {
+  await using at = await openUpkeep();
+  for (const scopes of [undefined, ["journal"]]) {
+    expect(await at.upkeep.export(alice, { ...(scopes && { scopes }) })).toEqual({ files: [], leftOut: [] });
+  }
+  expect(at.users()).toEqual([]);
+  await expect(at.upkeep.export({ userId: "../bob" })).rejects.toMatchObject({ code: "USER_INVALID" });
+});
+
+test("links, pipes, huge files, hard links and strange names are left out and reported, without opening them", async () => {
+  await using at = await openUpkeep();
+  at.put({ "memory/a.md": entryText("a"), "memory/MEMORY.md": indexLine("a"), "memory/.git/config": "x" });
+  at.put({ "memory/secret.md": entryText("secret") }, "bob");
+  const [memory, bobs] = [join(at.home(), "memory"), join(at.home("bob"), "memory")];
+  symlinkSync(join(bobs, "secret.md"), join(memory, "link.md"));
+  symlinkSync(bobs, join(memory, "trash"));
+  linkSync(join(bobs, "secret.md"), join(memory, "second.md"));
+  execFileSync("mkfifo", [join(memory, "pipe.md")]);
+  writeFileSync(join(memory, "giant.md"), "");
+  truncateSync(join(memory, "giant.md"), 2 ** 32);
+  writeFileSync(join(memory, "two\nlines.md"), "x");
+  const { files, leftOut } = await at.upkeep.export(alice);
+  expect(files.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md"]);
+  expect(leftOut.map(({ scope, path, reason }) => [`${scope}/${path}`, reason])).toEqual([
+    ["memory/.git", "its name is not a valid memory path"],
+    ["memory/giant.md", "it is 4294967296 bytes, at most 2097152 allowed"],
+    ["memory/link.md", "a link is in its place"],
+    ["memory/pipe.md", "it is not a regular file"],
+    ["memory/second.md", "it has 2 names on the disk, only 1 is allowed"],
+    ["memory/trash", "a link is in its place"],
+    ["memory/two\nlines.md", "its name is not a valid memory path"],
+  ]);
+});
+
+test("what is too much at once is refused before anything is read, and can be exported scope by scope", async () => {
+  await using at = await openUpkeep();
+  const fill = (scope: string, count: number, userId: string): void => {
+    const names = Array.from({ length: count }, (_, each) => `${scope}/trash/x${each}.md`);
+    at.put(Object.fromEntries(names.map((name) => [name, ""])), userId);
+    for (const name of names) truncateSync(join(at.home(userId), name), 2 ** 21);
+  };
+  for (const scope of ["journal", "memory", "notes"]) fill(scope, 23, "alice");
+  fill("memory", 65, "bob");
+  const cannot = "Cannot export the memory: ";
+  await expect(at.upkeep.export(bob)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: `${cannot}it has 136314880 bytes, at most 134217728 allowed; "memcell trash purge" empties its trash`,
+  });
+  await expect(at.upkeep.export(alice)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: `${cannot}it has 144703488 bytes, at most 134217728 allowed at once: name some of its scopes ("scopes", or --scope)`,
+  });
+  const { files } = await at.upkeep.export(alice, { scopes: ["notes", "memory"] });
+  expect(new Set(files.map(({ scope }) => scope))).toEqual(new Set(["memory", "notes"]));
+  expect(files).toHaveLength(46);
+  await expect(at.upkeep.export(alice, { scopes: ["memory", "jurnal"] })).rejects.toMatchObject({
+    code: "INPUT_INVALID",
+    message: `${cannot}scope is "jurnal", allowed: journal, memory, notes, runs, store`,
+  });
+});
+
+test("no plugin is called, however low the policy's limit on inputs is", async () => {
+  const plugins = [shippedPlugin("user-memory")];
+  await using at = await openUpkeep("files", { plugins, policy: policyFor(plugins, { inputBytes: 4096 }) });
+  const names = Array.from({ length: 150 }, (_, each) => `some-name-of-an-entry-${each}`);
+  const entries = Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)]));
+  at.put(entries);
+  const { files } = await at.upkeep.export(alice);
+  expect(files).toHaveLength(150);
+  expect(await at.upkeep.import(bob, files)).toMatchObject({ leftOut: [], refused: [] });
+  expect(at.files("bob")).toMatchObject(entries);
+});
+
+test("is of one moment while others write: index and entries agree in every export", async () => {
+  await using at = await openUpkeep("files", { threadsMax: 2 });
+  // A second runtime writes, as another process would: only the user's lock keeps it out.
+  await using writer = await createRuntime({ dataDir: at.dataDir, threadsMax: 1, durability: "relaxed" });
+  const kept = Array.from({ length: 100 }, (_, each) => `kept-${each}`);
+  await at.upkeep.import(
+    alice,
+    kept.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
+  );
+  const states = new Set<string>();
+  const looking = (async () => {
+    for (let count = 0; count < 15; count++) {
+      const { files } = await at.upkeep.export(alice);
+      expect(linesOf(files)).toEqual(entriesOf(files));
+      states.add(JSON.stringify(asTexts(files)));
+    }
+    return "over" as const;
+  })();
+  for (let count = 0; (await Promise.race([looking, rewrite(writer, count)])) !== "over"; count++);
+  await looking;
+  expect(states.size).toBeGreaterThan(1);
+});
+
+async function rewrite(runtime: Runtime, count: number): Promise<void> {
+  const name = `n${count % 7}`;
+  expect(await runtime.call("UpdateUserMemory", upsert(name, `${count}`), alice)).toMatchObject({ ok: true });
+  if (count % 3 === 0) await runtime.call("UpdateUserMemory", remove(name), alice);
+}
+
+const entriesOf = (files: readonly MemoryFile[]): string[] =>
+  files.map(({ path }) => path).filter((path) => path !== "MEMORY.md" && !path.startsWith("trash/"));
+
+function linesOf(files: readonly MemoryFile[]): string[] {
+  const index = asTexts(files)["MEMORY.md"] ?? "";
+  return Array.from(index.matchAll(/^- \[.*?\]\((.*?)\)/gm), ([, path = ""]) => path).toSorted();
+}
