@@ -23,25 +23,6 @@ export interface Asked {
   readonly windowMs: number;
 }
 
-export const entriesCount = 40;
-
-/** Lets users call in this process, each one call after the other. */
-export function measuredCalls(usersCount: number, windowMs: number, call: (user: number) => unknown): Promise<Done> {
-  return measured(async () => {
-    const startMs = performance.now();
-    const each = async (user: number): Promise<number[]> => {
-      const times: number[] = [];
-      while (performance.now() - startMs < windowMs) {
-        const beganMs = performance.now();
-        await call(user);
-        times.push(performance.now() - beganMs);
-      }
-      return times;
-    };
-    return (await Promise.all(Array.from({ length: usersCount }, (_, user) => each(user)))).flat();
-  });
-}
-
 /** `work` returns the time of each call. */
 export async function measured(work: () => Promise<number[]>): Promise<Done> {
   const [before, startMs] = [processorMs(), performance.now()];
