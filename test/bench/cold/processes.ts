@@ -27,6 +27,7 @@ async function residentMb(threadsMax: number): Promise<number> {
   };
   // Two users for each thread, so that none waits for work.
   await Promise.all(Array.from({ length: threadsMax * 2 }, (_, at) => callOften(`user-${at}`)));
-  if (startedCount !== threadsMax) throw new Error(`${startedCount} threads were started, not ${threadsMax}`);
+  // More, if calls waited for the disk so long that a thread went to sleep.
+  if (startedCount < threadsMax) throw new Error(`${startedCount} threads were started, not ${threadsMax}`);
   return process.memoryUsage.rss() / 1e6;
 }
