@@ -27,7 +27,7 @@ export function printNoise({ machine, noise, rounds }: Results): void {
   printTable("Noise", ["work", "median", "p99", "rounds' medians"], rows);
 }
 
-export function printTable(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void {
+function printTable(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): void {
   console.log(`\n**${title}**\n`);
   console.log(`| ${heads.join(" | ")} |\n|${heads.map(() => "---|").join("")}`);
   for (const cells of rows) console.log(`| ${cells.join(" | ")} |`);

@@ -84,7 +84,7 @@ async function oneRound(
   return samples;
 }
 
-export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
     .map((item) => ({ item, place: random() }))
     .toSorted((a, b) => a.place - b.place)
