@@ -41,3 +41,9 @@ export function writtenTime(epochMs: number): string {
 export function withoutTimes(text: string): string {
   return text.replaceAll(/^(<!-- agentool-memory: at=)\S+/gm, "$1…");
 }
+
+/** A block as both tools write it. */
+export function blockOf(key: string, content: string, at: string, tags: readonly string[] = []): string {
+  const named = tags.length === 0 ? "" : ` tags=${tags.join("|")}`;
+  return `### ${key}\n\n${escaped(content)}\n\n<!-- agentool-memory: at=${at}${named} -->\n\n`;
+}

@@ -2,21 +2,22 @@
  * Random calls and hand edits on both sides, each in its own folder. After each step both give the same answer and show
  * the same blocks. They may differ only by the holes that memcell closes: those calls are translated for agentool.
  */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { firstHidden } from "../../shared/hidden-text.ts";
+import { isLong } from "../stage/seed.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { trimmed } from "./block-text.ts";
 import { Comparison } from "./compare-answers.ts";
 import { randomEdit } from "./hand-edits.ts";
 import { randomCall } from "./random-calls.ts";
 import type { RandomCall } from "./random-calls.ts";
+import { useStage } from "./stage.ts";
 import type { Answer, Ask } from "./stage.ts";
-import { useStage } from "./use-stage.ts";
 
 const stageFor = useStage();
 const steps = 300;
-const everything = { tool: "memory_search", params: { query: "", limit: 100 } } as const;
+const everything = { query: "", limit: 100 };
 
 /** The parameters for agentool, or the code with which only memcell must answer. */
 type Translated = { readonly params: object } | { readonly code: string };
@@ -53,50 +54,41 @@ async function translated(call: RandomCall, agentool: Ask, comparison: Compariso
   return { params: { ...params, tags: present.data["tags"] } };
 }
 
-describe("the same calls and edits on both sides", () => {
-  test.for(Array.from({ length: process.env["TEST_LONG"] ? 40 : 4 }, (_, at) => at + 1))(
-    `seed %i: ${steps} steps`,
-    async (seed, context) => {
-      const stage = stageFor(context);
-      const [theirs, ours] = [stage.newUser(), stage.newUser()];
-      const [agentool, memcell] = [stage.agentool(theirs), stage.memcell(ours)];
-      const comparison = new Comparison();
-      const random = seededRandom(seed);
-      let day = Date.UTC(2026, 0, 1);
+const seeds = Array.from({ length: isLong ? 40 : 4 }, (_, at) => at + 1);
 
-      const expectSame = (their: Answer, our: Answer, what: string): void => {
-        expect(our, what).toEqual(comparison.expected(their, our));
-      };
-      for (let step = 0; step < steps; step++) {
-        if (random() < 0.1) {
-          const edit = randomEdit(random);
-          for (const user of [theirs, ours]) edit.apply(stage.journal(user));
-          const seen = `seed ${seed}, step ${step}: ${edit.what}`;
-          expectSame(
-            await agentool(everything.tool, everything.params),
-            await memcell(everything.tool, everything.params),
-            seen,
-          );
-          continue;
-        }
-        const call = randomCall(random, seed % 2 === 0 ? 0.3 : 0.03);
-        const what = `seed ${seed}, step ${step}: ${call.tool} ${JSON.stringify(call.params)}`;
-        const asked = await translated(call, agentool, comparison);
-        const their = "code" in asked ? asked : await agentool(call.tool, asked.params);
-        day = dayOf(their) ?? day;
-        // agentool uses the machine's clock. memcell's clock has the same day, and advances a second with each step.
-        stage.clock.epochMs = day + step * 1000;
-        expectSame(their, await memcell(call.tool, call.params), what);
-        const seen = `${what}: what is seen then`;
-        expectSame(
-          await agentool(everything.tool, everything.params),
-          await memcell(everything.tool, everything.params),
-          seen,
-        );
-      }
-      await context.annotate(JSON.stringify(comparison.counts));
-    },
-  );
+test.for(seeds)(`the same calls and edits on both sides, seed %i: ${steps} steps`, async (seed, context) => {
+  const stage = stageFor(context);
+  const [theirs, ours] = [stage.fresh(), stage.fresh()];
+  const comparison = new Comparison();
+  const random = seededRandom(seed);
+  let day = Date.UTC(2026, 0, 1);
+
+  const expectSame = (their: Answer, our: Answer, what: string): void =>
+    expect(our, what).toEqual(comparison.expected(their, our));
+  const expectSameSeen = async (what: string): Promise<void> =>
+    expectSame(
+      await theirs.agentool("memory_search", everything),
+      await ours.memcell("memory_search", everything),
+      `${what}: what is seen then`,
+    );
+  for (let step = 0; step < steps; step++) {
+    if (random() < 0.1) {
+      const edit = randomEdit(random);
+      for (const { journal } of [theirs, ours]) edit.apply(journal);
+      await expectSameSeen(`seed ${seed}, step ${step}: ${edit.what}`);
+      continue;
+    }
+    const call = randomCall(random, seed % 2 === 0 ? 0.3 : 0.03);
+    const what = `seed ${seed}, step ${step}: ${call.tool} ${JSON.stringify(call.params)}`;
+    const asked = await translated(call, theirs.agentool, comparison);
+    const their = "code" in asked ? asked : await theirs.agentool(call.tool, asked.params);
+    day = dayOf(their) ?? day;
+    // agentool uses the machine's clock. memcell's clock has the same day, and advances a second with each step.
+    stage.clock.epochMs = day + step * 1000;
+    expectSame(their, await ours.memcell(call.tool, call.params), what);
+    await expectSameSeen(what);
+  }
+  await context.annotate(JSON.stringify(comparison.counts));
 });
 
 function dayOf(answer: Answer): number | null {

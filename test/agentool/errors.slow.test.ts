@@ -7,10 +7,8 @@ import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { LineHost } from "../polyglot/line-host.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { preparePeer } from "./prepare-peer.ts";
-import { dataOf } from "./stage.ts";
+import { dataOf, useStage } from "./stage.ts";
 import type { Ask, Stage, Tool } from "./stage.ts";
-import { useStage } from "./use-stage.ts";
 
 const stageFor = useStage();
 
@@ -104,11 +102,11 @@ function titled<Row extends readonly unknown[]>(row: Row): [title: string, row: 
 
 /** A journal for each side, with the same entry. */
 async function bothSides(stage: Stage): Promise<{ agentool: Ask; memcell: Ask }> {
-  const [theirs, ours] = [stage.newUser(), stage.newUser()];
-  for (const user of [theirs, ours]) {
-    dataOf(await stage.agentool(user)("memory_write", { key: "there", content: "hello", tags: ["a"] }));
+  const [theirs, ours] = [stage.fresh(), stage.fresh()];
+  for (const { agentool } of [theirs, ours]) {
+    dataOf(await agentool("memory_write", { key: "there", content: "hello", tags: ["a"] }));
   }
-  return { agentool: stage.agentool(theirs), memcell: stage.memcell(ours) };
+  return { agentool: theirs.agentool, memcell: ours.memcell };
 }
 
 describe("a call that fails", () => {
@@ -133,21 +131,20 @@ test.for(forgiven.map(titled))("%s: succeeds on both sides", async ([, [tool, pa
 });
 
 test("the peer answers what its README shows", async (context) => {
-  stageFor(context);
-  const peer = await preparePeer();
+  const { program } = stageFor(context);
   using folder = temporaryFolder();
-  await using host = new LineHost({ command: "program" in peer ? peer.program : "", args: [folder.path, "journal"] });
+  await using host = new LineHost({ command: program, args: [folder.path, "journal"] });
   const shown = blocksIn(textOf("test/agentool/README.md")).find(({ text }) => text.startsWith("→"))?.text ?? "";
   const [, sent = "", answer = ""] = /^→ (.*)\n← (.*)$/.exec(shown) ?? [];
   expect(await host.ask(JSON.parse(sent) as object)).toEqual(JSON.parse(answer));
 });
 
 test("a missing folder is an empty memory, and reading does not create it", async (context) => {
-  const stage = stageFor(context);
-  for (const ask of [stage.agentool("nobody"), stage.memcell("nobody")]) {
+  const { agentool, memcell, journal } = stageFor(context).fresh();
+  for (const ask of [agentool, memcell]) {
     expect(await ask("memory_read", { key: "x" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
     expect(await ask("memory_update", { key: "x", content: "y" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
     expect(await ask("memory_search", { query: "" })).toEqual({ success: true, data: { results: [] } });
   }
-  expect(existsSync(stage.journal("nobody"))).toBe(false);
+  expect(existsSync(journal)).toBe(false);
 });

@@ -1,33 +1,17 @@
 /** The holes that memcell closes and its other intended differences, each with both answers. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { withoutTimes } from "./block-text.ts";
-import { dataOf, shownBlocks } from "./stage.ts";
-import type { Ask, Stage } from "./stage.ts";
-import { useStage } from "./use-stage.ts";
+import { blockOf, withoutTimes } from "./block-text.ts";
+import { dataOf, readBlock, shownBlocks, useStage } from "./stage.ts";
+import type { Ask } from "./stage.ts";
 
 const stageFor = useStage();
 
-function withFiles(
-  stage: Stage,
-  files: Readonly<Record<string, string | Buffer>>,
-): { agentool: Ask; memcell: Ask; journal: string } {
-  const user = stage.newUser();
-  const journal = stage.journal(user);
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(journal, path)), { recursive: true });
-    writeFileSync(join(journal, path), content);
-  }
-  return { agentool: stage.agentool(user), memcell: stage.memcell(user), journal };
-}
-
-const block = (key: string, content: string, at: string): string =>
-  `### ${key}\n\n${content}\n\n<!-- agentool-memory: at=${at} -->\n\n`;
-
-const contentOf = async (ask: Ask, key = "k"): Promise<unknown> => dataOf(await ask("memory_read", { key }))["content"];
+const old = "2020-01-01T00:00:00+00:00";
+const contentsOf = async (ask: Ask): Promise<string[]> => (await shownBlocks(ask)).map(({ content }) => content);
 const keysOf = async (ask: Ask): Promise<string[]> => (await shownBlocks(ask)).map(({ key }) => key);
 
 describe("the newer of two times", () => {
@@ -38,12 +22,14 @@ describe("the newer of two times", () => {
     ["a text that is no time", "yesterday", "2026-01-01T00:00:00+00:00"],
     ["a text of digits", "99999", "2026-01-01T00:00:00+00:00"],
   ])("%s: agentool compares the text, memcell the time", async ([, newerAsText = "", newerAsTime = ""], context) => {
-    const files = { "MEMORY.md": block("k", "by text", newerAsText) + block("k", "by time", newerAsTime) };
-    const { agentool, memcell } = withFiles(stageFor(context), files);
-    expect([await contentOf(agentool), await contentOf(memcell)]).toEqual(["by text", "by time"]);
-    const [theirs, ours] = [await shownBlocks(agentool), await shownBlocks(memcell)];
-    expect(theirs.map(({ content }) => content)).toEqual(["by text", "by time"]);
-    expect(ours.map(({ content }) => content)).toEqual(["by time", "by text"]);
+    const files = { "MEMORY.md": blockOf("k", "by text", newerAsText) + blockOf("k", "by time", newerAsTime) };
+    const { agentool, memcell } = stageFor(context).fresh(files);
+    expect(await readBlock(agentool)).toMatchObject({ content: "by text" });
+    expect(await readBlock(memcell)).toMatchObject({ content: "by time" });
+    expect([await contentsOf(agentool), await contentsOf(memcell)]).toEqual([
+      ["by text", "by time"],
+      ["by time", "by text"],
+    ]);
   });
 
   test.for([
@@ -53,11 +39,11 @@ describe("the newer of two times", () => {
     ["nanoseconds", "2026-01-01T00:00:00.123456790+00:00", "2026-01-01T00:00:00.123456789+00:00"],
     ["with and without a fraction", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
   ])("%s: both agree", async ([, newer = "", older = ""], context) => {
-    const { agentool, memcell } = withFiles(stageFor(context), {
-      "a.md": block("k", "newer", newer),
-      "b.md": block("k", "older", older),
+    const { agentool, memcell } = stageFor(context).fresh({
+      "a.md": blockOf("k", "newer", newer),
+      "b.md": blockOf("k", "older", older),
     });
-    expect([await contentOf(agentool), await contentOf(memcell)]).toEqual(["newer", "newer"]);
+    for (const ask of [agentool, memcell]) expect(await readBlock(ask)).toMatchObject({ content: "newer" });
     expect(await shownBlocks(memcell)).toEqual(await shownBlocks(agentool));
   });
 });
@@ -67,27 +53,21 @@ test("an update without tags: agentool clears them, memcell keeps them", async (
     ["agentool", []],
     ["memcell", ["a", "b"]],
   ] as const) {
-    const { [name]: ask } = withFiles(stageFor(context), {});
+    const { [name]: ask } = stageFor(context).fresh();
     dataOf(await ask("memory_write", { key: "k", content: "x", tags: ["a", "b"] }));
     dataOf(await ask("memory_update", { key: "k", content: "y" }));
-    expect(dataOf(await ask("memory_read", { key: "k" }))["tags"]).toEqual(tags);
+    expect((await readBlock(ask))["tags"]).toEqual(tags);
   }
 });
 
 test("an update: agentool forgets when the block was first written, memcell does not", async (context) => {
   const stage = stageFor(context);
-  const { agentool, memcell } = withFiles(stage, { "a.md": block("k", "x", "2020-01-01T00:00:00.5+00:00") });
+  const { agentool, memcell } = stage.fresh({ "a.md": blockOf("k", "x", "2020-01-01T00:00:00.5+00:00") });
   stage.clock.epochMs = Date.UTC(2026, 0, 1);
   dataOf(await memcell("memory_update", { key: "k", content: "y" }));
   const [created, updated] = ["2020-01-01T00:00:00.5+00:00", "2026-01-01T00:00:00+00:00"];
-  expect(dataOf(await memcell("memory_read", { key: "k" }))).toMatchObject({
-    created_at: created,
-    updated_at: updated,
-  });
-  expect(dataOf(await agentool("memory_read", { key: "k" }))).toMatchObject({
-    created_at: updated,
-    updated_at: updated,
-  });
+  expect(await readBlock(memcell)).toMatchObject({ created_at: created, updated_at: updated });
+  expect(await readBlock(agentool)).toMatchObject({ created_at: updated, updated_at: updated });
 });
 
 test("many updates: agentool's file grows by a line with each, but memcell's does not", async (context) => {
@@ -95,7 +75,7 @@ test("many updates: agentool's file grows by a line with each, but memcell's doe
     ["agentool", "\n\n\n"],
     ["memcell", ""],
   ] as const) {
-    const { [name]: ask, journal } = withFiles(stageFor(context), {});
+    const { [name]: ask, journal } = stageFor(context).fresh();
     dataOf(await ask("memory_write", { key: "k", content: "x", target: "summary" }));
     for (let time = 0; time < 3; time++) dataOf(await ask("memory_update", { key: "k", content: "x" }));
     const text = withoutTimes(readFileSync(join(journal, "MEMORY.md"), "utf8"));
@@ -105,22 +85,19 @@ test("many updates: agentool's file grows by a line with each, but memcell's doe
 });
 
 test("memcell trusts its own line in a content that agentool has written", async (context) => {
-  const { agentool, memcell } = withFiles(stageFor(context), {});
+  const { agentool, memcell } = stageFor(context).fresh();
   const meta = "<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->";
   const content = `\\### a\n${meta}\n<!-- memcell: created=2019-01-01T00:00:00+00:00 escaped -->`;
   dataOf(await agentool("memory_write", { key: "k", content }));
   const times = { updated_at: "2020-01-01T00:00:00+00:00" };
-  const [theirs, ours] = [
-    dataOf(await agentool("memory_read", { key: "k" })),
-    dataOf(await memcell("memory_read", { key: "k" })),
-  ];
+  const [theirs, ours] = [await readBlock(agentool), await readBlock(memcell)];
   expect(theirs).toMatchObject({ ...times, content: "\\### a", created_at: times.updated_at });
   expect(ours).toMatchObject({ ...times, content: "### a", created_at: "2019-01-01T00:00:00+00:00" });
 });
 
 test("a file that is not text: every call of agentool fails, but memcell leaves the file out", async (context) => {
-  const files = { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00"), "notes/b.md": Buffer.from([0x66, 0xff, 0x0a]) };
-  const { agentool, memcell } = withFiles(stageFor(context), files);
+  const files = { "a.md": blockOf("k", "x", old), "notes/b.md": Buffer.from([0x66, 0xff, 0x0a]) };
+  const { agentool, memcell } = stageFor(context).fresh(files);
   for (const [tool, params] of [
     ["memory_read", { key: "k" }],
     ["memory_search", { query: "" }],
@@ -134,8 +111,8 @@ test("a file that is not text: every call of agentool fails, but memcell leaves 
 
 test("a link to a file: agentool follows it out of the workspace, but memcell does not", async (context) => {
   const stage = stageFor(context);
-  const outside = withFiles(stage, { "secret.md": block("secret", "x", "2020-01-01T00:00:00+00:00") });
-  const { agentool, memcell, journal } = withFiles(stage, { "a.md": block("k", "x", "2020-01-01T00:00:00+00:00") });
+  const outside = stage.fresh({ "secret.md": blockOf("secret", "x", old) });
+  const { agentool, memcell, journal } = stage.fresh({ "a.md": blockOf("k", "x", old) });
   symlinkSync(join(outside.journal, "secret.md"), join(journal, "b.md"));
   expect([await keysOf(agentool), await keysOf(memcell)]).toEqual([["k", "secret"], ["k"]]);
 });
@@ -143,8 +120,8 @@ test("a link to a file: agentool follows it out of the workspace, but memcell do
 test.for(["trash/a.md", "with space.md", ".hidden/a.md", "ünicode.md", ".md"])(
   "a file named %s: agentool reads it, but memcell does not",
   async (path, context) => {
-    const { agentool, memcell } = withFiles(stageFor(context), {
-      [path]: block("k", "x", "2020-01-01T00:00:00+00:00"),
+    const { agentool, memcell } = stageFor(context).fresh({
+      [path]: blockOf("k", "x", old),
     });
     expect(await memcell("memory_read", { key: "k" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
     // In Rust, a name that is only ".md" has no extension.
@@ -153,7 +130,7 @@ test.for(["trash/a.md", "with space.md", ".hidden/a.md", "ünicode.md", ".md"])(
 );
 
 test("the tags of a search: agentool uses them as they are, but memcell trims them", async (context) => {
-  const { agentool, memcell } = withFiles(stageFor(context), {});
+  const { agentool, memcell } = stageFor(context).fresh();
   dataOf(await agentool("memory_write", { key: "k", content: "x", tags: ["a"] }));
   for (const tags of [[" a "], [""]]) {
     expect(dataOf(await agentool("memory_search", { query: "", tags }))["results"]).toEqual([]);

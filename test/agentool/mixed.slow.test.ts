@@ -1,15 +1,14 @@
 /** Both tools in turn on one folder: each reads the blocks that the other has written. */
-import { readFileSync, writeFileSync, mkdirSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { seededRandom } from "../support/seeded-random.ts";
-import { escaped, normalised, trimmed } from "./block-text.ts";
+import { blockOf, escaped, normalised, trimmed } from "./block-text.ts";
 import { pick, randomCall } from "./random-calls.ts";
-import { dataOf, shownBlocks } from "./stage.ts";
-import type { Ask, Stage } from "./stage.ts";
-import { useStage } from "./use-stage.ts";
+import { dataOf, readBlock, shownBlocks, useStage } from "./stage.ts";
+import type { Both } from "./stage.ts";
 
 const stageFor = useStage();
 const steps = 200;
@@ -23,8 +22,11 @@ interface Known {
   written: string;
 }
 
-async function expectKnown(stage: Stage, user: string, known: ReadonlyMap<string, Known>, what: string): Promise<void> {
-  const [agentool, memcell] = [stage.agentool(user), stage.memcell(user)];
+async function expectKnown(
+  { agentool, memcell }: Both,
+  known: ReadonlyMap<string, Known>,
+  what: string,
+): Promise<void> {
   const [theirs, ours] = [await shownBlocks(agentool), await shownBlocks(memcell)];
   const shown = ours.map((block) => ({ ...block, content: known.get(block.key)?.written }));
   expect(theirs, what).toEqual(shown);
@@ -32,23 +34,23 @@ async function expectKnown(stage: Stage, user: string, known: ReadonlyMap<string
   for (const { key, content, tags } of ours) {
     const expected = known.get(key);
     expect({ key, content, tags }, what).toEqual({ key, content: expected?.content, tags: expected?.tags });
-    const [their, our] = [
-      dataOf(await agentool("memory_read", { key })),
-      dataOf(await memcell("memory_read", { key })),
-    ];
+    const [their, our] = [await readBlock(agentool, key), await readBlock(memcell, key)];
     expect(our, what).toMatchObject({ content, tags, updated_at: their["updated_at"], created_at: expected?.created });
   }
 }
 
-test.for([1, 2])(`both tools agree on one folder after ${steps} calls in turn, seed %i`, async (seed, context) => {
+test.for([
+  { seed: 1, folder: "a user's folder", isMounted: false },
+  { seed: 2, folder: "the mounted memory folder of a workspace", isMounted: true },
+])(`both tools agree on $folder after ${steps} calls in turn, seed $seed`, async ({ seed, isMounted }, context) => {
   const stage = stageFor(context);
-  const user = stage.newUser();
+  const both = isMounted ? stage.workspace : stage.fresh();
   stage.clock.epochMs = null;
   const random = seededRandom(seed);
   const known = new Map<string, Known>();
   for (let step = 0; step < steps; step++) {
     const isOurs = random() < 0.5;
-    const ask: Ask = isOurs ? stage.memcell(user) : stage.agentool(user);
+    const ask = isOurs ? both.memcell : both.agentool;
     const { tool, params } = randomCall(random, isOurs ? 0.3 : 0);
     const what = `seed ${seed}, step ${step}: ${isOurs ? "memcell" : "agentool"} ${tool} ${JSON.stringify(params)}`;
     const { tags: givenTags, ...rest } = params;
@@ -58,51 +60,36 @@ test.for([1, 2])(`both tools agree on one folder after ${steps} calls in turn, s
     const { key, content } = params as { key: string; content: string };
     if ("code" in answer || (tool !== "memory_write" && tool !== "memory_update")) continue;
     const name = trimmed(key);
-    const at = String(dataOf(await stage.agentool(user)("memory_read", { key: name }))["updated_at"]);
-    const before = known.get(name);
+    const at = String((await readBlock(both.agentool, name))["updated_at"]);
+    const old = known.get(name);
     const isKept = isOurs && tool === "memory_update";
     known.set(name, {
       content: normalised(content),
-      tags: tags ?? (isKept ? (before?.tags ?? []) : []),
-      created: isKept ? (before?.created ?? "") : at,
+      tags: tags ?? (isKept ? (old?.tags ?? []) : []),
+      created: isKept ? (old?.created ?? "") : at,
       written: normalised(isOurs ? escaped(content) : content),
     });
-    await expectKnown(stage, user, known, what);
+    await expectKnown(both, known, what);
   }
   expect(known.size).toBeGreaterThan(5);
 });
 
-/** A journal with one hand-written file. */
-function journalOf(stage: Stage, text: string): { user: string; read: () => string } {
-  const user = stage.newUser();
-  const file = join(stage.journal(user), "MEMORY.md");
-  mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, text);
-  return { user, read: () => readFileSync(file, "utf8") };
-}
-
-const blockText = (key: string, content: string): string =>
-  `### ${key}\n\n${content}\n\n<!-- agentool-memory: at=2020-01-01T00:00:00+00:00 -->\n`;
+const before = blockOf("before", "\\### kept", "2020-01-01T00:00:00+00:00");
+const between = blockOf("between", "x", "2020-01-01T00:00:00+00:00");
 
 /** agentool's update leaves memcell's line behind in the block's old place. */
-test("the line of a block that agentool has replaced does not apply to the block before it", async (context) => {
-  const stage = stageFor(context);
-  // The text lacks the empty line that both tools leave at the end of a file.
-  const { user, read } = journalOf(stage, blockText("before", "\\### kept"));
-  const before = await stage.memcell(user)("memory_read", { key: "before" });
-  dataOf(await stage.memcell(user)("memory_write", { key: "k", content: "### forging", target: "summary" }));
-  dataOf(await stage.memcell(user)("memory_update", { key: "k", content: "### forging" }));
-  dataOf(await stage.agentool(user)("memory_update", { key: "k", content: "replaced" }));
-  expect(await stage.memcell(user)("memory_read", { key: "before" }), read()).toEqual(before);
-  expect(await stage.agentool(user)("memory_read", { key: "before" })).toEqual(before);
-});
-
-test("the line does not apply to an earlier block when the block between is removed", async (context) => {
-  const stage = stageFor(context);
-  const { user, read } = journalOf(stage, blockText("before", "\\### kept") + blockText("between", "x") + "\n");
-  const before = await stage.memcell(user)("memory_read", { key: "before" });
-  dataOf(await stage.memcell(user)("memory_write", { key: "k", content: "### forging", target: "summary" }));
-  dataOf(await stage.agentool(user)("memory_update", { key: "k", content: "replaced" }));
-  dataOf(await stage.memcell(user)("memory_update", { key: "between", content: "y" }));
-  expect(await stage.memcell(user)("memory_read", { key: "before" }), read()).toEqual(before);
+test.for([
+  // The first text lacks the empty line that both tools leave at the end of a file.
+  { what: "the block that agentool has replaced", text: before.slice(0, -1), updated: "k" },
+  { what: "that block, and the one between is removed", text: before + between, updated: "between" },
+])("the line of $what does not apply to the block before it", async ({ text, updated }, context) => {
+  const { agentool, memcell, journal } = stageFor(context).fresh({ "MEMORY.md": text });
+  const read = await readBlock(memcell, "before");
+  dataOf(await memcell("memory_write", { key: "k", content: "### forging", target: "summary" }));
+  if (updated === "k") dataOf(await memcell("memory_update", { key: "k", content: "### forging" }));
+  dataOf(await agentool("memory_update", { key: "k", content: "replaced" }));
+  if (updated !== "k") dataOf(await memcell("memory_update", { key: updated, content: "y" }));
+  const seen = readFileSync(join(journal, "MEMORY.md"), "utf8");
+  for (const ask of [memcell, agentool])
+    expect(await readBlock(ask, "before"), seen).toMatchObject({ content: read["content"] });
 });

@@ -1,33 +1,17 @@
 /** memcell, then agentool, update a year of agentool's files: only the named blocks change. */
-import { mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { blockOf } from "./block-text.ts";
 import { plainSamples } from "./samples.ts";
-import { dataOf } from "./stage.ts";
-import type { Ask, Stage } from "./stage.ts";
-import { useStage } from "./use-stage.ts";
+import { dataOf, readBlock, useStage } from "./stage.ts";
+import type { Ask } from "./stage.ts";
 
 const stageFor = useStage();
 const daysInYear = 365;
 const contents = plainSamples.map(({ content }) => content).filter(({ length }) => length < 1000);
-
-/** Returns a function that gives agentool's bytes of a block with another key, content and time. */
-async function blockMaker(stage: Stage): Promise<(key: string, content: string, at: string) => string> {
-  const user = stage.newUser();
-  const ask = stage.agentool(user);
-  const texts = new Map<string, string>();
-  for (const content of new Set(contents)) {
-    dataOf(await ask("memory_write", { key: `KEY${texts.size}`, content, tags: ["a", "b"], target: "summary" }));
-    const file = readFileSync(join(stage.journal(user), "MEMORY.md"), "utf8");
-    texts.set(content, file.slice(file.lastIndexOf(`### KEY${texts.size}\n`)));
-  }
-  return (key, content, at) =>
-    (texts.get(content) ?? "")
-      .replace(/^### KEY\d+\n/, () => `### ${key}\n`)
-      .replace(/at=\S+ tags=a\|b -->\n\n$/, () => `at=${at} tags=a|b -->\n\n`);
-}
 
 const stray: Readonly<Record<string, string>> = {
   "notes.md": "# Notes\n\nNo block here.\r\n\r\n## Another\n\ttext  \n",
@@ -36,37 +20,29 @@ const stray: Readonly<Record<string, string>> = {
   "readme.txt": "### not scanned\n",
 };
 
-async function yearOf(stage: Stage, user: string): Promise<void> {
-  const block = await blockMaker(stage);
-  const write = (path: string, text: string): void => {
-    mkdirSync(dirname(join(stage.journal(user), path)), { recursive: true });
-    writeFileSync(join(stage.journal(user), path), text);
-  };
-  for (let day = 0; day < daysInYear; day++) {
+const block = (key: string, content: string, at: string): string => blockOf(key, content, at, ["a", "b"]);
+
+/** A year of files, in the bytes that `samples.slow.test.ts` shows to be agentool's. */
+function yearOfFiles(): Record<string, string> {
+  const days = Array.from({ length: daysInYear }, (_, day): [path: string, text: string] => {
     const date = new Date(Date.UTC(2025, 0, 1 + day)).toISOString().slice(0, 10);
-    const blocks = [0, 1, 2].map((hour) =>
-      block(
-        `day ${day}.${hour}`,
-        contents[(day * 3 + hour) % contents.length] ?? "",
-        `${date}T0${hour}:00:00.123456789+00:00`,
-      ),
-    );
-    write(`${date.replaceAll("-", "/")}.md`, blocks.join(""));
-  }
-  const lines = [
+    const blocks = [0, 1, 2].map((hour) => {
+      const content = contents[(day * 3 + hour) % contents.length] ?? "";
+      return block(`day ${day}.${hour}`, content, `${date}T0${hour}:00:00.123456789+00:00`);
+    });
+    return [`${date.replaceAll("-", "/")}.md`, blocks.join("")];
+  });
+  const curated = [
     "# Memory\n\nCurated.\n\n",
     block("day 7.0", "hello", "2025-12-31T00:00:00+00:00"),
     block("name", "hello", "2025-12-30T00:00:00+00:00"),
   ];
-  write("MEMORY.md", lines.join(""));
-  for (const [path, text] of Object.entries(stray)) write(path, text);
+  return { ...Object.fromEntries(days), "MEMORY.md": curated.join(""), ...stray };
 }
 
-function filesOf(stage: Stage, user: string): Record<string, string> {
-  const journal = stage.journal(user);
-  const paths = readdirSync(journal, { recursive: true, encoding: "utf8" }).filter((path) =>
-    statSync(join(journal, path)).isFile(),
-  );
+function filesIn(journal: string): Record<string, string> {
+  const names = readdirSync(journal, { recursive: true, encoding: "utf8" });
+  const paths = names.filter((path) => statSync(join(journal, path)).isFile());
   return Object.fromEntries(paths.toSorted().map((path) => [path, readFileSync(join(journal, path), "latin1")]));
 }
 
@@ -82,28 +58,23 @@ async function update(ask: Ask, key: string, content: string): Promise<string> {
 
 test("only the named blocks change in a year of files", async (context) => {
   const stage = stageFor(context);
-  const user = stage.newUser();
   stage.clock.epochMs = null;
-  await yearOf(stage, user);
-  const [agentool, memcell] = [stage.agentool(user), stage.memcell(user)];
+  const { agentool, memcell, journal } = stage.fresh(yearOfFiles());
   const named = ["day 0.0", "day 31.1", "day 31.2", "day 7.0", "name", "by hand", "crlf", "day 364.2"];
-  const before = filesOf(stage, user);
+  const before = filesIn(journal);
   const changed = new Set<string>();
   for (const key of named) changed.add(await update(memcell, key, `new text of ${key}\n### and a heading`));
   changed.add(String(dataOf(await memcell("memory_write", { key: "new", content: "x", target: "summary" }))["path"]));
   changed.add(String(dataOf(await memcell("memory_write", { key: "new today", content: "x" }))["path"]));
-  const between = filesOf(stage, user);
+  const between = filesIn(journal);
   expectOthersKept({ before, after: between, changed, keys: [...named, "new", "new today"] });
 
   // Then agentool updates memcell's blocks.
   for (const key of named.slice(0, 4)) await update(agentool, key, `newer text of ${key}`);
-  const after = filesOf(stage, user);
+  const after = filesIn(journal);
   expectOthersKept({ before: between, after, changed, keys: named.slice(0, 4), asKept: withoutLeavings });
   for (const key of [...named, "day 0.1", "day 100.0", "day 31.0", "new"]) {
-    const [theirs, ours] = [
-      dataOf(await agentool("memory_read", { key })),
-      dataOf(await memcell("memory_read", { key })),
-    ];
+    const [theirs, ours] = [await readBlock(agentool, key), await readBlock(memcell, key)];
     const { created_at: _theirs, content: written, ...their } = theirs;
     const { created_at: _ours, content, ...our } = ours;
     expect(our).toEqual(their);

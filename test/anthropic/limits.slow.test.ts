@@ -3,14 +3,20 @@ import { createHash } from "node:crypto";
 
 import { expect, test } from "vitest";
 
-import { create, insert, remove, rename, view } from "./case.ts";
-import { fillByHand, putByHand } from "./fill-by-hand.ts";
-import { MemcellInTest } from "./two-tools.ts";
+import { create, insert, remove, rename, useMemcell, view } from "./tools.ts";
+import type { MemcellTool } from "./tools.ts";
+
+const newUser = useMemcell();
+
+/** Puts the files `p/0000.md`, `p/0001.md` and so on. */
+async function fill(tool: MemcellTool, count: number, text: string): Promise<void> {
+  const names = Array.from({ length: count }, (_, at) => `p/${String(at).padStart(4, "0")}.md`);
+  await tool.put(Object.fromEntries(names.map((name) => [name, text])));
+}
 
 test("a full memory takes no further file, but everything else is done", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await fillByHand(memcell, 1000, "text");
+  const tool = newUser();
+  await fill(tool, 1000, "text");
   const listing = (await tool.run(view("/memories"))).split("\n");
   expect(listing).toHaveLength(1003);
   expect(listing[1]).toBe("3.9K\t/memories");
@@ -22,9 +28,8 @@ test("a full memory takes no further file, but everything else is done", async (
 });
 
 test("a directory of 300 files is renamed and deleted", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await fillByHand(memcell, 300, "text");
+  const tool = newUser();
+  await fill(tool, 300, "text");
   expect(await tool.run(rename("/memories/p", "/memories/q"))).toBe("Successfully renamed /memories/p to /memories/q");
   const lines = (await tool.run(view("/memories"))).split("\n");
   expect(lines.filter((line) => line.startsWith("4B\t/memories/q/"))).toHaveLength(300);
@@ -34,9 +39,9 @@ test("a directory of 300 files is renamed and deleted", async () => {
 });
 
 test("a memory of 64 MiB is listed", async () => {
-  await using memcell = await MemcellInTest.open();
-  await fillByHand(memcell, 1000, "x".repeat(67_108));
-  const listing = (await memcell.of("alice").run(view("/memories"))).split("\n");
+  const tool = newUser();
+  await fill(tool, 1000, "x".repeat(67_108));
+  const listing = (await tool.run(view("/memories"))).split("\n");
   expect(listing[1]).toBe("64.0M\t/memories");
   expect(listing.filter((line) => line.startsWith("65.5K\t/memories/p/"))).toHaveLength(1000);
 });
@@ -45,12 +50,12 @@ test("a memory of 64 MiB is listed", async () => {
 const place = (key: string): string => `_.x/${createHash("sha256").update(key).digest("hex")}.md`;
 
 test("if a listing does not fit into an answer, the rest is counted", async () => {
-  await using memcell = await MemcellInTest.open();
-  const [own] = await memcell.runtime.stores({ userId: "alice" }).list();
+  const tool = newUser();
+  const owner = await tool.storeId();
   const keys = Array.from({ length: 900 }, (_, at) => `${String(at).padStart(4, "0")}${"日".repeat(196)}`);
-  const file = (key: string): string => `---\nkey: "${key}"\nowner: ${own?.id}\n---\n1`;
-  await putByHand(memcell, Object.fromEntries(keys.map((key) => [place(key), file(key)])));
-  const lines = (await memcell.of("alice").run(view("/memories"))).split("\n");
+  const file = (key: string): string => `---\nkey: "${key}"\nowner: ${owner}\n---\n1`;
+  await tool.put(Object.fromEntries(keys.map((key) => [place(key), file(key)])));
+  const lines = (await tool.run(view("/memories"))).split("\n");
   const shown = lines.filter((line) => line.startsWith("1B\t/memories/"));
   expect(shown[0]).toBe(`1B\t/memories/${keys[0]}`);
   expect(lines.at(-1)).toBe(`[${900 - shown.length} more: view a directory of them]`);

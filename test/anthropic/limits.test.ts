@@ -1,12 +1,12 @@
-/** The largest texts and inputs: every command still ends with an answer, and changes all or nothing. */
+/** The largest texts and inputs, and commands at once: every command ends with an answer, and changes all or nothing. */
 import { expect, test } from "vitest";
 
-import { create, rename, replace, view } from "./case.ts";
-import { MemcellInTest } from "./two-tools.ts";
+import { create, insert, remove, rename, replace, shown, useMemcell, view } from "./tools.ts";
+
+const newUser = useMemcell();
 
 test("a rename that one file cannot follow moves none", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
+  const tool = newUser();
   const long = "k".repeat(190);
   await tool.run(create("/memories/p/short", "1"));
   await tool.run(create(`/memories/p/${long}`, "2"));
@@ -23,8 +23,7 @@ test.for([
   { name: "quotes", letter: '"', count: 102_400 },
   { name: "wide characters", letter: "日", count: 34_133 },
 ])("a view of the largest text of $name fits into an answer", async ({ letter, count }) => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
+  const tool = newUser();
   const text = letter.repeat(count);
   expect(await tool.run(create("/memories/a", text))).toMatch(/^File created/);
   for (const command of [view("/memories/a"), view("/memories/a", 1, -1)]) {
@@ -33,8 +32,7 @@ test.for([
 });
 
 test("errors about large inputs fit into an answer", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
+  const tool = newUser();
   await tool.run(create("/memories/a", "1\n".repeat(51_200)));
   expect(await tool.run(replace("/memories/a", "\u0001".repeat(80_000), ""))).toBe(
     `✗ No replacement was performed, old_str \`${"\u0001".repeat(2000)}…\` did not appear verbatim in /memories/a.`,
@@ -46,4 +44,46 @@ test("errors about large inputs fit into an answer", async () => {
   expect(await tool.run(view(`/${"\n".repeat(80_000)}`))).toMatch(
     /^✗ Path must start with \/memories, got: ".{200,}…"$/,
   );
+});
+
+const places = Array.from({ length: 10 }, (_, at) => String(at));
+
+test("of 10 inserts at once, none is lost", async () => {
+  const tool = newUser();
+  await tool.run(create("/memories/a", "head\n"));
+  const answers = await Promise.all(places.map((line) => tool.run(insert("/memories/a", 1, line))));
+  expect(new Set(answers)).toEqual(new Set(["The file /memories/a has been edited."]));
+  const lines = (await tool.files())["a"]?.split("\n") ?? [];
+  expect(lines.toSorted()).toEqual(["", ...places, "head"]);
+});
+
+test("of 10 creations of one file, one succeeds, and its text is the file's", async () => {
+  const tool = newUser();
+  const answers = await Promise.all(places.map((text) => tool.run(create("/memories/a", text))));
+  const winners = places.filter((_, at) => answers[at] === "File created successfully at: /memories/a");
+  expect(winners).toHaveLength(1);
+  expect(answers.filter((answer) => answer === "✗ File /memories/a already exists")).toHaveLength(9);
+  expect(await tool.files()).toEqual({ a: winners[0] });
+});
+
+test("of renames, edits and a deletion at once, each is whole", async () => {
+  const tool = newUser();
+  for (const name of places) await tool.run(create(`/memories/p/${name}`, "old"));
+  const [renamed, edited, deleted] = await Promise.all([
+    tool.run(rename("/memories/p", "/memories/q")),
+    tool.run(replace("/memories/q/3", "old", "new")),
+    tool.run(remove("/memories/p")),
+  ]);
+  expect(renamed).toBe("Successfully renamed /memories/p to /memories/q");
+  expect(edited).toMatch(/^The memory file has been edited\./);
+  expect(deleted).toBe("✗ The path /memories/p does not exist");
+  expect(await tool.run(view("/memories/q/3"))).toBe(shown("/memories/q/3", "     1\tnew"));
+  expect(Object.keys(await tool.files())).toHaveLength(10);
+});
+
+test("users have a memory each", async () => {
+  const users = places.map(() => newUser());
+  await Promise.all(users.map((tool, at) => tool.run(create("/memories/a", `of ${at}`))));
+  const files = await Promise.all(users.map((tool) => tool.files()));
+  expect(files).toEqual(places.map((name) => ({ a: `of ${name}` })));
 });

@@ -2,31 +2,16 @@
 import { readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { create, insert, listed, missing, remove, rename, replace, shown, view } from "./case.ts";
-import { entriesFolder, putByHand } from "./fill-by-hand.ts";
-import { MemcellInTest } from "./two-tools.ts";
+import { create, insert, listed, missing, remove, rename, replace, shown, useMemcell, view } from "./tools.ts";
 
-const alice = { userId: "alice" };
-const bob = { userId: "bob" };
-
-/** By the tool `memory`. */
-async function remember(runtime: Runtime, ctx: typeof alice, input: Record<string, unknown>): Promise<unknown> {
-  const result = await runtime.call("memory", input, ctx);
-  if (!result.ok) throw new Error(result.error.message);
-  return result.data;
-}
-
-async function storeId(runtime: Runtime, ctx: typeof alice): Promise<string> {
-  return (await runtime.stores(ctx).list())[0]?.id ?? "";
-}
+let epochMs = Date.parse("2026-01-01T00:00:00Z");
+const newUser = useMemcell({ clock: () => epochMs });
 
 test("a value that is no text is shown as JSON, moved and deleted, but not edited", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await remember(memcell.runtime, alice, { command: "create", path: "/memories/list", content: [1, { a: "é" }] });
+  const tool = newUser();
+  await tool.remember({ command: "create", path: "/memories/list", content: [1, { a: "é" }] });
   const noText = "✗ Cannot edit /memories/list: its content is JSON (array), not text. Delete it and create it again.";
   expect(await tool.run(view("/memories/list"))).toBe(shown("/memories/list", '     1\t[1,{"a":"é"}]'));
   expect(await tool.run(view("/memories"))).toBe(listed("/memories", "14B\t/memories", "14B\t/memories/list"));
@@ -38,10 +23,9 @@ test("a value that is no text is shown as JSON, moved and deleted, but not edite
 });
 
 test("an encrypted value is seen to be there", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  const id = await storeId(memcell.runtime, alice);
-  await putByHand(memcell, { "s_.md": `---\nkey: "s"\nowner: ${id}\nencrypted: true\n---\nc2VjcmV0` });
+  const tool = newUser();
+  const id = await tool.storeId();
+  await tool.put({ "s_.md": `---\nkey: "s"\nowner: ${id}\nencrypted: true\n---\nc2VjcmV0` });
   const said = [view("/memories"), view("/memories/s"), replace("/memories/s", "c2", ""), create("/memories/s", "x")];
   const answers = await Promise.all(said.map((command) => tool.run(command)));
   expect(answers).toEqual([
@@ -56,18 +40,16 @@ test("an encrypted value is seen to be there", async () => {
 });
 
 test("an edit and a rename keep when an entry ends, and what a person has noted in it", async () => {
-  let epochMs = Date.parse("2026-01-01T00:00:00Z");
-  await using memcell = await MemcellInTest.open({ clock: () => epochMs });
-  const tool = memcell.of("alice");
-  await remember(memcell.runtime, alice, { command: "create", path: "/memories/a", content: "1\n2", ttl: 60 });
-  const file = join(await entriesFolder(memcell), "a_.md");
+  const tool = newUser();
+  await tool.remember({ command: "create", path: "/memories/a", content: "1\n2", ttl: 60 });
+  const file = join(await tool.folder(), "a_.md");
   writeFileSync(file, readFileSync(file, "utf8").replace("encrypted: false\n", "encrypted: false\nmood: good\n"));
 
   await tool.run(replace("/memories/a", "1", "one"));
   await tool.run(insert("/memories/a", 1, "more"));
   await tool.run(rename("/memories/a", "/memories/p/b"));
   await tool.run(rename("/memories/p", "/memories/q"));
-  const moved = readFileSync(join(await entriesFolder(memcell), "q", "b_.md"), "utf8");
+  const moved = readFileSync(join(await tool.folder(), "q", "b_.md"), "utf8");
   expect(moved).toContain("expires: '2026-01-01T00:01:00.000Z'\n");
   expect(moved).toContain("created: '2026-01-01T00:00:00.000Z'\n");
   expect(moved).toContain("mood: good\n");
@@ -84,15 +66,13 @@ test("an edit and a rename keep when an entry ends, and what a person has noted 
 const refused = (path: string): string => `✗ Cannot change ${path}: another agent has created it, only its creator can`;
 
 test("what another agent has created is shown and never changed", async () => {
-  await using memcell = await MemcellInTest.open();
-  const { runtime } = memcell;
-  const tool = memcell.of("alice");
-  await runtime.stores(alice).grant("bob", { level: "readwrite" });
-  const [ours, theirs] = [await storeId(runtime, alice), await storeId(runtime, bob)];
+  const [tool, bob] = [newUser(), newUser()];
+  await tool.stores.grant(bob.userId, { level: "readwrite" });
+  const [ours, theirs] = [await tool.storeId(), await bob.storeId()];
   for (const key of ["p/bob", "p/both"]) {
-    await remember(runtime, bob, { command: "create", path: `/memories/shared/${ours}/${key}`, content: "of bob" });
+    await bob.remember({ command: "create", path: `/memories/shared/${ours}/${key}`, content: "of bob" });
   }
-  await remember(runtime, alice, { command: "create", path: "/memories/p/both", content: "of alice" });
+  await tool.remember({ command: "create", path: "/memories/p/both", content: "of alice" });
   await tool.run(create("/memories/p/alice", "1"));
 
   const byBob = `Another agent, ${theirs}, has created a file at this path.\n`;
@@ -126,10 +106,9 @@ test("what another agent has created is shown and never changed", async () => {
 });
 
 test("a key that is a file and a directory is both: a slash at the end is the directory", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await remember(memcell.runtime, alice, { command: "create", path: "/memories/a", content: "1" });
-  await remember(memcell.runtime, alice, { command: "create", path: "/memories/a/b", content: "22" });
+  const tool = newUser();
+  await tool.remember({ command: "create", path: "/memories/a", content: "1" });
+  await tool.remember({ command: "create", path: "/memories/a/b", content: "22" });
   expect(await tool.run(view("/memories"))).toBe(
     listed("/memories", "3B\t/memories", "1B\t/memories/a", "2B\t/memories/a/", "2B\t/memories/a/b"),
   );
@@ -140,10 +119,9 @@ test("a key that is a file and a directory is both: a slash at the end is the di
 });
 
 test("entries of programs are not there", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await memcell.runtime.stores(alice).setInternal(null, "p/secret", "hidden");
-  await memcell.runtime.stores(alice).setInternal(null, "p/other", "hidden", { namespace: "n" });
+  const tool = newUser();
+  await tool.stores.setInternal(null, "p/secret", "hidden");
+  await tool.stores.setInternal(null, "p/other", "hidden", { namespace: "n" });
   expect(await tool.run(view("/memories"))).toBe(listed("/memories", "0B\t/memories"));
   for (const command of [view("/memories/p"), view("/memories/p/secret"), replace("/memories/p/other", "h", "x")]) {
     expect(await tool.run(command)).toMatch(/^✗ The path \/memories\/p\S* does not exist/);
@@ -151,14 +129,13 @@ test("entries of programs are not there", async () => {
   expect(await tool.run(remove("/memories/p/secret"))).toBe("✗ The path /memories/p/secret does not exist");
   expect(await tool.run(create("/memories/p/secret", "mine"))).toBe("File created successfully at: /memories/p/secret");
   expect(await tool.run(remove("/memories/p"))).toBe("Successfully deleted /memories/p");
-  expect(await memcell.runtime.stores(alice).getInternal(null, "p/secret")).toBe("hidden");
+  expect(await tool.stores.getInternal(null, "p/secret")).toBe("hidden");
 });
 
 test("a link is no file", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await putByHand(memcell, { "real.md": "text" });
-  const folder = await entriesFolder(memcell);
+  const tool = newUser();
+  await tool.put({ "real.md": "text" });
+  const folder = await tool.folder();
   symlinkSync("real.md", join(folder, "link.md"));
   symlinkSync(dirname(folder), join(folder, "up"));
   expect(await tool.run(view("/memories"))).toBe(listed("/memories", "4B\t/memories", "4B\t/memories/real.md"));
@@ -167,15 +144,14 @@ test("a link is no file", async () => {
   const answer = await tool.run(create("/memories/link.md", "x"));
   expect(answer).toMatch(/^✗ Cannot write \/memories\/link\.md/);
   expect(await tool.run(create("/memories/up/x.md", "x"))).toMatch(/^✗ /);
-  expect(answer).not.toContain(memcell.dataDir);
+  expect(answer).not.toContain(folder);
   expect(readFileSync(join(folder, "real.md"), "utf8")).toBe("text");
   expect(readdirSync(folder).toSorted()).toEqual(["link.md", "real.md", "up"]);
 });
 
 test("a text that a person has written can have more lines than the tool numbers", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
-  await putByHand(memcell, { "many.md": "\n".repeat(1_000_000), "long.md": "é".repeat(200_000) });
+  const tool = newUser();
+  await tool.put({ "many.md": "\n".repeat(1_000_000), "long.md": "é".repeat(200_000) });
   expect(await tool.run(view("/memories/many.md"))).toBe(
     "✗ File /memories/many.md exceeds maximum line limit of 999,999 lines.",
   );
@@ -189,10 +165,9 @@ test("a text that a person has written can have more lines than the tool numbers
 });
 
 test("the tool memory searches what is there, and nothing that was there", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
+  const tool = newUser();
   const found = async (query: string): Promise<string[]> => {
-    const { results } = (await remember(memcell.runtime, alice, { command: "search", query })) as {
+    const { results } = (await tool.remember({ command: "search", query })) as {
       readonly results: readonly { readonly path: string }[];
     };
     return results.map(({ path }) => path).toSorted((a, b) => a.localeCompare(b));
@@ -210,13 +185,12 @@ test("the tool memory searches what is there, and nothing that was there", async
 });
 
 test("deleted files are in the trash, and a file made again does not overwrite them", async () => {
-  await using memcell = await MemcellInTest.open();
-  const tool = memcell.of("alice");
+  const tool = newUser();
   for (const text of ["first", "second"]) {
     await tool.run(create("/memories/p/a.md", text));
     await tool.run(remove("/memories/p"));
   }
-  const trash = join(await entriesFolder(memcell), "trash", "p");
+  const trash = join(await tool.folder(), "trash", "p");
   const kept = readdirSync(trash).map((name) => readFileSync(join(trash, name), "utf8").split("---\n").at(-1));
   expect(new Set(kept)).toEqual(new Set(["first", "second"]));
 });

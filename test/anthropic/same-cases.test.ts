@@ -1,5 +1,5 @@
 /** The same commands, to memcell and to the SDK's local implementation: the same answers, but for the named traps. */
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { tableBelow } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
@@ -9,23 +9,19 @@ import { editCases } from "./cases/edit.ts";
 import { moveCases } from "./cases/move.ts";
 import { pathCases } from "./cases/paths.ts";
 import { viewCases } from "./cases/view.ts";
+import { localTool, useMemcell } from "./tools.ts";
 import { traps } from "./traps.ts";
 import type { Trap } from "./traps.ts";
-import { MemcellInTest, localTool } from "./two-tools.ts";
 
 const cases: readonly Case[] = [...viewCases, ...editCases, ...moveCases, ...pathCases];
 
-/** Those that `own-store.test.ts` and `at-once.test.ts` show, and `withoutFolderSizes`. */
+/** Those that `own-store.test.ts` and `limits.test.ts` show, and `withoutFolderSizes`. */
 const shownElsewhere: readonly Trap[] = [traps.tooManyLines, traps.links, traps.lostUpdates, traps.folderSize];
 
-let memcell: MemcellInTest;
-beforeAll(async () => {
-  memcell = await MemcellInTest.open();
-});
-afterAll(() => memcell[Symbol.asyncDispose]());
+const newUser = useMemcell();
 
-test.for(cases)("memcell: $title", async ({ title, steps, after }) => {
-  const tool = memcell.of(title);
+test.for(cases)("memcell: $title", async ({ steps, after }) => {
+  const tool = newUser();
   for (const [command, answer] of steps) expect.soft(await tool.run(command)).toBe(answer);
   expect(await tool.files()).toEqual(after);
 });

@@ -8,9 +8,10 @@ import { createRuntime, memoryStore } from "memcell";
 import { memoryTool } from "memcell/anthropic";
 import { expect, test } from "vitest";
 
-import { create, insert, missing, rename, replace, shown, view } from "./case.ts";
-import { MemcellInTest } from "./two-tools.ts";
-import type { Command } from "./two-tools.ts";
+import { create, insert, missing, rename, replace, shown, useMemcell, view } from "./tools.ts";
+import type { Command } from "./tools.ts";
+
+const newUser = useMemcell();
 
 interface Sent {
   readonly tools: unknown;
@@ -48,11 +49,11 @@ async function claude(commands: readonly Command[]): Promise<AsyncDisposable & {
 
 /** The tool results that Claude gets for its calls. */
 async function resultsOf(commands: readonly Command[]): Promise<unknown> {
-  await using memcell = await MemcellInTest.open();
-  await memcell.of("alice").run(create("/memories/a", "1\n"));
+  const user = newUser();
+  await user.run(create("/memories/a", "1\n"));
   await using server = await claude(commands);
   const client = new Anthropic({ baseURL: server.baseURL, apiKey: "key", maxRetries: 0 });
-  const tool = betaMemoryTool(memoryTool(memcell.runtime, { userId: "alice" }));
+  const tool = betaMemoryTool(memoryTool(user.runtime, { userId: user.userId }));
   const messages = [{ role: "user" as const, content: "Remember" }];
   await client.beta.messages.toolRunner({ model: "m", max_tokens: 100, messages, tools: [tool] });
   expect(server.sent[0]?.tools).toEqual([{ type: "memory_20250818", name: "memory" }]);
@@ -89,9 +90,9 @@ test("the runner sends answers and errors as they are documented", async () => {
 });
 
 test("callers of the plugin get the documented messages, and codes", async () => {
-  await using memcell = await MemcellInTest.open();
+  const { runtime, userId } = newUser();
   const call = async (command: Command): Promise<string> => {
-    const answer = await memcell.runtime.callAsHost("stores/AnthropicMemory", command, { userId: "alice" });
+    const answer = await runtime.callAsHost("stores/AnthropicMemory", command, { userId });
     return answer.ok ? answer.message : `${answer.error.code} ${answer.error.message}`;
   };
   expect(await call(create("/memories/a", "1 1"))).toBe("File created successfully at: /memories/a");
@@ -115,8 +116,7 @@ test.for([
   ["alice", "ENTRY_NOT_FOUND"],
   ["../alice", "USER_INVALID"],
 ])("the error that a handler throws for %s has the cause %s", async ([userId = "", code]) => {
-  await using memcell = await MemcellInTest.open();
-  const handlers = memoryTool(memcell.runtime, { userId });
+  const handlers = memoryTool(newUser().runtime, { userId });
   const viewed = handlers.view({ command: "view", path: "/memories/none" });
   await expect(viewed).rejects.toMatchObject({ cause: { code, blame: "caller" } });
 });

@@ -1,4 +1,8 @@
-/** The entries that every contestant stores. */
+/** The entries that every contestant stores, and the naive way to store them. */
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+import type { ToolResult } from "memcell";
 
 /** About 1 KB of text. */
 export const body: string = "All that is known about it. ".repeat(36);
@@ -12,6 +16,12 @@ export function upsertInput(at: number, round: number, text: string = body): Rec
   return { action: "upsert", name: entryName(at), type: "user", description: describe(at, round), body: text };
 }
 
+/** Throws unless a call succeeds. */
+export async function expectOk(answer: Promise<ToolResult>): Promise<void> {
+  const result = await answer;
+  if (!result.ok) throw new Error(result.error.message);
+}
+
 export function entryText(at: number, description: string, text: string = body): string {
   return `---\nname: ${entryName(at)}\ndescription: ${description}\ntype: user\n---\n${text}`;
 }
@@ -23,11 +33,6 @@ export const indexLine = (at: number, description: string): string =>
 export class KnownFolder {
   readonly #descriptions: string[] = [];
 
-  /** The entry's description, or `undefined` for a new entry. */
-  descriptionAt(at: number): string | undefined {
-    return this.#descriptions[at];
-  }
-
   /** The two files that an upsert changes: the entry's and the index. */
   change(at: number, round: number): [entry: [name: string, text: string], index: [name: string, text: string]] {
     const description = describe(at, round);
@@ -37,5 +42,33 @@ export class KnownFolder {
       [`${entryName(at)}.md`, entryText(at, description)],
       ["MEMORY.md", lines.join("")],
     ];
+  }
+}
+
+/**
+ * How a careful program without sandbox and WAL stores two files durably: it writes each to a temporary file, flushes
+ * and renames it, then flushes the folder.
+ */
+export class NaiveFolder {
+  readonly #path: string;
+  readonly #known = new KnownFolder();
+
+  constructor(path: string) {
+    mkdirSync(path, { recursive: true });
+    this.#path = path;
+  }
+
+  upsert(at: number, round: number): void {
+    for (const [name, text] of this.#known.change(at, round)) {
+      const place = join(this.#path, name);
+      const file = openSync(`${place}.tmp`, "w");
+      writeSync(file, text);
+      fsyncSync(file);
+      closeSync(file);
+      renameSync(`${place}.tmp`, place);
+    }
+    const folder = openSync(this.#path, "r");
+    fsyncSync(folder);
+    closeSync(folder);
   }
 }

@@ -1,5 +1,5 @@
 /** The figures that the picture shows, and their labels. */
-import { figureAt } from "./figure-at.ts";
+import { figureAt } from "./results.ts";
 import type { Results } from "./results.ts";
 
 export interface Bar {

@@ -1,8 +1,8 @@
 /** Draws results as horizontal bars, in one SVG without external fonts, scripts or styles. */
 import { groupsOf } from "./picture-groups.ts";
 import type { Bar, BarGroup } from "./picture-groups.ts";
+import { shown } from "./print-results.ts";
 import type { Results } from "./results.ts";
-import { shown } from "./targets.ts";
 
 const width = 700;
 const margin = 20;

@@ -1,7 +1,7 @@
 /** Quotes of results in documents, made from `results/bench.json` and placed between two marks. */
-import { figureAt } from "./figure-at.ts";
+import { shown, verdict } from "./print-results.ts";
+import { figureAt } from "./results.ts";
 import type { Results, Target } from "./results.ts";
-import { shown, verdict } from "./targets.ts";
 
 const begin = "<!-- bench: made by `npm run bench -- --write` -->";
 const end = "<!-- /bench -->";

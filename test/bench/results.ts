@@ -84,3 +84,9 @@ const pair = /\[\s+(-?[\d.e+-]+),\s+(-?[\d.e+-]+)\s+\]/g;
 
 const rounded = (_key: string, value: unknown): unknown =>
   typeof value === "number" ? Number(value.toPrecision(4)) : value;
+
+/** Finds a figure by its table's key and its own. Returns `undefined` when its section did not run. */
+export function figureAt({ sections }: Results, ofTable: string, ofFigure: string): Figure | undefined {
+  const tables = sections.flatMap((section) => section.tables);
+  return tables.find(({ key }) => key === ofTable)?.figures.find(({ key }) => key === ofFigure);
+}

@@ -6,6 +6,19 @@
  * flush writes a peer's data. Each pass has a new random order.
  */
 import { seededRandom } from "../support/seeded-random.ts";
+import type { NoiseProbe } from "./machine.ts";
+import type { Rounds } from "./statistics.ts";
+
+/** The input of every section. */
+export interface BenchRun {
+  /** The number of rounds that count. */
+  readonly rounds: number;
+  /** Fewer operations and sizes. Shows that everything runs; do not quote it. */
+  readonly isQuick: boolean;
+  /** A folder on this machine's own disk. */
+  readonly folder: string;
+  readonly noise: NoiseProbe;
+}
 
 export interface Step {
   /** Less than 0 in the rounds that do not count. */
@@ -18,11 +31,11 @@ export interface Contestant {
   readonly key: string;
   /** Prepares the next operation. Not timed. */
   prepare?(step: Step): Promise<void>;
-  run(step: Step): Promise<void>;
+  /** What it returns counts, if anything. Otherwise the milliseconds that it takes. */
+  run(step: Step): Promise<void | number | readonly number[]>;
 }
 
 export interface Plan {
-  readonly rounds: number;
   /** Turns of each contestant in a round, and operations in a turn. */
   readonly passes: number;
   readonly block: number;
@@ -30,22 +43,24 @@ export interface Plan {
   readonly warmUpRounds?: number;
   /** Called before each turn. */
   readonly settle?: () => void;
-  /** Called before each round that counts. */
-  readonly beforeRound: () => void;
 }
 
-/** Milliseconds by contestant's key and round, without the warm-up round. */
-export type Times = ReadonlyMap<string, number[][]>;
+/** The samples of a contestant, by its key. Throws for one that took no part. */
+export type Found = (key: string) => Rounds;
 
-export async function takeTurns(contestants: readonly Contestant[], plan: Plan): Promise<Times> {
+export async function takeTurns(run: BenchRun, contestants: readonly Contestant[], plan: Plan): Promise<Found> {
   const random = seededRandom(4);
-  const times = new Map(contestants.map(({ key }) => [key, [] as number[][]]));
-  for (let round = -(plan.warmUpRounds ?? 1); round < plan.rounds; round++) {
-    if (round >= 0) plan.beforeRound();
-    const found = await oneRound(contestants, plan, { round, random });
-    for (const [key, samples] of round < 0 ? [] : found) times.get(key)?.push(samples);
+  const found = new Map(contestants.map(({ key }) => [key, [] as number[][]]));
+  for (let round = -(plan.warmUpRounds ?? 1); round < run.rounds; round++) {
+    if (round >= 0) run.noise.sampleRound();
+    const samples = await oneRound(contestants, plan, { round, random });
+    for (const [key, each] of round < 0 ? [] : samples) found.get(key)?.push(each);
   }
-  return times;
+  return (key) => {
+    const rounds = found.get(key);
+    if (!rounds) throw new RangeError(`No contestant "${key}" took part`);
+    return rounds;
+  };
 }
 
 async function oneRound(
@@ -53,7 +68,7 @@ async function oneRound(
   { passes, block, settle }: Plan,
   { round, random }: { round: number; random: () => number },
 ): Promise<Map<string, number[]>> {
-  const times = new Map(contestants.map(({ key }) => [key, [] as number[]]));
+  const samples = new Map(contestants.map(({ key }) => [key, [] as number[]]));
   for (let pass = 0; pass < passes; pass++) {
     for (const contestant of shuffled(contestants, random)) {
       settle?.();
@@ -61,24 +76,17 @@ async function oneRound(
         const step = { round, at };
         await contestant.prepare?.(step);
         const startMs = performance.now();
-        await contestant.run(step);
-        times.get(contestant.key)?.push(performance.now() - startMs);
+        const own = await contestant.run(step);
+        samples.get(contestant.key)?.push(...[own ?? performance.now() - startMs].flat());
       }
     }
   }
-  return times;
+  return samples;
 }
 
-export function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
+function shuffled<Item>(items: readonly Item[], random: () => number): Item[] {
   return items
     .map((item) => ({ item, place: random() }))
     .toSorted((a, b) => a.place - b.place)
     .map(({ item }) => item);
-}
-
-/** One contestant's samples. */
-export function timesOf(times: Times, key: string): number[][] {
-  const found = times.get(key);
-  if (!found) throw new RangeError(`No contestant "${key}" took part`);
-  return found;
 }

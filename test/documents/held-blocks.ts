@@ -24,7 +24,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/documents/specification.test.ts",
     "test/documents/specification.test.ts",
   ],
-  "shared/anthropic/README.md": ["test/anthropic/documents.test.ts"],
+  "shared/anthropic/README.md": ["test/run-history/documents.test.ts"],
   "shared/run-history/README.md": ["test/run-history/documents.test.ts"],
   "test/agentool/README.md": ["test/agentool/errors.slow.test.ts"],
   "test/conformance/README.md": ["test/conformance/vector-coverage.test.ts"],

@@ -14,7 +14,9 @@ import {
 import type { Event } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { openHistory } from "./open-history.ts";
+import { useHistory } from "./stage.ts";
+
+const newUser = useHistory();
 
 interface Shared {
   list: unknown[];
@@ -76,8 +78,7 @@ test("decoders copy", () => {
 });
 
 test("append takes what was passed at that moment, and each load is new", async () => {
-  await using open = await openHistory();
-  const { history } = open;
+  const { history } = newUser();
   const structured = shared();
   const event: Event = { type: "user_message", timestamp: "", data: { structured }, labels: { role: "user" } };
   const appending = history.append("agent", "run", [event, event]);
@@ -93,12 +94,12 @@ test("append takes what was passed at that moment, and each load is new", async 
 });
 
 test("a history keeps the context that it was made with", async () => {
-  await using open = await openHistory();
-  const ctx = { userId: "bob" };
-  const history = new RunHistory(open.runtime, ctx);
-  ctx.userId = "alice";
+  const [bob, alice] = [newUser(), newUser()];
+  const ctx = { userId: bob.userId };
+  const history = new RunHistory({ callAsHost: bob.call }, ctx);
+  ctx.userId = alice.userId;
   await history.append("agent", "run", [newEvent(undefined, userMessageData({ message: "m" }))]);
-  expect((await open.history.load("agent", "run")).events).toEqual([]);
+  expect((await alice.history.load("agent", "run")).events).toEqual([]);
   expect((await history.load("agent", "run")).events).toHaveLength(1);
 });
 

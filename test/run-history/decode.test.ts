@@ -12,7 +12,7 @@ import {
 import type { DecodableEvent, EventType, RunHistoryError } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { faultOf } from "./fault-of.ts";
+import { faultOf } from "./stage.ts";
 
 const decoders = {
   user_message: decodeUserMessageData,

@@ -1,4 +1,7 @@
-/** What is documented for programs works: the README's program and table, and every example of a docstring. */
+/**
+ * What is documented for programs works: the READMEs' programs, also Claude's memory tool's, the table of the run history,
+ * and every example of its docstrings.
+ */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -23,9 +26,12 @@ function outputOf(name: string, program: string): string {
   return execFileSync(process.execPath, [file], { cwd: folder.path, encoding: "utf8" });
 }
 
-test("the README's program prints what the README shows", () => {
-  const [, program = "", shown] = /```js\n([\s\S]*?)```\n\n```\n([\s\S]*?)```/.exec(readme) ?? [];
-  expect(outputOf("run-history-program", program)).toBe(shown);
+test.for([
+  ["shared/run-history/README.md", "run-history-program"],
+  ["shared/anthropic/README.md", "anthropic-program"],
+] as const)("the program in %s prints what is shown", ([page, name]) => {
+  const [, program = "", shown] = /```js\n([\s\S]*?)```\n\n```\n([\s\S]*?)```/.exec(textOf(page)) ?? [];
+  expect(outputOf(name, program)).toBe(shown);
 });
 
 const fullData = {

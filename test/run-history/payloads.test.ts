@@ -13,7 +13,7 @@ import {
 } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { faultOf } from "./fault-of.ts";
+import { faultOf } from "./stage.ts";
 
 const ids = { tool_call_id: "c", tool_name: "t" };
 

@@ -21,7 +21,9 @@ import {
 import type { DecodableEvent, Event, EventType } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { openHistory } from "./open-history.ts";
+import { useHistory } from "./stage.ts";
+
+const newUser = useHistory();
 
 const decoders: Record<EventType, (event: DecodableEvent) => unknown> = {
   user_message: decodeUserMessageData,
@@ -138,7 +140,7 @@ const textOf = ({ type, timestamp: at, data: found, labels: named }: Event): str
 const decode = (each: Event): string => exactly(decoders[each.type](each));
 
 test("what is appended is loaded, in the order of time", async () => {
-  await using open = await openHistory();
+  const { history } = newUser();
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(fc.array(event, { minLength: 1, maxLength: 40 }), async (events) => {
@@ -146,10 +148,10 @@ test("what is appended is loaded, in the order of time", async () => {
       // Large events go one by one: an input has at most 512 KiB.
       const large = events.filter((each) => textOf(each).length > 100_000);
       const small = events.filter((each) => !large.includes(each));
-      await open.history.append("agent", runId, small);
-      for (const each of large) await open.history.append("agent", runId, [each]);
+      await history.append("agent", runId, small);
+      for (const each of large) await history.append("agent", runId, [each]);
       const expected = new Reader({ events: [...small, ...large] }).events();
-      const found = (await open.history.load("agent", runId)).events;
+      const found = (await history.load("agent", runId)).events;
       expect(found.map(textOf)).toEqual(expected.map(textOf));
       expect(found.map(decode)).toEqual(expected.map(decode));
     }),

@@ -1,5 +1,6 @@
-import { create, created, insert, missing, replace } from "../case.ts";
+import { created } from "../case.ts";
 import type { Case } from "../case.ts";
+import { create, insert, missing, replace } from "../tools.ts";
 import { traps } from "../traps.ts";
 
 const a = "/memories/a";

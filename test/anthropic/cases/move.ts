@@ -1,5 +1,6 @@
-import { create, created, missing, remove, rename, view, listed } from "../case.ts";
+import { created } from "../case.ts";
 import type { Case } from "../case.ts";
+import { create, listed, missing, remove, rename, view } from "../tools.ts";
 import { traps } from "../traps.ts";
 
 const deleted = (path: string): string => `Successfully deleted ${path}`;

@@ -1,5 +1,6 @@
-import { create, created, missing, shown, view } from "../case.ts";
+import { created } from "../case.ts";
 import type { Case } from "../case.ts";
+import { create, missing, shown, view } from "../tools.ts";
 import { traps } from "../traps.ts";
 
 const start = (path: string): string => `✗ Path must start with /memories, got: ${path}`;

@@ -1,5 +1,6 @@
-import { created, insert, listed, missing, remove, shown, view } from "../case.ts";
+import { created } from "../case.ts";
 import type { Case } from "../case.ts";
+import { insert, listed, missing, remove, shown, view } from "../tools.ts";
 import { traps } from "../traps.ts";
 
 const three = "/memories/three.txt";

@@ -1,25 +1,49 @@
 /** 5. The cold start, the memory of threads, the size of the plugin. Each sample is its own process. */
-import { mkdirSync, readFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 
 import { createRuntime } from "memcell";
 
-import type { BenchRun } from "../bench-run.ts";
-import { upsertInput } from "../entry.ts";
-import { figureOf } from "../figure.ts";
-import type { Figure, Section, Table } from "../results.ts";
-import { judged, targets } from "../targets.ts";
-import type { Bound } from "../targets.ts";
-import { askProcess, timeProcess } from "./processes.ts";
+import { expectOk, upsertInput } from "../entry.ts";
+import { bounds, figureOf } from "../figures.ts";
+import type { Section } from "../results.ts";
+import { takeTurns } from "../take-turns.ts";
+import type { BenchRun, Step } from "../take-turns.ts";
 
 const scriptAt = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const threadCounts = [1, 2, 3, 4] as const;
+const threadsMost = 4;
 
 export async function measureCold(run: BenchRun): Promise<Section> {
   const dataDir = join(run.folder, "cold");
   await storeOne(dataDir);
+  const command = [scriptAt("../../../host/cli/main.js"), "call", "ReadUserMemory", "--user", "alice"];
+  const call = [...command, "--data", dataDir, "--input", '{"name":"e0"}'];
+  const asked = async (...args: string[]): Promise<number> =>
+    Number((await outputOf([scriptAt("processes.js"), ...args])).text);
+  const memoryOf =
+    (threads: number) =>
+    ({ round }: Step): Promise<number> =>
+      asked("threads", join(run.folder, `threads-${round}-${threads}`), `${threads}`);
+  const found = await takeTurns(
+    run,
+    [
+      { key: "output", run: async () => (await outputOf(call)).firstOutputMs },
+      { key: "runtime", run: () => asked("first-call", dataDir) },
+      { key: "one", run: memoryOf(1) },
+      { key: "most", run: memoryOf(threadsMost) },
+    ],
+    { passes: 1, block: 1 },
+  );
+  const one = found("one");
+  const further = found("most").map(([mb = 0], at) => [(mb - (one[at]?.[0] ?? 0)) / (threadsMost - 1)]);
+  const plugin = readFileSync(fileURLToPath(import.meta.resolve("memcell/plugins/user-memory.wasm")));
+  const row = (key: string, name: string, rounds: number[][] | ReturnType<typeof found>, bound: keyof typeof bounds) =>
+    figureOf({ key, name, rounds, bound: bounds[bound] });
   return {
     number: 5,
     title: "Cold start, memory, size",
@@ -27,97 +51,49 @@ export async function measureCold(run: BenchRun): Promise<Section> {
       "every sample is a new process; the files it loads are in the system's cache",
       "memory is resident memory of the whole process after each thread has served calls, all at once",
     ],
-    tables: [await startTable(run, dataDir), await memoryTable(run), sizeTable()],
+    tables: [
+      {
+        key: "cold",
+        title: "Cold start",
+        unit: "ms",
+        figures: [
+          row("output", "memcell call, process start to first result", found("output"), "cliFirstResult"),
+          row("runtime", "createRuntime to first result, in a new process", found("runtime"), "runtimeFirstResult"),
+        ],
+      },
+      {
+        key: "memory",
+        title: "Memory of the process",
+        unit: "MB",
+        figures: [row("further", "each further thread, from 1 to 4", further, "furtherWorker")],
+      },
+      {
+        key: "size",
+        title: "Size of the plugin",
+        unit: "MB",
+        figures: [
+          row("plain", "user-memory.wasm", [[plugin.length / 1e6]], "pluginBytes"),
+          row("zipped", "gzipped", [[gzipSync(plugin).length / 1e6]], "pluginZippedBytes"),
+        ],
+      },
+    ],
   };
 }
 
 async function storeOne(dataDir: string): Promise<void> {
   await using runtime = await createRuntime({ dataDir });
-  await runtime.call("UpdateUserMemory", upsertInput(0, 0), { userId: "alice" });
+  await expectOk(runtime.call("UpdateUserMemory", upsertInput(0, 0), { userId: "alice" }));
 }
 
-async function startTable(run: BenchRun, dataDir: string): Promise<Table> {
-  const command = scriptAt("../../../host/cli/main.js");
-  const options = ["--user", "alice", "--data", dataDir, "--input", '{"name":"e0"}'];
-  const samples = { node: [], output: [], exit: [], runtime: [] } as Record<string, number[][]>;
-  for (let round = -1; round < run.rounds; round++) {
-    if (round >= 0) run.noise.sampleRound();
-    const bare = await timeProcess(["-e", "0"]);
-    const called = await timeProcess([command, "call", "ReadUserMemory", ...options]);
-    const first = await askProcess<{ firstResultMs: number }>(scriptAt("first-call-process.js"), [dataDir]);
-    if (round < 0) continue;
-    samples["node"]?.push([bare.exitMs]);
-    samples["output"]?.push([called.firstOutputMs]);
-    samples["exit"]?.push([called.exitMs]);
-    samples["runtime"]?.push([first.firstResultMs]);
-  }
-  const figure = (key: string, name: string, target?: Bound) =>
-    figureOf({
-      key,
-      name,
-      rounds: samples[key] ?? [],
-      ...(target && { judge: (found) => [judged(target, found)] }),
-    });
-  return {
-    key: "cold",
-    title: "Cold start",
-    unit: "ms",
-    figures: [
-      figure("node", "Node alone, start to end, for comparison"),
-      figure("output", "memcell call, process start to first result", targets.cliFirstResult),
-      figure("exit", "memcell call, process start to its end"),
-      figure("runtime", "createRuntime to first result, in a new process", targets.runtimeFirstResult),
-    ],
-  };
-}
-
-async function memoryTable(run: BenchRun): Promise<Table> {
-  const rounds = run.isQuick ? 2 : 5;
-  const samples = new Map<number, number[][]>(threadCounts.map((count) => [count, []]));
-  for (let round = 0; round < rounds; round++) {
-    for (const count of threadCounts) {
-      const dataDir = join(run.folder, `threads-${round}-${count}`);
-      mkdirSync(dataDir);
-      const { residentMb } = await askProcess<{ residentMb: number }>(scriptAt("threads-process.js"), [
-        dataDir,
-        `${count}`,
-      ]);
-      samples.get(count)?.push([residentMb]);
-    }
-  }
-  const of = (count: number): number[][] => samples.get(count) ?? [];
-  const figures = threadCounts.map((count) =>
-    figureOf({
-      key: `${count}`,
-      name: count === 1 ? "1 thread" : `${count} threads`,
-      rounds: of(count),
-      against: { key: "1", rounds: of(1), differenceIn: "MB" },
-    }),
-  );
-  const [one, most] = [of(1), of(4)];
-  const each = most.map((round, at) => [((round[0] ?? 0) - (one[at]?.[0] ?? 0)) / 3]);
-  const further = figureOf({
-    key: "further",
-    name: "each further thread, from 1 to 4",
-    rounds: each,
-    judge: (found) => [judged(targets.furtherWorker, found)],
+/** What a new process of Node prints, and how soon. */
+async function outputOf(args: readonly string[]): Promise<{ text: string; firstOutputMs: number }> {
+  const startMs = performance.now();
+  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  let firstOutputMs = Number.NaN;
+  child.stdout.once("data", () => {
+    firstOutputMs = performance.now() - startMs;
   });
-  return { key: "memory", title: "Memory of the process", unit: "MB", figures: [...figures, further] };
-}
-
-function sizeTable(): Table {
-  const file = readFileSync(fileURLToPath(import.meta.resolve("memcell/plugins/user-memory.wasm")));
-  return {
-    key: "size",
-    title: "Size of the plugin",
-    unit: "MB",
-    figures: [
-      sizeFigure("plain", "user-memory.wasm", file.length, targets.pluginBytes),
-      sizeFigure("zipped", "gzipped", gzipSync(file).length, targets.pluginZippedBytes),
-    ],
-  };
-}
-
-function sizeFigure(key: string, name: string, bytes: number, target: Bound): Figure {
-  return figureOf({ key, name, rounds: [[bytes / 1e6]], judge: (found) => [judged(target, found)] });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close") as Promise<[number | null]>]);
+  if (code !== 0) throw new Error(`A measured process ended with ${code}`);
+  return { text: output, firstOutputMs };
 }

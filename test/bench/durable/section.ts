@@ -2,17 +2,15 @@
 import { join } from "node:path";
 
 import { loopDisk } from "../../support/loop-disk.ts";
-import type { BenchRun } from "../bench-run.ts";
-import { figureOf } from "../figure.ts";
+import { bounds, figureOf } from "../figures.ts";
+import type { Bound } from "../figures.ts";
+import { settler } from "../machine.ts";
 import type { Section, Table } from "../results.ts";
-import { settler } from "../settler.ts";
-import { median, summarise } from "../statistics.ts";
-import { takeTurns, timesOf } from "../take-turns.ts";
-import type { Times } from "../take-turns.ts";
-import { judged, targets } from "../targets.ts";
-import type { Bound } from "../targets.ts";
-import { equalTransport, openWays, overStdio } from "./contestants.ts";
-import type { Way } from "./way.ts";
+import { median, quantile } from "../statistics.ts";
+import { takeTurns } from "../take-turns.ts";
+import type { BenchRun, Found } from "../take-turns.ts";
+import { openWays } from "./ways.ts";
+import type { Way } from "./ways.ts";
 
 const diskBytes = 256 * 2 ** 20;
 
@@ -22,8 +20,15 @@ interface Disk {
   readonly bound: Bound;
 }
 
-const journaled = { key: "journaled", name: "a journaled ext4 on a loop device", bound: targets.durableAgainstNaive };
-const own = { key: "disk", name: "this machine's disk", bound: targets.durableOnOwnDisk };
+const own = { key: "disk", name: "this machine's disk", bound: bounds.durableOnOwnDisk };
+const journaled = { key: "journaled", name: "a journaled ext4 on a loop device", bound: bounds.durableAgainstNaive };
+
+/** Pairs with equal transport and equal promises. No peer's calls survive a cut of the power. */
+const equalTransport = [
+  { peer: "memory-tool-both", ours: "memcell-relaxed" },
+  { peer: "filesystem-both", ours: "memcell-stdio-relaxed" },
+  { peer: "memory-server", ours: "memcell-stdio-relaxed" },
+] as const;
 
 export async function measureDurable(run: BenchRun): Promise<Section> {
   const tables = await onDisk(run, own, join(run.folder, "durable"));
@@ -45,91 +50,48 @@ async function onDisk(run: BenchRun, disk: Disk, folder: string): Promise<Table[
   const ways = await openWays(folder);
   using settling = settler(folder);
   try {
-    const times = await takeTurns(ways, {
-      rounds: run.rounds,
-      passes: run.isQuick ? 2 : 4,
-      block: 10,
-      warmUpRounds: run.isQuick ? 1 : 10,
-      settle: settling.settle,
-      beforeRound: () => run.noise.sampleRound(),
-    });
-    const found = { ways, times };
-    return [againstNaive(disk, found), tail(disk, found), againstPeers(disk, found), withoutTransport(disk, found)];
+    const plan = { passes: run.isQuick ? 2 : 4, block: 10, warmUpRounds: run.isQuick ? 1 : 10 };
+    const found = await takeTurns(run, ways, { ...plan, settle: settling.settle });
+    return [againstNaive(disk, ways, found), tail(disk, found), againstPeers(disk, ways, found)];
   } finally {
     for (const way of ways) await way.close();
   }
 }
 
-interface Found {
-  readonly ways: readonly Way[];
-  readonly times: Times;
-}
-
-function againstNaive({ key, name, bound }: Disk, { ways, times }: Found): Table {
-  const naive = { key: "naive", rounds: timesOf(times, "naive") };
-  const figures = ways.map((way) =>
-    figureOf({
-      key: way.key,
-      name: way.name,
-      facts: way.facts,
-      rounds: timesOf(times, way.key),
-      against: naive,
-      ...(way.key === "memcell" && { judge: (found) => [judged(bound, found)] }),
-    }),
+function againstNaive({ key: disk, name: where, bound }: Disk, ways: readonly Way[], found: Found): Table {
+  const against = { key: "naive", rounds: found("naive") };
+  const figures = ways.map(({ key, name, facts }) =>
+    figureOf({ key, name, facts, rounds: found(key), against, bound: key === "memcell" ? bound : undefined }),
   );
-  return { key: `durable-${key}`, title: `A durable upsert on ${name}, against the naive way`, unit: "ms", figures };
+  return { key: `durable-${disk}`, title: `A durable upsert on ${where}, against the naive way`, unit: "ms", figures };
 }
 
 /** The slowest hundredth of all calls, against their median. */
-function tail({ key, name }: Disk, { times }: Found): Table {
+function tail({ key, name }: Disk, found: Found): Table {
   const figures = ["memcell", "naive"].map((way) => {
-    const { median: middle, p99 } = summarise(timesOf(times, way));
+    const all = found(way).flat();
     return figureOf({
       key: way,
       name: way,
-      rounds: [[p99]],
-      against: { key: "median", rounds: [[middle]] },
-      ...(way === "memcell" && { judge: (found) => [judged(targets.durableTail, found)] }),
+      rounds: [[quantile(all, 0.99)]],
+      against: { key: "median", rounds: [[median(all)]] },
+      bound: way === "memcell" ? bounds.durableTail : undefined,
     });
   });
   return { key: `tail-${key}`, title: `The 99th percentile on ${name}, against the median`, unit: "ms", figures };
 }
 
-function againstPeers({ key: disk, name }: Disk, { ways, times }: Found): Table {
-  const nameOf = (wanted: string): string => ways.find((way) => way.key === wanted)?.name ?? wanted;
-  const figures = equalTransport.map(({ key: pair, ours, peer }) =>
+function againstPeers({ key: disk, name }: Disk, ways: readonly Way[], found: Found): Table {
+  const nameOf = (wanted: string): string => ways.find(({ key }) => key === wanted)?.name ?? wanted;
+  const figures = equalTransport.map(({ ours, peer }) =>
     figureOf({
-      key: pair,
+      key: peer,
       name: `${nameOf(ours)}, against ${peer.endsWith("-both") ? `${nameOf(peer.slice(0, -5))}, both files` : nameOf(peer)}`,
-      facts: { transport: ways.find((way) => way.key === ours)?.facts.transport ?? "" },
-      rounds: timesOf(times, ours),
-      against: { key: peer, rounds: timesOf(times, peer) },
-      judge: (found) => [judged(targets.againstPeer, found)],
+      facts: { transport: ways.find(({ key }) => key === ours)?.facts.transport ?? "" },
+      rounds: found(ours),
+      against: { key: peer, rounds: found(peer) },
+      bound: bounds.againstPeer,
     }),
   );
   return { key: `peers-${disk}`, title: `Against peers at equal transport, on ${name}`, unit: "ms", figures };
-}
-
-/** Times of calls over stdio minus those of an empty call, next to memcell in this process. */
-function withoutTransport({ key, name: disk }: Disk, { ways, times }: Found): Table {
-  const empty = timesOf(times, "empty-call").map(median);
-  const inProcess = timesOf(times, "memcell");
-  const figures = overStdio.map((each) => {
-    const less = timesOf(times, each).map((round, at) => [median(round) - (empty[at] ?? Number.NaN)]);
-    const name = ways.find((way) => way.key === each)?.name ?? each;
-    const against = { key: "memcell", rounds: inProcess.map((round) => [median(round)]) };
-    return figureOf({
-      key: each,
-      name: `${name}, less an empty call`,
-      facts: { transport: "taken off" },
-      rounds: less,
-      against,
-    });
-  });
-  return {
-    key: `bare-${key}`,
-    title: `Without the transport, against memcell in process, on ${disk}`,
-    unit: "ms",
-    figures,
-  };
 }

@@ -1,36 +1,26 @@
 /** One durable upsert and one read, in a folder, in a database, and the naive way in the same database. */
-import { createRuntime, postgresStore } from "memcell";
-import type { Runtime, ToolResult } from "memcell";
+import { createRuntime } from "memcell";
+import type { RuntimeOptions } from "memcell";
 import pg from "pg";
 
-import { describe, entryName, entryText, indexLine, upsertInput } from "../entry.ts";
+import { describe, entryName, entryText, expectOk, indexLine, upsertInput } from "../entry.ts";
 
-export interface Contestant extends AsyncDisposable {
+export interface Storing extends AsyncDisposable {
   readonly name: string;
-  upsert(at: number, round: number): Promise<void>;
-  read(at: number): Promise<void>;
+  readonly upsert: (at: number, round: number) => Promise<void>;
+  readonly read: (at: number) => Promise<void>;
 }
-
-export const inFolder = async (dataDir: string): Promise<Contestant> =>
-  ofRuntime("files", await createRuntime({ dataDir, threadsMax: 1 }));
-
-export const inDatabase = async (url: string): Promise<Contestant> =>
-  ofRuntime("PostgreSQL", await createRuntime({ store: postgresStore({ url }), threadsMax: 1 }));
 
 const ctx = { userId: "alice" };
 
-function ofRuntime(name: string, runtime: Runtime): Contestant {
-  const call = async (tool: string, input: object): Promise<void> => checkOk(await runtime.call(tool, input, ctx));
+export async function ours(name: string, options: RuntimeOptions): Promise<Storing> {
+  const runtime = await createRuntime({ threadsMax: 1, ...options });
   return {
     name,
-    upsert: (at, round) => call("UpdateUserMemory", { action: "upsert", ...upsertInput(at, round) }),
-    read: (at) => call("ReadUserMemory", { name: entryName(at) }),
+    upsert: (at, round) => expectOk(runtime.call("UpdateUserMemory", upsertInput(at, round), ctx)),
+    read: (at) => expectOk(runtime.call("ReadUserMemory", { name: entryName(at) }, ctx)),
     [Symbol.asyncDispose]: () => runtime.close(),
   };
-}
-
-function checkOk(result: ToolResult): void {
-  if (!result.ok) throw new Error(result.error.message);
 }
 
 const put = (table: string, column: string): string =>
@@ -38,19 +28,18 @@ const put = (table: string, column: string): string =>
     ON CONFLICT (tenant, name) DO UPDATE SET ${column} = excluded.${column}`;
 
 /** A row for the entry and one for its line in the index, in a transaction, with nothing else. */
-export async function naively(url: string): Promise<Contestant> {
+export async function naively(url: string): Promise<Storing> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   await client.query("CREATE TABLE entries (tenant text, name text, body text, PRIMARY KEY (tenant, name))");
   await client.query("CREATE TABLE index_lines (tenant text, name text, line text, PRIMARY KEY (tenant, name))");
-  const [putEntry, putLine] = [put("entries", "body"), put("index_lines", "line")];
   return {
     name: "naive",
     upsert: async (at, round) => {
       const [name, description] = [entryName(at), describe(at, round)];
       await client.query("BEGIN");
-      await client.query(putEntry, [ctx.userId, name, entryText(at, description)]);
-      await client.query(putLine, [ctx.userId, name, indexLine(at, description)]);
+      await client.query(put("entries", "body"), [ctx.userId, name, entryText(at, description)]);
+      await client.query(put("index_lines", "line"), [ctx.userId, name, indexLine(at, description)]);
       await client.query("COMMIT");
     },
     read: async (at) => {

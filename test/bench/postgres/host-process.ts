@@ -1,7 +1,7 @@
 /** One of several hosts: serves some users at the same time for some seconds, and prints how many upserts it made. */
 import { createRuntime, postgresStore } from "memcell";
 
-import { upsertInput } from "../entry.ts";
+import { expectOk, upsertInput } from "../entry.ts";
 
 const [url = "", first = "0", count = "1", seconds = "5"] = process.argv.slice(2);
 
@@ -21,9 +21,7 @@ const users = Array.from({ length: Number(count) }, (_, at) => `user-${Number(fi
 await Promise.all(
   users.map(async (userId) => {
     for (let at = 0; performance.now() < until; at++) {
-      const input = { action: "upsert", ...upsertInput(at % 10, at) };
-      const result = await runtime.call("UpdateUserMemory", input, { userId });
-      if (!result.ok) throw new Error(result.error.message);
+      await expectOk(runtime.call("UpdateUserMemory", upsertInput(at % 10, at), { userId }));
       made++;
     }
   }),

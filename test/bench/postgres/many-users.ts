@@ -1,8 +1,8 @@
 import { createRuntime, postgresStore } from "memcell";
 import pg from "pg";
 
-import { upsertInput } from "../entry.ts";
-import { median } from "./take-rounds.ts";
+import { expectOk, upsertInput } from "../entry.ts";
+import { median } from "../statistics.ts";
 
 /** Fills a database as 100,000 users with ten entries each would have, and measures it. */
 export async function fillWithUsers(adminUrl: string, users: number): Promise<void> {
@@ -39,7 +39,7 @@ export async function firstCalls(url: string): Promise<{ upsertMs: number; readM
     const beganMs = performance.now();
     await runtime.call("ReadUserMemory", { name: "a" }, ctx);
     const readMs = performance.now() - beganMs;
-    await runtime.call("UpdateUserMemory", { action: "upsert", ...upsertInput(1, 1) }, ctx);
+    await expectOk(runtime.call("UpdateUserMemory", upsertInput(1, 1), ctx));
     if (at < 0) continue;
     reads.push(readMs);
     upserts.push(performance.now() - beganMs - readMs);

@@ -8,13 +8,12 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "esbuild";
 
-import type { BoundCapabilities } from "../../../host/guest/capabilities/bind-capabilities.ts";
-import type { ToolWay } from "./tool-way.ts";
+import type { Capabilities, ToolWay } from "./guest.ts";
 
 const projectFolder = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 
 export async function directWay(scratch: string): Promise<ToolWay> {
-  const call = { input: "", output: "", capabilities: {} as Partial<BoundCapabilities> };
+  const call = { input: "", output: "", capabilities: {} as Partial<Capabilities> };
   const blocks = new Blocks();
   Object.assign(globalThis, {
     Host: {
@@ -33,7 +32,6 @@ export async function directWay(scratch: string): Promise<ToolWay> {
   return {
     key: "direct",
     name: "directly in Node",
-    isOurs: false,
     run: async ({ exportName, input, environment }) => {
       Object.assign(call, { input, output: "", capabilities: environment.capabilities });
       if (tools[exportName]?.() !== 0) throw new Error(`${exportName} failed`);
@@ -60,7 +58,7 @@ class Blocks {
     };
   }
 
-  wrapped(capabilities: Partial<BoundCapabilities>): Record<string, (request: bigint) => bigint> {
+  wrapped(capabilities: Partial<Capabilities>): Record<string, (request: bigint) => bigint> {
     const functions = Object.entries(capabilities).map(([name, capability]) => [
       name,
       (request: bigint) => this.put(capability(this.#texts.get(request) ?? "")),

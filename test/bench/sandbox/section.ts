@@ -3,17 +3,14 @@ import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 
-import type { BenchRun } from "../bench-run.ts";
-import { entryName, upsertInput } from "../entry.ts";
-import { figureOf } from "../figure.ts";
-import type { Section, Table, Target } from "../results.ts";
-import { takeTurns, timesOf } from "../take-turns.ts";
-import type { Contestant, Times } from "../take-turns.ts";
-import { judged, targets } from "../targets.ts";
+import { entryName, expectOk, upsertInput } from "../entry.ts";
+import { bounds, figureOf } from "../figures.ts";
+import type { Section, Table } from "../results.ts";
+import { takeTurns } from "../take-turns.ts";
+import type { BenchRun, Contestant, Found } from "../take-turns.ts";
 import { directWay } from "./direct-way.ts";
-import { callEnvironments } from "./environment.ts";
-import { guestWays } from "./guest-ways.ts";
-import type { ToolWay } from "./tool-way.ts";
+import { callEnvironments, restoredGuest } from "./guest.ts";
+import type { ToolWay } from "./guest.ts";
 
 const sizes = [100, 4096, 65_536] as const;
 /** The size that the bound is for. */
@@ -29,13 +26,8 @@ type Operation = (typeof operations)[number];
 export async function measureSandbox(run: BenchRun): Promise<Section> {
   const dataDir = join(run.folder, "sandbox");
   await fill(dataDir);
-  const ways = [await directWay(run.folder), ...(await guestWays())];
-  const times = await takeTurns(contestants(ways, dataDir), {
-    rounds: run.rounds,
-    passes: run.isQuick ? 1 : 3,
-    block: 10,
-    beforeRound: () => run.noise.sampleRound(),
-  });
+  const ways = [await directWay(run.folder), await restoredGuest("user-memory")];
+  const found = await takeTurns(run, contestants(ways, dataDir), { passes: run.isQuick ? 1 : 3, block: 10 });
   return {
     number: 2,
     title: "What the sandbox costs",
@@ -43,7 +35,7 @@ export async function measureSandbox(run: BenchRun): Promise<Section> {
       "the tool's own code and its reads of a folder of 10 entries; no threads, no lock, no commit",
       "added: what a call takes longer than the same code in Node",
     ],
-    tables: operations.map((operation) => tableOf(operation, ways, times)),
+    tables: operations.map((operation) => tableOf(operation, ways, found)),
   };
 }
 
@@ -55,8 +47,7 @@ async function fill(dataDir: string): Promise<void> {
   for (const bytes of sizes) {
     for (let at = 0; at < entriesCount; at++) {
       const input = upsertInput(at, -1, bodyOf(bytes));
-      const result = await runtime.call("UpdateUserMemory", input, { userId: userOf(bytes) });
-      if (!result.ok) throw new Error(result.error.message);
+      await expectOk(runtime.call("UpdateUserMemory", input, { userId: userOf(bytes) }));
     }
   }
 }
@@ -81,23 +72,20 @@ function contestants(ways: readonly ToolWay[], dataDir: string): Contestant[] {
   );
 }
 
-const keyOf = ({ key }: Operation, bytes: number, way: ToolWay): string => `${key}-${bytes}-${way.key}`;
+const keyOf = ({ key }: Operation, bytes: number, way: Pick<ToolWay, "key">): string => `${key}-${bytes}-${way.key}`;
 
-function tableOf(operation: Operation, ways: readonly ToolWay[], times: Times): Table {
-  const [direct] = ways;
+function tableOf(operation: Operation, ways: readonly ToolWay[], found: Found): Table {
   const figures = sizes.flatMap((bytes) => {
-    const directRounds = direct ? timesOf(times, keyOf(operation, bytes, direct)) : [];
+    const direct = found(keyOf(operation, bytes, { key: "direct" }));
     return ways.map((way) =>
       figureOf({
-        key: `${bytes}-${way.isOurs ? "ours" : way.key}`,
-        name: `${shownBytes(bytes)}, ${way.name}`,
-        rounds: timesOf(times, keyOf(operation, bytes, way)),
-        against: { key: `${bytes}-direct`, rounds: directRounds, differenceIn: "ms" },
-        judge: (added): Target[] => (way.isOurs && bytes === promisedBytes ? [judged(targets.sandboxAdds, added)] : []),
+        key: `${bytes}-${way.key}`,
+        name: `${bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`}, ${way.name}`,
+        rounds: found(keyOf(operation, bytes, way)),
+        against: { key: `${bytes}-direct`, rounds: direct, differenceIn: "ms" },
+        bound: way.key === "ours" && bytes === promisedBytes ? bounds.sandboxAdds : undefined,
       }),
     );
   });
   return { key: `sandbox-${operation.key}`, title: `${operation.tool}, added by the sandbox`, unit: "ms", figures };
 }
-
-const shownBytes = (bytes: number): string => (bytes < 1024 ? `${bytes} B` : `${bytes / 1024} KB`);

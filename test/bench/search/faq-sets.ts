@@ -2,8 +2,25 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 
-import { questionSet } from "./question-set.ts";
-import type { Answered, QuestionSet } from "./question-set.ts";
+/** Texts, and questions of which each is answered by one of them. */
+export interface QuestionSet {
+  readonly name: string;
+  readonly texts: readonly { readonly id: number; readonly value: string }[];
+  readonly questions: readonly { readonly question: string; readonly id: number }[];
+}
+
+interface Answered {
+  readonly question: string;
+  readonly answer: string;
+}
+
+function questionSet(name: string, answered: readonly Answered[]): QuestionSet {
+  return {
+    name,
+    texts: answered.map(({ answer }, id) => ({ id, value: answer })),
+    questions: answered.map(({ question }, id) => ({ question, id })),
+  };
+}
 
 const perl = "/usr/share/perl";
 

@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 
 import { requirePackages } from "../../support/system-packages.ts";
 import { debianFaq, debianFaqFile, debianLanguages, perlFaq } from "./faq-sets.ts";
-import type { QuestionSet } from "./question-set.ts";
+import type { QuestionSet } from "./faq-sets.ts";
 import { searchers } from "./searchers.ts";
 import { verseFiles, verses } from "./verse-set.ts";
 

@@ -7,7 +7,7 @@ import type { SearchedEntry, ListedStore } from "../../../plugin/search/searched
 import { stemOf } from "../../../plugin/search/stem.ts";
 import { stopWords } from "../../../plugin/search/stop-words.ts";
 import { TestStore } from "../../unit/searched-store.ts";
-import type { QuestionSet } from "./question-set.ts";
+import type { QuestionSet } from "./faq-sets.ts";
 
 type Search = (question: string) => number[];
 

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { inflateSync } from "node:zlib";
 
-import type { QuestionSet } from "./question-set.ts";
+import type { QuestionSet } from "./faq-sets.ts";
 
 const folder = "/usr/share/sword/modules/texts/ztext";
 export const verseFiles = { kjv: `${folder}/engKJV2006eb/nt.bzv`, web: `${folder}/engWEB2015eb/nt.bzv` } as const;
