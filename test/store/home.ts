@@ -7,19 +7,37 @@ import type {
   CommitFacts,
   HeldHistory,
   HeldReader,
+  HeldStores,
   HeldUser,
   HoldOptions,
   ScopeSize,
   Seen,
+  Store,
   StoreFinding,
   StoreId,
   UserId,
 } from "../stage/store.ts";
 import { userFolder } from "../support/user-files.ts";
 import type { Answer, Question } from "./reading-thread.ts";
-import type { StoreStage } from "./store-stage.ts";
 
 export type HomeKind = "user" | "store";
+
+/** The opened store that has a home. */
+export interface HomeEngine {
+  readonly store: Store;
+  readonly dataDir: string;
+  hold<Result>(
+    userId: string,
+    work: (held: HeldUser) => Promise<Result>,
+    options?: Partial<HoldOptions>,
+  ): Promise<Result>;
+  holdStores<Result>(
+    ids: readonly StoreId[],
+    work: (held: HeldStores) => Promise<Result>,
+    options?: Partial<HoldOptions>,
+  ): Promise<Result>;
+  ask(userId: string | null, ...questions: readonly Question[]): Promise<Answer[]>;
+}
 
 /** What a hold of a home has. Steps name its scope `memory`, and it is that of the home. */
 export interface HeldHome {
@@ -40,7 +58,7 @@ let made = 0;
 
 export class Home {
   readonly kind: HomeKind;
-  readonly stage: StoreStage;
+  readonly stage: HomeEngine;
   readonly id: string;
   /** Its scope, as its reader names it. */
   readonly scope: "memory" | "entries";
@@ -48,7 +66,7 @@ export class Home {
   readonly named: string;
 
   /** By default one that no other test has. */
-  constructor(stage: StoreStage, kind: HomeKind, id = kind === "user" ? `user-${++made}` : newStoreId()) {
+  constructor(stage: HomeEngine, kind: HomeKind, id = kind === "user" ? `user-${++made}` : newStoreId()) {
     this.stage = stage;
     this.kind = kind;
     this.id = id;

@@ -155,11 +155,13 @@ test("whoever does not say who acts sees nothing, also after another has said so
     return [...new Set((await Promise.all(all)).map(({ rows }) => rows[0]?.count))];
   };
   expect(await counts()).toEqual(["0"]);
-  await client.query("BEGIN");
-  await client.query(enter, [others]);
-  expect(await counts()).toContain("1");
-  await client.query("ROLLBACK");
-  expect(await counts()).toEqual(["0"]);
+  for (const end of ["ROLLBACK", "COMMIT"]) {
+    await client.query("BEGIN");
+    await client.query(enter, [others]);
+    expect(await counts()).toContain("1");
+    await client.query(end);
+    expect(await counts()).toEqual(["0"]);
+  }
   await Promise.all([client.end(), admin.end()]);
 });
 
