@@ -4,7 +4,6 @@ import { join } from "node:path";
 
 import type { StoreDefinition } from "memcell";
 
-import { ContentOrigins } from "../../host/store/versions/content-origins.ts";
 import { digestOf, entriesScope, grantsPath, grantsScope, ownStoreOf, recordKinds } from "../stage/store.ts";
 import type { HeldHistory, HeldReader, HeldRecords, Store } from "../stage/store.ts";
 import { leaver, users } from "./filled-folder.ts";
@@ -44,12 +43,11 @@ export async function stateOf(definition: StoreDefinition): Promise<State> {
 
 async function filesIn(reader: HeldReader, history: HeldHistory, scopes: readonly string[]): Promise<State> {
   const files: Record<string, unknown> = {};
-  const origins = new ContentOrigins(history);
   for (const scope of scopes) {
     const { files: found, unfit } = await reader.survey(scope);
     for (const { path } of found) {
       const sha256 = digestOf(await reader.bytesOf(scope, path));
-      files[`${scope}/${path}`] = { sha256, trust: (await origins.of(scope, path, sha256)).trust };
+      files[`${scope}/${path}`] = { sha256, trust: (await history.originOf(scope, path))?.trust ?? history.unknown };
     }
     if (unfit.length > 0) files[scope] = unfit;
   }

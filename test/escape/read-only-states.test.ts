@@ -6,25 +6,14 @@ import { createRuntime, storeIdOf } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { readBootId } from "../../host/disk/boot-id.ts";
-import {
-  checkpointOffsets,
-  distrustMark,
-  distrustOffset,
-  encodeApplied,
-  encodeCheckpoint,
-  recordsStart,
-  stateOffset,
-} from "../../host/store/files/commit/wal-format.ts";
 import { digestOf } from "../stage/store.ts";
+import { thisBoot as boot, walOfChange } from "../stage/wal.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
-import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
 
 const alice = { userId: "alice" };
-const salt = "0".repeat(32);
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 let made = 0;
@@ -75,7 +64,6 @@ interface Left {
   readonly isReadable: boolean;
 }
 
-const boot = readBootId();
 const states: Readonly<Record<string, Left>> = {
   "an applied record of this start of the machine": { boot, isApplied: true, isInPlace: true, isReadable: true },
   "a record that is not applied": { boot, isApplied: false, isInPlace: false, isReadable: false },
@@ -154,19 +142,10 @@ async function twoVersions(
   return { before, after: readFileSync(file) };
 }
 
-function walWith(
-  { owner, scope, file }: Place,
-  left: Left,
-  { before, after }: { before: Buffer; after: Buffer },
-): Buffer {
+function walWith({ owner, scope, file }: Place, left: Left, texts: { before: Buffer; after: Buffer }): Buffer {
   if (left.garbage !== undefined) return Buffer.from(left.garbage);
-  const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ version: 2, first: 1, salt }, owner), checkpointOffsets[0]);
-  if (left.isDistrusted === true) header[distrustOffset] = distrustMark;
-  const files = [{ scope, path: file, before: digestOf(before), after }];
-  const record = encodeRecord(salt, 1, encodeFiles({ boot: left.boot, files }));
-  if (left.isApplied) record.set(encodeApplied(null), stateOffset);
-  return Buffer.concat([header, record]);
+  const files = [{ scope, path: file, before: digestOf(texts.before), after: texts.after }];
+  return walOfChange(owner, { boot: left.boot, files }, left);
 }
 
 test("a runtime that is read-only reads beside one that writes, and neither waits for the other's end", async () => {

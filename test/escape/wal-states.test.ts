@@ -1,44 +1,80 @@
 /**
- * Hostile files in the WAL's place: the host follows nothing in them out of the user's scopes, takes over nothing of
- * another user's, and serves the user whatever the WAL holds.
+ * Hostile files in the WAL's place: the host follows nothing in them out of the home's scopes, takes over nothing of
+ * another home's, and serves the home whatever the WAL holds.
  */
-import { copyFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 
-import { readBootId } from "../../host/disk/boot-id.ts";
-import {
-  checkpointOffsets,
-  encodeCheckpoint,
-  headBytes,
-  recordsStart,
-} from "../../host/store/files/commit/wal-format.ts";
-import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
 import { digestOf } from "../stage/store.ts";
+import type { StoreId } from "../stage/store.ts";
+import {
+  boots,
+  encodeFiles,
+  encodeRecord,
+  headBytes,
+  salt,
+  thisBoot,
+  walBytesMax,
+  walOf,
+  walOfChange,
+} from "../stage/wal.ts";
+import type { JointMark, WalRecord } from "../stage/wal.ts";
+import { Home, storeAt } from "../store/home.ts";
+import { StoreStage, write } from "../store/store-stage.ts";
+import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
-import { encodeFiles, encodeRecord } from "../support/wal-record.ts";
-import { openFolderStage, secret } from "./folder-stage.ts";
-import { pathIn } from "./folder-traps.ts";
 
-const salt = "0".repeat(32);
-const open = { read: "ok", index: "ok", upsert: "ok", remove: "ok" };
+const stage = await StoreStage.open("fileStore");
+afterAll(() => stage[Symbol.asyncDispose]());
+/** What is not the homes' that are attacked: another user, another store, and a folder outside. */
+const maker = stage.openBeside();
+const bystanders = [new Home(maker, "user", "bob"), new Home(maker, "store")];
+for (const home of bystanders) await home.commit([write("x.md", "secret of bob")]);
+// Later, a host would move the versions from their WALs.
+await maker.store.close();
+const outside = join(stage.dataDir, "../outside/memory");
+mkdirSync(outside, { recursive: true });
+const watched = (): unknown[] =>
+  [...bystanders.map(({ folder }) => folder), outside].map((dir) => treeFingerprint(dir));
 
-/** A WAL as the host writes it for a user, with any bytes as its records. */
-function walOf(userId: string, records: Uint8Array, first = 1): Buffer {
-  const header = Buffer.alloc(recordsStart);
-  header.set(encodeCheckpoint({ version: 2, first, salt }, userId), checkpointOffsets[0]);
-  return Buffer.concat([header, records]);
+const asItWas = "as it was";
+const kinds = ["user", "store"] as const;
+const ownerOf = ({ kind, id }: Home): string => (kind === "user" ? id : `stores/${id}`);
+const walIn = ({ folder }: Home): string => join(folder, ".memcell/journal");
+const fileIn = ({ folder, scope }: Home): string => join(folder, scope, "x.md");
+const textIn = (home: Home): string => readFileSync(fileIn(home), "utf8");
+
+async function newHome(kind: Home["kind"]): Promise<Home> {
+  const home = new Home(stage, kind);
+  await home.commit([write("x.md", asItWas)]);
+  return home;
 }
 
-interface HostileFile {
-  readonly scope: string;
-  readonly path: string;
+/** The next use finds the WAL, changes no file for it, and every use works. */
+async function expectIgnored(home: Home, wal: Uint8Array, size?: number): Promise<void> {
+  writeFileSync(walIn(home), wal);
+  if (size !== undefined) truncateSync(walIn(home), size);
+  const before = [treeFingerprint(join(home.folder, home.scope)), watched()];
+  await home.hold(async () => {}, { writes: false });
+  expect([treeFingerprint(join(home.folder, home.scope)), watched()]).toEqual(before);
+  expect(await home.ask(["read", "memory", "x.md"])).toEqual([{ value: asItWas }]);
+  await home.commit([write("x.md", "written")]);
+  expect([textIn(home), watched()]).toEqual(["written", before[1]]);
 }
 
-const fileAt = (path: string): HostileFile => ({ scope: "memory", path });
-const fileIn = (scope: string, path = "x.md"): HostileFile => ({ scope, path });
+type File = WalRecord["files"][number];
 
-const hostileFiles: readonly HostileFile[] = [
+/** Changes `x.md`: the attacker knows what is in it. */
+const taking = (home: Home, after: Buffer | null = Buffer.from("taken over")): File => ({
+  scope: home.scope,
+  path: "x.md",
+  before: digestOf(Buffer.from(asItWas)),
+  after,
+});
+
+const paths = [
   "../../bob/memory/x.md",
   "../x.md",
   "..",
@@ -67,170 +103,232 @@ const hostileFiles: readonly HostileFile[] = [
   "é.md",
   "a".repeat(256),
   `${"d/".repeat(200)}x.md`,
-]
-  .map(fileAt)
-  .concat(
-    ["..", ".", "", "/etc", "../bob/memory", "memory/trash", ".memcell", "Memory", "MEMORY", "a b", "a".repeat(40)].map(
-      (scope) => fileIn(scope),
-    ),
-    fileIn("..", "bob/memory/x.md"),
-    fileIn("../..", "outside/memory/x.md"),
-  );
-
-const contents = [
-  { doing: "writes", after: Buffer.from("taken over") },
-  { doing: "removes", after: null },
 ];
-const boots = [
-  { boot: readBootId(), when: "of this start of the machine" },
-  { boot: "another", when: "of a former start" },
+const scopes = [
+  "..",
+  ".",
+  "",
+  "/etc",
+  "../bob/memory",
+  "memory/trash",
+  ".memcell",
+  "Memory",
+  "MEMORY",
+  "a b",
+  "a".repeat(40),
 ];
-
-/** The first file of each record is harmless, but must not be changed either. */
-function hostileRecord(file: HostileFile, boot: string | null, after: Buffer | null): Buffer {
-  const harmless = { ...fileAt("x.md"), before: digestOf(Buffer.from("never")), after: Buffer.from("taken over") };
-  return encodeFiles({ boot, files: [harmless, { ...file, before: null, after }] });
-}
-
-const followed = hostileFiles.flatMap((file) =>
-  contents.flatMap(({ doing, after }) =>
-    boots.map(({ boot, when }) => ({
-      name: `${doing} ${JSON.stringify(file.path.slice(0, 40))} in ${JSON.stringify(file.scope)}, ${when}`,
-      records: encodeRecord(salt, 1, hostileRecord(file, boot, after)),
-    })),
-  ),
-);
-
-/** Only a shared store has such records. */
-const otherStore = "00000001-1111-4111-8111-111111111111";
+const elsewhere = [
+  { scope: "..", path: "bob/memory/x.md" },
+  { scope: "../..", path: "outside/memory/x.md" },
+];
+const wrongPlaces = {
+  user: [...scopes.map((scope) => ({ scope, path: "x.md" })), ...elsewhere],
+  store: [
+    ...["memory", ".memcell", "..", "../.."].map((scope) => ({ scope, path: "x.md" })),
+    ...elsewhere,
+    ...["owner", "journal", "granted/x", "trash/owner", "grants.json/x"].map((path) => ({ scope: "grants", path })),
+  ],
+};
 
 const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-const harmless = json({ boot: null, files: [] });
-const head = (sequence: string, bytes: string): Buffer =>
-  Buffer.concat([Buffer.from(`record ${sequence} ${bytes} ${"0".repeat(64)} -\n`), harmless]);
 
-const misshapen: { name: string; records: Buffer }[] = [
-  { name: "claims to be longer than any disk", records: head("000000000000001", "999999999999999") },
-  { name: "claims a negative length", records: head("000000000000001", "-00000000000012") },
-  { name: "has a sequence below zero", records: head("-00000000000001", "000000000000012") },
-  { name: "has a wrong check", records: head("000000000000001", String(harmless.length).padStart(15, "0")) },
-  { name: "ends in its head", records: encodeRecord(salt, 1, harmless).subarray(0, headBytes - 5) },
-  { name: "ends in its text", records: encodeRecord(salt, 1, harmless).subarray(0, headBytes + 3) },
-  { name: "is not JSON", records: encodeRecord(salt, 1, Buffer.from("{")) },
-  { name: "is not UTF-8", records: encodeRecord(salt, 1, Buffer.from([0xff, 0xfe])) },
-  { name: "is null", records: encodeRecord(salt, 1, json(null)) },
-  { name: "is a list", records: encodeRecord(salt, 1, json([])) },
-  { name: "has no files", records: encodeRecord(salt, 1, json({ boot: null })) },
-  { name: "has an extra key", records: encodeRecord(salt, 1, json({ boot: null, files: [], owner: "bob" })) },
-  ...[{ leader: otherStore }, { others: [otherStore] }].map((mark) => ({
-    name: `is part of a change of several stores, with ${Object.keys(mark).join()}`,
-    records: encodeRecord(salt, 1, json({ boot: null, files: [], joint: { id: salt, ...mark } })),
-  })),
-  { name: "names a prototype", records: encodeRecord(salt, 1, Buffer.from('{"boot":null,"files":[],"__proto__":{}}')) },
-  { name: "is 50,000 lists deep", records: encodeRecord(salt, 1, Buffer.from("[".repeat(50_000))) },
-  { name: "is out of sequence", records: encodeRecord(salt, 7, harmless) },
-];
+describe.each(kinds)("of a %s", (kind) => {
+  const scope = kind === "user" ? "memory" : "entries";
+  const places = [...paths.map((path) => ({ scope, path })), ...wrongPlaces[kind]];
 
-const recordRows = [...followed, ...misshapen];
-const damaged: { name: string; bytes: Buffer; size?: number }[] = [
-  { name: "text", bytes: Buffer.from("hello") },
-  { name: "noise", bytes: Buffer.alloc(10_000, 0xa5) },
-  {
-    name: "a checkpoint with a wrong check",
-    bytes: Buffer.from(`memcell-journal 1 ${"0".repeat(15)} ${salt} ${salt}`),
-  },
-  { name: "a checkpoint cut short", bytes: walOf("damaged-3", Buffer.alloc(0)).subarray(0, 60) },
-  {
-    name: "more bytes than any WAL has",
-    bytes: walOf("damaged-4", Buffer.alloc(0)),
-    size: walLimits.walBytesMax + 1,
-  },
-  { name: "a checkpoint of another user's", bytes: walOf("bob", Buffer.alloc(0)) },
-];
-const empty: { name: string; bytes: Buffer }[] = [
-  { name: "nothing", bytes: Buffer.alloc(0) },
-  { name: "zeros", bytes: Buffer.alloc(70_000) },
-  { name: "a few zeros", bytes: Buffer.alloc(7) },
-  {
-    name: "a checkpoint near the largest sequence number",
-    bytes: walOf("empty-3", Buffer.alloc(0), 999_999_999_999_990),
-  },
-];
-
-const ids = [
-  ...recordRows.map((_, at) => `record-${at}`),
-  ...damaged.map((_, at) => `damaged-${at}`),
-  ...empty.map((_, at) => `empty-${at}`),
-  "dave",
-  "copied",
-];
-const stage = await openFolderStage(ids);
-afterAll(() => stage.close());
-
-const place = (userId: string, path: string): string => pathIn(stage.folderOf(userId), path);
-
-async function expectIgnored(userId: string): Promise<void> {
-  const before = treeFingerprint(place(userId, "memory"));
-  expect(await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId })).toMatchObject({ ok: true });
-  expect(treeFingerprint(place(userId, "memory"))).toEqual(before);
-  expect(await stage.use(userId)).toEqual(open);
-}
-
-test.for(recordRows.map((row, at) => Object.assign({ at }, row)))(
-  "a record that $name is ignored",
-  async ({ records, at }) => {
-    const userId = `record-${at}`;
-    writeFileSync(place(userId, ".memcell/journal"), walOf(userId, records));
-    await expectIgnored(userId);
+  // The first file of each record is the home's own, but must not be changed either.
+  test.for(
+    places.map((place) => ({
+      place,
+      name: `${JSON.stringify(place.path.slice(0, 40))} in ${JSON.stringify(place.scope)}`,
+    })),
+  )("a record for $name is ignored, whether it writes or removes, and from whichever start", async ({ place }) => {
+    for (const { boot } of boots) {
+      for (const after of [Buffer.from("taken over"), null]) {
+        const home = await newHome(kind);
+        const files = [taking(home), { ...place, before: null, after }];
+        await expectIgnored(home, walOfChange(ownerOf(home), { boot, files }));
+      }
+    }
     expect(existsSync("/tmp/memcell-escape")).toBe(false);
-  },
-);
-
-test.for(damaged.map((row, at) => Object.assign({ at }, row)))(
-  "a WAL of $name is put aside",
-  async ({ bytes, size, at }) => {
-    const userId = `damaged-${at}`;
-    writeFileSync(place(userId, ".memcell/journal"), bytes);
-    if (size) truncateSync(place(userId, ".memcell/journal"), size);
-    await expectIgnored(userId);
-    expect(existsSync(place(userId, ".memcell/journal-damaged-1"))).toBe(true);
-  },
-);
-
-test.for(empty.map((row, at) => Object.assign({ at }, row)))("a WAL of $name is used", async ({ bytes, at }) => {
-  const userId = `empty-${at}`;
-  writeFileSync(place(userId, ".memcell/journal"), bytes);
-  await expectIgnored(userId);
-  expect(existsSync(place(userId, ".memcell/journal-damaged-1"))).toBe(false);
-});
-
-test.for(boots)("another user's WAL with a change $when is not taken over", async ({ boot }) => {
-  const theirs = { ...fileAt("x.md"), before: digestOf(readFileSync(place("copied", "memory/x.md"))) };
-  const record = encodeFiles({ boot, files: [{ ...theirs, after: Buffer.from(secret) }] });
-  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
-  copyFileSync(place("dave", ".memcell/journal"), place("copied", ".memcell/journal"));
-  const before = treeFingerprint(place("copied", "memory"));
-  await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId: "copied" });
-  expect(treeFingerprint(place("copied", "memory"))).toEqual(before);
-});
-
-test("control: the same record in the user's own WAL is applied", async () => {
-  const before = digestOf(readFileSync(place("dave", "memory/x.md")));
-  const record = encodeFiles({
-    boot: readBootId(),
-    files: [{ ...fileAt("x.md"), before, after: Buffer.from("done") }],
   });
-  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
-  await stage.runtime.call("ReadUserMemory", { name: "x" }, { userId: "dave" });
-  expect(readFileSync(place("dave", "memory/x.md"), "utf8")).toBe("done");
+
+  const harmless = json({ boot: null, files: [] });
+  const head = (sequence: string, bytes: string): Buffer =>
+    Buffer.concat([Buffer.from(`record ${sequence} ${bytes} ${"0".repeat(64)} -\n`), harmless]);
+
+  test.for([
+    { name: "claims to be longer than any disk", records: head("000000000000001", "999999999999999") },
+    { name: "claims a negative length", records: head("000000000000001", "-00000000000012") },
+    { name: "has a sequence below zero", records: head("-00000000000001", "000000000000012") },
+    { name: "has a wrong check", records: head("000000000000001", String(harmless.length).padStart(15, "0")) },
+    { name: "ends in its head", records: encodeRecord(1, harmless).subarray(0, headBytes - 5) },
+    { name: "ends in its text", records: encodeRecord(1, harmless).subarray(0, headBytes + 3) },
+    { name: "is not JSON", records: encodeRecord(1, Buffer.from("{")) },
+    { name: "is not UTF-8", records: encodeRecord(1, Buffer.from([0xff, 0xfe])) },
+    { name: "is null", records: encodeRecord(1, json(null)) },
+    { name: "is a list", records: encodeRecord(1, json([])) },
+    { name: "has no files", records: encodeRecord(1, json({ boot: null })) },
+    { name: "has an extra key", records: encodeRecord(1, json({ boot: null, files: [], owner: "bob" })) },
+    { name: "names a prototype", records: encodeRecord(1, Buffer.from('{"boot":null,"files":[],"__proto__":{}}')) },
+    { name: "is 50,000 lists deep", records: encodeRecord(1, Buffer.from("[".repeat(50_000))) },
+    { name: "is out of sequence", records: encodeRecord(7, harmless) },
+  ])("a record that $name is ignored", async ({ records }) => {
+    const home = await newHome(kind);
+    await expectIgnored(home, walOf(ownerOf(home), { records }));
+  });
+
+  test.for([
+    { name: "text", wal: () => Buffer.from("hello") },
+    { name: "noise", wal: () => Buffer.alloc(10_000, 0xa5) },
+    {
+      name: "a checkpoint with a wrong check",
+      wal: () => Buffer.from(`memcell-journal 1 ${"0".repeat(15)} ${salt} ${salt}`),
+    },
+    { name: "a checkpoint cut short", wal: (owner: string) => walOf(owner).subarray(0, 60) },
+    { name: "more bytes than any WAL has", wal: (owner: string) => walOf(owner), size: walBytesMax + 1 },
+    { name: "a checkpoint of another's", wal: () => walOf("bob") },
+  ])("a WAL of $name is put aside", async ({ wal, size }) => {
+    const home = await newHome(kind);
+    await expectIgnored(home, wal(ownerOf(home)), size);
+    expect(existsSync(join(home.folder, ".memcell/journal-damaged-1"))).toBe(true);
+  });
+
+  test.for([
+    { name: "nothing", wal: () => Buffer.alloc(0) },
+    { name: "zeros", wal: () => Buffer.alloc(70_000) },
+    { name: "a few zeros", wal: () => Buffer.alloc(7) },
+    {
+      name: "a checkpoint near the largest number",
+      wal: (owner: string) => walOf(owner, { first: 999_999_999_999_990 }),
+    },
+  ])("a WAL of $name is used", async ({ wal }) => {
+    const home = await newHome(kind);
+    await expectIgnored(home, wal(ownerOf(home)));
+    expect(existsSync(join(home.folder, ".memcell/journal-damaged-1"))).toBe(false);
+  });
+
+  test.for(boots)(
+    "another home's WAL with a change $when is not taken over; control: its own is applied",
+    async ({ boot }) => {
+      const [theirs, own] = [await newHome(kind), await newHome(kind)];
+      writeFileSync(walIn(theirs), walOfChange(ownerOf(theirs), { boot, files: [taking(theirs)] }));
+      copyFileSync(walIn(theirs), walIn(own));
+      for (const home of [own, theirs]) await home.hold(async () => {}, { writes: false });
+      expect([textIn(own), textIn(theirs)]).toEqual([asItWas, "taken over"]);
+    },
+  );
 });
 
 test("a record that names another scope applies in the user's own folder", async () => {
-  const record = encodeFiles({
-    boot: readBootId(),
-    files: [{ ...fileIn("notes"), before: null, after: Buffer.from("kept") }],
+  const home = await newHome("user");
+  const files = [{ scope: "notes", path: "x.md", before: null, after: Buffer.from("kept") }];
+  writeFileSync(walIn(home), walOfChange(home.id, { boot: thisBoot, files }));
+  await home.hold(async () => {}, { writes: false });
+  expect(readFileSync(join(home.folder, "notes/x.md"), "utf8")).toBe("kept");
+});
+
+const idOf = (home: Home | undefined): StoreId => home?.id as StoreId;
+
+const threeStores = async (): Promise<[Home, Home, Home]> => [
+  await newHome("store"),
+  await newHome("store"),
+  await newHome("store"),
+];
+
+const plant = (home: Home, joint: JointMark, boot: string | null = thisBoot): void =>
+  writeFileSync(walIn(home), walOfChange(ownerOf(home), { boot, files: [taking(home)], joint }));
+
+const texts = (...homes: readonly Home[]): string[] => homes.map(textIn);
+
+const look = (home: Home): Promise<void> => home.hold(async () => {}, { writes: false });
+
+describe("a change of several stores", () => {
+  const id = "a".repeat(32);
+
+  test.for(
+    [
+      null,
+      "x",
+      [],
+      {},
+      { id },
+      { id: "short", leader: storeAt(1) },
+      { id, leader: "users/alice" },
+      { id, leader: "../../users/alice" },
+      { id, leader: storeAt(1), others: [storeAt(2)] },
+      { id, others: [] },
+      { id, others: ["x"] },
+      { id, others: Array.from({ length: 32 }, (_, at) => storeAt(at)) },
+      { id, others: [storeAt(1)], more: 1 },
+    ].map((joint) => ({ joint, name: JSON.stringify(joint).slice(0, 60) })),
+  )("a part with the mark $name is ignored", async ({ joint }) => {
+    const home = await newHome("store");
+    const text = encodeFiles({ boot: thisBoot, files: [taking(home)] }).toString("latin1");
+    const marked = Buffer.from(text.replace(/^\{/, `{"joint":${JSON.stringify(joint)},`), "latin1");
+    await expectIgnored(home, walOf(ownerOf(home), { records: encodeRecord(1, marked) }));
   });
-  writeFileSync(place("dave", ".memcell/journal"), walOf("dave", encodeRecord(salt, 1, record)));
-  expect((await stage.use("dave")).index).toBe("ok");
-  expect(readFileSync(place("dave", "notes/x.md"), "utf8")).toBe("kept");
+
+  test.for([{ leader: storeAt(1) }, { others: [storeAt(1)] }])(
+    "no user's WAL has a part of one, with %j",
+    async (mark) => {
+      const home = await newHome("user");
+      const record = { boot: thisBoot, files: [taking(home)], joint: { id, ...mark } as JointMark };
+      await expectIgnored(home, walOfChange(home.id, record));
+    },
+  );
+
+  test.for(boots)(
+    "a part $when is taken back if its leader has not committed; control: or applied",
+    async ({ boot }) => {
+      for (const hasCommitted of [false, true]) {
+        const [leader, part] = await threeStores();
+        plant(part, { id, leader: idOf(leader) }, boot);
+        if (hasCommitted) plant(leader, { id, others: [idOf(part)] }, boot);
+        await look(part);
+        expect(texts(leader, part)).toEqual(hasCommitted ? ["taken over", "taken over"] : [asItWas, asItWas]);
+        await part.commit([write("x.md", "usable")]);
+      }
+    },
+  );
+
+  test.for(boots)(
+    "a leader's record $when changes no store that has no part, nor one of another change",
+    async ({ boot }) => {
+      const [leader, other, third] = await threeStores();
+      plant(leader, { id, others: [idOf(leader), storeAt(70_000_002), idOf(other), idOf(third)] }, boot);
+      plant(third, { id: "b".repeat(32), leader: idOf(leader) }, boot);
+      await look(leader);
+      expect(texts(leader, other, third)).toEqual(["taken over", asItWas, asItWas]);
+      for (const home of [leader, other, third]) await home.commit([write("x.md", "usable")]);
+    },
+  );
+
+  test.for([
+    { name: "itself", leaders: [0] },
+    { name: "a store that does not exist", leaders: [3] },
+    { name: "a store that names it", leaders: [1, 0] },
+    { name: "a store in a ring of three", leaders: [1, 2, 0] },
+  ])("a part that names $name as its leader is taken back", async ({ leaders }) => {
+    const homes = await threeStores();
+    const ids = [...homes.map(idOf), storeAt(70_000_001)];
+    for (const [at, leader] of leaders.entries()) plant(homes[at] as Home, { id, leader: ids[leader] as StoreId });
+    await look(homes[0]);
+    expect(texts(...homes)).toEqual([asItWas, asItWas, asItWas]);
+    for (const home of homes) await home.commit([write("x.md", "usable")]);
+  });
+
+  test("an open part is reported, and what only looks leaves it", async () => {
+    const [leader, part] = await threeStores();
+    plant(part, { id, leader: idOf(leader) });
+    const findings = await part.hold((held) => held.findings(), { writes: false, isLookingOnly: true });
+    const remedy = expect.stringContaining("take back");
+    expect(findings).toMatchObject([{ code: "wal-unfinished", path: ".memcell/journal", remedy }]);
+    expect(readFileSync(walIn(part)).includes(id)).toBe(true);
+    await part.commit([write("x.md", "usable")]);
+  });
+});
+
+test("no hostile WAL has left a descriptor open", async () => {
+  expect(await openDescriptorsAtRest(stage.dataDir)).toEqual([]);
 });

@@ -43,3 +43,8 @@ export { ToolError, asToolError } from "../../host/values/tool-error.ts";
 export type { ToolResult } from "../../host/values/tool-result.ts";
 export { checkUserId, isUserId } from "../../host/values/user-id.ts";
 export type { UserId } from "../../host/values/user-id.ts";
+export type { HoldToEraseOptions, HeldToErase } from "../../host/store/erasing.ts";
+export { isLive } from "../../host/store/grant-hints.ts";
+export type { Handed } from "../../host/store/handed.ts";
+export type { CommitFacts, StoreFinding } from "../../host/store/store.ts";
+export type { VersionKind } from "../../host/store/versions/version.ts";

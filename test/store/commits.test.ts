@@ -1,222 +1,364 @@
-/** A store's guarantees for a change set: all or nothing, based on the current files. */
+/** A store's guarantees for a change set: all or nothing, based on the current files, in one home or in several. */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
 import { describe, expect, test } from "vitest";
 
-import type { Seen } from "../stage/store.ts";
-import { remove, restore, storeKinds, StoreStage, trash, write } from "./store-stage.ts";
+import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
+import type { Seen, StoreId, UserId } from "../stage/store.ts";
+import { newStoreId, principal, storeAt } from "./home.ts";
+import type { Home } from "./home.ts";
+import {
+  granting,
+  grantsOf,
+  homesIn,
+  openEngines,
+  remove,
+  restore,
+  textOf,
+  to,
+  trash,
+  write,
+  writeIn,
+} from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
+const engines = await openEngines();
 
-async function filesOf(stage: StoreStage, userId = "alice"): Promise<Record<string, string>> {
-  return await stage.hold(userId, async ({ reader }) => {
-    const { files } = await reader.survey("memory");
-    const read = files.map(async ({ path }) => [
-      path,
-      String(Buffer.from((await reader.bytesOf("memory", path)) ?? [])),
-    ]);
-    return Object.fromEntries(await Promise.all(read)) as Record<string, string>;
-  });
-}
+const missing = ({ named }: Home, path = "a.md"): Seen => ({ scope: named, path, digest: null });
 
-describe.each(storeKinds)("%s", (kind) => {
+describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
+  async function homeWith(...paths: readonly string[]): Promise<Home> {
+    const home = newHome();
+    await home.commit(paths.map((path) => write(path, path)));
+    return home;
+  }
+
   test("writes, replaces, moves to the trash and removes, in the order of the steps", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), write("a.md", "three")]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "three", "b.md": "two" });
-    await stage.commit("alice", [trash("a.md", "trash/a.1.md"), write("a.md", "anew"), remove("b.md")]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/a.1.md": "three" });
-    await stage.commit("alice", [write("c.md", "brief"), trash("c.md", "trash/c.1.md"), remove("trash/a.1.md")]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/c.1.md": "brief" });
-    await stage.commit("alice", [trash("a.md", "trash/a.2.md"), write("a.md", "anew")]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "anew", "trash/a.2.md": "anew", "trash/c.1.md": "brief" });
+    const home = newHome();
+    await home.commit([write("a.md", "one"), write("b.md", "two"), write("a.md", "three")]);
+    expect(await home.files()).toEqual({ "a.md": "three", "b.md": "two" });
+    await home.commit([trash("a.md", "trash/a.1.md"), write("a.md", "anew"), remove("b.md")]);
+    expect(await home.files()).toEqual({ "a.md": "anew", "trash/a.1.md": "three" });
+    await home.commit([write("c.md", "brief"), trash("c.md", "trash/c.1.md"), remove("trash/a.1.md")]);
+    expect(await home.files()).toEqual({ "a.md": "anew", "trash/c.1.md": "brief" });
+    await home.commit([trash("a.md", "trash/a.2.md"), write("a.md", "anew")]);
+    expect(await home.files()).toEqual({ "a.md": "anew", "trash/a.2.md": "anew", "trash/c.1.md": "brief" });
   });
 
   test("moves several files out of the trash, together with a write and a removal", async () => {
-    await using stage = await StoreStage.open(kind);
     const paths = ["r/1.md", "r/2.md", "r/sub/3.md"];
-    await stage.commit(
-      "alice",
-      paths.map((path) => write(path, path)),
-    );
-    await stage.commit(
-      "alice",
-      paths.map((path) => trash(path, `trash/${path}`)),
-    );
-    await stage.commit("alice", [
+    const home = await homeWith(...paths);
+    await home.commit(paths.map((path) => trash(path, `trash/${path}`)));
+    await home.commit([
       write("r/1.md", "r/1.md"),
       remove("trash/r/1.md"),
       ...paths.slice(1).map((path) => restore(`trash/${path}`, path)),
     ]);
-    expect(await filesOf(stage)).toEqual(Object.fromEntries(paths.map((path) => [path, path])));
-    await stage.commit("alice", [trash("r/1.md", "trash/x"), restore("trash/x", "r/4.md")]);
-    expect(Object.keys(await filesOf(stage))).toEqual(["r/2.md", "r/4.md", "r/sub/3.md"]);
+    expect(await home.files()).toEqual(Object.fromEntries(paths.map((path) => [path, path])));
+    await home.commit([trash("r/1.md", "trash/x"), restore("trash/x", "r/4.md")]);
+    expect(Object.keys(await home.files())).toEqual(["r/2.md", "r/4.md", "r/sub/3.md"]);
   });
 
   test.each([
-    { name: "a move of a missing file", last: trash("none.md", "trash/none.1.md") },
-    { name: "a removal of a missing file", last: remove("none.md") },
-    { name: "a move to a taken place", last: trash("b.md", "trash/a.1.md") },
-    { name: "a restore of a missing file", last: restore("trash/none.1.md", "none.md") },
-    { name: "a restore to a taken place", last: restore("trash/a.1.md", "b.md") },
-    { name: "a restore to an invalid path", last: restore("trash/a.1.md", "../a.md") },
-    { name: "an invalid path", last: write("../b.md", "x") },
-  ])("applies nothing of a change set that ends in $name", async ({ last }) => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two")]);
-    await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
-    const before = await filesOf(stage);
-    const steps = [write("new.md", "x"), write("b.md", "changed"), last];
-    await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: /^(STORAGE_FAILED|CAPABILITY_DENIED)$/ });
-    expect(await filesOf(stage)).toEqual(before);
-    await stage.commit("alice", [write("new.md", "x")]);
-    expect(await filesOf(stage)).toEqual({ ...before, "new.md": "x" });
+    { name: "a move of a missing file", last: trash("none.md", "trash/none.1.md"), code: "STORAGE_FAILED" },
+    { name: "a removal of a missing file", last: remove("none.md"), code: "STORAGE_FAILED" },
+    { name: "a move to a taken place", last: trash("b.md", "trash/a.1.md"), code: "STORAGE_FAILED" },
+    { name: "a restore of a missing file", last: restore("trash/none.1.md", "none.md"), code: "STORAGE_FAILED" },
+    { name: "a restore to a taken place", last: restore("trash/a.1.md", "b.md"), code: "STORAGE_FAILED" },
+    { name: "a restore to an invalid path", last: restore("trash/a.1.md", "../a.md"), code: "CAPABILITY_DENIED" },
+    { name: "an invalid path", last: write("../b.md", "x"), code: "CAPABILITY_DENIED" },
+    { name: "a write into the host's own folder", last: write(".memcell/owner", "x"), code: "CAPABILITY_DENIED" },
+    { name: "a write in a folder's place", last: write("trash", "x"), code: "STORAGE_UNSAFE" },
+  ])("applies nothing of a change set that ends in $name", async ({ last, code }) => {
+    const home = await homeWith("a.md", "b.md");
+    await home.commit([trash("a.md", "trash/a.1.md")]);
+    const before = await home.files();
+    await expect(home.commit([write("new.md", "x"), write("b.md", "changed"), last])).rejects.toMatchObject({ code });
+    expect(await home.files()).toEqual(before);
+    await home.commit([write("new.md", "x")]);
+    expect(await home.files()).toEqual({ ...before, "new.md": "x" });
   });
 
   test.each([
     { name: "a file in the place of a folder that another file needs", steps: [write("a", "1"), write("a/x.md", "2")] },
-    { name: "a file in the place of an existing folder", steps: [write("a/b/x.md", "2"), write("a", "1")] },
+    { name: "a file in the place of a new folder", steps: [write("a/b/x.md", "2"), write("a", "1")] },
     {
       name: "a trashed file inside another trashed file",
       steps: [write("a", "1"), write("b", "2"), trash("a", "trash/a.1"), trash("b", "trash/a.1/b.1")],
     },
   ])("refuses what no store can keep with NAME_CONFLICT and applies nothing: $name", async ({ steps }) => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("kept.md", "one")]);
-    await expect(stage.commit("alice", steps)).rejects.toMatchObject({ code: "NAME_CONFLICT" });
-    expect(await filesOf(stage)).toEqual({ "kept.md": "one" });
-    await stage.commit("alice", [write("next.md", "two")]);
-    expect(await filesOf(stage)).toEqual({ "kept.md": "one", "next.md": "two" });
+    const home = await homeWith("kept.md");
+    await expect(home.commit(steps)).rejects.toMatchObject({ code: "NAME_CONFLICT" });
+    expect(await home.files()).toEqual({ "kept.md": "kept.md" });
+    await home.commit([write("next.md", "two")]);
+    expect(await home.files()).toEqual({ "kept.md": "kept.md", "next.md": "two" });
   });
 
   test("refuses more than 80 MiB in one change set with QUOTA_EXCEEDED and applies nothing", async () => {
-    await using stage = await StoreStage.open(kind);
-    const content = "x".repeat(mebibyte);
-    const many = Array.from({ length: 81 }, (_, at) => write(`${at}.md`, content));
-    await expect(stage.commit("alice", many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-    expect(await filesOf(stage)).toEqual({});
-    await stage.commit("alice", many.slice(0, 3));
-    expect(Object.keys(await filesOf(stage))).toHaveLength(3);
+    const home = newHome();
+    const many = Array.from({ length: 81 }, (_, at) => write(`${at}.md`, "x".repeat(mebibyte)));
+    await expect(home.commit(many)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+    expect(await home.files()).toEqual({});
+    await home.commit(many.slice(0, 3));
+    expect(Object.keys(await home.files())).toHaveLength(3);
   });
 
   test("repeats a call whose read file has changed, without what the first attempt read", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")]);
-    const wrong: Seen = { scope: "memory", path: "a.md", digest: null };
+    const home = await homeWith("a.md");
     let attempts = 0;
-    await stage.hold("alice", async (held) => {
-      await held.reader.bytesOf("memory", "a.md");
+    await home.hold(async (held) => {
+      await held.reader.bytesOf(home.scope, "a.md");
       attempts++;
-      await held.commit([write("a.md", `attempt ${attempts}`)], attempts === 1 ? [wrong] : held.reader.seen);
+      await held.commit([write("a.md", `attempt ${attempts}`)], attempts === 1 ? [missing(home)] : held.seen);
     });
     expect(attempts).toBe(2);
-    expect(await filesOf(stage)).toEqual({ "a.md": "attempt 2" });
+    expect(await home.files()).toEqual({ "a.md": "attempt 2" });
   });
 
   test("a call that is stale every time is BUSY, and has changed nothing", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")]);
+    const home = await homeWith("a.md");
     let attempts = 0;
-    const stale = stage.hold("alice", async (held) => {
+    const stale = home.hold(async (held) => {
       attempts++;
-      await held.commit(
-        [write("a.md", "lost"), write("b.md", "lost")],
-        [{ scope: "memory", path: "a.md", digest: null }],
-      );
+      await held.commit([write("a.md", "lost"), write("b.md", "lost")], [missing(home)]);
     });
     await expect(stale).rejects.toMatchObject({ code: "BUSY" });
     expect(attempts).toBe(3);
-    expect(await filesOf(stage)).toEqual({ "a.md": "one" });
+    expect(await home.files()).toEqual({ "a.md": "a.md" });
   });
 
   test("a place that was free when the call looked and is taken now makes the call stale", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one"), write("b.md", "two"), trash("b.md", "trash/b.1.md")]);
-    const seen: Seen[] = [{ scope: "memory", path: "a.md", digest: null }];
-    const stale = stage.commit("alice", [restore("trash/b.1.md", "a.md")], seen);
+    const home = await homeWith("a.md", "b.md");
+    await home.commit([trash("b.md", "trash/b.1.md")]);
+    const stale = home.commit([restore("trash/b.1.md", "a.md")], [missing(home)]);
     await expect(stale).rejects.toMatchObject({ code: "BUSY" });
-    expect(await filesOf(stage)).toEqual({ "a.md": "one", "trash/b.1.md": "two" });
+    expect(await home.files()).toEqual({ "a.md": "a.md", "trash/b.1.md": "b.md" });
   });
 
   test("a file that was read twice with different content makes the call stale, whichever was last", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")]);
-    const [current] = await stage.hold("alice", async ({ reader }) => {
-      await reader.bytesOf("memory", "a.md");
-      return reader.seen;
+    const home = await homeWith("a.md");
+    const current = await home.hold(async (held) => {
+      await held.reader.bytesOf(home.scope, "a.md");
+      return held.seen;
     });
-    const other: Seen = { scope: "memory", path: "a.md", digest: null };
     for (const seen of [
-      [current, other],
-      [other, current],
-    ] as Seen[][]) {
-      await expect(stage.commit("alice", [write("a.md", "lost")], seen)).rejects.toMatchObject({ code: "BUSY" });
+      [...current, missing(home)],
+      [missing(home), ...current],
+    ]) {
+      await expect(home.commit([write("a.md", "lost")], seen)).rejects.toMatchObject({ code: "BUSY" });
     }
-    await stage.commit("alice", [write("a.md", "two")], [current, current] as Seen[]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "two" });
+    await home.commit([write("a.md", "two")], [...current, ...current]);
+    expect(await home.files()).toEqual({ "a.md": "two" });
   });
 
   test("a file that was read but is not changed can differ by now", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")], [{ scope: "memory", path: "b.md", digest: "0".repeat(64) }]);
-    expect(await filesOf(stage)).toEqual({ "a.md": "one" });
+    const home = newHome();
+    await home.commit([write("a.md", "one")], [{ ...missing(home, "b.md"), digest: "0".repeat(64) }]);
+    expect(await home.files()).toEqual({ "a.md": "one" });
   });
 
-  test("an empty change set creates nothing, and one that only looks cannot commit", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", []);
-    expect(await stage.store.users()).toEqual([]);
-    const looking = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { isLookingOnly: true });
-    await expect(looking).rejects.toThrow(RangeError);
-    const reading = stage.hold("alice", (held) => held.commit([write("a.md", "x")], []), { writes: false });
-    await expect(reading).rejects.toThrow(RangeError);
-    expect(await stage.store.users()).toEqual([]);
+  test("an empty change set creates nothing, and a hold that only reads or looks cannot commit", async () => {
+    const home = newHome();
+    await home.commit([]);
+    for (const options of [{ isLookingOnly: true }, { writes: false }]) {
+      const commit = home.hold((held) => held.commit([write("a.md", "x")]), options);
+      await expect(commit).rejects.toThrow(RangeError);
+    }
+    expect(await home.exists()).toBe(false);
   });
 
-  test("a user whose files are all removed still exists and has a scope", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")]);
-    await stage.commit("alice", [remove("a.md")]);
-    expect(await stage.store.users()).toEqual(["alice"]);
-    expect(await stage.hold("alice", ({ reader }) => reader.scopes())).toEqual(["memory"]);
-    expect(await stage.ask("alice", ["read", "memory", "a.md"], ["list", "memory", ""])).toEqual([
+  test("one whose files are all removed still exists, with its scope", async () => {
+    const home = await homeWith("a.md");
+    await home.commit([remove("a.md")]);
+    expect(await home.exists()).toBe(true);
+    if (kind === "user") expect(await home.hold(({ reader }) => reader.scopes())).toEqual(["memory"]);
+    expect(await home.ask(["read", "memory", "a.md"], ["list", "memory", ""])).toEqual([
       { value: null },
       { value: [] },
     ]);
   });
 
   test("a guest sees what is committed, and nothing before", async () => {
-    await using stage = await StoreStage.open(kind);
-    await stage.commit("alice", [write("a.md", "one")]);
-    await stage.hold("alice", async (held) => {
-      expect(await stage.ask("alice", ["read", "memory", "a.md"])).toEqual([{ value: "one" }]);
+    const home = await homeWith("a.md");
+    await home.hold(async (held) => {
+      expect(await home.ask(["read", "memory", "a.md"])).toEqual([{ value: "a.md" }]);
       await held.commit([write("a.md", "two"), write("b.md", "new")], []);
-      expect(await stage.ask("alice", ["read", "memory", "a.md"], ["sizeOf", "memory", "b.md"])).toEqual([
-        { value: "two" },
-        { value: 3 },
-      ]);
+      const now = await home.ask(["read", "memory", "a.md"], ["sizeOf", "memory", "b.md"]);
+      expect(now).toEqual([{ value: "two" }, { value: 3 }]);
     });
   });
 
-  test("the host reads what it has committed, and nothing after releasing the user", async () => {
-    await using stage = await StoreStage.open(kind);
-    const kept = await stage.hold("alice", async (held) => {
-      expect(await held.reader.list("memory", "")).toEqual([]);
+  test("the host reads what it has committed, and nothing after releasing the home", async () => {
+    const home = newHome();
+    const kept = await home.hold(async (held) => {
+      expect(await held.reader.list(home.scope, "")).toEqual([]);
       await held.commit([write("a.md", "one")], []);
-      expect(await held.reader.scopeSize("memory")).toMatchObject({ live: { files: 1, bytes: 3 } });
+      expect(await held.reader.scopeSize(home.scope)).toMatchObject({ live: { files: 1, bytes: 3 } });
       await held.commit([write("a.md", "longer"), write("b.md", "two")], []);
-      expect(await held.reader.scopeSize("memory")).toMatchObject({ live: { files: 2, bytes: 9 } });
-      expect(await held.reader.list("memory", "b")).toMatchObject([{ path: "b.md", bytes: 3 }]);
+      expect(await held.reader.scopeSize(home.scope)).toMatchObject({ live: { files: 2, bytes: 9 } });
+      expect(await held.reader.list(home.scope, "b")).toMatchObject([{ path: "b.md", bytes: 3 }]);
+      return held.reader;
+    });
+    await expect(Promise.resolve().then(() => kept.scopes())).rejects.toThrow(RangeError);
+    await expect(Promise.resolve().then(() => kept.bytesOf(home.scope, "a.md"))).rejects.toThrow(RangeError);
+  });
+
+  test("one that is written only by the store has no findings", async () => {
+    const home = newHome();
+    const findings = (): Promise<unknown> =>
+      home.hold((held) => held.findings(), { writes: false, isLookingOnly: true });
+    expect(await findings()).toEqual([]);
+    await home.commit([write("a.md", "one"), write("b/c.md", "two")]);
+    await home.commit([trash("a.md", "trash/a.1.md")]);
+    expect(await findings()).toEqual([]);
+  });
+
+  test("the size that is known in the next hold is what a walk measures", async () => {
+    const home = newHome();
+    const steps = [
+      [write("a.md", "one"), write("b.md", "é")],
+      [write("a.md", "longer"), remove("b.md")],
+      [trash("a.md", "trash/a.1.md"), write("c.md", "")],
+    ];
+    for (const step of [...steps, []]) {
+      await home.hold(async (held) => {
+        const measured = await held.reader.scopeSize(home.scope);
+        const isKnown = stage.kind === "fileStore" && step !== steps[0];
+        expect(held.known).toEqual(isKnown ? measured : undefined);
+        await held.commit(step, held.seen, { knownSizes: { [home.named]: measured } });
+      });
+    }
+  });
+});
+
+const newStores = (): [StoreId, StoreId, StoreId] => [newStoreId(), newStoreId(), newStoreId()];
+
+describe.each(engines)("several stores in a $kind", (stage) => {
+  const areThere = async (ids: readonly StoreId[]): Promise<boolean[]> => {
+    const all = await stage.store.shared.ids();
+    return ids.map((id) => all.includes(id));
+  };
+
+  test("one change set writes, moves and removes in several, and the same path in two is two files", async () => {
+    const [a, b, c] = newStores();
+    await stage.commitStores([writeIn(b, "a.md", "two"), writeIn(a, "a.md", "one")]);
+    await stage.commitStores([writeIn(c, "moved.md", "one"), remove("a.md", scopeOfStore(a))]);
+    await stage.commitStores([trash("a.md", "trash/a.1.md", scopeOfStore(b)), writeIn(a, "x/y.md", "three")]);
+    expect(await stage.entriesOf(a, b, c)).toEqual({
+      "1/x/y.md": "three",
+      "2/trash/a.1.md": "two",
+      "3/moved.md": "one",
+    });
+  });
+
+  test("a store exists from its first commit on, of entries or of grants", async () => {
+    const [a, b] = newStores();
+    const areHeld = (): Promise<boolean[]> => stage.holdStores([a, b], async (held) => [held.has(a), held.has(b)]);
+    await stage.commitStores([]);
+    expect([await areThere([a, b]), await areHeld()]).toEqual([
+      [false, false],
+      [false, false],
+    ]);
+    await stage.commitStores([writeIn(a, "a.md", "one")]);
+    await stage.commitStores([], { grants: granting(b, "") });
+    expect([await areThere([a, b]), await areHeld()]).toEqual([
+      [true, true],
+      [true, true],
+    ]);
+    expect(await stage.store.users()).not.toContain(a);
+  });
+
+  test("a store is its owner's, from the owner's first commit on or by its id, and keeps no other user's id", async () => {
+    const chat = newStoreId();
+    const [alice, bob] = [`alice of ${chat}`, `bob of ${chat}`] as [UserId, UserId];
+    const own = ownStoreOf(alice);
+    const owners = async (): Promise<UserId[]> =>
+      (await stage.store.shared.owners()).filter((id) => [alice, bob, chat as string].includes(id));
+    await stage.commitStores([writeIn(own, "a.md", "one"), writeIn(chat, "a.md", "one")], { by: bob });
+    expect(await owners()).toEqual([chat]);
+    for (const by of [alice, bob]) {
+      await stage.commitStores([writeIn(own, "a.md", by)], { by });
+      expect((await owners()).toSorted()).toEqual([chat, alice].toSorted());
+    }
+    if (stage.kind !== "fileStore") return;
+    const hostsFolder = (id: StoreId): string => join(stage.dataDir, "stores", id, ".memcell");
+    expect(readFileSync(join(hostsFolder(own), "creator"), "utf8")).toBe(alice);
+    expect(readdirSync(hostsFolder(chat))).not.toContain("creator");
+  });
+
+  test("nothing is applied in any store if the part of one is refused", async () => {
+    const [a, b] = newStores();
+    await stage.commitStores([writeIn(a, "a.md", "one"), writeIn(b, "b.md", "two")]);
+    const steps = [writeIn(a, "a.md", "changed"), writeIn(a, "new.md", "x"), remove("none.md", scopeOfStore(b))];
+    await expect(stage.commitStores(steps)).rejects.toMatchObject({ code: "STORAGE_FAILED" });
+    expect(await stage.entriesOf(a, b)).toEqual({ "1/a.md": "one", "2/b.md": "two" });
+    await stage.commitStores([writeIn(a, "new.md", "x"), writeIn(b, "new.md", "y")]);
+  });
+
+  test("more than 32 stores, or 80 MiB in all, are refused, and nothing is applied", async () => {
+    const ids = Array.from({ length: 33 }, newStoreId);
+    const many = ids.map((id) => writeIn(id, "a.md", "x"));
+    const large = Array.from({ length: 82 }, (_, at) =>
+      writeIn(ids[at % 2] ?? storeAt(1), `${at}`, "x".repeat(mebibyte)),
+    );
+    for (const refused of [many, large]) {
+      await expect(stage.commitStores(refused)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+    }
+    expect(await stage.entriesOf(...ids)).toEqual({});
+    await stage.commitStores(many.slice(1));
+    expect(Object.keys(await stage.entriesOf(...ids))).toHaveLength(32);
+  });
+
+  test("work is repeated if what it read in any of the stores has changed, and BUSY if it always has", async () => {
+    const [a, b] = newStores();
+    await stage.commitStores([writeIn(a, "a.md", "one"), writeIn(b, "b.md", "two")]);
+    const wrong: Seen = { scope: scopeOfStore(b), path: "b.md", digest: null };
+    let runs = 0;
+    await stage.holdStores([a, b], async (held) => {
+      runs++;
+      await textOf(held, b, "b.md");
+      const changes = [writeIn(a, "a.md", `run ${runs}`), writeIn(b, "b.md", `run ${runs}`)];
+      await held.commit({ by: principal, changes, seen: runs === 1 ? [wrong] : held.seen });
+    });
+    expect(runs).toBe(2);
+    const stale = stage.commitStores([writeIn(a, "a.md", "lost"), writeIn(b, "b.md", "lost")], { seen: [wrong] });
+    await expect(stale).rejects.toMatchObject({ code: "BUSY" });
+    expect(await stage.entriesOf(a, b)).toEqual({ "1/a.md": "run 2", "2/b.md": "run 2" });
+  });
+
+  test("only stores that are held can be used, and only while they are", async () => {
+    const [a, b] = newStores();
+    const kept = await stage.holdStores([a], async (held) => {
+      expect(() => held.reader(b)).toThrow(RangeError);
+      expect(() => held.has(b)).toThrow(RangeError);
+      const other = held.commit({ by: principal, changes: [writeIn(b, "b.md", "x")], seen: [] });
+      await expect(other).rejects.toThrow(RangeError);
+      const ofUser = held.commit({ by: principal, changes: [write("b.md", "x")], seen: [] });
+      await expect(ofUser).rejects.toMatchObject({ code: "CAPABILITY_DENIED" });
       return held;
     });
-    await expect(Promise.resolve().then(() => kept.reader.scopes())).rejects.toThrow(RangeError);
+    expect(() => kept.reader(a)).toThrow(RangeError);
+    expect(await areThere([a, b])).toEqual([false, false]);
   });
 
-  test("a user written only by the store has no findings", async () => {
-    await using stage = await StoreStage.open(kind);
-    const findings = async (): Promise<unknown> =>
-      await stage.hold("alice", (held) => held.findings(), { writes: false, isLookingOnly: true });
-    expect(await findings()).toEqual([]);
-    await stage.commit("alice", [write("a.md", "one"), write("b/c.md", "two")]);
-    await stage.commit("alice", [trash("a.md", "trash/a.1.md")]);
-    expect(await findings()).toEqual([]);
+  test("grants change with entries or alone, and only as one file", async () => {
+    const [a, b, c] = newStores();
+    const grantsInA = (content: string) => granting(a, content, { granted: [to(c)] });
+    await stage.commitStores([writeIn(b, "b.md", "two")], { grants: grantsInA("first") });
+    await stage.holdStores([a, b], async (held) => {
+      expect([await grantsOf(held, a), await grantsOf(held, b)]).toEqual(["first", null]);
+      const reader = held.reader(a);
+      await expect(reader.list("grants", "")).rejects.toThrow(RangeError);
+      await expect(reader.survey("grants")).rejects.toThrow(RangeError);
+      await expect(reader.scopeSize("grants")).rejects.toThrow(RangeError);
+      expect(await reader.scopes()).toEqual([]);
+      expect(held.seen).toEqual([]);
+      await held.commit({ by: principal, changes: [], seen: [], grants: grantsInA("second") });
+      expect(await grantsOf(held, a)).toBe("second");
+    });
+    const refused = stage.commitStores([remove("none.md", scopeOfStore(b))], { grants: grantsInA("third") });
+    await expect(refused).rejects.toMatchObject({ code: "STORAGE_FAILED" });
+    expect(await stage.holdStores([a], (held) => grantsOf(held, a))).toBe("second");
   });
 });

@@ -1,49 +1,79 @@
 /** What becomes of trust, and of calls, when a history is damaged, missing or in the way. */
-import {
-  appendFileSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  writeFileSync,
-} from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { encodeCheckpoint } from "../../host/store/files/commit/wal-format.ts";
+import { walOf } from "../stage/wal.ts";
 import { HistoryStage } from "./history-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
 
-const trustOf = (stage: HistoryStage, path: string): Promise<string> =>
-  stage.look(async (held) => (await held.originOf("memory", path))?.trust ?? `unknown: ${held.unknown}`);
+function edit(stage: HistoryStage, change: (lines: string[]) => string[]): void {
+  const file = stage.file("versions-");
+  const lines = readFileSync(file, "utf8").trimEnd().split("\n");
+  writeFileSync(file, `${change(lines).join("\n")}\n`);
+}
 
-test("that a history was lost is still known after the next change, and after a restart", async () => {
+test.for([
+  {
+    name: "a changed line",
+    change: (lines: string[]) => lines.map((line) => line.replace('"r-2"', '"r-9"')),
+    found: "was changed",
+  },
+  {
+    name: "a raised trust",
+    change: (lines: string[]) => lines.map((line) => line.replaceAll("tool_external", "owner_edit")),
+    found: "was changed",
+  },
+  {
+    name: "a missing line",
+    change: (lines: string[]) => lines.filter((_, at) => at !== 1),
+    found: "version 2 is missing",
+  },
+  {
+    name: "a line that is none",
+    change: (lines: string[]) => ["{}", ...lines.slice(1)],
+    found: "version 1 is no version",
+  },
+])("the doctor finds $name, and files of which nothing is known then have no trust", async ({ change, found }) => {
+  await using stage = new HistoryStage();
+  for (const [at, of] of (["tool_external", "direct_user", "direct_user"] as const).entries()) {
+    await stage.commit([write(`${at}.md`, "x")], of, { run: `r-${at + 1}` });
+  }
+  await stage.reopen();
+  edit(stage, change);
+  expect(await stage.findings()).toEqual([expect.stringContaining(found)]);
+  expect(await stage.look(({ isBroken, unknown }) => [isBroken, unknown])).toEqual([true, "untrusted_document"]);
+  expect(stage.notes).toContain("versions of the history are missing or were changed");
+});
+
+test("that a history was removed is noticed, and still known after the next change and after a restart", async () => {
   await using stage = new HistoryStage();
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
   rmSync(stage.history, { recursive: true });
+  expect(await stage.findings()).toEqual(["history-broken: it is missing: no file has any trust"]);
   await stage.commit([write("b.md", "b")]);
+  expect(stage.notes).toContain("versions of the history are missing or were changed");
   await stage.reopen();
   await stage.commit([write("a.md", "next")]);
-  expect(await trustOf(stage, "a.md")).toBe("untrusted_document");
-  expect(await trustOf(stage, "b.md")).toBe("direct_user");
+  expect([await stage.trustOf("a.md"), await stage.trustOf("b.md")]).toEqual(["untrusted_document", "direct_user"]);
+  const [, edited] = await stage.look((held) => held.versions());
+  expect(edited).toMatchObject({ kind: "edited", files: [{ path: "a.md", trust: "untrusted_document" }] });
 });
 
-test("a WAL that is damaged or gone had perhaps the last versions", async () => {
-  for (const harm of [(wal: string) => writeFileSync(wal, "no WAL"), (wal: string) => unlinkSync(wal)]) {
-    await using stage = new HistoryStage();
-    await stage.commit([write("a.md", "a")]);
-    await stage.reopen();
-    await stage.commit([write("b.md", "from the web")], "untrusted_document");
-    const other = stage.beside();
-    harm(join(stage.user, ".memcell/journal"));
-    await stage.commit([write("b.md", "next")], "direct_user", other);
-    await other.close();
-    expect(await trustOf(stage, "b.md")).toBe("untrusted_document");
-  }
+test.for([
+  { name: "damaged", harm: (wal: string) => writeFileSync(wal, "no WAL") },
+  { name: "gone", harm: (wal: string) => unlinkSync(wal) },
+])("a WAL that is $name had perhaps the last versions", async ({ harm }) => {
+  await using stage = new HistoryStage();
+  await stage.commit([write("a.md", "a")]);
+  await stage.reopen();
+  await stage.commit([write("b.md", "from the web")], "untrusted_document");
+  const other = stage.beside();
+  harm(stage.wal);
+  await stage.commit([write("b.md", "next")], "direct_user", { by: other });
+  await other.close();
+  expect(await stage.trustOf("b.md")).toBe("untrusted_document");
 });
 
 test("with missing versions, a file that differs from what is known of it has no trust either", async () => {
@@ -51,86 +81,10 @@ test("with missing versions, a file that differs from what is known of it has no
   await stage.commit([write("a.md", "mine")]);
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
-  const [first = ""] = readFileSync(stage.file("versions-"), "utf8").split("\n");
-  writeFileSync(stage.file("versions-"), `${first}\n`);
-  unlinkSync(join(stage.user, ".memcell/journal"));
+  edit(stage, (lines) => lines.slice(0, 1));
+  unlinkSync(stage.wal);
   await stage.commit([write("b.md", "b"), write("a.md", "next")]);
-  expect(await trustOf(stage, "a.md")).toBe("untrusted_document");
-});
-
-const obstacles: readonly (readonly [name: string, place: (stage: HistoryStage) => void])[] = [
-  ["a folder in the place of contents", (stage) => inPlaceOf(stage.file("contents-"), (path) => mkdirSync(path))],
-  ["a link in the place of versions", (stage) => inPlaceOf(stage.file("versions-"), (path) => symlinkSync("x", path))],
-  ["a link in the place of the folder", (stage) => inPlaceOf(stage.history, (path) => symlinkSync("../memory", path))],
-  ["a file in the place of the folder", (stage) => inPlaceOf(stage.history, (path) => writeFileSync(path, ""))],
-];
-
-function inPlaceOf(path: string, make: (path: string) => void): void {
-  rmSync(path, { recursive: true });
-  make(path);
-}
-
-test.for(obstacles)("%s: it is put aside, calls and purges go on, and no trust rises", async ([, place]) => {
-  await using stage = new HistoryStage();
-  await stage.commit([write("a.md", "from the web"), write("b.md", "b")], "tool_external");
-  await stage.commit([trash("b.md", "trash/b.1.md")]);
-  await stage.reopen();
-  place(stage);
-  await stage.commit([write("a.md", "next")]);
-  await stage.reopen();
-  await stage.commit([remove("trash/b.1.md")], "owner_edit");
-  expect(["tool_external", "untrusted_document"]).toContain(await trustOf(stage, "a.md"));
-  expect(stage.notes.join()).toContain("it was put aside as history-damaged-1");
-  expect((await stage.findings()).join()).toContain("history-damaged: it could not be used as a history");
-});
-
-test("files from before there was a history are unstated, also when a purge or a restart comes first", async () => {
-  const starts: ((stage: HistoryStage) => Promise<void>)[] = [
-    (stage) => stage.commit([remove("trash/c.1.md")], "owner_edit"),
-    (stage) => stage.commit([write("b.md", "b")]),
-    (stage) => stage.store.retireLeftOver(),
-  ];
-  for (const start of starts) {
-    await using stage = new HistoryStage();
-    await stage.commit([write("a.md", "old"), write("c.md", "c")]);
-    await stage.commit([trash("c.md", "trash/c.1.md")]);
-    await stage.reopen();
-    const wal = join(stage.user, ".memcell/journal");
-    const header = readFileSync(wal);
-    header.fill(0);
-    header.set(encodeCheckpoint({ version: 2, first: 9, salt: "0".repeat(32) }, "alice"), 0);
-    writeFileSync(wal, header);
-    rmSync(stage.history, { recursive: true });
-    await stage.reopen();
-    await start(stage);
-    await stage.reopen();
-    await stage.commit([write("a.md", "next")]);
-    expect(await trustOf(stage, "a.md")).toBe("unstated");
-    expect(stage.notes).toEqual([]);
-  }
-});
-
-test("a file that somebody moves by hand keeps its trust, and to purge it removes its contents", async () => {
-  await using stage = new HistoryStage();
-  await stage.commit([write("a.md", "from the web"), write("c.md", "secret")], "tool_external");
-  renameSync(join(stage.user, "memory/a.md"), join(stage.user, "memory/b.md"));
-  mkdirSync(join(stage.user, "memory/trash"), { recursive: true });
-  renameSync(join(stage.user, "memory/c.md"), join(stage.user, "memory/trash/c.md"));
-  await stage.commit([write("b.md", "next")]);
-  expect(await trustOf(stage, "b.md")).toBe("tool_external");
-  await stage.commit([remove("trash/c.md")], "owner_edit");
-  await stage.reopen();
-  expect(await stage.contents("c.md")).toEqual([null]);
-  expect(await stage.contents("a.md")).toEqual(["from the web"]);
-});
-
-test("to purge one of two files that were trashed together leaves the contents of the other", async () => {
-  await using stage = new HistoryStage();
-  for (const text of ["1", "2"]) await stage.commit([write("a.md", `a${text}`), write("b.md", `b${text}`)]);
-  await stage.commit([trash("a.md", "trash/a.1.md"), trash("b.md", "trash/b.1.md")]);
-  await stage.commit([remove("trash/a.1.md")], "owner_edit");
-  expect(await stage.contents("b.md")).toEqual(["b1", "b2", null]);
-  expect(await stage.contents("a.md")).toEqual([null, null, null]);
+  expect(await stage.trustOf("a.md")).toBe("untrusted_document");
 });
 
 test("a version whose number is taken by another is noticed", async () => {
@@ -142,29 +96,47 @@ test("a version whose number is taken by another is noticed", async () => {
   appendFileSync(stage.file("versions-"), `${line.replace('"seq":1', '"seq":2')}\n`);
   await stage.reopen();
   await stage.commit([write("b.md", "next")]);
-  expect(await trustOf(stage, "b.md")).toBe("untrusted_document");
+  expect(await stage.trustOf("b.md")).toBe("untrusted_document");
 });
 
-const torn: readonly ((whole: Buffer, lastLine: number) => Buffer)[] = [
-  (whole, lastLine) => whole.subarray(0, lastLine + 9),
-  (whole, lastLine) => Buffer.from(whole).fill(0, 0, lastLine),
-];
+test.for([
+  { name: "a folder in the place of contents", place: "contents-", make: (path: string) => mkdirSync(path) },
+  { name: "a link in the place of versions", place: "versions-", make: (path: string) => symlinkSync("x", path) },
+  { name: "a link in the place of the folder", place: null, make: (path: string) => symlinkSync("../memory", path) },
+  { name: "a file in the place of the folder", place: null, make: (path: string) => writeFileSync(path, "") },
+] as const)("$name: it is put aside, calls and purges go on, and no trust rises", async ({ place, make }) => {
+  await using stage = new HistoryStage();
+  await stage.commit([write("a.md", "from the web"), write("b.md", "b")], "tool_external");
+  await stage.commit([trash("b.md", "trash/b.1.md")]);
+  await stage.reopen();
+  const path = place === null ? stage.history : stage.file(place);
+  rmSync(path, { recursive: true });
+  make(path);
+  await stage.commit([write("a.md", "next")]);
+  await stage.reopen();
+  await stage.commit([remove("trash/b.1.md")], "owner_edit");
+  expect(["tool_external", "untrusted_document"]).toContain(await stage.trustOf("a.md"));
+  expect(stage.notes.join()).toContain("it was put aside as history-damaged-1");
+  expect((await stage.findings()).join()).toContain("history-damaged: it could not be used as a history");
+});
 
-test("a power cut in the middle of a move tears lines that the WAL still has", async () => {
-  for (const tear of torn) {
-    await using stage = new HistoryStage();
-    const texts = ["one", "two", "three"];
-    for (const text of texts) await stage.commit([write("a.md", text)]);
-    const wal = readFileSync(join(stage.user, ".memcell/journal"));
-    await stage.reopen();
-    const whole = readFileSync(stage.file("versions-"));
-    writeFileSync(stage.file("versions-"), tear(whole, whole.lastIndexOf("\n", whole.length - 2) + 1));
-    writeFileSync(join(stage.user, ".memcell/journal"), wal);
-    await stage.commit([write("a.md", "four")]);
-    await stage.reopen();
-    expect(readFileSync(stage.file("versions-")).subarray(0, whole.length)).toEqual(whole);
-    expect(await stage.contents("a.md")).toEqual([...texts, "four"]);
-    expect(await stage.look(({ isBroken }) => isBroken)).toBe(false);
-    expect(await stage.findings()).toEqual([]);
-  }
+test.for([
+  { name: "a purge", start: (stage: HistoryStage) => stage.commit([remove("trash/c.1.md")], "owner_edit") },
+  { name: "a write", start: (stage: HistoryStage) => stage.commit([write("b.md", "b")]) },
+  { name: "a restart", start: (stage: HistoryStage) => stage.store.retireLeftOver() },
+])("files from before there was a history are unstated, also when $name comes first", async ({ start }) => {
+  await using stage = new HistoryStage();
+  await stage.commit([write("a.md", "old"), write("c.md", "c")]);
+  await stage.commit([trash("c.md", "trash/c.1.md")]);
+  await stage.reopen();
+  // A WAL as a host without a history has left it.
+  const size = readFileSync(stage.wal).length;
+  writeFileSync(stage.wal, Buffer.concat([walOf("alice", { first: 9 }), Buffer.alloc(size)]).subarray(0, size));
+  rmSync(stage.history, { recursive: true });
+  await stage.reopen();
+  await start(stage);
+  await stage.reopen();
+  await stage.commit([write("a.md", "next")]);
+  expect(await stage.trustOf("a.md")).toBe("unstated");
+  expect(stage.notes).toEqual([]);
 });

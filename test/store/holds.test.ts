@@ -1,148 +1,341 @@
-/** Holding a user: who holds, who waits, and what ends a wait. */
+/** Holding a home, or several: who holds, who waits for whom, what ends a wait, and what a hold that only reads sees. */
 import { EventEmitter, once } from "node:events";
 
 import { describe, expect, test } from "vitest";
 
-import type { Store, UserId } from "../stage/store.ts";
-import { storeKinds, StoreStage, write } from "./store-stage.ts";
+import type { HeldStores, HoldOptions, StoreId } from "../stage/store.ts";
+import { newStoreId, principal, storeAt, textIn } from "./home.ts";
+import type { Home } from "./home.ts";
+import { homesIn, nextTurn, openEngines, soon, textOf, write, writeIn } from "./store-stage.ts";
+import type { StoreStage } from "./store-stage.ts";
 
-const alice = "alice" as UserId;
+interface Held {
+  readonly release: () => Promise<void>;
+}
 
-/** Holds a user until `release` is called. */
-async function heldBy(store: Store, userId = alice): Promise<{ release: () => Promise<void> }> {
+/** Runs a hold's work until `release` is called. */
+async function untilReleased(hold: (work: () => Promise<void>) => Promise<void>): Promise<Held> {
   const events = new EventEmitter();
   const [begun, ended] = [once(events, "begun"), once(events, "ended")];
-  const hold = store.hold(userId, { writes: true, until: performance.now() + 30_000 }, async () => {
+  const holding = hold(async () => {
     events.emit("begun");
     await ended;
   });
   await begun;
-  const release = async (): Promise<void> => {
-    events.emit("ended");
-    await hold;
+  return {
+    release: async () => {
+      events.emit("ended");
+      await holding;
+    },
   };
-  return { release };
 }
+
+const engines = await openEngines();
+
+const holding = (home: Home, by?: StoreStage): Promise<Held> => untilReleased((work) => home.hold(work, {}, by));
 
 /** Reads a file and appends a letter. The letter is lost if another call writes at the same time. */
-async function append(store: Store, userId: string, letter: string): Promise<void> {
-  await store.hold(userId as UserId, { writes: true, until: performance.now() + 30_000 }, async (held) => {
-    const before = Buffer.from((await held.reader.bytesOf("memory", "a.md")) ?? []).toString();
-    await new Promise((resolve) => {
-      setImmediate(resolve);
-    });
-    await held.commit([write("a.md", before + letter)], held.reader.seen);
-  });
-}
+const append = (home: Home, letter: string, by?: StoreStage): Promise<void> =>
+  home.hold(
+    async (each) => {
+      const before = (await textIn(each.reader, home.scope, "a.md")) ?? "";
+      await nextTurn();
+      await each.commit([write("a.md", before + letter)]);
+    },
+    {},
+    by,
+  );
 
-describe.each(storeKinds)("%s", (kind) => {
-  async function stageWithAlice(): Promise<StoreStage> {
-    const stage = await StoreStage.open(kind);
-    await stage.commit(alice, [write("a.md", "")]);
-    return stage;
+describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
+  async function emptyFile(): Promise<Home> {
+    const home = newHome();
+    await home.commit([write("a.md", "")]);
+    return home;
   }
 
-  test("one call at a time holds a user, in order of arrival, and other users do not wait", async () => {
-    await using stage = await stageWithAlice();
-    const first = await heldBy(stage.store);
+  test("one call at a time holds it, all get their turn, and other homes do not wait", async () => {
+    const home = await emptyFile();
+    const first = await holding(home);
     const letters = ["b", "c", "d", "e"];
     const order: string[] = [];
-    const waiting = letters.map((letter) => append(stage.store, alice, letter).then(() => order.push(letter)));
-    await append(stage.store, "bob", "x");
+    const waiting = letters.map((letter) => append(home, letter).then(() => order.push(letter)));
+    await append(newHome(), "x");
     expect(order).toEqual([]);
     await first.release();
     await Promise.all(waiting);
     expect(order.toSorted()).toEqual(letters);
-    const read = await stage.ask(alice, ["read", "memory", "a.md"]);
-    expect(read).toEqual([{ value: order.join("") }]);
+    expect(await home.text("a.md")).toBe(order.join(""));
   });
 
   test("two openings of one store exclude each other", async () => {
-    await using stage = await stageWithAlice();
-    const other = stage.definition.open(() => {});
-    const first = await heldBy(other);
-    const until = performance.now() + 20;
-    await expect(stage.hold(alice, async () => {}, { until })).rejects.toMatchObject({ code: "BUSY" });
+    const home = await emptyFile();
+    const other = stage.openBeside();
+    const first = await holding(home, other);
+    await expect(home.hold(async () => {}, soon(20))).rejects.toMatchObject({ code: "BUSY" });
     await first.release();
-    await Promise.all(["b", "c", "d"].map((letter, at) => append(at === 1 ? other : stage.store, alice, letter)));
-    expect(await stage.ask(alice, ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
-    await other.close();
-    await stage.commit(alice, [write("a.md", "still open")]);
+    await Promise.all(["b", "c", "d"].map((letter, at) => append(home, letter, at === 1 ? other : stage)));
+    expect(await home.text("a.md")).toHaveLength(3);
+    await other.store.close();
+    await home.commit([write("a.md", "still open")]);
   });
 
-  test("simultaneous first calls of a new user lose nothing", async () => {
-    await using stage = await StoreStage.open(kind);
-    await Promise.all(["a", "b", "c"].map((letter) => append(stage.store, "new", letter)));
-    expect(await stage.ask("new", ["sizeOf", "memory", "a.md"])).toEqual([{ value: 3 }]);
+  test("simultaneous first calls lose nothing", async () => {
+    const home = newHome();
+    await Promise.all(["a", "b", "c"].map((letter) => append(home, letter)));
+    expect(await home.text("a.md")).toHaveLength(3);
   });
 
-  test("eight users in parallel, thirty calls each, lose nothing", async () => {
-    await using stage = await StoreStage.open(kind);
-    const users = Array.from({ length: 8 }, (_, at) => `user-${at}`);
+  test("eight homes in parallel, thirty calls each, lose nothing", async () => {
+    const homes = Array.from({ length: 8 }, newHome);
     await Promise.all(
-      users.map(async (userId) => {
-        for (let call = 0; call < 30; call++) await append(stage.store, userId, String(call % 10));
+      homes.map(async (home) => {
+        for (let call = 0; call < 30; call++) await append(home, String(call % 10));
       }),
     );
-    for (const userId of users) {
-      expect(await stage.ask(userId, ["read", "memory", "a.md"])).toEqual([{ value: "0123456789".repeat(3) }]);
-    }
-    expect((await stage.store.users()).toSorted()).toEqual(users);
+    for (const home of homes) expect(await home.text("a.md")).toBe("0123456789".repeat(3));
   });
 
-  test("a wait that is too long is BUSY, and leaves the queue", async () => {
-    await using stage = await stageWithAlice();
-    const first = await heldBy(stage.store);
+  test("a wait that is too long is BUSY, and one that is cancelled throws the reason; both leave the queue", async () => {
+    const home = await emptyFile();
+    const first = await holding(home);
     let hasBegun = false;
-    const impatient = stage.hold(
-      alice,
-      async () => {
-        hasBegun = true;
-      },
-      { until: performance.now() + 20 },
-    );
-    await expect(impatient).rejects.toMatchObject({
-      code: "BUSY",
-      message: expect.stringMatching(/in use for \d+ ms/),
-    });
-    await first.release();
-    await stage.commit(alice, [write("a.md", "next")]);
-    expect(hasBegun).toBe(false);
-  });
-
-  test("a cancelled wait throws the signal's reason, and leaves the queue", async () => {
-    await using stage = await stageWithAlice();
-    const first = await heldBy(stage.store);
+    const begin = async (): Promise<void> => void (hasBegun = true);
+    const message = expect.stringMatching(/in use for \d+ ms/);
+    await expect(home.hold(begin, soon(20))).rejects.toMatchObject({ code: "BUSY", message });
     const controller = new AbortController();
-    const waiting = stage.hold(alice, async () => {}, { signal: controller.signal });
-    const behind = stage.commit(alice, [write("a.md", "behind")]);
+    const waiting = home.hold(begin, { signal: controller.signal });
+    const behind = home.commit([write("a.md", "behind")]);
     controller.abort(new Error("no more"));
     await expect(waiting).rejects.toThrow("no more");
     await first.release();
     await behind;
-    expect(await stage.ask(alice, ["read", "memory", "a.md"])).toEqual([{ value: "behind" }]);
-  });
-
-  test("work that fails releases the user and passes on its error", async () => {
-    await using stage = await stageWithAlice();
-    const failing = stage.hold(alice, () => Promise.reject(new Error("the guest failed")));
-    await expect(failing).rejects.toThrow("the guest failed");
-    await stage.commit(alice, [write("a.md", "next")]);
-    expect(await stage.hold(alice, async () => "a result")).toBe("a result");
-  });
-
-  test("a user's first part has all scopes that no other part names, and is not mounted", async () => {
-    await using stage = await stageWithAlice();
-    const [first, ...others] = await stage.store.parts(alice);
-    expect(first).toEqual({ scopes: [] });
-    expect(others).toEqual([]);
-    expect(stage.store.isApart(alice, ["memory", "notes"])).toBe(false);
+    expect([await home.text("a.md"), hasBegun]).toEqual(["behind", false]);
   });
 
   test("a signal that is already aborted holds nobody", async () => {
-    await using stage = await stageWithAlice();
+    const home = await emptyFile();
     const reason = new Error("cancelled");
-    const held = stage.hold(alice, () => Promise.resolve("done"), { signal: AbortSignal.abort(reason) });
-    await expect(held).rejects.toBe(reason);
+    await expect(home.hold(async () => "done", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  });
+
+  test("work that fails releases it and passes on its error", async () => {
+    const home = await emptyFile();
+    for (const writes of [true, false]) {
+      const failing = home.hold(() => Promise.reject(new Error("the guest failed")), { writes });
+      await expect(failing).rejects.toThrow("the guest failed");
+    }
+    await home.commit([write("a.md", "next")]);
+    expect(await home.hold(async () => "a result")).toBe("a result");
+  });
+
+  if (kind === "user") {
+    test("a user's first part has all scopes that no other part names, and is not mounted", async () => {
+      const { id } = await emptyFile();
+      expect(await stage.store.parts(id as never)).toEqual([{ scopes: [] }]);
+      expect(stage.store.isApart(id, ["memory", "notes"])).toBe(false);
+    });
+  }
+});
+
+async function appendTo(held: HeldStores, ids: readonly StoreId[], letter: string): Promise<void> {
+  const before = await Promise.all(ids.map((id) => textOf(held, id, "a.md")));
+  await nextTurn();
+  const changes = ids.map((id, at) => writeIn(id, "a.md", (before[at] ?? "") + letter));
+  await held.commit({ by: principal, changes, seen: held.seen });
+}
+
+describe.each(engines)("several stores in a $kind", (stage) => {
+  /** A database shows each reader one moment, so it never has to read again. */
+  const isOfOneMoment = stage.kind === "postgresStore";
+  const reading = { writes: false };
+
+  /** Two that have an empty file, and one that nobody has made. */
+  async function threeStores(): Promise<[StoreId, StoreId, StoreId]> {
+    const [a, b, c] = [newStoreId(), newStoreId(), newStoreId()];
+    await stage.commitStores([writeIn(a, "a.md", ""), writeIn(b, "a.md", "")]);
+    return [a, b, c];
+  }
+
+  const heldBy = (...ids: StoreId[]): Promise<Held> => untilReleased((work) => stage.holdStores(ids, work));
+
+  const commitTo = (id: StoreId, text: string, options: Partial<HoldOptions> = {}, by = stage): Promise<void> =>
+    by.holdStores(
+      [id],
+      (each) => each.commit({ by: principal, changes: [writeIn(id, "a.md", text)], seen: [] }),
+      options,
+    );
+
+  test("calls that name the same stores in different orders never wait for each other in a circle", async () => {
+    const [a, b, c] = await threeStores();
+    const sets = [
+      [a, b],
+      [b, a],
+      [b, c, a],
+      [c, b],
+      [a, a],
+    ];
+    const calls = Array.from({ length: 50 }, (_, at) => sets[at % sets.length] ?? []);
+    await Promise.all(calls.map((ids) => stage.holdStores(ids, (held) => appendTo(held, [...new Set(ids)], "x"))));
+    expect(await stage.entriesOf(a, b, c)).toEqual({
+      "1/a.md": "x".repeat(40),
+      "2/a.md": "x".repeat(40),
+      "3/a.md": "x".repeat(20),
+    });
+  });
+
+  test("a writer waits for another writer of one of its stores, and for nobody else", async () => {
+    const [a, b, c] = await threeStores();
+    const first = await heldBy(b);
+    const order: string[] = [];
+    const done = stage.holdStores([a, b], (held) => appendTo(held, [b], "x")).then(() => order.push("waiting"));
+    await commitTo(c, "x");
+    order.push("other store");
+    await first.release();
+    await done;
+    expect(order).toEqual(["other store", "waiting"]);
+  });
+
+  test("a wait for one of them that ends, in whichever way, leaves nothing locked", async () => {
+    const [a, b] = await threeStores();
+    const first = await heldBy(b);
+    const message = expect.stringMatching(/store.* in use for \d+ ms/);
+    const impatient = stage.holdStores([a, b], async () => {}, soon(20));
+    await expect(impatient).rejects.toMatchObject({ code: "BUSY", message });
+    await commitTo(a, "free");
+    const controller = new AbortController();
+    const waiting = stage.holdStores([a, b], async () => {}, { signal: controller.signal });
+    controller.abort(new Error("no more"));
+    await expect(waiting).rejects.toThrow("no more");
+    await commitTo(a, "free");
+    await first.release();
+    await stage.commitStores([writeIn(a, "a.md", "next"), writeIn(b, "a.md", "next")]);
+  });
+
+  test("a writing call does not lock what it only reads, and runs again if that has changed", async () => {
+    const [a, b] = await threeStores();
+    const seen: (string | null)[] = [];
+    const work = async (held: HeldStores): Promise<void> => {
+      const text = await textOf(held, b, "a.md");
+      seen.push(text);
+      if (seen.length === 1) await commitTo(b, "two");
+      await held.commit({ by: principal, changes: [writeIn(a, "a.md", `read ${text}`)], seen: held.seen });
+    };
+    await stage.holdStores([a, b], work, { onlyRead: [b] });
+    expect(seen).toEqual(["", "two"]);
+    expect(await stage.entriesOf(a, b)).toEqual({ "1/a.md": "read two", "2/a.md": "two" });
+    const writesIt = stage.holdStores([a, b], (held) => appendTo(held, [b], "x"), { onlyRead: [b] });
+    await expect(writesIt).rejects.toThrow(RangeError);
+  });
+
+  test("work runs again if a store that did not exist has been made meanwhile", async () => {
+    const [a, , c] = await threeStores();
+    const other = stage.openBeside();
+    const seen: (string | null)[] = [];
+    await stage.holdStores([a, c], async (held) => {
+      seen.push(await textOf(held, c, "a.md"));
+      const intruding = commitTo(c, "made meanwhile", soon(20), other);
+      // Only a folder cannot be locked before it exists.
+      if (stage.kind === "fileStore" && seen.length === 1) await intruding;
+      else await expect(intruding).rejects.toMatchObject({ code: "BUSY" });
+      await held.commit({ by: principal, changes: [writeIn(a, "a.md", "x")], seen: held.seen });
+    });
+    expect(seen).toEqual(stage.kind === "fileStore" ? [null, "made meanwhile"] : [null]);
+    await other.store.close();
+  });
+
+  test("a hold of no stores runs its work", async () => {
+    for (const writes of [true, false]) expect(await stage.holdStores([], async () => "done", { writes })).toBe("done");
+  });
+
+  test("a slow reader keeps no writer waiting, and reads again what has changed", async () => {
+    const [a, b] = await threeStores();
+    const found: unknown[] = [];
+    const work = async (held: HeldStores): Promise<void> => {
+      const first = await textOf(held, a, "a.md");
+      if (found.length === 0) await stage.commitStores([writeIn(a, "a.md", "new"), writeIn(b, "a.md", "new")]);
+      found.push([first, await textOf(held, b, "a.md")]);
+    };
+    await stage.holdStores([a, b], work, reading);
+    const again = [
+      ["", "new"],
+      ["new", "new"],
+    ];
+    expect(found).toEqual(isOfOneMoment ? [["", ""]] : again);
+  });
+
+  test("a reader that is overtaken twice keeps the writers waiting the third time", async () => {
+    const [a] = await threeStores();
+    const codes: string[] = [];
+    const work = async (held: HeldStores): Promise<string | null> => {
+      const text = await textOf(held, a, "a.md");
+      const writing = commitTo(a, `${codes.length + 1}`, soon(codes.length < 2 ? 10_000 : 20));
+      codes.push(
+        await writing.then(
+          () => "ok",
+          ({ code }: { code: string }) => code,
+        ),
+      );
+      return text;
+    };
+    const found = await stage.holdStores([a], work, reading);
+    const overtaken = { codes: ["ok", "ok", "BUSY"], found: "2" };
+    expect({ codes, found }).toEqual(isOfOneMoment ? { codes: ["ok"], found: "" } : overtaken);
+  });
+
+  test("a failure of work that has seen two versions is not reported, and a lasting one is", async () => {
+    const [a, b] = await threeStores();
+    let runs = 0;
+    const work = async (held: HeldStores): Promise<string | null> => {
+      if (++runs > 1) return await textOf(held, b, "a.md");
+      await commitTo(b, "new");
+      throw new Error("two versions");
+    };
+    const found = stage.holdStores([a, b], work, reading);
+    if (isOfOneMoment) await expect(found).rejects.toThrow("two versions");
+    else expect(await found).toBe("new");
+    expect(runs).toBe(isOfOneMoment ? 1 : 2);
+    let failures = 0;
+    const failing = stage.holdStores([a], () => Promise.reject(new Error(`failure ${++failures}`)), reading);
+    await expect(failing).rejects.toThrow("failure 1");
+  });
+
+  test("a reader notices a store that was made while it read", async () => {
+    const [a, , c] = await threeStores();
+    const seen: boolean[] = [];
+    const work = async (held: HeldStores): Promise<void> => {
+      seen.push(held.has(c));
+      if (seen.length === 1) await commitTo(c, "new");
+    };
+    await stage.holdStores([a, c], work, reading);
+    expect(seen).toEqual(isOfOneMoment ? [false] : [false, true]);
+  });
+
+  test("a reader waits for a writer that has begun, and sees all of its change", async () => {
+    const [a, b] = await threeStores();
+    const readers: Promise<(string | null)[]>[] = [];
+    await stage.holdStores([a, b], async (held) => {
+      const changes = [writeIn(a, "a.md", "both"), writeIn(b, "a.md", "both")];
+      const commit = held.commit({ by: principal, changes, seen: [] });
+      for (let reader = 0; reader < 5; reader++) {
+        const read = async (each: HeldStores): Promise<(string | null)[]> => {
+          const first = await textOf(each, a, "a.md");
+          await nextTurn();
+          return [first, await textOf(each, b, "a.md")];
+        };
+        readers.push(stage.holdStores([b, a], read, reading));
+        await nextTurn();
+      }
+      await commit;
+    });
+    for (const [first, second] of await Promise.all(readers)) expect(first).toBe(second);
+  });
+
+  test("hundreds of stores can be read at once", async () => {
+    const ids = Array.from({ length: 300 }, (_, at) => storeAt(at + 1));
+    for (const id of ids.slice(0, 40)) await stage.commitStores([writeIn(id, "a.md", id)]);
+    const work = (held: HeldStores): Promise<(string | null)[]> =>
+      Promise.all(ids.map((id) => textOf(held, id, "a.md")));
+    const found = await stage.holdStores(ids, work, reading);
+    expect(found.filter((text) => text !== null)).toEqual(ids.slice(0, 40));
   });
 });

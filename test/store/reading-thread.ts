@@ -1,9 +1,8 @@
 /** A thread that reads as a guest's thread does: it opens readers from the store's location, one for each order. */
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 
-import type { Handed } from "../../host/store/handed.ts";
 import { openReaders } from "../stage/store.ts";
-import type { ReadBridge, StoreLocation, UserId, UserReader } from "../stage/store.ts";
+import type { Handed, ReadBridge, StoreLocation, UserId, UserReader } from "../stage/store.ts";
 
 /** Questions to one reader, in order. */
 export type Question =

@@ -2,24 +2,193 @@
  * A connection is cut at every message of a change in turn: before the server gets it, or before the host gets it. A
  * call that ends well has made its change, once; one that fails has changed nothing.
  */
+import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
+import type { Store, StoreId } from "../../stage/store.ts";
+import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
 import type { Side } from "../../support/postgres/cutting-proxy.ts";
-import { cutChanges, CutStage } from "./cut-stage.ts";
-import type { CutOutcome } from "./cut-stage.ts";
-import { unfit } from "./inner-words.ts";
+import { freshDatabase } from "../../support/postgres/fresh-database.ts";
+import { granting, grantsOf, soon, storeA, storeB, textOf, to, writeIn } from "../store-stage.ts";
+import { alice, commit, errorOf, openFaulty, shown, unfit } from "./fault-stage.ts";
 
-const sides = ["host", "server"] as const;
-const kinds = Object.keys(cutChanges) as (keyof typeof cutChanges)[];
+const grantee = "99999999-9999-4999-8999-999999999999" as StoreId;
 
-const used = kinds.flatMap((kind) => sides.map((side) => [kind, side, "used"] as const));
+/** What a change writes: a text of its own, everywhere that it writes. */
+interface CutChange {
+  /** Gives what it needs. */
+  readonly prepare?: (store: Store) => Promise<void>;
+  readonly make: (store: Store, text: string) => Promise<unknown>;
+  /** Every place that it writes, with the number of its versions. */
+  readonly shown: (store: Store) => Promise<readonly unknown[]>;
+  /** What `shown` shows after a change that has been made on what was shown `before`. */
+  readonly after: (before: readonly unknown[], text: string) => readonly unknown[];
+}
 
-test.for([...used, ...sides.map((side) => ["files", side, "new"] as const)])(
-  "%s, before each message of the %s, on a %s connection",
+const files: CutChange = {
+  make: (store, text) => commit(store, text),
+  shown: async (store) => Object.values(await shown(store)) as unknown[],
+  after: ([versions], text) => [Number(versions) + 1, text, text],
+};
+
+const stores: CutChange = {
+  make: (store, text) =>
+    store.shared.hold([storeA, storeB], soon(), (held) =>
+      held.commit({
+        by: alice,
+        changes: [writeIn(storeA, "a.md", text), writeIn(storeB, "b.md", text)],
+        seen: held.seen,
+        grants: granting(storeA, text, { granted: [to(grantee, Number(text))] }),
+      }),
+    ),
+  shown: async (store) => [
+    ...(await store.shared.hold([storeA, storeB], { ...soon(), writes: false }, async (held) => [
+      (await held.history(storeA).versions()).length,
+      (await held.history(storeB).versions()).length,
+      await textOf(held, storeA, "a.md"),
+      await textOf(held, storeB, "b.md"),
+      await grantsOf(held, storeA),
+    ])),
+    ...(await store.shared.hintsOf(grantee)).map(({ grantedMs }) => String(grantedMs)),
+  ],
+  after: ([ofA, ofB], text) => [Number(ofA) + 1, Number(ofB) + 1, text, text, text, text],
+};
+
+const records: CutChange = {
+  make: (store, text) =>
+    store.holdRecords(alice, soon(), async (held) => {
+      const made = Number((await held.read("pending", "w-1")) ?? 0) + 1;
+      await held.write("pending", "w-1", String(made));
+      await held.write("pending", "w-2", text);
+      await held.write("pending", "w-3", text);
+    }),
+  shown: (store) =>
+    store.holdRecords(alice, { ...soon(), writes: false }, (held) =>
+      Promise.all(["w-1", "w-2", "w-3"].map((name) => held.read("pending", name))),
+    ),
+  after: ([made], text) => [String(Number(made) + 1), text, text],
+};
+
+const erasure: CutChange = {
+  prepare: async (store) => {
+    for (const erased of await store.erased.list()) await store.erased.forget(erased);
+    await files.make(store, "to be erased");
+    await records.make(store, "to be erased");
+  },
+  make: (store, text) =>
+    store.holdToErase(alice, { to: "remove", until: performance.now() + 30_000 }, (held) => held.erase(Number(text))),
+  shown: async (store) => [
+    (await store.users()).length,
+    ...(await files.shown(store)),
+    ...(await records.shown(store)),
+    ...(await store.erased.list()).map(({ erasedMs }) => erasedMs),
+  ],
+  after: (_before, text) => [0, 0, null, null, null, null, null, Number(text)],
+};
+
+const hints: CutChange = {
+  prepare: async (store) => {
+    const granted = granting(storeA, "", { granted: [to(grantee)] });
+    await store.shared.hold([storeA], soon(), (held) =>
+      held.commit({ by: alice, changes: [], seen: [], grants: granted }),
+    );
+    await store.shared.leave(grantee, storeA, false);
+  },
+  make: (store) => store.shared.leave(grantee, storeA, true),
+  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ isLeft }) => isLeft),
+  after: () => [true],
+};
+
+/** Their text stays the same, so that no home has a change set. */
+const grants: CutChange = {
+  make: (store, text) =>
+    store.shared.hold([storeA], soon(), (held) => {
+      const granted = granting(storeA, "the same", { granted: [to(grantee, Number(text))] });
+      return held.commit({ by: alice, changes: [], seen: held.seen, grants: granted });
+    }),
+  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ grantedMs }) => grantedMs),
+  after: (_before, text) => [Number(text)],
+};
+
+const cutChanges = { files, stores, records, erasure, hints, grants };
+
+/** What became of one change whose connection was cut. */
+interface CutOutcome {
+  readonly isCut: boolean;
+  /** Whether the server had heard of the commit. */
+  readonly hasCommit: boolean;
+  /** `null` if the change was made. */
+  readonly error: unknown;
+  /** `undefined` if all is as it must be. */
+  readonly wrong: unknown;
+}
+
+/** A store whose connections can be cut, and another one on the same database that sees what has become of a change. */
+class CutStage implements AsyncDisposable {
+  readonly #proxy: CuttingProxy;
+  readonly #open: () => Store;
+  readonly #direct: Store;
+  #store: Store;
+  #texts = 0;
+
+  static async open(): Promise<CutStage> {
+    const url = await freshDatabase();
+    return new CutStage(url, await CuttingProxy.open(url));
+  }
+
+  private constructor(url: string, proxy: CuttingProxy) {
+    this.#proxy = proxy;
+    this.#open = () => openFaulty(proxy.urlOf(url), { connectionsMax: 2, newsUrl: url });
+    this.#store = this.#open();
+    this.#direct = postgresStore({ url }).open(() => {});
+  }
+
+  /**
+   * Makes a change, and cuts its connection before the side's message number `at`. `isNew`: the connection begins with the
+   * change; if not, others have used it.
+   */
+  async cut(change: CutChange, side: Side, at: number, isNew: boolean): Promise<CutOutcome> {
+    const text = `${++this.#texts}`;
+    await change.prepare?.(this.#direct);
+    if (isNew) {
+      await this.#store.close();
+      this.#store = this.#open();
+    } else {
+      await this.#store.holdRecords(alice, { ...soon(), writes: false }, (held) => held.names("pending"));
+    }
+    const before = await change.shown(this.#direct);
+    const { cuts } = this.#proxy;
+    this.#proxy.arm(side, at);
+    const error = await errorOf(change.make(this.#store, text));
+    this.#proxy.disarm();
+    const { hasCommit } = this.#proxy;
+    const after = await change.shown(this.#direct);
+    const due = error === null ? change.after(before, text) : before;
+    const wrong = JSON.stringify(after) === JSON.stringify(due) ? undefined : { at, after, due, error };
+    return { isCut: this.#proxy.cuts > cuts, hasCommit, error, wrong };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#store.close();
+    await this.#direct.close();
+    await this.#proxy[Symbol.asyncDispose]();
+  }
+}
+
+const used = Object.entries(cutChanges).map(([kind, change]) => ({ kind, change, isNew: false }));
+const rows = [...used, { kind: "files on a new connection", change: cutChanges.files, isNew: true }];
+
+test.for(rows.flatMap((row) => (["host", "server"] as const).map((side) => Object.assign({ side }, row))))(
+  "$kind, before each message of the $side",
   { timeout: 120_000 },
-  async ([kind, side, age]) => {
+  async ({ kind, change, isNew, side }) => {
     await using stage = await CutStage.open();
-    const outcomes = await cutEach(stage, kind, side, age === "new");
+    const outcomes: CutOutcome[] = [];
+    for (;;) {
+      const outcome = await stage.cut(change, side, outcomes.length + 1, isNew);
+      if (!outcome.isCut) break;
+      outcomes.push(outcome);
+    }
     expect(outcomes.flatMap(({ wrong }) => wrong ?? [])).toEqual([]);
     const failed = outcomes.filter(({ error }) => error !== null);
     expect(failed.flatMap(({ error }) => unfit(error) ?? [])).toEqual([]);
@@ -27,22 +196,7 @@ test.for([...used, ...sides.map((side) => ["files", side, "new"] as const)])(
     const committed = outcomes.filter(({ hasCommit }) => hasCommit);
     expect(committed.filter(({ error }) => error !== null)).toEqual([]);
     expect(committed.length).toBeGreaterThan(0);
-    console.log(`${kind}, ${side}, ${age}: ${outcomes.length} cuts, ${failed.length} calls refused`);
-    expect(await stage.cut(cutChanges[kind], side, Infinity)).toMatchObject({ isCut: false, error: null });
+    console.log(`${kind}, ${side}: ${outcomes.length} cuts, ${failed.length} calls refused`);
+    expect(await stage.cut(change, side, Infinity, false)).toMatchObject({ isCut: false, error: null });
   },
 );
-
-/** Cuts one message later each time, until a change is made before it is cut. */
-async function cutEach(
-  stage: CutStage,
-  kind: keyof typeof cutChanges,
-  side: Side,
-  isNew: boolean,
-): Promise<CutOutcome[]> {
-  const outcomes: CutOutcome[] = [];
-  for (let at = 1; ; at++) {
-    const outcome = await stage.cut(cutChanges[kind], side, at, isNew);
-    if (!outcome.isCut) return outcomes;
-    outcomes.push(outcome);
-  }
-}

@@ -11,8 +11,7 @@ import type { Store } from "../../stage/store.ts";
 import { loopDisk } from "../../support/loop-disk.ts";
 import { openToServer } from "../../support/postgres/server-user.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
-import { commit, errorOf, faultServer, shown } from "./fault-server.ts";
-import { unfit } from "./inner-words.ts";
+import { commit, errorOf, faultServer, shown, unfit } from "./fault-stage.ts";
 
 /** Contents that do not compress, each another one. */
 function noise(number: number): string {

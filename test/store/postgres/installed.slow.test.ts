@@ -1,9 +1,8 @@
 /** The distribution's own PostgreSQL, which is older, does what the tests' newer one does. */
 import { createRuntime, postgresStore } from "memcell";
-import pg from "pg";
 import { expect, test } from "vitest";
 
-import { checkDatabase } from "../../../host/store/postgres/check-database.ts";
+import { memcell } from "../../stage/command.ts";
 import { prepareDatabase } from "../../support/postgres/fresh-database.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import { installedPrograms } from "../../support/postgres/programs.ts";
@@ -15,10 +14,7 @@ test("calls, trash, history, grants and an erasure", async (context) => {
   await server.createDatabase("memory");
   await prepareDatabase(server, "memory");
   const url = server.url("memcell_host", "memory");
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  expect(await checkDatabase(client)).toEqual([]);
-  await client.end();
+  expect(await memcell(["db", "check", "--store", url])).toMatchObject({ status: 0, stdout: "as it must be\n" });
   const plugins = ["user-memory", "stores"];
   await using runtime = await createRuntime({ store: postgresStore({ url }), plugins, threadsMax: 1 });
   const ctx = { userId: "alice" };

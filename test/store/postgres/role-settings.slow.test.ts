@@ -3,15 +3,14 @@
  * are those that the server itself lists, so that a new one is tried as well.
  */
 import { createRuntime, postgresStore } from "memcell";
+import pg from "pg";
 import { expect, test } from "vitest";
 
-import { checkDatabase } from "../../../host/store/postgres/check-database.ts";
-import { withClient } from "../../../host/store/postgres/connections.ts";
-import { migrate } from "../../../host/store/postgres/migrate.ts";
-import type { Store, UserId } from "../../stage/store.ts";
+import { memcell } from "../../stage/command.ts";
+import type { Store } from "../../stage/store.ts";
 import { databaseOf, freshDatabase, prepareDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
-import { write } from "../store-stage.ts";
-import { soon } from "./fault-server.ts";
+import { soon, write } from "../store-stage.ts";
+import { alice } from "./fault-stage.ts";
 
 interface Setting {
   readonly name: string;
@@ -69,7 +68,6 @@ async function settings(): Promise<Setting[]> {
   return rows;
 }
 
-const bob = "bob" as UserId;
 const body = "NULL {\"a\\nb\", 'c'} \\x41 ü \u{1f600}\n";
 
 /** Writes and reads as a host that starts now. Returns what is not as it must be. */
@@ -77,19 +75,19 @@ async function faultsWith(url: string, round: number): Promise<string[]> {
   const store: Store = postgresStore({ url }).open(() => {});
   const faults: string[] = [];
   try {
-    await store.hold(bob, soon(), async (held) => {
+    await store.hold(alice, soon(), async (held) => {
       const before = held.history.head.seq;
       await held.commit([write(`f${round % 5}.md`, `${body}${round}`), write("NULL.md", body)], []);
       if (held.history.head.seq !== before + 1) faults.push(`version ${held.history.head.seq} came after ${before}`);
     });
-    await store.hold(bob, soon(), async (held) => {
+    await store.hold(alice, soon(), async (held) => {
       const found = String(await held.reader.bytesOf("memory", `f${round % 5}.md`));
       if (found !== `${body}${round}`) faults.push(`it read ${found}`);
       const origin = await held.history.originOf("memory", `f${round % 5}.md`);
       if (origin?.seq !== held.history.head.seq) faults.push(`version ${origin?.seq} has written it`);
       for (const { message } of await held.findings()) faults.push(message);
     });
-    await store.holdRecords(bob, soon(), async (records) => {
+    await store.holdRecords(alice, soon(), async (records) => {
       await records.write("runs", "n", body);
       if ((await records.read("runs", "n")) !== body) faults.push("a record has changed");
     });
@@ -135,17 +133,14 @@ test.for(["ROLE", "DATABASE"])(
 
 test("acknowledged is durable, whatever the role says of commits", async () => {
   const url = await freshDatabase();
-  const admin = await (await sharedServer()).connect();
-  const target = `ROLE memcell_host IN DATABASE ${databaseOf(url)}`;
-  await admin.query(`ALTER ${target} SET synchronous_commit = off`);
-  await admin.end();
-  await withClient(url, async (client) => {
-    await client.query("BEGIN");
-    const who = "11111111-1111-4111-8111-111111111111";
-    await client.query("SELECT memcell.enter($1, 0, false, '{}', '{}', '{}', 1000)", [who]);
-    const { rows } = await client.query("SHOW synchronous_commit");
-    expect(rows).toEqual([{ synchronous_commit: "on" }]);
-  });
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query("SET synchronous_commit = off");
+  await client.query("BEGIN");
+  const who = "11111111-1111-4111-8111-111111111111";
+  await client.query("SELECT memcell.enter($1, 0, false, '{}', '{}', '{}', 1000)", [who]);
+  expect((await client.query("SHOW synchronous_commit")).rows).toEqual([{ synchronous_commit: "on" }]);
+  await client.end();
 });
 
 test("a database is migrated and checked, and a runtime starts, whatever its settings", async () => {
@@ -160,13 +155,11 @@ test("a database is migrated and checked, and a runtime starts, whatever its set
   await admin.end();
   await prepareDatabase(server, name);
   const url = server.url("memcell_host", name);
-  expect(await withClient(server.url("postgres", name), migrate)).toEqual([]);
-  expect(await withClient(url, checkDatabase)).toEqual([]);
+  const db = (action: string, role: string) => memcell(["db", action, "--store", server.url(role, name)]);
+  expect(await db("migrate", "postgres")).toMatchObject({ status: 0, stdout: "nothing to do\n" });
+  expect(await db("check", "memcell_host")).toMatchObject({ status: 0, stdout: "as it must be\n" });
   await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
-  const entry = { action: "upsert", type: "user", name: "a", description: "d" };
-  for (let round = 0; round < 12; round++) {
-    const upsert = { ...entry, body: `${round}` };
-    expect(await runtime.call("UpdateUserMemory", upsert, { userId: "alice" })).toMatchObject({ ok: true });
-  }
-  expect(await runtime.upkeep.inspect({ userId: "alice" })).toEqual([]);
+  const entry = { action: "upsert", type: "user", name: "a", description: "d", body: "one" };
+  expect(await runtime.call("UpdateUserMemory", entry, { userId: alice })).toMatchObject({ ok: true });
+  expect(await runtime.upkeep.inspect({ userId: alice })).toEqual([]);
 });

@@ -1,0 +1,263 @@
+/** What a store of files keeps in memory and on the disk to be fast: sizes of scopes, room in WALs, what was read before. */
+import { readFileSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { fileStore } from "memcell";
+import type { StoreDefinition } from "memcell";
+import { expect, test, vi } from "vitest";
+
+import { storeLimits } from "../../shared/limits.ts";
+import { noFiles, openFileReaders, ownStoreOf } from "../stage/store.ts";
+import type { ChangeSet, HeldUser, KnownSizes, Store, UserId } from "../stage/store.ts";
+import { idleBytes, recordsStart } from "../stage/wal.ts";
+import { loopDisk } from "../support/loop-disk.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { steppedClock } from "../support/stepped-clock.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { userFolder } from "../support/user-files.ts";
+import { remove, soon, StoreStage, textOf, trash, write, writeIn } from "./store-stage.ts";
+
+const alice = "alice" as UserId;
+
+/** A data folder, and any number of openings of it, which end with the test. */
+class FileStage implements AsyncDisposable {
+  readonly #folder: Disposable & { readonly path: string };
+  readonly #opened: Store[] = [];
+  readonly definition: StoreDefinition;
+  readonly path: string;
+
+  constructor(folder: Disposable & { readonly path: string } = temporaryFolder()) {
+    this.#folder = folder;
+    this.path = folder.path;
+    this.definition = fileStore({ dir: folder.path });
+  }
+
+  open(): Store {
+    const store = this.definition.open(() => {});
+    this.#opened.push(store);
+    return store;
+  }
+
+  own(name: string): string {
+    return join(userFolder(this.path, alice), ".memcell", name);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const store of this.#opened) await store.close();
+    this.#folder[Symbol.dispose]();
+  }
+}
+
+const hold = <Result>(
+  store: Store,
+  work: (held: HeldUser) => Promise<Result>,
+  options: { isThorough?: boolean } = {},
+): Promise<Result> => store.hold(alice, { ...soon(), ...options }, work);
+
+const commit = (store: Store, ...changes: ChangeSet): Promise<void> => hold(store, (held) => held.commit(changes, []));
+
+const known = (store: Store): Promise<KnownSizes> => hold(store, async ({ knownSizes }) => knownSizes);
+const measured = (store: Store): Promise<KnownSizes> =>
+  hold(store, async ({ reader }) => ({ memory: await reader.scopeSize("memory") }));
+
+/** Commits as a call does whose guest has measured its scope. Returns what the next call is given. */
+async function measuredCommit(store: Store, ...changes: ChangeSet): Promise<KnownSizes> {
+  await hold(store, async (held) => {
+    const memory = { ...(await held.reader.scopeSize("memory")), ...held.knownSizes["memory"] };
+    await held.commit(changes, [], { knownSizes: { memory } });
+  });
+  return await known(store);
+}
+
+test("after each kind of change, the kept size is the measured one", async () => {
+  await using stage = new FileStage();
+  const store = stage.open();
+  const steps: ChangeSet[] = [
+    [write("a.md", "one"), write("b/c.md", "é".repeat(1_000))],
+    [write("a.md", "longer than one")],
+    [write("a.md", ""), trash("b/c.md", "trash/b/c.1.md")],
+    [write("b/c.md", "again"), write("d.md", "x"), remove("d.md")],
+    [remove("trash/b/c.1.md"), write("e.md", new Uint8Array([1, 2, 3]), "journal")],
+    [write("a.md", "a".repeat(storeLimits.fileBytesMax))],
+  ];
+  for (const changes of steps) expect(await measuredCommit(store, ...changes)).toEqual(await measured(store));
+  await hold(store, async (held) => {
+    for (const name of ["a.md", "b/c.md"]) await held.commit([remove(name)], []);
+  });
+  expect(await known(store)).toEqual(await measured(store));
+});
+
+test("of a scope that is more than half full, only the trash is kept", async () => {
+  await using stage = new FileStage();
+  const store = stage.open();
+  const { fileBytesMax, scopeBytesMax } = storeLimits;
+  const count = scopeBytesMax / 2 / fileBytesMax;
+  const large = Array.from({ length: count }, (_, at) => write(`${at}.md`, "a".repeat(fileBytesMax)));
+  expect(await measuredCommit(store, ...large)).toMatchObject({ memory: { live: { bytes: scopeBytesMax / 2 } } });
+  expect(await measuredCommit(store, write("last.md", "a"))).toEqual({ memory: { trash: noFiles } });
+});
+
+test("what another process, a thorough hold, or nobody has measured is measured again", async () => {
+  await using stage = new FileStage();
+  const [store, other] = [stage.open(), stage.open()];
+  await commit(store, write("a.md", "unmeasured"));
+  expect(await known(store)).toEqual({});
+  expect(await measuredCommit(store, write("a.md", "one"))).toMatchObject({ memory: { live: { bytes: 3 } } });
+  await commit(other, write("b.md", "of another process"));
+  expect(await known(store)).toEqual({});
+  expect(await measuredCommit(store, write("c.md", "c"))).toEqual(await measured(store));
+  await hold(store, async () => {}, { isThorough: true });
+  expect(await known(store)).toEqual({});
+});
+
+test("a live size is used for a minute, whatever is measured meanwhile, and whatever the clock says", async () => {
+  await using stage = new FileStage();
+  const store = stage.open();
+  vi.useFakeTimers({ toFake: ["performance"] });
+  try {
+    await measuredCommit(store, write("a.md", "one"));
+    for (const stepMs of [-3_600_000, 3_600_000]) {
+      using _clock = steppedClock(stepMs);
+      expect(await known(store)).toEqual(await measured(store));
+    }
+    vi.advanceTimersByTime(59_000);
+    expect(await measuredCommit(store, write("b.md", "two"))).toEqual(await measured(store));
+    vi.advanceTimersByTime(2_000);
+    expect(await known(store)).toEqual({ memory: { trash: noFiles } });
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+const count = 600;
+const trashed = Array.from({ length: count }, (_, at) => write(`trash/a.${at}.md`, "x"));
+const trashOf = (files: number): object => ({ memory: { trash: { files, bytes: files } } });
+
+test("the size of a large trash outlives the process, but only as long as nobody has committed since", async () => {
+  await using stage = new FileStage();
+  const first = stage.open();
+  await measuredCommit(first, write("a.md", "one"), ...trashed);
+  await first.close();
+  const second = stage.open();
+  expect(await known(second)).toEqual(trashOf(count));
+  expect(await measuredCommit(second, remove("trash/a.0.md"))).toEqual(await measured(second));
+  const third = stage.open();
+  expect(await known(third)).toEqual(trashOf(count - 1));
+  await measuredCommit(second, write("b.md", "two"));
+  expect(await known(third)).toEqual({});
+  await second.close();
+  expect(await known(third)).toMatchObject(trashOf(count - 1));
+});
+
+test.for([
+  { name: "half a file", damage: (text: string) => text.slice(0, text.length / 2) },
+  { name: "no number", damage: (text: string) => text.replace(`"files":${count}`, '"files":-1') },
+  {
+    name: "the sizes at another time",
+    damage: (text: string) => text.replace(/"wal":"[^"]*"/, '"wal":"1:1 x 2 4096"'),
+  },
+  { name: "a scope that no store has", damage: (text: string) => text.replace('"memory"', '"../memory"') },
+  { name: "no object", damage: () => "[null]" },
+  { name: "too much", damage: (text: string) => text + " ".repeat(20_000) },
+])("it is measured if the file has $name", async ({ damage }) => {
+  await using stage = new FileStage();
+  const first = stage.open();
+  await measuredCommit(first, ...trashed);
+  await first.close();
+  writeFileSync(stage.own("sizes"), damage(readFileSync(stage.own("sizes"), "utf8")));
+  expect(await known(stage.open())).toEqual({});
+});
+
+test.for([
+  { name: "few records keep the room that they took", records: 3, leftMax: 32_768 },
+  { name: "of many a part is left", records: 40, leftMax: idleBytes },
+])("an idle user's WAL has nothing in it, and $name", async ({ records, leftMax }) => {
+  await using stage = new FileStage();
+  const first = stage.open();
+  for (let at = 0; at < records; at++) await commit(first, write(`${at}.md`, "a secret ".repeat(400)));
+  expect(readFileSync(stage.own("journal"), "utf8")).toContain("a secret");
+  await first.close();
+  const left = readFileSync(stage.own("journal")).subarray(recordsStart);
+  expect(left.every((byte) => byte === 0)).toBe(true);
+  expect(left.length).toBeLessThanOrEqual(leftMax);
+  const later = stage.open();
+  for (let at = 0; at < 2; at++) await commit(later, write(`later-${at}.md`, "short"));
+  expect(statSync(stage.own("journal")).size).toBe(recordsStart + left.length);
+});
+
+test("a WAL that grows doubles", async () => {
+  await using stage = new FileStage();
+  const store = stage.open();
+  const sizes = new Set<number>();
+  for (let at = 0; at < 100; at++) {
+    await commit(store, write("a.md", `${at} `.repeat(3_000)));
+    sizes.add(statSync(stage.own("journal")).size);
+  }
+  expect(sizes.size).toBeLessThan(9);
+});
+
+test("a record is written where there is room for it, and none for twice the WAL", async (context) => {
+  const disk = await loopDisk("tmpfs", { bytes: 1024 * 1024 });
+  if (typeof disk === "string") skipWithReason(context, disk);
+  await using stage = new FileStage(disk);
+  const store = stage.open();
+  const sizeNow = (): number => statSync(stage.own("journal")).size;
+  const fill = (): Promise<void> => commit(store, write("a.md", "a text ".repeat(1_200)));
+  await fill();
+  while (sizeNow() < 200_000) await fill();
+  const { bavail, bsize } = statfsSync(disk.path);
+  writeFileSync(join(disk.path, "ballast"), Buffer.alloc(bavail * bsize - 100_000));
+  const before = sizeNow();
+  while (sizeNow() === before) await fill();
+  expect(sizeNow()).toBeLessThan(before + 100_000);
+});
+
+test.for([-3_600_000, 3_600_000])(
+  "while the clock steps by %i ms, a wait for a lock ends in time, and an idle user is retired",
+  async (stepMs) => {
+    await using stage = new FileStage();
+    const [first, second] = [stage.open(), stage.open()];
+    await commit(first, write("a.md", "a secret"));
+    using _clock = steppedClock(stepMs);
+    await hold(first, async () => {
+      const waiting = second.hold(alice, soon(20), async () => {});
+      await expect(waiting).rejects.toMatchObject({ code: "BUSY" });
+    });
+    const isRetired = (): boolean => !readFileSync(stage.own("journal"), "utf8").includes("a secret");
+    await vi.waitUntil(isRetired, { timeout: 30_000 });
+  },
+);
+
+/** A store that is erased and made anew can have a WAL with the same inode, and with as many records. */
+test("who reads a store without a lock reads again if its files and its WAL were replaced in place", async () => {
+  const own = ownStoreOf(alice);
+  await using stage = await StoreStage.open("fileStore");
+  await using anew = await StoreStage.open("fileStore");
+  await stage.commitStores([writeIn(own, "a.md", "4444")], { by: alice });
+  await anew.commitStores([writeIn(own, "a.md", "anew")], { by: alice });
+  const runs: (string | null)[] = [];
+  await stage.holdStores(
+    [own],
+    async (held) => {
+      runs.push(await textOf(held, own, "a.md"));
+      for (const file of ["entries/a.md", ".memcell/journal"]) {
+        const place = join("stores", own, file);
+        writeFileSync(join(stage.dataDir, place), readFileSync(join(anew.dataDir, place)));
+      }
+    },
+    { writes: false },
+  );
+  expect(runs).toEqual(["4444", "anew"]);
+});
+
+test("a reader lists what it has read as a commit needs it, as labels need it, or not at all", async () => {
+  await using stage = new FileStage();
+  await commit(stage.open(), write("a.md", "one"));
+  const readers = openFileReaders({ kind: "files", dir: stage.path, mounts: [] });
+  for (const notesSeen of [true, "contents", false] as const) {
+    using reader = readers.openUser(alice, ["memory"], { notesSeen });
+    expect(["a.md", "b.md"].map((path) => reader.read("memory", path))).toEqual(["one", null]);
+    expect(reader.seen).toHaveLength(notesSeen === false ? 0 : 2);
+    expect(reader.seen[0]?.stamp === undefined).toBe(notesSeen !== true);
+  }
+});

@@ -1,0 +1,155 @@
+/** What is left of a transaction in which something fails: nothing. What an administrator sets changes no promise. */
+import { once } from "node:events";
+
+import { createRuntime, postgresStore } from "memcell";
+import { expect, test } from "vitest";
+
+import { scopeOfStore } from "../../stage/store.ts";
+import type { HeldUser, Store, StoreId } from "../../stage/store.ts";
+import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { newStoreId } from "../home.ts";
+import { soon, write } from "../store-stage.ts";
+import { alice, commit, errorOf, shown, unfit, untilWaiting } from "./fault-stage.ts";
+
+interface Opened extends AsyncDisposable {
+  readonly one: Store;
+  /** Another host on the same database. */
+  readonly other: Store;
+  readonly url: string;
+}
+
+/** Hosts with one connection each. */
+async function opened(setting?: string): Promise<Opened> {
+  const url = await freshDatabase();
+  if (setting !== undefined) {
+    const admin = await (await sharedServer()).connect();
+    await admin.query(`ALTER DATABASE ${databaseOf(url)} SET ${setting}`);
+    await admin.end();
+  }
+  const [one, other] = [1, 2].map(() => postgresStore({ url, connectionsMax: 1 }).open(() => {})) as [Store, Store];
+  return { url, one, other, [Symbol.asyncDispose]: async () => void (await Promise.all([one.close(), other.close()])) };
+}
+
+const late = write("a.md", "late");
+
+test("records are not kept if one of them failed, whatever the work makes of it", async () => {
+  await using stage = await opened();
+  const error = await errorOf(
+    stage.one.holdRecords(alice, soon(), async (records) => {
+      await records.write("pending", "w-1", "kept?");
+      // No text of the database can have this character.
+      expect(await errorOf(records.write("pending", "w-2", "\0"))).not.toBeNull();
+    }),
+  );
+  expect(error).toMatchObject({ code: "STORAGE_FAILED" });
+  expect(unfit(error)).toBeNull();
+  // Reads at the same time share the connection, also the first ones.
+  const found = await stage.one.holdRecords(alice, soon(), (records) =>
+    Promise.all(["w-1", "w-2"].map((name) => records.read("pending", name))),
+  );
+  expect(found).toEqual([null, null]);
+});
+
+test("a failure of the work itself is nobody else's", async () => {
+  await using stage = await opened();
+  for (const failure of [Object.assign(new Error("of a file"), { code: "ENOENT", errno: -2 }), new Error("timeout")]) {
+    expect(await errorOf(stage.one.hold(alice, soon(), () => Promise.reject(failure)))).toBe(failure);
+  }
+  await commit(stage.one, "one");
+});
+
+test("whoever keeps a hold beyond its end gets nothing, and takes no connection", async () => {
+  await using stage = await opened();
+  await commit(stage.one, "one");
+  const held = await stage.one.hold(alice, soon(), async (each): Promise<HeldUser> => each);
+  expect(await errorOf(held.history.versions())).toBeInstanceOf(RangeError);
+  expect(await errorOf(held.commit([late], []))).toBeInstanceOf(RangeError);
+  expect(await shown(stage.one)).toEqual({ versions: 1, a: "one", b: "one" });
+});
+
+test("no session stays in a transaction", async () => {
+  await using stage = await opened();
+  for (let call = 0; call < 20; call++) {
+    await errorOf(stage.one.hold(alice, soon(), () => Promise.reject(new Error("of the work"))));
+    await errorOf(stage.one.holdRecords(alice, soon(), (records) => records.write("pending", "w-1", "\0")));
+    await commit(stage.one, `${call}`);
+  }
+  const admin = await (await sharedServer()).connect("postgres", databaseOf(stage.url));
+  // A notice to other hosts can be under way. A session that stays in a transaction keeps the test from ending.
+  const busy = `SELECT FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = 'memcell_host' AND state <> 'idle'`;
+  while ((await admin.query(busy)).rows.length > 0);
+  await admin.end();
+  expect(await shown(stage.one)).toEqual({ versions: 20, a: "19", b: "19" });
+});
+
+test("the second change set of a hold follows what another host has committed in between", async () => {
+  await using stage = await opened();
+  await stage.one.hold(alice, soon(), async (held) => {
+    await held.commit([write("a.md", "a")], []);
+    await commit(stage.other, "b");
+    await held.commit([write("c.md", "c")], []);
+  });
+  await stage.other.hold(alice, soon(), async (held) => {
+    expect((await held.history.versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(await held.findings()).toEqual([]);
+  });
+});
+
+test("of two calls that each read what the other one changes, not both are made", async () => {
+  await using stage = await opened();
+  const [a, b] = [newStoreId(), newStoreId()];
+  const meeting = new EventTarget();
+  const both = Promise.all([once(meeting, a), once(meeting, b)]);
+  let runs = 0;
+  const change = (store: Store, written: StoreId, read: StoreId): Promise<void> =>
+    store.shared.hold([written, read], { ...soon(), onlyRead: [read] }, async (held) => {
+      runs++;
+      await held.reader(read).bytesOf("entries", "x.md");
+      meeting.dispatchEvent(new Event(written));
+      await both;
+      const changes = [write("x.md", written, scopeOfStore(written))];
+      await held.commit({ by: null, changes, seen: held.seen });
+    });
+  await Promise.all([change(stage.one, a, b), change(stage.other, b, a)]);
+  expect(runs).toBe(3);
+});
+
+test("whoever has waited for the lock sees what the other has committed, whatever isolation is the default", async () => {
+  await using stage = await opened("default_transaction_isolation = 'repeatable read'");
+  const meeting = new EventTarget();
+  const [held, waits] = [once(meeting, "held"), once(meeting, "waits")];
+  const writing = stage.one.holdRecords(alice, soon(), async (records) => {
+    expect(await records.read("runs", "n")).toBeNull();
+    meeting.dispatchEvent(new Event("held"));
+    await waits;
+    await records.write("runs", "n", "1");
+  });
+  await held;
+  const reading = stage.other.holdRecords(alice, soon(), (records) => records.read("runs", "n"));
+  const admin = await (await sharedServer()).connect("postgres", databaseOf(stage.url));
+  await untilWaiting(admin, 1);
+  await admin.end();
+  meeting.dispatchEvent(new Event("waits"));
+  await writing;
+  expect(await reading).toBe("1");
+});
+
+// `role-settings` tries all settings, for as long as it takes.
+test.for([
+  "array_nulls = off",
+  "default_transaction_read_only = on",
+  "synchronous_commit = off",
+  "search_path = public",
+  "row_security = off",
+  // Shows 1 digit of a number: the twelfth version would seem to be the tenth.
+  "extra_float_digits = -14",
+])("calls work with %s, and leave a history that is whole", async (setting) => {
+  await using stage = await opened(setting);
+  await using runtime = await createRuntime({ store: postgresStore({ url: stage.url }), threadsMax: 1 });
+  for (let round = 0; round < 12; round++) {
+    const entry = { action: "upsert", type: "user", name: "a", description: "d", body: `NULL ${round}` };
+    expect(await runtime.call("UpdateUserMemory", entry, { userId: alice })).toMatchObject({ ok: true });
+  }
+  expect(await runtime.upkeep.inspect({ userId: alice })).toEqual([]);
+});
