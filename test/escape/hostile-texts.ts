@@ -95,10 +95,10 @@ export const hostileTexts: readonly HostileText[] = [
 ];
 
 /** Values where a text is expected. */
-export const notTexts: readonly unknown[] = [
-  ...[null, true, 0, -1, 1e21, [], ["x.md"], ["..", "x"], {}, { toString: "x.md" }, { length: 4 }, { 0: "x" }],
-  ...[{ path: "x.md" }, { type: "Buffer", data: [46, 46, 47] }, { __proto__: null, constructor: "x" }],
-];
+export const notTexts: readonly unknown[] = JSON.parse(
+  `[null, true, 0, -1, 1e21, [], ["x.md"], ["..", "x"], {}, {"toString":"x.md"}, {"length":4}, {"0":"x"},
+    {"path":"x.md"}, {"type":"Buffer","data":[46,46,47]}, {"__proto__":null,"constructor":"x"}]`,
+) as unknown[];
 
 /** How a test's title shows a text. */
 export function titleOf(text: unknown): string {
