@@ -41,6 +41,7 @@ const idsOn = {
   ntfs: ["con", "com1", "prn", "aux", "com9.a.b", "a b", "a!b", "a#b"],
 } as const;
 
+const clock = (): number => 1_700_000_000_000;
 const upsert = (name: string, body: string) => ({ action: "upsert", name, type: "user", description: body, body });
 const remove = (name: string) => ({ action: "delete", name });
 /** Tests the capabilities directly: a plugin of another family has no rules about names. */
@@ -57,7 +58,6 @@ describe.for(["exfat", "ntfs"] as const)("on %s", (kind) => {
     if (typeof disk === "string") return;
     dataDir = join(disk.path, "data");
     const plugins = [shippedPlugin("user-memory"), testPlugin("puppet")];
-    const clock = (): number => 1_700_000_000_000;
     runtime = await createRuntime({ dataDir, plugins, policy: policyFor(plugins), threadsMax: 1, clock });
     // The first test of a kind can have to install the file system's programs.
   }, 300_000);

@@ -13,19 +13,19 @@ const recursions = { Recurse: "recurse", RecurseWide: "recurse_wide", RecurseInd
 const growths = { GrowAndTrap: "grow_and_trap", GrowAndAnswer: "grow_and_answer" };
 const hoards = { Hoard: "hoard", HoardBehindCatch: "hoard_behind_catch" };
 
+const guests = (folder: string): string[] => [
+  testPlugin("puppet"),
+  writeGuest(folder, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" }),
+  writeGuest(folder, "hoarder", hoards),
+  writeGuest(folder, "trapper", traps),
+  writeGuest(folder, "recurser", recursions),
+  writeGuest(folder, "grower", growths),
+];
+
 let stage: GuestStage;
 beforeAll(async () => {
   // A regular expression polls every 0.4 ms: with more fuel, a busy machine would reach the deadline first.
-  const options = { fuelPolls: 5_000 };
-  const guests = (folder: string): string[] => [
-    testPlugin("puppet"),
-    writeGuest(folder, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" }),
-    writeGuest(folder, "hoarder", hoards),
-    writeGuest(folder, "trapper", traps),
-    writeGuest(folder, "recurser", recursions),
-    writeGuest(folder, "grower", growths),
-  ];
-  stage = await openGuestStage(guests, options);
+  stage = await openGuestStage(guests, { fuelPolls: 5_000 });
 });
 afterAll(() => stage.close());
 beforeEach(() => {

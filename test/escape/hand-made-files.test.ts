@@ -182,9 +182,11 @@ test.for([
   expect((await listAll(ctx)).map(({ updated }) => updated)).toEqual(Array.from({ length: 25 }, () => null));
 });
 
+const second = (at: number): string => String((at * 7) % 60).padStart(2, "0");
+
+const late = (at: number): string => `---\ndescription: d\nupdated: '2098-01-01T00:00:${second(at)}.000Z'\n---\nx\n`;
+
 test("times that are later than the change of the file lose no entry and repeat none", async () => {
-  const second = (at: number): string => String((at * 7) % 60).padStart(2, "0");
-  const late = (at: number): string => `---\ndescription: d\nupdated: '2098-01-01T00:00:${second(at)}.000Z'\n---\nx\n`;
   const ctx = userWith(numbered(60, late));
   for (const [at, name] of names(60).entries()) {
     utimesSync(join(memoryOf(ctx), `${name}.md`), 1_700_000_000, 1_700_000_000 + ((at * 11) % 60) * 10);

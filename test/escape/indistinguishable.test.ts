@@ -64,11 +64,13 @@ async function answersOf(scope: string, path: string): Promise<string[][]> {
   return await Promise.all(answers);
 }
 
-const outsidePaths = [
-  ...["../../bob/memory/x.md", "../bob/memory/x.md", "../../../x.md", "../../../../secret", "../journal/x.md"],
-  ...["../.memcell/owner", "../.memcell/lock", ".hidden/x.md", ".hidden", "a b.md", "a.md/../../../bob/memory/x.md"],
-  ...["/etc/passwd", "/etc/no-such-file", "/proc/self/environ", "..", "."],
-];
+const outsidePaths = `
+  ../../bob/memory/x.md ../bob/memory/x.md ../../../x.md ../../../../secret ../journal/x.md
+  ../.memcell/owner ../.memcell/lock .hidden/x.md .hidden a.md/../../../bob/memory/x.md
+  /etc/passwd /etc/no-such-file /proc/self/environ .. .`
+  .trim()
+  .split(/\s+/)
+  .concat("a b.md");
 
 test.for(outsidePaths)("the answer about %s reveals nothing", async (path) => {
   for (const [one, other] of await answersOf("memory", path)) {
@@ -102,8 +104,10 @@ test("a listing shows only paths that a guest could name", async () => {
   for (const list of lists) expect(list.match(/\\"path\\":\\"[^"]*"/g)).toEqual(['\\"path\\":\\"a.md\\"']);
 });
 
+const reading = (name: string, userId: string): Promise<string[]> =>
+  inBoth((each) => each.call("ReadUserMemory", { name }, { userId }));
+
 test("another user's entry, a missing entry, and an entry of a missing user look the same to a reader", async () => {
-  const reading = (name: string, userId: string) => inBoth((each) => each.call("ReadUserMemory", { name }, { userId }));
   for (const name of ["x", "y", "secret"]) {
     const [one, other] = await reading(name, "alice");
     expect(one).toBe(other);

@@ -142,8 +142,8 @@ export const refusedFiles: readonly RefusedFile[] = [
     withManifests(manifest.replace('"input":{}', `"input":${deep(61)}`)),
     /65 levels deep/,
   ],
-  ...unseen.map(([name, changes, reason]): RefusedFile => {
-    return [name, withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))), reason];
+  ...unseen.map(([what, changes, reason]): RefusedFile => {
+    return [what, withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))), reason];
   }),
   ["instructions that nobody sees", instructing("Use\u{e0041} it."), /U\+E0041 in its instructions/],
   ["instructions that are empty", instructing(""), /at "instructions"/],

@@ -34,6 +34,20 @@ async function openAll(plugins: readonly string[], name: string, clock?: () => n
   return [await createRuntime({ ...options, ...(clock && { clock }) }), dataDir];
 }
 
+const writes =
+  (...files: readonly (readonly [path: string, content: string])[]) =>
+  (scope: string) =>
+    files.map(([path, content]) => ["store_write", { scope, path, content }] as const);
+
+const ofScope = (scope: string, files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${scope}/${path}`, text]));
+
+/** What it writes, what it asks for then, and its answer. */
+type Play = (scope: string) => Pick<Script, "requests" | "answer">;
+const answers =
+  (answer: unknown, ...files: readonly (readonly [string, string])[]): Play =>
+  (scope) => ({ requests: writes(...files)(scope), answer });
+
 describe("a restorer", () => {
   const stamp = "20240101T000000000Z";
   const name = `x.${stamp}.md`;
@@ -59,15 +73,6 @@ describe("a restorer", () => {
     readonly trashed: string;
     readonly path?: string;
   }
-  /** What it writes, what it asks for then, and its answer. */
-  type Play = (scope: string) => Pick<Script, "requests" | "answer">;
-  const writes =
-    (...files: readonly (readonly [path: string, content: string])[]) =>
-    (scope: string) =>
-      files.map(([path, content]) => ["store_write", { scope, path, content }] as const);
-  const answers =
-    (answer: unknown, ...files: readonly (readonly [string, string])[]): Play =>
-    (scope) => ({ requests: writes(...files)(scope), answer });
   /** It puts the file back, and names others. */
   const names = (...others: readonly Other[]): Play => answers({ path: "x.md", others }, ["x.md", precious]);
   const y = { trashed: `trash/y.${stamp}.md`, path: "y.md" };
@@ -131,9 +136,6 @@ describe("a restorer", () => {
     many: names(...many),
   };
 
-  const ofScope = (scope: string, files: Readonly<Record<string, string>>): Record<string, string> =>
-    Object.fromEntries(Object.entries(files).map(([path, text]) => [`${scope}/${path}`, text]));
-
   let runtime: Runtime;
   let dataDir: string;
   beforeAll(async () => {
@@ -146,9 +148,9 @@ describe("a restorer", () => {
   }, 180_000);
   afterAll(() => runtime.close());
 
-  test.for(rows.map((row, at) => [...row, `notes-${at}`] as const))(
+  test.for(rows.map(([what, code], at) => [what, code, `notes-${at}`] as const))(
     "that %s is %s, and all files stay where they are",
-    async ([, code, , scope]) => {
+    async ([, code, scope]) => {
       const restoring = runtime.upkeep.restore({ userId: scope }, name, { scope });
       await expect(restoring).rejects.toMatchObject({ code });
       expect(readUserFiles(dataDir, scope)).toEqual(ofScope(scope, trash));

@@ -201,11 +201,12 @@ describe("a chat that the program vouches for", () => {
   });
 });
 
+function hidden(): never {
+  throw new Error("hidden");
+}
+
 describe("a context with invalid stores is refused before anything runs", () => {
   const { chat } = ids;
-  const hidden = (): never => {
-    throw new Error("hidden");
-  };
   const invalid: Readonly<Record<string, unknown>> = {
     "no array": {},
     null: null,
