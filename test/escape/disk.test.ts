@@ -4,7 +4,8 @@ import { linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, truncateSy
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import { expect, test } from "vitest";
+import type { Runtime, ToolResult } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
@@ -12,128 +13,107 @@ import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files
 const fact = "---\nname: x\ndescription: d\ntype: user\n---\nsecret of bob";
 const upsert = { action: "upsert", name: "x", type: "user", description: "d", body: "mine" };
 
-interface Trap {
-  readonly name: string;
-  /** Receives the memory folders of Alice and Bob. */
-  readonly lay: (alice: string, bob: string) => void;
-}
-
-const traps: Trap[] = [
-  {
-    name: "a symbolic link to another user's file",
-    lay: (alice, bob) => symlinkSync(join(bob, "x.md"), join(alice, "x.md")),
-  },
-  { name: "a symbolic link to nothing", lay: (alice) => symlinkSync("nowhere.md", join(alice, "x.md")) },
-  { name: "a hard link to another user's file", lay: (alice, bob) => linkSync(join(bob, "x.md"), join(alice, "x.md")) },
-  { name: "a named pipe", lay: (alice) => execFileSync("mkfifo", [join(alice, "x.md")]) },
-  { name: "a device", lay: (alice) => symlinkSync("/dev/zero", join(alice, "x.md")) },
-  { name: "a folder", lay: (alice) => mkdirSync(join(alice, "x.md")) },
-  {
-    name: "a huge sparse file",
-    lay: (alice) => {
-      writeFileSync(join(alice, "x.md"), "");
-      truncateSync(join(alice, "x.md"), 2 ** 33);
-    },
-  },
-];
-
-test.for(traps)("$name in an entry's place is STORAGE_UNSAFE to read, replace and delete", async ({ lay }) => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/a.md": fact }, bob: { "memory/x.md": fact } });
-  lay(join(userFolder(folder.path, "alice"), "memory"), join(userFolder(folder.path, "bob"), "memory"));
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  for (const [tool, input] of [
-    ["ReadUserMemory", { name: "x" }],
-    ["UpdateUserMemory", upsert],
-    ["UpdateUserMemory", { action: "delete", name: "x" }],
-  ] as const) {
-    const result = await runtime.call(tool, input, { userId: "alice" });
-    expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE", blame: "host" } });
-    expect(JSON.stringify(result)).not.toContain("secret of bob");
-    expect(JSON.stringify(result)).not.toContain(folder.path);
-  }
-  expect(readUserFiles(folder.path, "bob")).toEqual({ "memory/x.md": fact });
-  expect(await runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice" })).toMatchObject({ ok: true });
+const folder = temporaryFolder();
+let runtime: Runtime;
+beforeAll(async () => {
+  writeUserFiles(folder.path, { bob: { "memory/x.md": fact } });
+  runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+});
+afterAll(async () => {
+  await runtime.close();
+  folder[Symbol.dispose]();
 });
 
-test.for([
-  { name: "the user's folder", link: (dataDir: string) => join(dataDir, "users", "alice"), target: "bob" },
-  {
-    name: "the memory folder",
-    link: (dataDir: string) => join(dataDir, "users", "alice", "memory"),
-    target: "../bob/memory",
-  },
-  { name: "the folder of all users", link: (dataDir: string) => join(dataDir, "users"), target: "elsewhere" },
-])("a symbolic link in place of $name is STORAGE_UNSAFE", async ({ link, target }) => {
-  using folder = temporaryFolder();
-  writeUserFiles(join(folder.path, "real"), { bob: { "memory/x.md": fact } });
-  const dataDir = join(folder.path, "data");
-  if (target === "elsewhere") {
-    mkdirSync(dataDir, { recursive: true });
-    symlinkSync(join(folder.path, "real", "users"), link(dataDir));
-  } else {
-    writeUserFiles(dataDir, { bob: { "memory/x.md": fact } });
-    mkdirSync(join(link(dataDir), ".."), { recursive: true });
-    symlinkSync(target, link(dataDir));
+let users = 0;
+/** A user with an entry `a`. Returns the id, and the folder of memory. */
+function newUser(files: Readonly<Record<string, string>> = {}): readonly [userId: string, memory: string] {
+  const userId = `user-${(users += 1)}`;
+  writeUserFiles(folder.path, { [userId]: { "memory/a.md": fact, ...files } });
+  return [userId, join(userFolder(folder.path, userId), "memory")];
+}
+
+/** Reads, replaces and deletes the entry `x`. */
+const uses = (on: Runtime, userId: string): Promise<ToolResult>[] =>
+  (
+    [
+      ["ReadUserMemory", { name: "x" }],
+      ["UpdateUserMemory", upsert],
+      ["UpdateUserMemory", { action: "delete", name: "x" }],
+    ] as const
+  ).map(([tool, input]) => on.call(tool, input, { userId }));
+
+async function expectUnsafe(on: Runtime, userId: string): Promise<void> {
+  for (const result of await Promise.all(uses(on, userId))) {
+    expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE", blame: "host" } });
+    expect(JSON.stringify(result)).not.toMatch(/secret of bob|Alice/);
+    expect(JSON.stringify(result)).not.toContain(folder.path);
   }
-  await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
-  const user = { userId: target === "elsewhere" ? "bob" : "alice" };
-  for (const [tool, input] of [
-    ["ReadUserMemory", { name: "x" }],
-    ["UpdateUserMemory", upsert],
-  ] as const) {
-    const result = await runtime.call(tool, input, user);
-    expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
-    expect(JSON.stringify(result)).not.toContain("secret of bob");
-  }
+}
+
+test.for<readonly [name: string, lay: (place: string, bobs: string) => void]>([
+  ["a symbolic link to another user's file", (place, bobs) => symlinkSync(bobs, place)],
+  ["a symbolic link to nothing", (place) => symlinkSync("nowhere.md", place)],
+  ["a hard link to another user's file", (place, bobs) => linkSync(bobs, place)],
+  ["a named pipe", (place) => execFileSync("mkfifo", [place])],
+  ["a device", (place) => symlinkSync("/dev/zero", place)],
+  ["a folder", (place) => mkdirSync(place)],
+  ["a huge sparse file", (place) => (writeFileSync(place, ""), truncateSync(place, 2 ** 33))],
+])("%s in an entry's place is STORAGE_UNSAFE to read, replace and delete", async ([, lay]) => {
+  const [userId, memory] = newUser();
+  lay(join(memory, "x.md"), join(userFolder(folder.path, "bob"), "memory/x.md"));
+  await expectUnsafe(runtime, userId);
+  expect(readUserFiles(folder.path, "bob")).toEqual({ "memory/x.md": fact });
+  expect(await runtime.call("ReadUserMemory", { name: "a" }, { userId })).toMatchObject({ ok: true });
 });
 
 test("a folder that records another owner is refused to the user whose name it has", async () => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/x.md": fact, ".memcell/owner": "Alice" } });
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  for (const [tool, input] of [
-    ["ReadUserMemory", { name: "x" }],
-    ["UpdateUserMemory", upsert],
-  ] as const) {
-    const result = await runtime.call(tool, input, { userId: "alice" });
-    expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
-    expect(JSON.stringify(result)).not.toContain("Alice");
-  }
+  const [userId] = newUser({ "memory/x.md": fact, ".memcell/owner": "Alice" });
+  await expectUnsafe(runtime, userId);
+});
+
+test.for<readonly [name: string, user: string, place: string, target: string]>([
+  ["the user's folder", "linked", "users/linked", "bob"],
+  ["the memory folder", "half", "users/half/memory", "../bob/memory"],
+])("a symbolic link in place of %s is STORAGE_UNSAFE", async ([, userId, place, target]) => {
+  mkdirSync(join(folder.path, place, ".."), { recursive: true });
+  symlinkSync(target, join(folder.path, place));
+  await expectUnsafe(runtime, userId);
+  expect(readUserFiles(folder.path, "bob")).toEqual({ "memory/x.md": fact });
+});
+
+test("a symbolic link in place of the folder of all users is STORAGE_UNSAFE", async () => {
+  const dataDir = join(folder.path, "data");
+  mkdirSync(dataDir);
+  symlinkSync(join(folder.path, "users"), join(dataDir, "users"));
+  await using own = await createRuntime({ dataDir, threadsMax: 1 });
+  await expectUnsafe(own, "bob");
 });
 
 test("a file that is not UTF-8 is ENTRY_UNREADABLE, and upsert moves it to the trash byte for byte", async () => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/a.md": fact } });
+  const [userId, memory] = newUser();
   const latin1 = Buffer.from("---\ndescription: caf\xe9\ntype: user\n---\n", "latin1");
-  writeFileSync(join(userFolder(folder.path, "alice"), "memory", "x.md"), latin1);
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  const read = await runtime.call("ReadUserMemory", { name: "x" }, { userId: "alice" });
+  writeFileSync(join(memory, "x.md"), latin1);
+  const read = await runtime.call("ReadUserMemory", { name: "x" }, { userId });
   expect(read).toMatchObject({ ok: false, error: { code: "ENTRY_UNREADABLE" } });
-  const written = await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
-  const { trashed } = (written as { data: { trashed: string } }).data;
+  const written = await runtime.call("UpdateUserMemory", upsert, { userId });
+  const { trashed } = (written as unknown as { data: { trashed: string } }).data;
   expect(trashed).toMatch(/^trash\/x\./);
-  expect(readFileSync(join(userFolder(folder.path, "alice"), "memory", trashed))).toEqual(latin1);
+  expect(readFileSync(join(memory, trashed))).toEqual(latin1);
 });
 
 test("an index that is not UTF-8 goes to the trash as it is, and the write goes on", async () => {
-  using folder = temporaryFolder();
-  writeUserFiles(folder.path, { alice: { "memory/a.md": fact } });
-  writeFileSync(join(userFolder(folder.path, "alice"), "memory", "MEMORY.md"), Buffer.from([0xff, 0xfe]));
-  await using runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
-  const result = await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
-  expect(result).toMatchObject({ ok: true });
-  const trash = join(userFolder(folder.path, "alice"), "memory", "trash");
-  const trashed = readdirSync(trash).map((name) => readFileSync(join(trash, name)));
-  expect(trashed).toEqual([Buffer.from([0xff, 0xfe])]);
-  expect(readUserFiles(folder.path, "alice")["memory/MEMORY.md"]).toContain("- [a](a.md) \u2014 ");
+  const [userId, memory] = newUser();
+  writeFileSync(join(memory, "MEMORY.md"), Buffer.from([0xff, 0xfe]));
+  expect(await runtime.call("UpdateUserMemory", upsert, { userId })).toMatchObject({ ok: true });
+  const trash = join(memory, "trash");
+  expect(readdirSync(trash).map((name) => readFileSync(join(trash, name)))).toEqual([Buffer.from([0xff, 0xfe])]);
+  expect(readUserFiles(folder.path, userId)["memory/MEMORY.md"]).toContain("- [a](a.md) \u2014 ");
 });
 
 test("folders and files are created with access for the owner only", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: join(folder.path, "data"), threadsMax: 1 });
-  await runtime.call("UpdateUserMemory", upsert, { userId: "alice" });
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "x" }, { userId: "alice" });
-  const modes = execFileSync("find", [join(folder.path, "data"), "-printf", "%y %m\n"], { encoding: "utf8" });
+  await runtime.call("UpdateUserMemory", upsert, { userId: "carol" });
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "x" }, { userId: "carol" });
+  const home = userFolder(folder.path, "carol");
+  const modes = execFileSync("find", [home, "-printf", "%y %m\n"], { encoding: "utf8" });
   expect(new Set(modes.trim().split("\n"))).toEqual(new Set(["d 700", "f 600"]));
 });

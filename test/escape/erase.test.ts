@@ -12,7 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import type { Runtime } from "memcell";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
@@ -21,22 +22,38 @@ import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder, userFolderNames } from "../support/user-files.ts";
 import { fillAll, openAll, ownStore, shownBy } from "../upkeep/four-families.ts";
 
-const alice = { userId: "alice" };
+const folder = temporaryFolder();
+let runtime: Runtime;
+beforeAll(async () => {
+  runtime = await openAll(folder.path);
+  await fillAll(runtime, "bob");
+});
+afterAll(async () => {
+  await runtime.close();
+  folder[Symbol.dispose]();
+});
+const homeOf = (userId: string): string => userFolder(folder.path, userId);
+const storeOf = (userId: string): string => join(folder.path, "stores", ownStore(userId));
 
 const odd = ["..", ".erased.0", "%62ob", "BOB", "bob ", "a".repeat(128), "ü/..", "con", "CON.md"];
 
-test("an id that looks like another's folder, or like what is left of a user, reaches only itself", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "bob");
+test("an id that looks like another's folder or store, or like what is left of a user, reaches only itself", async () => {
   const before = treeFingerprint(folder.path);
-  const ids = [...odd, userFolder("", "bob"), `stores/${ownStore("bob")}`, ownStore("bob").toUpperCase()];
+  // The id of Bob's store, of version 8: as a user id, its own store is another one.
+  const ids = [
+    ...odd,
+    userFolder("", "bob"),
+    `stores/${ownStore("bob")}`,
+    ownStore("bob").toUpperCase(),
+    ownStore("bob"),
+  ];
   for (const userId of ids) {
     await expect(runtime.upkeep.erase({ userId })).rejects.toMatchObject({
-      code: expect.stringMatching(/^(ENTRY_NOT_FOUND|USER_INVALID)$/),
+      code: expect.stringMatching(/^(ENTRY_NOT_FOUND|USER_INVALID)$/) as string,
     });
   }
   expect(treeFingerprint(folder.path)).toEqual(before);
+  expect(await shownBy(runtime, "bob")).toMatchObject({ note: { ok: true } });
   for (const userId of [".erased.0", "%62ob", "BOB", "con"]) {
     expect(await runtime.call("memory_write", { key: "k", content: "x" }, { userId })).toMatchObject({ ok: true });
     await runtime.upkeep.erase({ userId });
@@ -44,28 +61,19 @@ test("an id that looks like another's folder, or like what is left of a user, re
   expect(userFolderNames(folder.path)).toEqual(["bob"]);
 });
 
-test("a user id that is the id of another's store does not reach that store", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "bob");
-  // The id of Bob's store, of version 8: as a user id, its own store is another one.
-  await expect(runtime.upkeep.erase({ userId: ownStore("bob") })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-  expect(await shownBy(runtime, "bob")).toMatchObject({ note: { ok: true } });
-});
-
 test("a folder whose record names another user is not erased, whatever it is called", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "bob");
+  await fillAll(runtime, "carol");
   await runtime.close();
-  renameSync(userFolder(folder.path, "bob"), userFolder(folder.path, "alice"));
-  await using later = await openAll(folder.path);
-  const before = treeFingerprint(userFolder(folder.path, "alice"));
-  const code = "STORAGE_UNSAFE";
-  const message = expect.stringContaining("it belongs to another user id");
-  await expect(later.upkeep.erase(alice)).rejects.toMatchObject({ code, message });
-  await expect(later.upkeep.planErase(alice)).rejects.toMatchObject({ code, message });
-  expect(treeFingerprint(userFolder(folder.path, "alice"))).toEqual(before);
+  renameSync(homeOf("carol"), homeOf("caroline"));
+  runtime = await openAll(folder.path);
+  const before = treeFingerprint(homeOf("caroline"));
+  const refused = {
+    code: "STORAGE_UNSAFE",
+    message: expect.stringContaining("it belongs to another user id") as string,
+  };
+  await expect(runtime.upkeep.erase({ userId: "caroline" })).rejects.toMatchObject(refused);
+  await expect(runtime.upkeep.planErase({ userId: "caroline" })).rejects.toMatchObject(refused);
+  expect(treeFingerprint(homeOf("caroline"))).toEqual(before);
 });
 
 test("on a disk that ignores case, a user whose id differs only by case from another's erases nothing", async (context) => {
@@ -73,25 +81,22 @@ test("on a disk that ignores case, a user whose id differs only by case from ano
   if (typeof disk === "string") skipWithReason(context, disk);
   using mounted = disk;
   const dataDir = join(mounted.path, "data");
-  await using runtime = await openAll(dataDir);
+  await using folding = await openAll(dataDir);
   const write = { key: "k", content: "x" };
-  expect(await runtime.call("memory_write", write, { userId: "Alice" })).toMatchObject({ ok: true });
+  expect(await folding.call("memory_write", write, { userId: "Alice" })).toMatchObject({ ok: true });
   for (const damage of ["none", "an empty record", "no record"]) {
     if (damage === "an empty record") writeFileSync(join(dataDir, "users/Alice/.memcell/owner"), "");
     if (damage === "no record") rmSync(join(dataDir, "users/Alice/.memcell/owner"));
-    await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+    await expect(folding.upkeep.erase({ userId: "alice" })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
     expect(readdirSync(join(dataDir, "users/Alice"))).toContain("journal");
   }
-  expect(await runtime.upkeep.erase({ userId: "Alice" })).toMatchObject({ left: [] });
+  expect(await folding.upkeep.erase({ userId: "Alice" })).toMatchObject({ left: [] });
   expect(readdirSync(join(dataDir, "users"))).toEqual([]);
 });
 
 test("links in the folder are removed, and what they lead to stays", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "alice");
-  await fillAll(runtime, "bob");
-  const [home, bobs] = [userFolder(folder.path, "alice"), userFolder(folder.path, "bob")];
+  await fillAll(runtime, "linking");
+  const [home, bobs] = [homeOf("linking"), homeOf("bob")];
   const outside = join(folder.path, "outside");
   mkdirSync(outside);
   writeFileSync(join(outside, "kept.txt"), "kept");
@@ -100,25 +105,19 @@ test("links in the folder are removed, and what they lead to stays", async () =>
   symlinkSync(join(bobs, "memory/kept.md"), join(home, "memory/link.md"));
   symlinkSync(outside, join(home, "journal/outside"));
   linkSync(join(outside, "kept.txt"), join(home, "memory/second.md"));
-  symlinkSync(
-    join(folder.path, "stores", ownStore("bob"), "entries"),
-    join(folder.path, "stores", ownStore("alice"), "entries/bobs"),
-  );
+  symlinkSync(join(storeOf("bob"), "entries"), join(storeOf("linking"), "entries/bobs"));
   const before = await shownBy(runtime, "bob");
-  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+  expect(await runtime.upkeep.erase({ userId: "linking" })).toMatchObject({ left: [] });
   expect(await shownBy(runtime, "bob")).toEqual(before);
   expect(readFileSync(join(outside, "kept.txt"), "utf8")).toBe("kept");
-  expect(userFolderNames(folder.path)).toEqual(["bob"]);
+  expect(userFolderNames(folder.path)).not.toContain("linking");
 });
 
 test("a link in the place of the user's folder, or of the own store, is refused", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await fillAll(runtime, "bob");
   const before = await shownBy(runtime, "bob");
-  symlinkSync(userFolder(folder.path, "bob"), userFolder(folder.path, "alice"));
-  symlinkSync(join(folder.path, "stores", ownStore("bob")), join(folder.path, "stores", ownStore("carol")));
-  for (const userId of ["alice", "carol"]) {
+  symlinkSync(homeOf("bob"), homeOf("dave"));
+  symlinkSync(storeOf("bob"), storeOf("erin"));
+  for (const userId of ["dave", "erin"]) {
     await expect(runtime.upkeep.erase({ userId })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
   }
   expect(await shownBy(runtime, "bob")).toEqual(before);
@@ -150,17 +149,23 @@ function replaceByLink(path: string): void {
   symlinkSync("/etc/hostname", path);
 }
 
-test.for(Object.keys(damages))("%s keeps nobody from erasing the user", async (name) => {
-  using folder = temporaryFolder();
+test("none of these damages keeps anybody from erasing the user", async () => {
+  using damaged = temporaryFolder();
+  const rows = Object.entries(damages).map(([name, damage], at) => {
+    const userId = `user-${at}`;
+    const homes = [userFolder(damaged.path, userId), join(damaged.path, "stores", ownStore(userId))];
+    return { name, damage, userId, homes };
+  });
   {
-    await using runtime = await openAll(folder.path);
-    await fillAll(runtime, "alice");
+    await using before = await openAll(damaged.path);
+    for (const { userId } of rows) await fillAll(before, userId);
   }
-  const homes = [userFolder(folder.path, "alice"), join(folder.path, "stores", ownStore("alice"))];
-  for (const home of homes) damages[name]?.(join(home, ".memcell"));
-  await using runtime = await openAll(folder.path);
-  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
-  expect(homes.filter((home) => existsSync(home))).toEqual([]);
-  expect(await runtime.upkeep.strays()).toEqual([]);
+  for (const { damage, homes } of rows) for (const home of homes) damage(join(home, ".memcell"));
+  await using after = await openAll(damaged.path);
+  for (const { name, userId, homes } of rows) {
+    expect({ name, erased: await after.upkeep.erase({ userId }) }).toMatchObject({ name, erased: { left: [] } });
+    expect(homes.filter((home) => existsSync(home))).toEqual([]);
+  }
+  expect(await after.upkeep.strays()).toEqual([]);
   expect(readFileSync("/etc/hostname", "utf8")).not.toBe("");
 });

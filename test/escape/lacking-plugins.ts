@@ -8,21 +8,19 @@ import { manifestOf, withTool } from "../support/reseal-plugin.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 
 /** A part of what a tool asks for. */
-export interface ToolPart {
+export interface Needed {
   readonly plugin: string;
   readonly tool: string;
   readonly kind: "rights" | "scopes";
   readonly part: string;
-}
-
-export interface Needed extends ToolPart {
   /** The right is one command's. */
   readonly command?: string;
+  /** The tool, and the command. */
   readonly title: string;
 }
 
 /** Parts that one plugin can lack: each of another tool, and no right twice, so that another tool still asks for it. */
-export type Lacking = readonly Needed[];
+type Lacking = readonly Needed[];
 
 /**
  * Each right of each command, and of each tool without commands, and each scope. Without the scope of all stores, the

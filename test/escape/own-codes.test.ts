@@ -80,12 +80,8 @@ test.for<{ tool: Reporting; code: string }>([
   });
 });
 
-test.for([
-  { name: "the right `of`", more: { of: "NAME_CONFLICT" } },
-  { name: "another `of`", more: { of: "STORAGE_FULL" } },
-  { name: "`blame`", more: { blame: "host" } },
-  { name: "`retryable`", more: { retryable: true } },
-])("a guest that sets $name in its failure is OUTPUT_INVALID", async ({ more }) => {
+const ofHost = [{ of: "NAME_CONFLICT" }, { of: "STORAGE_FULL" }, { blame: "host" }, { retryable: true }];
+test.for(ofHost)("a guest that sets %j in its failure is OUTPUT_INVALID", async (more) => {
   const error = await reported("Puppet", failure("SEAT_TAKEN", more));
   expect(error).toMatchObject({ code: "OUTPUT_INVALID", blame: "guest" });
   expect(error).not.toHaveProperty("of");
@@ -96,17 +92,15 @@ test("a code of the table has no `of`, even from a plugin that has its own codes
   expect(error).toEqual({ code: "NAME_CONFLICT", message: "So", blame: "caller", retryable: false });
 });
 
-test("a call that ends with the plugin's own code changes nothing", async () => {
+test("a call that ends with the plugin's own code changes nothing, and is a denial if it was denied", async () => {
   const write = { ask: { scope: "memory", path: "a.md", content: "a" }, of: "store_write" };
-  const end = { fail: JSON.stringify(failure("SEAT_TAKEN")) };
-  expect(await runtime.call("Puppet", [write, end], ctx)).toMatchObject({ error: { code: "SEAT_TAKEN" } });
-  expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
-});
-
-test("a denied call is CAPABILITY_DENIED, whatever code the guest answers with", async () => {
   const climb = { ask: { scope: "memory", path: "../a.md" }, of: "store_read" };
   const end = { fail: JSON.stringify(failure("SEAT_TAKEN")) };
-  expect(await runtime.call("Puppet", [climb, end], ctx)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+  expect(await runtime.call("Puppet", [write, end], ctx)).toMatchObject({ error: { code: "SEAT_TAKEN" } });
+  expect(await runtime.call("Puppet", [write, climb, end], ctx)).toMatchObject({
+    error: { code: "CAPABILITY_DENIED" },
+  });
+  expect(userFolderNames(join(folder.path, "data"))).toEqual([]);
 });
 
 const told = (): unknown => runtime.tools().map(({ name, errors }) => [name, errors]);
@@ -148,10 +142,4 @@ test("the error of a tool that only the host calls also carries the plugin's cod
     retryable: false,
   });
   await expect(own.memoryIndex({ userId: "" })).rejects.toMatchObject({ code: "USER_INVALID", of: undefined });
-});
-
-test("a caller that knows only the table can use its code", async () => {
-  const error = await reported("Puppet", failure("ROOM_FULL"));
-  const tableCode: ErrorCode = error.of ?? error.code;
-  expect([error.code, tableCode]).toEqual(["ROOM_FULL", "QUOTA_EXCEEDED"]);
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 
 import { pluginLimits } from "../../shared/limits.ts";
 import { manifestSection } from "../../shared/manifest.ts";
-import type { Manifest } from "../../shared/manifest.ts";
+import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { readSections, sectionIds } from "../../shared/wasm-sections.ts";
 import type { WasmSection } from "../../shared/wasm-sections.ts";
 import { concatBytes, customSection, encodeUnsigned, writeModule } from "../../shared/wasm-writer.ts";
@@ -13,7 +13,6 @@ import { withTool } from "../support/reseal-plugin.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { guestText } from "../support/write-guest.ts";
-import { unseenWords } from "./unseen-words.ts";
 
 const manifest: string = JSON.stringify(guestManifest("guest", { Guest: "guest" }));
 const plain = '(module (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))';
@@ -33,138 +32,131 @@ export const wholeFiles: readonly { readonly name: string; readonly wasm: Uint8A
   { name: "the shipped plugin", wasm: shipped },
 ];
 
-export interface RefusedFile {
-  readonly name: string;
-  readonly bytes: Uint8Array;
-  readonly reason: RegExp;
-}
+/** What is wrong with a file, the file, and why it is refused. */
+export type RefusedFile = readonly [name: string, bytes: Uint8Array, reason: RegExp];
 
 const functionImport = concatBytes([name("extism:host/env"), name("alloc"), Uint8Array.of(0, 0)]);
 
+/** Texts with characters that a model reads but a person cannot see. */
+const unseen: readonly (readonly [name: string, changes: Partial<ManifestTool>, reason: RegExp])[] = [
+  ["a description that reverses the text's direction", { description: "a\u202eb" }, /character U\+202E in its desc/],
+  ["a description with a zero-width tag character", { description: "a\u{e0041}" }, /character U\+E0041 in its desc/],
+  [
+    "a description that moves the cursor",
+    { description: "a\u001b[2J" },
+    /"Guest" has the character U\+001B in its desc/,
+  ],
+  ["a page with a zero-width space", { documentation: "a\u200bb" }, /character U\+200B in its doc/],
+  ["a page with tabs", { documentation: "a\tb" }, /character U\+0009 in its doc/],
+  ["a page with half a character", { documentation: "\ud83d" }, /character U\+D83D in its doc/],
+  ["a page that is empty", { documentation: "" }, /"tools.0.documentation"/],
+  ["a page of 20,000 bytes", { documentation: "é".repeat(10_000) }, /20000 bytes, at most 16384/],
+  [
+    "a schema with an invisible field description",
+    { input: { properties: { a: { description: "\u2063" } } } },
+    /"Guest" has the character U\+2063 in its input schema/,
+  ],
+  [
+    "a schema with a field that looks like another",
+    { output: { properties: { "na\u00adme": {} } } },
+    /"Guest" has the character U\+00AD in its output schema/,
+  ],
+];
+
 export const refusedFiles: readonly RefusedFile[] = [
-  { name: "text", bytes: Buffer.from("not wasm"), reason: /not a valid WebAssembly module: its first eight bytes/ },
-  { name: "nothing", bytes: new Uint8Array(0), reason: /not a valid WebAssembly module/ },
-  { name: "garbage", bytes: randomBytes(5_000), reason: /not a valid WebAssembly module/ },
-  { name: "the header and garbage", bytes: afterHeader(randomBytes(5_000)), reason: /Cannot load plugin/ },
-  { name: "the header alone", bytes: writeModule([]), reason: /exactly one custom section/ },
-  { name: "another version of WebAssembly", bytes: Uint8Array.of(0, 97, 115, 109, 2, 0, 0, 0), reason: /eight bytes/ },
-  { name: "half a plugin", bytes: shipped.subarray(0, 100_000), reason: /it ends too early/ },
-  { name: "code that no engine takes", bytes: withSection(10, Uint8Array.of(1, 2, 0, 7)), reason: /not a valid/ },
-  {
-    name: "100,000 imports",
-    bytes: withSection(sectionIds.import, list(100_000, functionImport)),
-    reason: /it has 100000 imports, at most 64 allowed/,
-  },
-  { name: "4 billion imports", bytes: withSection(sectionIds.import, claimed(2 ** 32 - 1)), reason: /at most 64/ },
-  { name: "4 billion exports", bytes: withSection(sectionIds.export, claimed(2 ** 32 - 1)), reason: /at most 256/ },
-  { name: "4 billion types", bytes: withSection(sectionIds.type, claimed(2 ** 32 - 1)), reason: /at most 4000/ },
-  {
-    name: "4 billion functions",
-    bytes: withSection(sectionIds.function, claimed(2 ** 32 - 1)),
-    reason: /at most 100000/,
-  },
-  { name: "4 billion memories", bytes: withSection(sectionIds.memory, claimed(2 ** 32 - 1)), reason: /at most 1 / },
-  {
-    name: "two memories",
-    bytes: withSection(sectionIds.memory, Uint8Array.of(2, 1, 1, 4, 1, 1, 4)),
-    reason: /2 memor/,
-  },
-  {
-    // A 16-byte name begins here and ends in the first export that the host adds: valid again, with one entry less.
-    name: "an export that the host's additions complete",
-    bytes: writeModule([
+  ["text", Buffer.from("not wasm"), /not a valid WebAssembly module: its first eight bytes/],
+  ["nothing", new Uint8Array(0), /not a valid WebAssembly module/],
+  ["garbage", randomBytes(5_000), /not a valid WebAssembly module/],
+  ["the header and garbage", afterHeader(randomBytes(5_000)), /Cannot load plugin/],
+  ["the header alone", writeModule([]), /exactly one custom section/],
+  ["another version of WebAssembly", Uint8Array.of(0, 97, 115, 109, 2, 0, 0, 0), /eight bytes/],
+  ["half a plugin", shipped.subarray(0, 100_000), /it ends too early/],
+  ["code that no engine takes", withSection(10, Uint8Array.of(1, 2, 0, 7)), /not a valid/],
+  [
+    "100,000 imports",
+    withSection(sectionIds.import, list(100_000, functionImport)),
+    /it has 100000 imports, at most 64 allowed/,
+  ],
+  ["4 billion imports", withSection(sectionIds.import, claimed(2 ** 32 - 1)), /at most 64/],
+  ["4 billion exports", withSection(sectionIds.export, claimed(2 ** 32 - 1)), /at most 256/],
+  ["4 billion types", withSection(sectionIds.type, claimed(2 ** 32 - 1)), /at most 4000/],
+  ["4 billion functions", withSection(sectionIds.function, claimed(2 ** 32 - 1)), /at most 100000/],
+  ["4 billion memories", withSection(sectionIds.memory, claimed(2 ** 32 - 1)), /at most 1 /],
+  ["two memories", withSection(sectionIds.memory, Uint8Array.of(2, 1, 1, 4, 1, 1, 4)), /2 memor/],
+  // A 16-byte name begins here and ends in the first export that the host adds: valid again, with one entry less.
+  [
+    "an export that the host's additions complete",
+    writeModule([
       ...good.map((each) => (each.id === sectionIds.export ? { ...each, payload: trailed(each.payload, 16) } : each)),
       sealed(manifest),
     ]),
-    reason: /there is more in it than its exports/,
-  },
-  {
-    name: "a memory with a byte after it",
-    bytes: withSection(sectionIds.memory, Uint8Array.of(1, 1, 1, 4, 0)),
-    reason: /there is more in it than its memories/,
-  },
-  {
-    // Valid for every engine, but the host lists them one by one, which took seconds and hundreds of megabytes.
-    name: "a million globals",
-    bytes: withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
-    reason: /it has 1000000 globals, at most 4000 allowed/,
-  },
-  {
-    name: "4 billion tables",
-    bytes: withSection(sectionIds.table, claimed(2 ** 32 - 1)),
-    reason: /4294967295 tables, at most 16 /,
-  },
-  { name: "4 billion segments", bytes: withSection(sectionIds.data, claimed(2 ** 32 - 1)), reason: /at most 100000 / },
-  {
-    name: "a function of 100,000 parameters",
-    bytes: withSection(sectionIds.type, concatBytes([Uint8Array.of(1, 0x60), list(100_000, Uint8Array.of(0x7f))])),
-    reason: /at most 1000 allowed/,
-  },
-  {
-    name: "an import's name of a megabyte",
-    bytes: withSection(sectionIds.import, concatBytes([Uint8Array.of(1), name("x".repeat(2 ** 20))])),
-    reason: /1048576 bytes, at most 256 allowed/,
-  },
-  {
-    name: "100,000 sections",
-    bytes: writeModule(Array.from({ length: 100_000 }, () => customSection("x", new Uint8Array(0)))),
-    reason: /over 64 sections/,
-  },
-  { name: "a section longer than the file", bytes: afterHeader(Uint8Array.of(1, 127)), reason: /it ends too early/ },
-  {
-    name: "a number without end",
-    bytes: afterHeader(new Uint8Array(100).fill(0x80)),
-    reason: /more than five bytes/,
-  },
-  { name: "an empty manifest", bytes: withManifests(""), reason: /its manifest is not JSON/ },
-  { name: "a manifest that is not JSON", bytes: withManifests("{name: guest}"), reason: /its manifest is not JSON/ },
-  { name: "two JSON texts", bytes: withManifests(manifest + manifest), reason: /its manifest is not JSON/ },
-  { name: "two manifests", bytes: withManifests(manifest, manifest), reason: /exactly one custom section/ },
-  {
-    name: "a manifest that is not UTF-8",
-    bytes: writeModule([...good, customSection(manifestSection, Uint8Array.of(34, 255, 34))]),
-    reason: /its manifest is not JSON/,
-  },
-  {
-    name: "a manifest of 10 MB",
-    bytes: withManifests(manifest + " ".repeat(10_000_000)),
-    reason: new RegExp(`its manifest is 100\\d+ bytes, at most ${pluginLimits.manifestBytesMax} allowed`),
-  },
-  {
-    name: "a manifest of 200,000 arrays",
-    bytes: withManifests(deep(200_000)),
-    reason: /200001 levels deep, at most 64/,
-  },
-  {
-    name: "a manifest whose schema has 64 levels",
-    bytes: withManifests(manifest.replace('"input":{}', `"input":${deep(61)}`)),
-    reason: /65 levels deep/,
-  },
-  ...unseenWords.map(({ what, changes, reason }) => ({
-    name: what,
-    bytes: withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))),
-    reason,
-  })),
-  {
-    name: "instructions that nobody sees",
-    bytes: instructing("Use\u{e0041} it."),
-    reason: /U\+E0041 in its instructions/,
-  },
-  { name: "instructions that are empty", bytes: instructing(""), reason: /at "instructions"/ },
-  { name: "instructions of two lines", bytes: instructing("a\nb"), reason: /have a line feed, allowed is one line/ },
-  { name: "instructions of 1,026 bytes", bytes: instructing("é".repeat(513)), reason: /1026 bytes, at most 1024/ },
-  { name: "a manifest without fuel", bytes: withManifests(changed({ fuelPolls: 0 })), reason: /0 polls .* 1 to 20000/ },
-  { name: "a manifest with all fuel", bytes: withManifests(changed({ fuelPolls: 1e9 })), reason: /1 to 20000/ },
-  { name: "a manifest without deadline", bytes: withManifests(changed({ deadlineMs: 0 })), reason: /deadline of 0 ms/ },
-  { name: "a manifest with a late deadline", bytes: withManifests(changed({ deadlineMs: 1e9 })), reason: /1 to 10000/ },
-  { name: "a start function that spins", bytes: assembled("start-spinner"), reason: /it has a start function/ },
-  { name: "a memory without maximum", bytes: assembled("unlimited"), reason: /1 to unlimited pages/ },
-  { name: "no export of the tool's name", bytes: assembled("mute"), reason: /exports function "other"/ },
-  {
-    name: "an import that nobody declared",
-    bytes: assembled("undeclared"),
-    reason: /"extism:host\/user" "store_write"/,
-  },
+    /there is more in it than its exports/,
+  ],
+  [
+    "a memory with a byte after it",
+    withSection(sectionIds.memory, Uint8Array.of(1, 1, 1, 4, 0)),
+    /there is more in it than its memories/,
+  ],
+  // Valid for every engine, but the host lists them one by one, which took seconds and hundreds of megabytes.
+  [
+    "a million globals",
+    withSection(sectionIds.global, list(1_000_000, Uint8Array.of(0x7f, 1, 0x41, 0, 0x0b))),
+    /it has 1000000 globals, at most 4000 allowed/,
+  ],
+  ["4 billion tables", withSection(sectionIds.table, claimed(2 ** 32 - 1)), /4294967295 tables, at most 16 /],
+  ["4 billion segments", withSection(sectionIds.data, claimed(2 ** 32 - 1)), /at most 100000 /],
+  [
+    "a function of 100,000 parameters",
+    withSection(sectionIds.type, concatBytes([Uint8Array.of(1, 0x60), list(100_000, Uint8Array.of(0x7f))])),
+    /at most 1000 allowed/,
+  ],
+  [
+    "an import's name of a megabyte",
+    withSection(sectionIds.import, concatBytes([Uint8Array.of(1), name("x".repeat(2 ** 20))])),
+    /1048576 bytes, at most 256 allowed/,
+  ],
+  [
+    "100,000 sections",
+    writeModule(Array.from({ length: 100_000 }, () => customSection("x", new Uint8Array(0)))),
+    /over 64 sections/,
+  ],
+  ["a section longer than the file", afterHeader(Uint8Array.of(1, 127)), /it ends too early/],
+  ["a number without end", afterHeader(new Uint8Array(100).fill(0x80)), /more than five bytes/],
+  ["an empty manifest", withManifests(""), /its manifest is not JSON/],
+  ["a manifest that is not JSON", withManifests("{name: guest}"), /its manifest is not JSON/],
+  ["two JSON texts", withManifests(manifest + manifest), /its manifest is not JSON/],
+  ["two manifests", withManifests(manifest, manifest), /exactly one custom section/],
+  [
+    "a manifest that is not UTF-8",
+    writeModule([...good, customSection(manifestSection, Uint8Array.of(34, 255, 34))]),
+    /its manifest is not JSON/,
+  ],
+  [
+    "a manifest of 10 MB",
+    withManifests(manifest + " ".repeat(10_000_000)),
+    new RegExp(`its manifest is 100\\d+ bytes, at most ${pluginLimits.manifestBytesMax} allowed`),
+  ],
+  ["a manifest of 200,000 arrays", withManifests(deep(200_000)), /200001 levels deep, at most 64/],
+  [
+    "a manifest whose schema has 64 levels",
+    withManifests(manifest.replace('"input":{}', `"input":${deep(61)}`)),
+    /65 levels deep/,
+  ],
+  ...unseen.map(([what, changes, reason]): RefusedFile => {
+    return [what, withManifests(JSON.stringify(withTool(JSON.parse(manifest) as Manifest, "Guest", changes))), reason];
+  }),
+  ["instructions that nobody sees", instructing("Use\u{e0041} it."), /U\+E0041 in its instructions/],
+  ["instructions that are empty", instructing(""), /at "instructions"/],
+  ["instructions of two lines", instructing("a\nb"), /have a line feed, allowed is one line/],
+  ["instructions of 1,026 bytes", instructing("é".repeat(513)), /1026 bytes, at most 1024/],
+  ["a manifest without fuel", withManifests(changed({ fuelPolls: 0 })), /0 polls .* 1 to 20000/],
+  ["a manifest with all fuel", withManifests(changed({ fuelPolls: 1e9 })), /1 to 20000/],
+  ["a manifest without deadline", withManifests(changed({ deadlineMs: 0 })), /deadline of 0 ms/],
+  ["a manifest with a late deadline", withManifests(changed({ deadlineMs: 1e9 })), /1 to 10000/],
+  ["a start function that spins", assembled("start-spinner"), /it has a start function/],
+  ["a memory without maximum", assembled("unlimited"), /1 to unlimited pages/],
+  ["no export of the tool's name", assembled("mute"), /exports function "other"/],
+  ["an import that nobody declared", assembled("undeclared"), /"extism:host\/user" "store_write"/],
 ];
 
 function sealed(text: string): WasmSection {

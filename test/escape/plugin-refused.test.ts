@@ -2,10 +2,10 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, ToolError } from "memcell";
+import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import type { Manifest } from "../../shared/manifest.ts";
+import type { Manifest, ManifestTool, PluginError } from "../../shared/manifest.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -16,202 +16,161 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 const good = guestManifest("guest", { Guest: "guest" });
-const module = (...parts: string[]): string => `(module ${parts.join(" ")})`;
+const changed = (changes: object): unknown => ({ ...good, ...changes });
+const withTool = (changes: object): unknown => changed({ tools: [{ ...(good.tools[0] as ManifestTool), ...changes }] });
+const memoryOf = (min: number, max: number): unknown => changed({ memoryPages: { min, max } });
+const reading = withTool({ rights: ["read"] });
+
 const memory = '(memory (export "memory") 1 4)';
 const run = '(func (export "guest") (result i32) (i32.const 0))';
-const imports = (from: string, name: string): string => `(import "${from}" "${name}" (func (param i64) (result i64)))`;
+const imports = (from: string, name: string, type = "func (param i64) (result i64)"): string =>
+  `(import "${from}" "${name}" (${type}))`;
+const user = "extism:host/user";
+const env = "extism:host/env";
 
-interface Refusal {
-  readonly name: string;
-  readonly text: string;
-  readonly manifests?: readonly unknown[];
-  readonly reason: RegExp;
-}
+const seatTaken: PluginError = { code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." };
+const manyErrors = (count: number): PluginError[] =>
+  Array.from({ length: count }, (_, at) => ({
+    ...seatTaken,
+    code: `SEAT_${"ABCDEFGH"[at % 8]}_${"A".repeat(at / 8 + 1)}`,
+  }));
+/** A manifest with an error code of this form. */
+const coded = (error: object): unknown => changed({ errors: [{ ...seatTaken, ...error }] });
+const ofForm = /form of ABI/;
 
-const [firstTool] = good.tools as [Manifest["tools"][number]];
-const change = (changes: Partial<Manifest>): unknown => ({ ...good, ...changes });
+/** What is wrong, why it is refused, the module's parts, and its manifests. */
+type Refusal = readonly [name: string, reason: RegExp, parts?: readonly string[], manifests?: readonly unknown[]];
 
-const refusals: Refusal[] = [
-  { name: "no manifest", text: module(memory, run), manifests: [], reason: /exactly one custom section/ },
-  { name: "two manifests", text: module(memory, run), manifests: [good, good], reason: /exactly one custom section/ },
-  { name: "a manifest of another form", text: module(memory, run), manifests: [{}], reason: /form of ABI version 1/ },
-  { name: "another ABI version", text: module(memory, run), manifests: [{ ...good, abi: 3 }], reason: /form of ABI/ },
-  {
-    name: "a right that does not exist",
-    text: module(memory, run),
-    manifests: [{ ...good, tools: [{ ...good.tools[0], rights: ["network"] }] }],
-    reason: /form of ABI/,
-  },
-  {
-    name: "a scope that climbs",
-    text: module(memory, run),
-    manifests: [{ ...good, tools: [{ ...good.tools[0], scopes: ["../x"] }] }],
-    reason: /form of ABI/,
-  },
-  {
-    name: "an undeclared capability",
-    text: module(imports("extism:host/user", "store_read"), memory, run),
-    reason: /imports function "extism:host\/user" "store_read"/,
-  },
-  {
-    name: "a capability that does not exist",
-    text: module(imports("extism:host/user", "shell"), memory, run),
-    reason: /"shell"/,
-  },
-  {
-    name: "a kernel function outside the subset",
-    text: module(imports("extism:host/env", "http_request"), memory, run),
-    reason: /"http_request"/,
-  },
-  {
-    name: "a variable of Extism",
-    text: module(imports("extism:host/env", "var_get"), memory, run),
-    reason: /"var_get"/,
-  },
-  {
-    name: "a way to set a variable of Extism",
-    text: module('(import "extism:host/env" "var_set" (func (param i64 i64)))', memory, run),
-    reason: /"var_set"/,
-  },
-  {
-    name: "WASI",
-    text: module(imports("wasi_snapshot_preview1", "fd_write"), memory, run),
-    reason: /"wasi_snapshot_preview1"/,
-  },
-  {
-    name: "an imported memory",
-    text: module('(import "extism:host/env" "memory" (memory 1 4))', '(export "memory" (memory 0))', run),
-    reason: /imports memory/,
-  },
-  {
-    name: "an imported table",
-    text: module('(import "extism:host/env" "alloc" (table 1 funcref))', memory, run),
-    reason: /imports table "extism:host\/env" "alloc"/,
-  },
-  {
-    name: "an imported global",
-    text: module('(import "extism:host/user" "store_read" (global i64))', memory, run),
-    reason: /imports global "extism:host\/user" "store_read"/,
-  },
-  {
-    name: "a function from nowhere",
-    text: module(imports("env", "alloc"), memory, run),
-    reason: /imports function "env" "alloc"/,
-  },
-  {
-    name: "one name that looks like a module and a function name",
-    text: module(imports("extism:host/env alloc", ""), memory, run),
-    reason: /imports function "extism:host\/env alloc" ""/,
-  },
-  {
-    name: "a name that reverses the text's direction",
-    text: module(imports("extism:host/env", "\\e2\\80\\ae\\0a"), memory, run),
-    reason: /imports function "extism:host\/env" "[^\n\u202e]*"/,
-  },
-  {
-    name: "a declared capability that is not imported",
-    text: module(memory, run),
-    manifests: [{ ...good, tools: [{ ...good.tools[0], rights: ["read"] }] }],
-    reason: /asks for "store_read"/,
-  },
-  { name: "a missing export", text: module(memory), reason: /names "guest", which it does not export/ },
-  {
-    name: "an undeclared export",
-    text: module(memory, run, '(func (export "_start"))'),
-    reason: /exports function "_start"/,
-  },
-  {
-    name: "an export that Extism runs before any call, as a tool",
-    text: module(memory, '(func (export "hs_init") (result i32) (i32.const 0))'),
-    manifests: [{ ...good, tools: [{ ...good.tools[0], export: "hs_init" }] }],
-    reason: /exports "hs_init", which Extism runs before any call/,
-  },
-  { name: "a start function", text: module(memory, run, "(func $go)", "(start $go)"), reason: /start function/ },
-  { name: "no memory maximum", text: module('(memory (export "memory") 1)', run), reason: /1 to unlimited pages/ },
-  { name: "a memory other than declared", text: module('(memory (export "memory") 1 5)', run), reason: /1 to 5 pages/ },
-  {
-    name: "a memory over the limit",
-    text: module('(memory (export "memory") 1 2000)', run),
-    manifests: [change({ memoryPages: { min: 1, max: 2000 } })],
-    reason: /at most 512/,
-  },
-  {
-    name: "a tool that takes a parameter",
-    text: module(memory, '(func (export "guest") (param i32) (result i32) (i32.const 0))'),
-    reason: /exports "guest" as i32->i32, allowed is ->i32/,
-  },
-  {
-    name: "a tool that returns nothing",
-    text: module(memory, '(func (export "guest"))'),
-    reason: /exports "guest" as ->, allowed/,
-  },
-  {
-    name: "a capability of another type",
-    text: module('(import "extism:host/user" "store_read" (func (param f64 i32) (result i32)))', memory, run),
-    manifests: [change({ tools: [{ ...firstTool, rights: ["read"] }] })],
-    reason: /as f64,i32->i32, allowed is i64->i64/,
-  },
-  {
-    name: "a kernel function of another type",
-    text: module('(import "extism:host/env" "alloc" (func (param i32) (result i32)))', memory, run),
-    reason: /"extism:host\/env alloc" as i32->i32, allowed is i64->i64/,
-  },
-  {
-    name: "a shared memory",
-    text: module('(memory (export "memory") 1 4 shared)', run),
-    reason: /a memory is shared/,
-  },
-  {
-    name: "no tools",
-    text: module(memory),
-    manifests: [change({ tools: [] })],
-    reason: /form of ABI/,
-  },
-  {
-    name: "one capability imported twice",
-    text: module(imports("extism:host/user", "store_read"), imports("extism:host/user", "store_read"), memory, run),
-    manifests: [change({ tools: [{ ...firstTool, rights: ["read"] }] })],
-    reason: /imports "extism:host\/user store_read" twice/,
-  },
-  {
-    name: "a memory that cannot grow",
-    text: module('(memory (export "memory") 4 4)', run),
-    manifests: [change({ memoryPages: { min: 4, max: 4 } })],
-    reason: /fewer at first/,
-  },
+const whole = [memory, run];
+
+const refusals: readonly Refusal[] = [
+  ["no manifest", /exactly one custom section/, whole, []],
+  ["two manifests", /exactly one custom section/, whole, [good, good]],
+  ["a manifest of another form", /form of ABI version 1/, whole, [{}]],
+  ["another ABI version", ofForm, whole, [changed({ abi: 3 })]],
+  ["a right that does not exist", ofForm, whole, [withTool({ rights: ["network"] })]],
+  ["a scope that climbs", ofForm, whole, [withTool({ scopes: ["../x"] })]],
+  ["no tools", ofForm, [memory], [changed({ tools: [] })]],
+  ["an undeclared capability", /imports function "extism:host\/user" "store_read"/, [imports(user, "store_read")]],
+  ["a capability that does not exist", /"shell"/, [imports(user, "shell")]],
+  ["a kernel function outside the subset", /"http_request"/, [imports(env, "http_request")]],
+  ["a variable of Extism", /"var_get"/, [imports(env, "var_get")]],
+  ["a way to set a variable of Extism", /"var_set"/, [imports(env, "var_set", "func (param i64 i64)")]],
+  ["WASI", /"wasi_snapshot_preview1"/, [imports("wasi_snapshot_preview1", "fd_write")]],
+  ["an imported table", /imports table "extism:host\/env" "alloc"/, [imports(env, "alloc", "table 1 funcref")]],
+  ["an imported global", /global "extism:host\/user" "store_read"/, [imports(user, "store_read", "global i64")]],
+  ["a function from nowhere", /imports function "env" "alloc"/, [imports("env", "alloc")]],
+  ["a name that looks like module and function", /"extism:host\/env alloc" ""/, [imports(`${env} alloc`, "")]],
+  ["a name that reverses the text", /"extism:host\/env" "[^\n\u202e]*"/, [imports(env, "\\e2\\80\\ae\\0a")]],
+  [
+    "an imported memory",
+    /imports memory/,
+    [imports(env, "memory", "memory 1 4"), '(export "memory" (memory 0))', run],
+    [good],
+  ],
+  ["a declared capability that is not imported", /asks for "store_read"/, whole, [reading]],
+  [
+    "a capability of another type",
+    /as f64,i32->i32, allowed is i64->i64/,
+    [imports(user, "store_read", "func (param f64 i32) (result i32)"), ...whole],
+    [reading],
+  ],
+  [
+    "a kernel function of another type",
+    /"extism:host\/env alloc" as i32->i32, allowed is i64->i64/,
+    [imports(env, "alloc", "func (param i32) (result i32)")],
+  ],
+  [
+    "one capability imported twice",
+    /imports "extism:host\/user store_read" twice/,
+    [imports(user, "store_read"), imports(user, "store_read"), ...whole],
+    [reading],
+  ],
+  ["a missing export", /names "guest", which it does not export/, [memory], [good]],
+  ["an undeclared export", /exports function "_start"/, [...whole, '(func (export "_start"))'], [good]],
+  [
+    "an export that Extism runs before any call, as a tool",
+    /exports "hs_init", which Extism runs before any call/,
+    [memory, run.replace("guest", "hs_init")],
+    [withTool({ export: "hs_init" })],
+  ],
+  ["a start function", /start function/, [...whole, "(func $go)", "(start $go)"], [good]],
+  [
+    "a tool that takes a parameter",
+    /exports "guest" as i32->i32, allowed is ->i32/,
+    [memory, '(func (export "guest") (param i32) (result i32) (i32.const 0))'],
+    [good],
+  ],
+  ["a tool that returns nothing", /exports "guest" as ->, allowed/, [memory, '(func (export "guest"))'], [good]],
+  ["no memory maximum", /1 to unlimited pages/, [memory.replace("1 4", "1"), run], [good]],
+  ["a memory other than declared", /1 to 5 pages/, [memory.replace("4", "5"), run], [good]],
+  ["a memory over the limit", /at most 512/, [memory.replace("4", "2000"), run], [memoryOf(1, 2000)]],
+  ["a memory that cannot grow", /fewer at first/, [memory.replace("1 4", "4 4"), run], [memoryOf(4, 4)]],
+  ["a shared memory", /a memory is shared/, [memory.replace("4", "4 shared"), run], [good]],
+  ["a code of the table's", /STORAGE_FULL, which is one of the table$/, whole, [coded({ code: "STORAGE_FULL" })]],
+  ["a code of the table's as itself", /which is one of the table$/, whole, [coded({ code: "NAME_CONFLICT" })]],
+  [
+    "a code twice",
+    /declares the error code SEAT_TAKEN more than once$/,
+    whole,
+    [changed({ errors: [seatTaken, { ...seatTaken, of: "ENTRY_NOT_FOUND" }] })],
+  ],
+  ["65 codes", /declares 65 error codes, at most 64 allowed$/, whole, [changed({ errors: manyErrors(65) })]],
+  [
+    "a code whose meaning has a hidden character",
+    /error code SEAT_TAKEN has the character U\+E0041 in its meaning, where a model would read it/,
+    whole,
+    [coded({ meaning: "Taken.\u{e0041}" })],
+  ],
+  ["codes that are not a list", ofForm, whole, [changed({ errors: { SEAT_TAKEN: "NAME_CONFLICT" } })]],
+  ["a code that is a case of one that only a host reports", ofForm, whole, [coded({ of: "STORAGE_FULL" })]],
+  ["a code that is a case of a denial", ofForm, whole, [coded({ of: "CAPABILITY_DENIED" })]],
+  ["a code that is a case of a crash", ofForm, whole, [coded({ of: "GUEST_TRAPPED" })]],
+  ["a code that is a case of an unknown code", ofForm, whole, [coded({ of: "SEAT" })]],
+  ["a code that is a case of itself", ofForm, whole, [coded({ of: "SEAT_TAKEN" })]],
+  ["a code without `of`", ofForm, whole, [coded({ of: undefined })]],
+  ["a code with an empty meaning", ofForm, whole, [coded({ meaning: "" })]],
+  ["a code that says whose fault it is", ofForm, whole, [coded({ blame: "host" })]],
+  ["a code in lower case", ofForm, whole, [coded({ code: "Seat_taken" })]],
+  ["a code that begins with _", ofForm, whole, [coded({ code: "_SEAT" })]],
+  ["a code of 65 characters", ofForm, whole, [coded({ code: "A".repeat(65) })]],
+  ["an empty code", ofForm, whole, [coded({ code: "" })]],
 ];
 
-test.for(refusals)("a plugin with $name is refused", async ({ text, manifests = [good], reason }, { task }) => {
-  const file = join(folder.path, `${task.id}.wasm`);
-  writeFileSync(
-    file,
-    assembleGuest(
-      text,
-      manifests.map((manifest) => JSON.stringify(manifest)),
-    ),
-  );
-  await expectRefused([file], reason);
-});
-
-test("control: the guest that these files are derived from is accepted", async () => {
-  const file = join(folder.path, "good.wasm");
-  writeFileSync(file, assembleGuest(module(memory, run), [JSON.stringify(good)]));
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: [file], policy: policyFor([file]) });
-  expect(runtime.tools().map(({ name }) => name)).toEqual(["Guest"]);
+/** Without manifests, the parts are imports of an otherwise valid guest. */
+test.for(refusals)("a plugin with %s is refused", async ([, reason, parts = [], manifests]) => {
+  const text = `(module ${(manifests === undefined ? [...parts, ...whole] : parts).join(" ")})`;
+  await expectRefused([writePlugin("refused", text, manifests ?? [good])], reason);
 });
 
 test("two plugins that offer the same tool are refused", async () => {
-  await expectRefused(
-    [shippedPlugin("user-memory"), shippedPlugin("user-memory")],
-    /which is loaded too, has the same name/,
-  );
+  const twice = [shippedPlugin("user-memory"), shippedPlugin("user-memory")];
+  await expectRefused(twice, /which is loaded too, has the same name/);
 });
 
+test("control: the guest that these files are derived from is accepted, with as many codes as are allowed", async () => {
+  const errors = manyErrors(64);
+  const plugins = ["First", "Second"].map((tool) => {
+    const manifest: Manifest = { ...guestManifest(tool.toLowerCase(), { [tool]: "guest" }), errors };
+    return writePlugin(tool, `(module ${whole.join(" ")})`, [manifest]);
+  });
+  await using runtime = await createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins) });
+  expect(runtime.tools().map((tool) => [tool.name, tool.errors])).toEqual([
+    ["First", errors],
+    ["Second", errors],
+  ]);
+});
+
+function writePlugin(name: string, text: string, manifests: readonly unknown[]): string {
+  const file = join(folder.path, `${name}.wasm`);
+  const sealed = manifests.map((manifest) => JSON.stringify(manifest));
+  writeFileSync(file, assembleGuest(text, sealed));
+  return file;
+}
+
 async function expectRefused(plugins: string[], reason: RegExp): Promise<void> {
-  const policy = policyFor(plugins);
-  const error = await createRuntime({ dataDir: folder.path, plugins, policy }).catch((thrown: unknown) => thrown);
-  if (!(error instanceof ToolError)) throw new Error("The plugin was not refused");
-  expect(error.code).toBe("PLUGIN_REFUSED");
-  expect(error.message).toMatch(reason);
+  const creating = createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins) });
+  const error = (await creating.catch((thrown: unknown) => thrown)) as Error;
+  expect(error).toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringMatching(reason) as string });
   expect(error.message).not.toContain(folder.path);
 }

@@ -5,9 +5,7 @@ import { createRuntime } from "memcell";
 import type { PolicyFile, Runtime, RuntimeOptions, ToolResult } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { compileGuest } from "../../host/guest/guest-module.ts";
 import { writeSpinner } from "../bounds/bounded-stage.ts";
-import { assembleGuest } from "../support/assemble-guest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
@@ -106,26 +104,6 @@ test("a plugin whose memory cannot grow under the policy is refused", async () =
     code: "PLUGIN_REFUSED",
     message: expect.stringContaining("its memory is 1 pages at first, which must be fewer than the policy's 1 at last"),
   });
-});
-
-/** The engine's overload for a compiled module. */
-const instantiate = WebAssembly.instantiate as unknown as (module: WebAssembly.Module) => Promise<WebAssembly.Instance>;
-
-test.for([
-  { name: "that can be restored", global: "i32" },
-  { name: "that serves one call only", global: "f32" },
-])("the engine itself keeps the lowered maximum of a module $name", async ({ global }) => {
-  const text = `(module (memory (export "memory") 1 4) (global (mut ${global}) (${global}.const 0)))`;
-  const wasm = assembleGuest(text, []);
-  for (const [lowered, pages] of [[3, 3] as const, [512, 4] as const]) {
-    const guest = await compileGuest(wasm, { memoryPagesMax: lowered, fuelPollsMax: 1 });
-    expect(guest.memoryBytesMax).toBe(pages * 65_536);
-    expect(guest.stateExports === null).toBe(global === "f32");
-    const { exports } = await instantiate(guest.module);
-    const memory = exports["memory"] as { grow(pages: number): number };
-    expect(memory.grow(pages - 1)).toBe(1);
-    expect(() => memory.grow(1)).toThrow(RangeError);
-  }
 });
 
 test("the policy bounds a call's input, and a longer one leaves nothing behind", async () => {

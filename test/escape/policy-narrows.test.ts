@@ -9,8 +9,6 @@ import { createRuntime } from "memcell";
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { judgeCatalog } from "../../host/plugins/catalog.ts";
-import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -23,6 +21,8 @@ import type { GrantedTools } from "./narrowing-stage.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
+
+const searchesMemory = { rights: ["read", "list"], scopes: ["memory"] } as const;
 
 const command = (name: string, exported: string, rights: ("read" | "write")[]): object => ({
   name,
@@ -89,25 +89,22 @@ test("a tool that is kept for programs has no more rights there, whatever its co
   expect(userFolderNames(dataDir)).toEqual([]);
 });
 
-test("no thread gets the module of a plugin of which nothing is left", async () => {
+test("a plugin of which nothing is left is not there, and the others are", async () => {
   const plugins = [testPlugin("puppet"), shippedPlugin("user-memory")];
-  const policy = policyFor(plugins);
-  const { puppet, ...others } = policy.plugins;
-  const modulesUnder = async (each: PolicyFile): Promise<string[]> =>
-    (await judgeCatalog({ named: plugins, besides: [], bundled: [] }, await loadPolicy(each))).plugins.map(
-      ({ manifest }) => manifest.name,
-    );
-  expect(await modulesUnder(policy)).toEqual(["puppet", "user-memory"]);
-  for (const left of [others, { ...others, puppet: { ...puppet, tools: {} } }]) {
-    expect(await modulesUnder({ version: 1, plugins: left })).toEqual(["user-memory"]);
-  }
+  const { puppet: _, ...others } = policyFor(plugins).plugins;
   await using opened = await openNarrowed({ version: 1, plugins: others }, plugins);
-  expect(await opened.runtime.callAsHost("Puppet", [], alice)).toMatchObject(
-    unknownTool(expect.stringContaining('does not name the plugin "puppet"')),
-  );
-  expect(await opened.runtime.call("ReadUserMemory", { name: "a" }, alice)).toMatchObject({
-    error: { code: "ENTRY_NOT_FOUND" },
-  });
+  const { runtime } = opened;
+  expect(runtime.families().map(({ name }) => name)).toEqual(["user-memory"]);
+  const message = expect.stringContaining('does not name the plugin "puppet"') as string;
+  expect(await runtime.callAsHost("Puppet", [], alice)).toMatchObject(unknownTool(message));
+  const missing = await runtime.call("ReadUserMemory", { name: "a" }, alice);
+  expect(missing).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
+});
+
+test("without its scope, a tool is not available", async () => {
+  const tools = { ReadUserMemory: { ...readsMemory, scopes: [] }, SearchUserMemory: searchesMemory };
+  await using opened = await openNarrowed({ version: 1, plugins: { "user-memory": { tools } } }, ["user-memory"]);
+  expect(opened.runtime.tools().map(({ name }) => name)).toEqual(["SearchUserMemory"]);
 });
 
 test("a policy file that changes after the start changes nothing, and one that cannot be used starts nothing", async () => {

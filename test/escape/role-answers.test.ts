@@ -3,10 +3,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { Runtime, RuntimeOptions } from "memcell";
-import { expect, test } from "vitest";
+import type { Runtime } from "memcell";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { policyFor } from "../support/policy-for.ts";
+import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
 import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import type { Script } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -14,194 +15,240 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const alice = { userId: "alice" };
-const name = "x.20240101T000000000Z.md";
-const trashed = { [`notes/trash/${name}`]: "precious \u00fc" };
+const folder = temporaryFolder();
+afterAll(() => folder[Symbol.dispose]());
 
-async function withPlugin(
-  scripts: Readonly<Record<string, Script>>,
-  work: (runtime: Runtime, dataDir: string) => Promise<void>,
-  { plugins: others = [], ...options }: Partial<RuntimeOptions> = {},
-): Promise<void> {
-  using folder = temporaryFolder();
-  const plugins = [writeScriptedPlugin(folder.path, "hostile", scripts), ...others];
-  const dataDir = join(folder.path, "data");
-  await using runtime = await createRuntime({
-    dataDir,
-    plugins,
-    policy: policyFor(plugins),
-    threadsMax: 1,
-    ...options,
-  });
-  await work(runtime, dataDir);
+/** A plugin with one tool, for a scope of its own. */
+function writePlugin(scope: string, script: Script): string {
+  const file = writeScriptedPlugin(folder.path, scope, { Tool: script });
+  const wasm = readFileSync(file);
+  const manifest = manifestOf(wasm);
+  const tools = manifest.tools.map((tool) => Object.assign(tool, { scopes: [scope] }));
+  writeFileSync(file, resealPlugin(wasm, { ...manifest, tools }));
+  return file;
 }
 
-const write = (path: string, content: string) => ["store_write", { scope: "notes", path, content }] as const;
-const writes = { role: "restore", rights: ["write"] } as const;
-const trashes = { role: "restore", rights: ["write", "trash"] } as const;
+async function openAll(plugins: readonly string[], name: string, clock?: () => number): Promise<[Runtime, string]> {
+  const dataDir = join(folder.path, name);
+  const options = { dataDir, plugins, policy: policyFor(plugins), threadsMax: 1 };
+  return [await createRuntime({ ...options, ...(clock && { clock }) }), dataDir];
+}
 
-test.for<readonly [name: string, script: Script]>([
-  ["puts nothing back", { ...writes, answer: { path: "x.md" } }],
-  ["answers without a path", { ...writes, requests: [write("x.md", "precious \u00fc")], answer: { nope: 1 } }],
-  [
-    "names another path than it writes",
-    { ...writes, requests: [write("y.md", "precious \u00fc")], answer: { path: "x.md" } },
-  ],
-  ["names another user's path", { ...writes, answer: { path: "../../bob/notes/x.md" } }],
-  ["names the trash", { ...writes, answer: { path: `trash/${name}` } }],
-  ["writes something else", { ...writes, requests: [write("x.md", "precious")], answer: { path: "x.md" } }],
-  [
-    "overwrites the file that it has put back",
-    {
-      ...writes,
-      requests: [write("x.md", "precious \u00fc"), write("x.md", "")],
-      answer: { path: "x.md" },
-    },
-  ],
-  [
-    "overwrites it by a name that differs by case",
-    {
-      ...writes,
-      requests: [write("x.md", "precious \u00fc"), write("X.md", "")],
-      answer: { path: "x.md" },
-    },
-  ],
-  [
-    "moves it to the trash again",
-    {
-      ...trashes,
-      requests: [write("x.md", "precious \u00fc"), ["store_trash", { scope: "notes", path: "x.md" }]],
-      answer: { path: "x.md" },
-    },
-  ],
-])("a restorer that %s is OUTPUT_INVALID, and the file stays in the trash", async ([, script]) => {
-  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { alice: trashed });
-    await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code: "OUTPUT_INVALID", blame: "guest" });
-    expect(readUserFiles(dataDir, "alice")).toEqual(trashed);
-  });
-});
+const writes =
+  (...files: readonly (readonly [path: string, content: string])[]) =>
+  (scope: string) =>
+    files.map(([path, content]) => ["store_write", { scope, path, content }] as const);
 
-test("control: a restorer that puts the same bytes back takes the file out of the trash", async () => {
-  const script = { ...writes, requests: [write("back/x.md", "precious \u00fc")], answer: { path: "back/x.md" } };
-  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { alice: trashed });
-    expect(await runtime.upkeep.restore(alice, name)).toMatchObject({ name });
-    expect(readUserFiles(dataDir, "alice")).toEqual({ "notes/back/x.md": "precious \u00fc" });
-  });
-});
+const ofScope = (scope: string, files: Readonly<Record<string, string>>): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [`${scope}/${path}`, text]));
 
-const stamp = "20240101T000000000Z";
-/** The trash beside the file, and a file in the place of some of it. */
-const more = {
-  ...trashed,
-  [`notes/trash/y.${stamp}.md`]: "of y",
-  [`notes/trash/live.${stamp}.md`]: "was live",
-  [`memory/trash/other.${stamp}.md`]: "another scope's",
-  "notes/live.md": "live",
-};
+/** What it writes, what it asks for then, and its answer. */
+type Play = (scope: string) => Pick<Script, "requests" | "answer">;
+const answers =
+  (answer: unknown, ...files: readonly (readonly [string, string])[]): Play =>
+  (scope) => ({ requests: writes(...files)(scope), answer });
 
-const y = { trashed: `trash/y.${stamp}.md`, path: "y.md" };
-const backWith = (...others: readonly object[]): Script => ({
-  ...writes,
-  requests: [write("x.md", "precious \u00fc")],
-  answer: { path: "x.md", others },
-});
-
-// `restored-others.test.ts` has more of them, without a guest.
-test.for<readonly [name: string, code: string, script: Script]>([
-  ["to another place", "OUTPUT_INVALID", backWith(y, { ...y, path: "z.md" })],
-  ["of another scope", "OUTPUT_INVALID", backWith(y, { trashed: `trash/other.${stamp}.md`, path: "other.md" })],
-  ["without a path", "OUTPUT_INVALID", backWith({ trashed: y.trashed })],
-  ["over a file", "NAME_CONFLICT", backWith(y, { trashed: `trash/live.${stamp}.md`, path: "live.md" })],
-  [
-    "over what it has written",
-    "OUTPUT_INVALID",
-    { ...backWith(y), requests: [write("x.md", "precious \u00fc"), write("y.md", "mine")] },
-  ],
-])("a restorer that moves a further file %s changes nothing: %s", async ([, code, script]) => {
-  await withPlugin({ Restore: script }, async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { alice: more });
-    await expect(runtime.upkeep.restore(alice, name)).rejects.toMatchObject({ code });
-    expect(readUserFiles(dataDir, "alice")).toEqual(more);
-  });
-});
-
-test("control: a restorer that names further files has them moved to where they were, whatever their bytes", async () => {
-  const deep = { trashed: `trash/deep/b.${stamp}.bin`, path: "deep/b.bin" };
-  await withPlugin({ Restore: backWith(y, deep) }, async (runtime, dataDir) => {
-    writeUserFiles(dataDir, { alice: { ...more, [`notes/${deep.trashed}`]: "" } });
-    const notes = join(userFolder(dataDir, "alice"), "notes");
-    const bytes = Buffer.from([0xff, 0x00, 0xfe]);
-    writeFileSync(join(notes, deep.trashed), bytes);
-    await runtime.upkeep.restore(alice, name);
-    expect(readFileSync(join(notes, deep.path))).toEqual(bytes);
-    const stayed = Object.entries(more).filter(([path]) => !/trash.[xy]/.test(path));
-    const restored = { "notes/x.md": "precious \u00fc", "notes/y.md": "of y", "notes/deep/b.bin": bytes.toString() };
-    expect(readUserFiles(dataDir, "alice")).toEqual({ ...Object.fromEntries(stayed), ...restored });
-  });
-});
-
-const finding = { problem: "odd", path: "a.md", message: "it is odd", remedy: null };
-const refusal = { path: "a.md", code: "INPUT_INVALID", reason: "it is odd" };
-const told = { findings: [finding], findingsHidden: 0 };
-const many = Array.from({ length: 1001 }, () => refusal);
-
-test.for<readonly [name: string, answer: unknown]>([
-  ["another form", { nope: 1 }],
-  ["a negative number of findings", { ...told, findingsHidden: -1 }],
-  ["a finding outside the scope", { ...told, findings: [{ ...finding, path: "../../bob/a.md" }] }],
-  ["an invalid problem", { ...told, findings: [{ ...finding, problem: "\u001b[2J" }] }],
-  ["a code of the host's", { ...told, refused: [{ ...refusal, code: "STORAGE_FULL" }] }],
-  ["a code of the caller's", { ...told, unfit: [{ ...refusal, code: "USER_INVALID" }] }],
-  ["too many findings", { ...told, findings: many.map(() => finding) }],
-  ["too many refusals", { ...told, refused: many }],
-  ["too many unfit paths", { ...told, unfit: many }],
-])("an inspector that answers with %s becomes a finding, and other families are mended", async ([, answer]) => {
-  const plugins = [shippedPlugin("user-memory")];
-  await withPlugin({ Inspect: { role: "inspect", answer } }, expectOthersMended, { plugins });
-});
-
-async function expectOthersMended({ upkeep }: Runtime, dataDir: string): Promise<void> {
-  writeUserFiles(dataDir, { alice: { "memory/a.md": "no entry", "notes/a.md": "x" } });
-  const notInspected = {
-    problem: "not-inspected",
-    path: "notes",
-    message: 'Cannot use the answer of Inspect: it is none of the role "inspect"',
-    remedy: null,
+describe("a restorer", () => {
+  const stamp = "20240101T000000000Z";
+  const name = `x.${stamp}.md`;
+  const precious = "precious \u00fc";
+  /** The trash beside the file, and files in the place of some of it. */
+  const trash: Readonly<Record<string, string>> = {
+    [`trash/${name}`]: precious,
+    [`trash/y.${stamp}.md`]: "of y",
+    "trash/y.20230101T000000000Z.md": "of an older y",
+    [`trash/Y.${stamp}.md`]: "of Y",
+    [`trash/deep/z.${stamp}.md`]: "of z",
+    [`trash/trash/z.${stamp}.md`]: "of the trash",
+    "trash/unstamped.md": "without a time",
+    [`trash/sub.${stamp}`]: "a folder now",
+    [`trash/live.md/a.${stamp}.md`]: "below a file now",
+    [`trash/Live.${stamp}.md`]: "was Live",
+    [`trash/live.${stamp}.md`]: "was live",
+    "live.md": "live",
+    "sub/a.md": "in a folder",
   };
-  expect(await upkeep.inspect(alice)).toContainEqual(notInspected);
-  expect(await upkeep.mend(alice)).toMatchObject([{ problem: "index-missing" }, { problem: "entry-incomplete" }]);
-  expect(await upkeep.inspect(alice)).toEqual([notInspected]);
-}
 
-test("a finding about all files names the scope; hidden findings have a remedy only if a shown one has", async () => {
-  for (const [remedy, hidden] of [
+  interface Other {
+    readonly trashed: string;
+    readonly path?: string;
+  }
+  /** It puts the file back, and names others. */
+  const names = (...others: readonly Other[]): Play => answers({ path: "x.md", others }, ["x.md", precious]);
+  const y = { trashed: `trash/y.${stamp}.md`, path: "y.md" };
+  const z = { trashed: `trash/deep/z.${stamp}.md`, path: "deep/z.md" };
+  const trashing: Play = (scope) => ({
+    requests: [...writes(["x.md", precious])(scope), ["store_trash", { scope, path: "x.md" }]],
+    answer: { path: "x.md" },
+  });
+
+  const rows: readonly (readonly [what: string, code: "OUTPUT_INVALID" | "NAME_CONFLICT", play: Play])[] = [
+    ["puts nothing back", "OUTPUT_INVALID", answers({ path: "x.md" })],
+    ["answers without a path", "OUTPUT_INVALID", answers({ nope: 1 }, ["x.md", precious])],
+    ["names another path than it writes", "OUTPUT_INVALID", answers({ path: "x.md" }, ["y.md", precious])],
+    ["names another user's path", "OUTPUT_INVALID", answers({ path: "../../bob/notes/x.md" })],
+    ["names the trash", "OUTPUT_INVALID", answers({ path: `trash/${name}` })],
+    ["writes something else", "OUTPUT_INVALID", answers({ path: "x.md" }, ["x.md", "precious"])],
+    ["overwrites what it has put back", "OUTPUT_INVALID", answers({ path: "x.md" }, ["x.md", precious], ["x.md", ""])],
+    ["overwrites it by another case", "OUTPUT_INVALID", answers({ path: "x.md" }, ["x.md", precious], ["X.md", ""])],
+    ["moves it to the trash again", "OUTPUT_INVALID", trashing],
+    ["moves another to another place", "OUTPUT_INVALID", names(z, { ...y, path: "other.md" })],
+    ["moves another to a place that differs by case", "OUTPUT_INVALID", names(z, { ...y, path: "Y.md" })],
+    ["moves another to another user", "OUTPUT_INVALID", names(z, { ...y, path: "../../bob/notes/y.md" })],
+    ["moves another inside the trash", "OUTPUT_INVALID", names(z, { ...y, path: y.trashed })],
+    [
+      "leaves another in the trash",
+      "OUTPUT_INVALID",
+      names({ trashed: `trash/trash/z.${stamp}.md`, path: "trash/z.md" }),
+    ],
+    ["moves one without a path", "OUTPUT_INVALID", names(z, { trashed: y.trashed })],
+    ["moves one by a path that climbs", "OUTPUT_INVALID", names(z, { ...y, trashed: `../memory/trash/y.${stamp}.md` })],
+    ["moves one that is not there", "OUTPUT_INVALID", names(z, { trashed: `trash/none.${stamp}.md`, path: "none.md" })],
+    ["moves one that is live", "OUTPUT_INVALID", names(z, { trashed: "live.md", path: "live.md" })],
+    ["moves one without a stamp", "OUTPUT_INVALID", names(z, { trashed: "trash/unstamped.md", path: "unstamped.md" })],
+    ["moves one by another case", "OUTPUT_INVALID", names(z, { ...y, trashed: `TRASH/y.${stamp}.md` })],
+    ["moves what it has written", "OUTPUT_INVALID", names(z, { trashed: `trash/${name}`, path: "x.md" })],
+    ["moves one twice", "OUTPUT_INVALID", names(z, z)],
+    ["moves two to one place", "OUTPUT_INVALID", names(y, { ...y, trashed: "trash/y.20230101T000000000Z.md" })],
+    ["moves two to one but for case", "OUTPUT_INVALID", names(y, { trashed: `trash/Y.${stamp}.md`, path: "Y.md" })],
+    [
+      "moves one over what it has written",
+      "OUTPUT_INVALID",
+      answers({ path: "x.md", others: [y] }, ["x.md", precious], ["y.md", "mine"]),
+    ],
+    ["moves one over a file", "NAME_CONFLICT", names(z, { trashed: `trash/live.${stamp}.md`, path: "live.md" })],
+    [
+      "moves one over a file but for case",
+      "NAME_CONFLICT",
+      names({ trashed: `trash/Live.${stamp}.md`, path: "Live.md" }),
+    ],
+    ["moves one over a folder", "NAME_CONFLICT", names(z, { trashed: `trash/sub.${stamp}`, path: "sub" })],
+    [
+      "moves one below a file",
+      "NAME_CONFLICT",
+      names({ trashed: `trash/live.md/a.${stamp}.md`, path: "live.md/a.md" }),
+    ],
+  ];
+  const many = Array.from({ length: 2501 }, (_, at) => ({ trashed: `trash/${at}.${stamp}`, path: `${at}` }));
+  const controls = {
+    same: answers({ path: "back/x.md" }, ["back/x.md", precious]),
+    others: names(y, z),
+    many: names(...many),
+  };
+
+  let runtime: Runtime;
+  let dataDir: string;
+  beforeAll(async () => {
+    const all = [...rows.map(([, , play], at) => [`notes-${at}`, play] as const), ...Object.entries(controls)];
+    const rights = ["write", "trash"] as const;
+    const plugins = all.map(([scope, play]) => writePlugin(scope, { role: "restore", rights, ...play(scope) }));
+    [runtime, dataDir] = await openAll(plugins, "restoring");
+    for (const [scope] of all) writeUserFiles(dataDir, { [scope]: ofScope(scope, trash) });
+    // The assembler is a process for each guest, unless it has made the guest before.
+  }, 180_000);
+  afterAll(() => runtime.close());
+
+  test.for(rows.map(([what, code], at) => [what, code, `notes-${at}`] as const))(
+    "that %s is %s, and all files stay where they are",
+    async ([, code, scope]) => {
+      const restoring = runtime.upkeep.restore({ userId: scope }, name, { scope });
+      await expect(restoring).rejects.toMatchObject({ code });
+      expect(readUserFiles(dataDir, scope)).toEqual(ofScope(scope, trash));
+    },
+  );
+
+  test("that names more further files than one call can delete is refused", async () => {
+    await expect(runtime.upkeep.restore({ userId: "many" }, name, { scope: "many" })).rejects.toMatchObject({
+      code: "OUTPUT_INVALID",
+      message: `Cannot restore "${name}": the plugin names 2501 further files, at most 2500 allowed`,
+    });
+  });
+
+  test("control: that puts the same bytes back takes the file out of the trash", async () => {
+    expect(await runtime.upkeep.restore({ userId: "same" }, name, { scope: "same" })).toMatchObject({ name });
+    const { [`trash/${name}`]: text = "", ...left } = trash;
+    expect(readUserFiles(dataDir, "same")).toEqual(ofScope("same", { ...left, "back/x.md": text }));
+  });
+
+  test("control: that names further files has them moved to where they were, whatever their bytes", async () => {
+    const home = join(userFolder(dataDir, "others"), "others");
+    const bytes = Buffer.from([0xff, 0x00, 0xfe]);
+    writeFileSync(join(home, z.trashed), bytes);
+    await runtime.upkeep.restore({ userId: "others" }, name, { scope: "others" });
+    expect(readFileSync(join(home, z.path))).toEqual(bytes);
+    const { [`trash/${name}`]: x = "", [y.trashed]: ofY = "", [z.trashed]: _, ...left } = trash;
+    const restored = { "x.md": x, "y.md": ofY, "deep/z.md": bytes.toString() };
+    expect(readUserFiles(dataDir, "others")).toEqual(ofScope("others", { ...left, ...restored }));
+  });
+});
+
+describe("an inspector", () => {
+  const finding = { problem: "odd", path: "a.md", message: "it is odd", remedy: null };
+  const refusal = { path: "a.md", code: "INPUT_INVALID", reason: "it is odd" };
+  const told = { findings: [finding], findingsHidden: 0 };
+  const many = Array.from({ length: 1001 }, () => refusal);
+
+  /** Answers that cannot be used, each of a plugin with a scope of its own. */
+  const unusable: Readonly<Record<string, unknown>> = {
+    "another-form": { nope: 1 },
+    "a-negative-number": { ...told, findingsHidden: -1 },
+    "a-path-outside": { ...told, findings: [{ ...finding, path: "../../bob/a.md" }] },
+    "an-invalid-problem": { ...told, findings: [{ ...finding, problem: "\u001b[2J" }] },
+    "a-code-of-the-host": { ...told, refused: [{ ...refusal, code: "STORAGE_FULL" }] },
+    "a-code-of-the-caller": { ...told, unfit: [{ ...refusal, code: "USER_INVALID" }] },
+    "too-many-findings": { ...told, findings: many.map(() => finding) },
+    "too-many-refusals": { ...told, refused: many },
+    "too-many-unfit": { ...told, unfit: many },
+  };
+
+  test("that answers falsely becomes a finding, and other families are mended", async () => {
+    const plugins = Object.entries(unusable).map(([scope, answer]) => writePlugin(scope, { role: "inspect", answer }));
+    const [runtime, dataDir] = await openAll([...plugins, shippedPlugin("user-memory")], "inspecting");
+    await using _ = runtime;
+    const scopes = Object.keys(unusable).toSorted();
+    const files = scopes.map((scope) => [`${scope}/a.md`, "x"] as const);
+    writeUserFiles(dataDir, { alice: { "memory/a.md": "no entry", ...Object.fromEntries(files) } });
+    const notInspected = scopes.map((path) => ({
+      problem: "not-inspected",
+      path,
+      message: 'Cannot use the answer of Tool: it is none of the role "inspect"',
+      remedy: null,
+    }));
+    expect(await runtime.upkeep.inspect(alice)).toEqual(expect.arrayContaining(notInspected));
+    const mended = await runtime.upkeep.mend(alice);
+    expect(mended).toMatchObject([{ problem: "index-missing" }, { problem: "entry-incomplete" }]);
+    const left = await runtime.upkeep.inspect(alice);
+    expect(left.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual(notInspected);
+  });
+
+  test.for([
     [null, null],
     ["mend it", "mend the others first"],
-  ] as const) {
-    const answer = { findings: [{ ...finding, path: "", remedy }], findingsHidden: 3 };
-    await withPlugin({ Inspect: { role: "inspect", answer } }, async (runtime) => {
+  ])(
+    "of all files names the scope; what it hides has a remedy only if what it shows has: %s",
+    async ([remedy, hidden]) => {
+      const answer = { findings: [{ ...finding, path: "", remedy }], findingsHidden: 3 };
+      const [runtime] = await openAll([writePlugin("notes", { role: "inspect", answer })], "hiding");
+      await using _ = runtime;
       expect(await runtime.upkeep.inspect(alice)).toMatchObject([
         { path: "notes", remedy },
         { path: "notes", message: "3 more findings are not shown", remedy: hidden },
       ]);
-    });
-  }
-});
+    },
+  );
 
-test("an inspection that is cancelled while a plugin runs rejects and makes no finding", async () => {
-  const cancelling = new AbortController();
-  // The host reads the clock right before a guest runs.
-  const clock = (): number => {
-    cancelling.abort();
-    return 0;
-  };
-  const scripts = { Inspect: { role: "inspect", answer: told } } as const;
-  const work = async (runtime: Runtime): Promise<void> => {
+  test("that is cancelled while it runs makes no finding", async () => {
+    const cancelling = new AbortController();
+    // The host reads the clock right before a guest runs.
+    const clock = (): number => {
+      cancelling.abort();
+      return 0;
+    };
+    const [runtime] = await openAll([writePlugin("notes", { role: "inspect", answer: told })], "cancelled", clock);
+    await using _ = runtime;
     for (const operation of ["inspect", "mend"] as const) {
       const cancelled = runtime.upkeep[operation]({ ...alice, signal: cancelling.signal });
       await expect(cancelled).rejects.toMatchObject({ code: "CANCELLED" });
     }
-  };
-  await withPlugin(scripts, work, { clock });
+  });
 });

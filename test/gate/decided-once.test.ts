@@ -5,89 +5,62 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, fileStore, memoryStore, postgresStore } from "memcell";
-import type { CallContext, Runtime, StoreDefinition } from "memcell";
-import { describe, expect, test } from "vitest";
+import type { Runtime, RuntimeOptions } from "memcell";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { HeldRecords, UserId } from "../stage/store.ts";
-import { freshDatabase } from "../support/postgres/fresh-database.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { waitingId } from "../support/waiting-id.ts";
-
-const owner: CallContext = { userId: "alice" };
-const web: CallContext = { userId: "alice", origin: { class: "tool_external", run: "web" } };
-
-const own = { action: "upsert", name: "n", type: "user", description: "d", body: "bread" };
+import { dayMs, mountedUsers, openGateStage, owner, save, storeKinds, web } from "./gate-stage.ts";
+import type { StoreKind } from "./gate-stage.ts";
 
 /** Where a write waits to be made: in the user's folder, in a mounted folder, and in the user's own store. */
 const homes = {
-  memory: (runtime: Runtime, body: string) =>
-    runtime.call("UpdateUserMemory", { action: "upsert", name: "n", type: "user", description: "d", body }, web),
-  journal: (runtime: Runtime, body: string) =>
-    runtime.call("memory_write", { key: `k-${body}`, content: body, target: "summary" }, web),
-  store: (runtime: Runtime, body: string) =>
+  memory: (runtime: Runtime, userId: string, body: string) => save(runtime, "n", web(userId), body),
+  journal: (runtime: Runtime, userId: string, body: string) =>
+    runtime.call("memory_write", { key: `k-${body}`, content: body, target: "summary" }, web(userId)),
+  store: (runtime: Runtime, userId: string, body: string) =>
     runtime.callAsHost(
       "stores/AnthropicMemory",
       { command: "create", path: `/memories/${body}.md`, file_text: body },
-      web,
+      web(userId),
     ),
 } as const;
 type Home = keyof typeof homes;
 
 interface Hosts extends AsyncDisposable {
-  /** Two hosts, or one twice. */
   readonly both: readonly [Runtime, Runtime];
   readonly folder: string;
-  /** What the hosts keep beside the memory. */
-  readonly withRecords: (work: (records: HeldRecords) => Promise<void>) => Promise<void>;
+  /** What the hosts keep beside a user's memory. */
+  withRecords(userId: string, work: (records: HeldRecords) => Promise<void>): Promise<void>;
 }
 
-const engines = ["files", "mounted files", "memory", "PostgreSQL"] as const;
-type Engine = (typeof engines)[number];
-
-async function hosts(engine: Engine, count: 1 | 2, clock?: () => number): Promise<Hosts> {
-  const folder = temporaryFolder();
-  const dir = join(folder.path, "data");
-  const mounts = [{ userId: "alice", scope: "journal", dir: join(folder.path, "notes") }];
-  const inMemory = memoryStore();
-  const url = engine === "PostgreSQL" ? await freshDatabase() : "";
-  const store = (): StoreDefinition => {
-    if (engine === "memory") return inMemory;
-    if (engine === "PostgreSQL") return postgresStore({ url });
-    return engine === "files" ? fileStore({ dir }) : fileStore({ dir, mounts });
-  };
-  const open = (): Promise<Runtime> =>
-    createRuntime({
-      store: store(),
-      plugins: ["user-memory", "journal", "stores"],
-      threadsMax: 1,
-      ...(clock && { clock }),
-    });
-  const one = await open();
-  const both = [one, count === 1 ? one : await open()] as const;
+async function openHosts(engine: StoreKind, options: Partial<RuntimeOptions> = {}): Promise<Hosts> {
+  const stage = await openGateStage(engine);
   return {
-    both,
-    folder: folder.path,
-    async withRecords(work) {
-      const opened = store().open(() => {});
+    both: [await stage.open(options), await stage.open(options)],
+    folder: stage.path,
+    async withRecords(userId, work) {
+      const store = stage.store().open(() => {});
       try {
-        await opened.holdRecords("alice" as UserId, { writes: true, until: performance.now() + 9_000 }, work);
+        await store.holdRecords(userId as UserId, { writes: true, until: performance.now() + 9_000 }, work);
       } finally {
-        await opened.close();
+        await store.close();
       }
     },
-    async [Symbol.asyncDispose]() {
-      for (const each of new Set(both)) await each.close();
-      folder[Symbol.dispose]();
-    },
+    [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose](),
   };
 }
 
-/** Whether a version says that the write was applied. */
-const isActive = async (runtime: Runtime, body: string): Promise<boolean> =>
-  (await runtime.upkeep.export(owner)).files.some(
+/** Whether the write is in memory. */
+const isActive = async (runtime: Runtime, userId: string, body: string): Promise<boolean> =>
+  (await runtime.upkeep.export(owner(userId))).files.some(
     ({ path, content }) => !path.startsWith("trash/") && Buffer.from(content).includes(body),
   );
+
+const approvals = async (runtime: Runtime, userId: string): Promise<number> => {
+  const versions = await runtime.upkeep.history(owner(userId));
+  return new Set(versions.filter(({ kind }) => kind === "approved").map(({ seq }) => seq)).size;
+};
 
 const message = (result: PromiseSettledResult<unknown>): string =>
   result.status === "rejected" ? (result.reason as Error).message : "";
@@ -95,195 +68,207 @@ const message = (result: PromiseSettledResult<unknown>): string =>
 const told = (how: string) =>
   expect.objectContaining({ code: "ENTRY_NOT_FOUND", message: expect.stringMatching(how) as string }) as Error;
 
-const cases: readonly (readonly [Engine, Home])[] = [
-  ["files", "memory"],
-  ["files", "store"],
-  ["mounted files", "journal"],
-  ["memory", "memory"],
-  ["memory", "store"],
-  ["PostgreSQL", "memory"],
-  ["PostgreSQL", "store"],
+const cases: readonly (readonly [StoreKind, readonly Home[]])[] = [
+  ["files", ["memory", "store"]],
+  ["mounted files", ["journal"]],
+  ["memory", ["memory", "store"]],
+  ["PostgreSQL", ["memory", "store"]],
 ];
 
-describe.for(cases)("on %s, of the scope %s", ([engine, home]) => {
-  const wait = async (runtime: Runtime, body: string): Promise<string> => waitingId(await homes[home](runtime, body));
-
-  test.for([1, 2] as const)("beside a rejection, by %i host(s)", async (count) => {
-    await using stage = await hosts(engine, count);
-    const [one, other] = stage.both;
-    for (const first of ["approve", "reject"] as const) {
-      for (let round = 0; round < 2; round++) {
-        const body = `${first}${round}`;
-        const id = await wait(one, body);
-        const second = first === "approve" ? "reject" : "approve";
-        const decided = await Promise.allSettled([one.upkeep[first](owner, id), other.upkeep[second](owner, id)]);
-        const won = decided.flatMap(({ status }, at) => (status === "fulfilled" ? [at === 0 ? first : second] : []));
-        expect(won).toHaveLength(1);
-        const isApproved = won[0] === "approve";
-        expect(decided.map(message).join("")).toMatch(isApproved ? /was approved at/ : /was rejected at/);
-        expect(await isActive(other, body)).toBe(isApproved);
-        expect(await other.upkeep.pending(owner)).toEqual([]);
-      }
-    }
+describe.for(cases)("on %s", ([engine, ofEngine]) => {
+  let hosts: Hosts;
+  let one: Runtime;
+  beforeAll(async () => {
+    hosts = await openHosts(engine);
+    [one] = hosts.both;
   });
+  afterAll(() => hosts[Symbol.asyncDispose]());
 
-  test("a rejection, an approval and an undo that come at the commit of an approval are too late", async () => {
-    await using stage = await hosts(engine, 2);
-    const [one, other] = stage.both;
-    for (const decide of ["reject", "approve"] as const) {
-      const id = await wait(one, `late${decide}`);
-      const late = new Promise<PromiseSettledResult<unknown>>((resolve) => {
-        const end = one.onChange(() => {
-          end();
-          void Promise.allSettled([one.upkeep[decide](owner, id)]).then(([result]) => resolve(result));
-        });
-      });
-      expect(await one.upkeep.approve(owner, id)).toMatchObject({ applied: true });
-      expect(await late).toMatchObject({ status: "rejected", reason: told("was approved at") });
-      await expect(other.upkeep.showPending(owner, id)).rejects.toEqual(told("was approved at"));
-      expect(await isActive(other, `late${decide}`)).toBe(true);
-    }
-    const id = await wait(one, "undone");
-    const late = new Promise<unknown>((resolve) => {
-      const end = one.onChange(() => {
-        end();
-        resolve(other.upkeep.undo(owner, { run: "web" }));
-      });
+  let users = 0;
+  const newUser = (): string => `user-${(users += 1)}`;
+
+  describe.for(ofEngine)("of the scope %s", (home) => {
+    const wait = async (userId: string, body: string): Promise<string> =>
+      waitingId(await homes[home](one, userId, body));
+    /** By one host, or by two. */
+    const counts = [0, 1] as const;
+
+    test.for(counts)("beside a rejection: the other host is the host %i", async (at) => {
+      const user = newUser();
+      const other = hosts.both[at];
+      for (const first of ["approve", "reject"] as const) {
+        for (let round = 0; round < 2; round++) {
+          const body = `${first}${round}`;
+          const id = await wait(user, body);
+          const second = first === "approve" ? "reject" : "approve";
+          const decided = await Promise.allSettled([
+            one.upkeep[first](owner(user), id),
+            other.upkeep[second](owner(user), id),
+          ]);
+          const won = decided.flatMap(({ status }, by) => (status === "fulfilled" ? [by === 0 ? first : second] : []));
+          expect(won).toHaveLength(1);
+          const isApproved = won[0] === "approve";
+          expect(decided.map(message).join("")).toMatch(isApproved ? /was approved at/ : /was rejected at/);
+          expect(await isActive(other, user, body)).toBe(isApproved);
+          expect(await other.upkeep.pending(owner(user))).toEqual([]);
+        }
+      }
     });
-    await one.upkeep.approve(owner, id);
-    expect(await late).toMatchObject({ waiting: [] });
-    expect(await isActive(one, "undone")).toBe(false);
-  });
 
-  test.for([1, 2] as const)("beside another approval and beside an undo, by %i host(s)", async (count) => {
-    await using stage = await hosts(engine, count);
-    const [one, other] = stage.both;
-    const id = await wait(one, "twice");
-    const twice = await Promise.allSettled([one.upkeep.approve(owner, id), other.upkeep.approve(owner, id)]);
-    expect(twice.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
-    expect(twice.map(message).join("")).toMatch(/was approved at/);
-    const versions = await one.upkeep.history(owner);
-    expect(new Set(versions.filter(({ kind }) => kind === "approved").map(({ seq }) => seq)).size).toBe(1);
-    for (let round = 0; round < 2; round++) {
-      const body = `round${round}`;
-      const ofRun = await wait(one, body);
-      const [approved, undone] = await Promise.allSettled([
-        one.upkeep.approve(owner, ofRun),
-        other.upkeep.undo(owner, { run: "web" }),
-      ]);
-      if (undone.status === "rejected") throw undone.reason;
-      expect(undone.value.waiting).toHaveLength(approved.status === "rejected" ? 1 : 0);
-      if (approved.status === "rejected") expect(approved.reason).toEqual(told("was rejected by an undo at"));
-      expect(await isActive(one, body)).toBe(false);
-    }
-  });
-
-  test.for(["lost", "older", "damaged"] as const)(
-    "an approval that was killed after its commit counts, and its note is %s",
-    async (how) => {
-      await using stage = await hosts(engine, 1);
-      const [runtime] = stage.both;
-      const id = await wait(runtime, "made");
-      let [record, older] = ["", ""];
-      await runtime.upkeep.reject(owner, await wait(runtime, "other"));
-      await stage.withRecords(async (records) => {
-        record = (await records.read("pending", id)) ?? "";
-        older = (await records.read("pending", "decided")) ?? "";
-      });
-      const written = { lost: null, older, damaged: "[" }[how];
-      const lose = (): Promise<void> =>
-        stage.withRecords(async (records) => {
-          await records.write("pending", id, record);
-          if (written === null) await records.remove("pending", "decided");
-          else await records.write("pending", "decided", written);
+    test("a rejection, an approval and an undo that come at the commit of an approval are too late", async () => {
+      const user = newUser();
+      const [, other] = hosts.both;
+      /** Begins something when the next approval is committed. */
+      const atCommit = async (id: string, late: () => Promise<unknown>): Promise<PromiseSettledResult<unknown>> => {
+        const result = new Promise<PromiseSettledResult<unknown>>((resolve) => {
+          const end = one.onChange(() => {
+            end();
+            void Promise.allSettled([late()]).then(([settled]) => resolve(settled));
+          });
         });
-      expect(await runtime.upkeep.approve(owner, id)).toMatchObject({ applied: true });
-      for (const decide of ["approve", "reject", "showPending"] as const) {
-        await lose();
-        await expect(runtime.upkeep[decide](owner, id)).rejects.toEqual(told("was approved at"));
+        expect(await one.upkeep.approve(owner(user), id)).toMatchObject({ applied: true });
+        return await result;
+      };
+      for (const decide of ["reject", "approve"] as const) {
+        const id = await wait(user, `late${decide}`);
+        const late = await atCommit(id, () => one.upkeep[decide](owner(user), id));
+        expect(late).toMatchObject({ status: "rejected", reason: told("was approved at") });
+        await expect(other.upkeep.showPending(owner(user), id)).rejects.toEqual(told("was approved at"));
+        expect(await isActive(other, user, `late${decide}`)).toBe(true);
       }
-      await lose();
-      expect(await runtime.upkeep.pending(owner)).toEqual([]);
-      await lose();
-      expect(await runtime.upkeep.undo(owner, { run: "web" })).toMatchObject({ waiting: [] });
-      const versions = await runtime.upkeep.history(owner);
-      expect(new Set(versions.filter(({ kind }) => kind === "approved").map(({ seq }) => seq)).size).toBe(1);
-    },
-  );
+      const undo = () => other.upkeep.undo(owner(user), { run: "web" });
+      expect(await atCommit(await wait(user, "undone"), undo)).toMatchObject({ value: { waiting: [] } });
+      expect(await isActive(one, user, "undone")).toBe(false);
+    });
 
-  test("after an erasure nothing comes back", async () => {
-    await using stage = await hosts(engine, 1);
-    const [runtime] = stage.both;
-    for (let round = 0; round < 2; round++) {
-      const id = await wait(runtime, `erased${round}`);
-      await runtime.call("UpdateUserMemory", { ...own, name: "own" }, owner);
-      // A mounted folder is not erased.
-      const erase = () => runtime.upkeep.erase(owner);
-      const approve = () => runtime.upkeep.approve(owner, id);
-      const [erased, approved] = await Promise.allSettled(
-        round % 2 === 0 ? [erase(), approve()] : [approve(), erase()].toReversed(),
-      );
-      if (erased?.status === "rejected") throw erased.reason;
-      if (approved?.status === "rejected") expect(approved.reason).toMatchObject({ code: "ENTRY_NOT_FOUND" });
-      expect(await runtime.upkeep.pending(owner)).toEqual([]);
-      if (engine !== "mounted files") expect(await runtime.upkeep.users()).toEqual([]);
-    }
+    test.for(counts)("beside another approval and beside an undo: the other host is the host %i", async (at) => {
+      const user = newUser();
+      const other = hosts.both[at];
+      const id = await wait(user, "twice");
+      const approving = [one, other].map(({ upkeep }) => upkeep.approve(owner(user), id));
+      const twice = await Promise.allSettled(approving);
+      expect(twice.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+      expect(twice.map(message).join("")).toMatch(/was approved at/);
+      expect(await approvals(one, user)).toBe(1);
+      for (const body of ["round0", "round1"]) {
+        const ofRun = await wait(user, body);
+        const [approved, undone] = await Promise.allSettled([
+          one.upkeep.approve(owner(user), ofRun),
+          other.upkeep.undo(owner(user), { run: "web" }),
+        ]);
+        if (undone.status === "rejected") throw undone.reason;
+        expect(undone.value.waiting).toHaveLength(approved.status === "rejected" ? 1 : 0);
+        if (approved.status === "rejected") expect(approved.reason).toEqual(told("was rejected by an undo at"));
+        expect(await isActive(one, user, body)).toBe(false);
+      }
+    });
+
+    test.for(["lost", "older", "damaged"] as const)(
+      "an approval that was killed after its commit counts, and its note is %s",
+      async (how) => {
+        const user = newUser();
+        const id = await wait(user, "made");
+        let [record, older] = ["", ""];
+        await one.upkeep.reject(owner(user), await wait(user, "other"));
+        await hosts.withRecords(user, async (records) => {
+          record = (await records.read("pending", id)) ?? "";
+          older = (await records.read("pending", "decided")) ?? "";
+        });
+        const written = { lost: null, older, damaged: "[" }[how];
+        const lose = (): Promise<void> =>
+          hosts.withRecords(user, async (records) => {
+            await records.write("pending", id, record);
+            if (written === null) await records.remove("pending", "decided");
+            else await records.write("pending", "decided", written);
+          });
+        expect(await one.upkeep.approve(owner(user), id)).toMatchObject({ applied: true });
+        for (const decide of ["approve", "reject", "showPending"] as const) {
+          await lose();
+          await expect(one.upkeep[decide](owner(user), id)).rejects.toEqual(told("was approved at"));
+        }
+        await lose();
+        expect(await one.upkeep.pending(owner(user))).toEqual([]);
+        await lose();
+        expect(await one.upkeep.undo(owner(user), { run: "web" })).toMatchObject({ waiting: [] });
+        expect(await approvals(one, user)).toBe(1);
+      },
+    );
+
+    test("after an erasure nothing comes back", async () => {
+      const user = newUser();
+      for (const isFirst of [true, false]) {
+        const id = await wait(user, `erased${isFirst}`);
+        await save(one, "own", owner(user));
+        const erase = () => one.upkeep.erase(owner(user));
+        const approve = () => one.upkeep.approve(owner(user), id);
+        const [erased, approved] = await Promise.allSettled(
+          isFirst ? [erase(), approve()] : [approve(), erase()].toReversed(),
+        );
+        if (erased?.status === "rejected") throw erased.reason;
+        if (approved?.status === "rejected") expect(approved.reason).toMatchObject({ code: "ENTRY_NOT_FOUND" });
+        expect(await one.upkeep.pending(owner(user))).toEqual([]);
+        // A mounted folder is not erased.
+        if (engine !== "mounted files") expect(await one.upkeep.users()).not.toContain(user);
+      }
+    });
   });
 });
 
 test("an approval that was begun in a mounted folder that nobody can open keeps no other write from a decision", async () => {
-  await using stage = await hosts("mounted files", 1);
-  const [runtime] = stage.both;
-  const [inMount, notBegun, ...others] = [
-    waitingId(await homes.journal(runtime, "mounted")),
-    waitingId(await homes.journal(runtime, "not-begun")),
-    waitingId(await homes.memory(runtime, "a")),
-    waitingId(await homes.memory(runtime, "b")),
-  ];
+  await using hosts = await openHosts("mounted files");
+  const [{ upkeep }] = hosts.both;
+  const [user = ""] = mountedUsers;
+  const [runtime] = hosts.both;
+  const inMount = waitingId(await homes.journal(runtime, user, "mounted"));
+  const notBegun = waitingId(await homes.journal(runtime, user, "not-begun"));
+  const first = waitingId(await homes.memory(runtime, user, "a"));
+  const second = waitingId(await homes.memory(runtime, user, "b"));
   const begun = [{ id: inMount, how: "approved", atMs: Date.now(), by: null }];
-  await stage.withRecords((records) => records.write("pending", "decided", JSON.stringify(begun)));
-  const notes = join(stage.folder, "notes");
+  await hosts.withRecords(user, (records) => records.write("pending", "decided", JSON.stringify(begun)));
+  const notes = join(hosts.folder, "notes", user);
   mkdirSync(notes, { recursive: true });
   renameSync(notes, `${notes}-away`);
   writeFileSync(notes, "");
-  expect((await runtime.upkeep.pending(owner)).map(({ id }) => id)).toEqual([inMount, notBegun, ...others]);
-  await runtime.upkeep.reject(owner, others[0] ?? "");
-  expect(await runtime.upkeep.approve(owner, others[1] ?? "")).toMatchObject({ applied: true });
+  expect((await upkeep.pending(owner(user))).map(({ id }) => id)).toEqual([inMount, notBegun, first, second]);
+  await upkeep.reject(owner(user), first);
+  expect(await upkeep.approve(owner(user), second)).toMatchObject({ applied: true });
   // Nobody knows whether it was made.
   const refused = expect.objectContaining({ code: expect.stringMatching(/^STORAGE_/) as string }) as Error;
-  await expect(runtime.upkeep.reject(owner, inMount)).rejects.toEqual(refused);
+  await expect(upkeep.reject(owner(user), inMount)).rejects.toEqual(refused);
   // Nothing says that this one was begun.
-  await runtime.upkeep.reject(owner, notBegun ?? "");
+  await upkeep.reject(owner(user), notBegun);
   rmSync(notes);
   renameSync(`${notes}-away`, notes);
-  await runtime.upkeep.reject(owner, inMount);
-  expect(await runtime.upkeep.pending(owner)).toEqual([]);
+  await upkeep.reject(owner(user), inMount);
+  expect(await upkeep.pending(owner(user))).toEqual([]);
 });
 
-test.for(["files", "memory", "PostgreSQL"] as const)(
+test.for(storeKinds)(
   "%s: who is late is told what a write waits as now, and nothing is applied after its time",
   async (engine) => {
     let nowMs = Date.UTC(2026, 0, 1);
     let calls = Infinity;
-    const clock = (): number => (calls-- > 0 ? nowMs : (nowMs += calls === -1 ? 31 * 24 * 3_600_000 : 0));
-    await using stage = await hosts(engine, 1, clock);
-    const [runtime] = stage.both;
-    await homes.memory(runtime, "soup");
-    const id = waitingId(await homes.memory(runtime, "cake"));
-    await runtime.call("UpdateUserMemory", own, owner);
-    const again = await runtime.upkeep.approve(owner, id);
+    const clock = (): number => (calls-- > 0 ? nowMs : (nowMs += calls === -1 ? 31 * dayMs : 0));
+    await using hosts = await openHosts(engine, { clock });
+    const [runtime] = hosts.both;
+    const { upkeep } = runtime;
+    const alice = owner("alice");
+    await homes.memory(runtime, "alice", "soup");
+    const id = waitingId(await homes.memory(runtime, "alice", "cake"));
+    await save(runtime, "n", alice, "bread");
+    const again = await upkeep.approve(alice, id);
     expect(again).toMatchObject({ applied: false });
     for (const decide of ["approve", "reject", "showPending"] as const) {
-      await expect(runtime.upkeep[decide](owner, id)).rejects.toEqual(told(`waits as "${again.write.id}"`));
+      await expect(upkeep[decide](alice, id)).rejects.toEqual(told(`waits as "${again.write.id}"`));
     }
     // The time goes by at each reading of the clock in turn.
     for (let at = 0; at < 8; at++) {
-      const late = waitingId(await homes.memory(runtime, `late${at}`));
-      const waiting = (await runtime.upkeep.pending(owner)).find((each) => each.id === late);
+      const late = waitingId(await homes.memory(runtime, "alice", `late${at}`));
+      const waiting = (await upkeep.pending(alice)).find((each) => each.id === late);
       calls = at;
-      await Promise.allSettled([runtime.upkeep.approve(owner, late)]);
+      await Promise.allSettled([upkeep.approve(alice, late)]);
       calls = Infinity;
-      const version = (await runtime.upkeep.history(owner)).find(({ kind }) => kind === "approved");
+      const version = (await upkeep.history(alice)).find(({ kind }) => kind === "approved");
       expect(version?.at.getTime() ?? 0).toBeLessThanOrEqual(waiting?.expires.getTime() ?? 0);
     }
   },

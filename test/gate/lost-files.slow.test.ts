@@ -7,13 +7,12 @@ import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, trunc
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
-import type { CallContext, Runtime, ToolResult } from "memcell";
+import type { Runtime, ToolResult } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
-import { trustingPolicy } from "../support/trusting-policy.ts";
-import { waitingId } from "../support/waiting-id.ts";
+import { inRun, owner, read, save, trusting, waits, web } from "./gate-stage.ts";
 
 const losses = {
   removed: (path: string) => rmSync(path),
@@ -73,15 +72,7 @@ const table: readonly Known[] = [
   { pattern: /^\.memcell\/pending\/decided\.json$/, quiet: always("told") },
 ];
 
-const alice: CallContext = { userId: "alice" };
-const lost: CallContext = { userId: "lost" };
-const web = (userId: string): CallContext => ({ userId, origin: { class: "tool_external", run: "web" } });
-const inRun = (userId: string, run: string): CallContext => ({ userId, origin: { class: "direct_user", run } });
-
-const save = (runtime: Runtime, name: string, ctx: CallContext, body = "x"): Promise<ToolResult> =>
-  runtime.call("UpdateUserMemory", { action: "upsert", name, type: "user", description: "d", body }, ctx);
-const read = (runtime: Runtime, name: string, ctx: CallContext): Promise<ToolResult> =>
-  runtime.call("ReadUserMemory", { name }, ctx);
+const alice = owner("alice");
 
 /** None is like the one before, so that segments become full. */
 const long = (at: number): string =>
@@ -96,7 +87,7 @@ const open = (dataDir: string, isLax = false): Promise<Runtime> =>
     plugins: shippedNames(),
     threadsMax: 1,
     clock: () => nowMs,
-    ...(isLax && { policy: trustingPolicy({ active: "untrusted_document" }) }),
+    ...(isLax && { policy: trusting() }),
   });
 
 let rich: ReturnType<typeof temporaryFolder>;
@@ -112,16 +103,16 @@ beforeAll(async () => {
     await using lax = await open(rich.path, true);
     for (let at = 0; at < 40; at++) await save(lax, "notes", alice, long(at));
     await save(lax, "page", web("alice"));
-    await save(lax, "mine", lost);
+    await save(lax, "mine", owner("lost"));
   }
   rmSync(join(rich.path, homes.lost, ".memcell", "history"), { recursive: true });
   {
     await using runtime = await open(rich.path);
     await read(runtime, "page", inRun("alice", "first"));
     await save(runtime, "wait", web("alice"));
-    await runtime.upkeep.reject(alice, waitingId(await save(runtime, "rejected", web("alice"))));
+    await runtime.upkeep.reject(alice, await waits(save(runtime, "rejected", web("alice"))));
     await runtime.call("memory", { command: "create", path: "/memories/a.md", content: "x" }, alice);
-    await save(runtime, "other", lost);
+    await save(runtime, "other", owner("lost"));
   }
   cpSync(rich.path, older.path, { recursive: true });
   {
@@ -181,7 +172,7 @@ async function faultsOf(path: string, home: HomeName): Promise<string[]> {
   const answer = await (home === "store" ? runtime.call("memory", view, run) : read(runtime, text, run));
   // Who gets no answer has read nothing.
   if (answer.ok) await expectWaiting("a write of a run that reads what is not trusted", save(runtime, "b", run));
-  const written = await save(runtime, "by-owner", { userId });
+  const written = await save(runtime, "by-owner", owner(userId));
   if (!written.ok) faults.push(`the owner cannot write: ${written.error.code} ${written.error.message}`);
   return faults;
 }

@@ -6,9 +6,8 @@ import { createRuntime } from "memcell";
 import type { CallContext, Runtime, ToolResult } from "memcell";
 import { expect, test } from "vitest";
 
-import { pendingIdOf } from "../../host/gate/pending-name.ts";
-import { encodePending } from "../../host/gate/pending-write.ts";
-import type { PendingWrite } from "../../host/gate/pending-write.ts";
+import { pendingIdOf } from "../stage/pending.ts";
+import type { PendingWrite } from "../stage/pending.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { waitingId } from "../support/waiting-id.ts";
@@ -79,7 +78,7 @@ test("waiting writes above the bounds, of a host that had none, are listed, undo
   for (let at = 0; at < 20; at++) {
     const other = { ...facts, callId: `call-${at}` };
     const name = pendingIdOf(other);
-    writeFileSync(join(pending, `${name}.json`), encodePending({ id: name, ...other }));
+    writeFileSync(join(pending, `${name}.json`), JSON.stringify({ id: name, ...other }));
   }
   expect(await runtime.upkeep.pending(owner)).toHaveLength(21);
   expect(await writePage(runtime, web, "more")).toMatchObject({ error: { code: "QUOTA_EXCEEDED" } });

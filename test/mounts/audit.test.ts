@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { readRecords } from "../audit/audited-stage.ts";
+import { readRecords } from "../stage/runtime.ts";
 import { mountedStage, play, read, write } from "./mounted-stage.ts";
 
 test("a call's record says that it went to a mount, if it did", async () => {

@@ -24,96 +24,60 @@ symlinkSync(at("place"), at("data-link"));
 symlinkSync("not-yet/there", at("link-ahead"));
 symlinkSync("turning", at("turning"));
 
-const rows: readonly { name: string; mounts: unknown; says: string; dataDir?: string }[] = [
-  { name: "a value that is not a list", mounts: {}, says: "mounts is not an array" },
-  { name: "an item that is not an object", mounts: [null], says: "mounts[0] is not an object" },
-  { name: "no user", mounts: [ofAlice("a", "journal", null)], says: "mounts[0].userId is of type object" },
-  {
-    name: "a user that is a parent path",
-    mounts: [ofAlice("a", "journal", "../bob")],
-    says: 'mounts[0].userId is "../bob"',
-  },
-  { name: "no scope", mounts: [ofAlice("a", 1)], says: "mounts[0].scope is of type number" },
-  {
-    name: "a scope that is a parent path",
-    mounts: [ofAlice("a", "../memory")],
-    says: 'mounts[0].scope is "../memory"',
-  },
-  { name: "the host's own folder", mounts: [ofAlice("a", ".memcell")], says: 'mounts[0].scope is ".memcell"' },
-  { name: "an empty folder's name", mounts: [ofAlice("")], says: "mounts[0].dir is no name of a folder" },
-  { name: "a NUL", mounts: [ofAlice("a\0b")], says: "mounts[0].dir is no name of a folder" },
-  { name: "a folder that is not a text", mounts: [ofAlice(["a"])], says: "mounts[0].dir is no name of a folder" },
-  {
-    name: "a scope twice",
-    mounts: [ofAlice(at("a")), ofAlice(at("b"))],
-    says: "mounts[1] has user and scope of mounts[0]",
-  },
-  {
-    name: "a folder twice",
-    mounts: [ofAlice(at("a")), ofAlice(at("x", "..", "a"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in the folder of mounts[0]",
-  },
-  {
-    name: "a folder twice, by a link",
-    mounts: [ofAlice(at("linked")), ofAlice(at("link"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in",
-  },
-  {
-    name: "a folder in another, both missing",
-    mounts: [ofAlice(at("a")), ofAlice(at("a", "b"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in",
-  },
-  {
-    name: "a folder around another",
-    mounts: [ofAlice(at("a", "b")), ofAlice(at("a"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in",
-  },
-  { name: "the data folder", mounts: [ofAlice(stage.dataDir)], says: "mounts[0].dir lies in the data folder" },
-  {
-    name: "another user's folder",
-    mounts: [ofAlice(join(stage.dataDir, "users", "bob", "memory"))],
-    says: "mounts[0].dir lies in the data folder",
-  },
-  {
-    name: "the folder of shared stores",
-    mounts: [ofAlice(join(stage.dataDir, "stores"))],
-    says: "mounts[0].dir lies in the data folder",
-  },
-  {
-    name: "the data folder behind a link",
-    mounts: [ofAlice(at("place", "notes"))],
-    dataDir: at("data-link"),
-    says: "mounts[0].dir lies in the data folder",
-  },
-  {
-    name: "the data folder behind a link with a missing target",
-    mounts: [ofAlice(at("not-yet", "there", "notes"))],
-    dataDir: at("link-ahead", "data", ".."),
-    says: "mounts[0].dir lies in the data folder",
-  },
-  {
-    name: "a folder behind a link with a missing target",
-    mounts: [ofAlice(at("not-yet")), ofAlice(at("link-ahead"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in",
-  },
-  {
-    name: "a folder twice, behind a link that leads to itself",
-    mounts: [ofAlice(at("turning", "a")), ofAlice(at("turning"), "journal", "bob")],
-    says: "mounts[1].dir is, holds or lies in",
-  },
-  {
-    name: "a folder that contains the data folder",
-    mounts: [ofAlice(stage.path)],
-    says: "mounts[0].dir holds the data folder",
-  },
-  {
-    name: "too many",
-    mounts: Array.from({ length: 65 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`)),
-    says: "mounts has 65 items, at most 64 allowed",
-  },
+const inData = "mounts[0].dir lies in the data folder";
+const inOther = "mounts[1].dir is, holds or lies in";
+
+type Row = readonly [name: string, says: string, mounts: unknown, dataDir?: string];
+
+const rows: readonly Row[] = [
+  ["a value that is not a list", "mounts is not an array", {}],
+  ["an item that is not an object", "mounts[0] is not an object", [null]],
+  ["no user", "mounts[0].userId is of type object", [ofAlice("a", "journal", null)]],
+  ["a user that is a parent path", 'mounts[0].userId is "../bob"', [ofAlice("a", "journal", "../bob")]],
+  ["no scope", "mounts[0].scope is of type number", [ofAlice("a", 1)]],
+  ["a scope that is a parent path", 'mounts[0].scope is "../memory"', [ofAlice("a", "../memory")]],
+  ["the host's own folder", 'mounts[0].scope is ".memcell"', [ofAlice("a", ".memcell")]],
+  ["an empty folder's name", "mounts[0].dir is no name of a folder", [ofAlice("")]],
+  ["a NUL", "mounts[0].dir is no name of a folder", [ofAlice("a\0b")]],
+  ["a folder that is not a text", "mounts[0].dir is no name of a folder", [ofAlice(["a"])]],
+  ["a scope twice", "mounts[1] has user and scope of mounts[0]", [ofAlice(at("a")), ofAlice(at("b"))]],
+  [
+    "a folder twice",
+    "mounts[1].dir is, holds or lies in the folder of mounts[0]",
+    [ofAlice(at("a")), ofAlice(at("x", "..", "a"), "journal", "bob")],
+  ],
+  ["a folder twice, by a link", inOther, [ofAlice(at("linked")), ofAlice(at("link"), "journal", "bob")]],
+  ["a folder in another, both missing", inOther, [ofAlice(at("a")), ofAlice(at("a", "b"), "journal", "bob")]],
+  ["a folder around another", inOther, [ofAlice(at("a", "b")), ofAlice(at("a"), "journal", "bob")]],
+  ["the data folder", inData, [ofAlice(stage.dataDir)]],
+  ["another user's folder", inData, [ofAlice(join(stage.dataDir, "users", "bob", "memory"))]],
+  ["the folder of shared stores", inData, [ofAlice(join(stage.dataDir, "stores"))]],
+  ["the data folder behind a link", inData, [ofAlice(at("place", "notes"))], at("data-link")],
+  [
+    "the data folder behind a link with a missing target",
+    inData,
+    [ofAlice(at("not-yet", "there", "notes"))],
+    at("link-ahead", "data", ".."),
+  ],
+  [
+    "a folder behind a link with a missing target",
+    inOther,
+    [ofAlice(at("not-yet")), ofAlice(at("link-ahead"), "journal", "bob")],
+  ],
+  [
+    "a folder twice, behind a link that leads to itself",
+    inOther,
+    [ofAlice(at("turning", "a")), ofAlice(at("turning"), "journal", "bob")],
+  ],
+  ["a folder that contains the data folder", "mounts[0].dir holds the data folder", [ofAlice(stage.path)]],
+  [
+    "too many",
+    "mounts has 65 items, at most 64 allowed",
+    Array.from({ length: 65 }, (_, each) => ofAlice(at(`m${each}`), "journal", `u${each}`)),
+  ],
 ];
 
-test.for(rows)("refuses $name", async ({ mounts, says, dataDir = stage.dataDir }) => {
+test.for(rows)("refuses %s", async ([, says, mounts, dataDir = stage.dataDir]) => {
   const opening = stage.open({ mounts: mounts as Mount[], dataDir });
   const message = await opening.then(
     () => "opened",

@@ -1,9 +1,9 @@
 /** Grants and hints that somebody has put on the disk, grants that end, and programs that vouch for callers. */
-import { mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { ContextualAccess } from "memcell";
-import { describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { ask, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";
@@ -37,34 +37,33 @@ const forged: Readonly<Record<string, string>> = {
   ),
 };
 
+const elsewhere = (stage: StoreStage): string => join(stage.dataDir, "elsewhere.json");
+
+const forgeries: readonly (readonly [name: string, forge: (place: string, stage: StoreStage) => void])[] = [
+  ...Object.entries(forged).map(([name, text]) => [name, (place: string) => writeFileSync(place, text)] as const),
+  [
+    "a link",
+    (place, stage) => (writeFileSync(elsewhere(stage), grantsText([one])), symlinkSync(elsewhere(stage), place)),
+  ],
+  ["a folder", (place) => mkdirSync(place)],
+];
+
 describe("a file of grants that no host has written opens the store to nobody, and its owner still has it", () => {
-  test.for(Object.entries(forged))("%s", async ([, text]) => {
-    await using stage = await openStoreStage();
-    stage.write(grantsFile, text);
+  let stage: StoreStage;
+  beforeAll(async () => {
+    stage = await openStoreStage();
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
+
+  test.for(forgeries)("%s", async ([, forge]) => {
+    const place = join(stage.dataDir, "stores", grantsFile);
+    rmSync(place, { recursive: true, force: true });
+    forge(place, stage);
     expect(await stage.memory("reader", view)).toMatchObject(denied);
     expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
     const share = await stage.memory("alice", { command: "share", agent: ids.stranger });
     expect(share).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
     expect(await stage.runtime.stores({ userId: ids.reader }).list()).toHaveLength(1);
-  });
-
-  test("a link in its place", async () => {
-    await using stage = await openStoreStage();
-    const target = join(stage.dataDir, "elsewhere.json");
-    const place = join(stage.dataDir, "stores", grantsFile);
-    stage.write("../elsewhere.json", grantsText([one]));
-    rmSync(place);
-    symlinkSync(target, place);
-    expect(await stage.memory("reader", view)).toMatchObject(denied);
-    expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
-  });
-
-  test("a folder in its place", async () => {
-    await using stage = await openStoreStage();
-    rmSync(join(stage.dataDir, "stores", grantsFile));
-    mkdirSync(join(stage.dataDir, "stores", grantsFile));
-    expect(await stage.memory("reader", view)).toMatchObject(denied);
-    expect(await stage.memory("alice", { command: "view", path: "/memories/a.md" })).toMatchObject(seen);
   });
 });
 
@@ -202,6 +201,10 @@ describe("a chat that the program vouches for", () => {
   });
 });
 
+function hidden(): never {
+  throw new Error("hidden");
+}
+
 describe("a context with invalid stores is refused before anything runs", () => {
   const { chat } = ids;
   const invalid: Readonly<Record<string, unknown>> = {
@@ -214,27 +217,20 @@ describe("a context with invalid stores is refused before anything runs", () => 
     "no kind": [{ id: chat }],
     "another kind": [{ id: chat, kind: "self" }],
     "another level": [{ id: chat, kind: "chat", level: "owner" }],
-    "an id twice": [
-      { id: chat, kind: "chat" },
-      { id: chat, kind: "user" },
-    ],
+    "an id twice": ["chat", "user"].map((kind) => ({ id: chat, kind })),
     "a hole": [null],
     "too many": Array.from({ length: 65 }, (_, at) => ({
       id: `${String(at).padStart(8, "0")}-0000-4000-8000-000000000001`,
       kind: "chat",
     })),
-    "a getter that throws": [
-      {
-        get id(): string {
-          throw new Error("hidden");
-        },
-        kind: "chat",
-      },
-    ],
+    "a getter that throws": [Object.defineProperty({ kind: "chat" }, "id", { enumerable: true, get: hidden })],
   };
-  test.for(Object.entries(invalid))("%s", async ([, stores]) => {
+  test("each with the field that is wrong", async () => {
     await using stage = await openStoreStage();
-    const result = await stage.memory("alice", { command: "view", path: "/memories/" }, { stores } as never);
-    expect(result).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", issues: [{ field: "ctx.stores" }] } });
+    for (const [name, stores] of Object.entries(invalid)) {
+      const result = await stage.memory("alice", { command: "view", path: "/memories/" }, { stores } as never);
+      const error = { code: "INPUT_INVALID", issues: [{ field: "ctx.stores" }] };
+      expect({ name, result }).toMatchObject({ name, result: { ok: false, error } });
+    }
   });
 });

@@ -1,6 +1,7 @@
 /** A guest that lies about what it may do: each request is denied and on record, and nothing of its call is kept. */
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import type { UseEntry } from "../stage/audit-log.ts";
 import { ask, entryText, expectDenied, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { Name, StoreStage } from "./store-stage.ts";
 
@@ -13,184 +14,71 @@ afterAll(() => stage[Symbol.asyncDispose]());
 const untouched = { "a.md": entryText("a.md", ids.alice, secret) };
 const staged = ask("store_write", { scope: "store:self", path: "staged.md", content: "must not stay" });
 
-interface Lie {
-  readonly name: string;
-  readonly user: Name;
-  readonly tool?: string;
-  readonly step: { readonly of: string; readonly ask: unknown };
-}
-
-const of = (capability: string, request: object) => ask(capability, request);
 const file = { scope: scope("alice"), path: "a.md" };
 const write = { ...file, content: "mine now" };
+const ofAlice = { scope: file.scope };
+const unknown = { ...file, scope: scope("unknown") };
+const grant = (more: object): object => ({ scope: "store:self", grantee: ids.stranger, level: "read", ...more });
+const own = (path: string): object => ({ scope: "store:self", path });
+const reading = "ReadingStorePuppet";
 
-const lies: readonly Lie[] = [
-  { name: "reads a store that is not shared with it", user: "stranger", step: of("store_read", file) },
-  { name: "lists one", user: "stranger", step: of("store_list", { scope: file.scope }) },
-  { name: "writes to one", user: "stranger", step: of("store_write", write) },
-  { name: "trashes in one", user: "stranger", step: of("store_trash", file) },
-  {
-    name: "grants itself access to one",
-    user: "stranger",
-    step: of("grant_set", { scope: file.scope, grantee: ids.stranger, level: "readwrite" }),
-  },
-  {
-    name: "reads a store that does not exist",
-    user: "stranger",
-    step: of("store_read", { ...file, scope: scope("unknown") }),
-  },
-  {
-    name: "writes to a store that does not exist",
-    user: "stranger",
-    step: of("store_write", { ...write, scope: scope("unknown") }),
-  },
-  {
-    name: "reads with the level search, without the right",
-    user: "searcher",
-    tool: "ReadingStorePuppet",
-    step: of("store_read", file),
-  },
-  {
-    name: "lists with the level search, without the right",
-    user: "searcher",
-    tool: "ReadingStorePuppet",
-    step: of("store_list", { scope: file.scope }),
-  },
-  { name: "reads with the level search and every right but that one", user: "searcher", step: of("store_read", file) },
-  { name: "writes with the level search", user: "searcher", step: of("store_write", write) },
-  { name: "writes with the level read", user: "reader", step: of("store_write", write) },
-  { name: "trashes with the level read", user: "reader", step: of("store_trash", file) },
-  {
-    name: "writes in an export without the right",
-    user: "writer",
-    tool: "ReadingStorePuppet",
-    step: of("store_write", write),
-  },
-  {
-    name: "writes in the export for searching",
-    user: "writer",
-    tool: "SearchingStorePuppet",
-    step: of("store_write", write),
-  },
-  { name: "asks for grants without the right", user: "writer", tool: "BlindStorePuppet", step: of("grant_list", {}) },
-  {
-    name: "sets grants without the right",
-    user: "alice",
-    tool: "ReadingStorePuppet",
-    step: of("grant_set", { scope: "store:self", grantee: ids.stranger, level: "read" }),
-  },
-  {
-    name: "shares another's store with readwrite",
-    user: "writer",
-    step: of("grant_set", { scope: file.scope, grantee: ids.stranger, level: "read" }),
-  },
-  {
-    name: "revokes another's grant with readwrite",
-    user: "writer",
-    step: of("grant_set", { scope: file.scope, grantee: ids.reader, level: null }),
-  },
-  {
-    name: "grants access to itself",
-    user: "alice",
-    step: of("grant_set", { scope: "store:self", grantee: ids.alice, level: "read" }),
-  },
-  {
-    name: "grants a level that there is not",
-    user: "alice",
-    step: of("grant_set", { scope: "store:self", grantee: ids.stranger, level: "admin" }),
-  },
-  {
-    name: "grants for a time that has passed",
-    user: "alice",
-    step: of("grant_set", { scope: "store:self", grantee: ids.stranger, level: "read", expiresMs: nowMs }),
-  },
-  {
-    name: "grants until no number",
-    user: "alice",
-    step: of("grant_set", { scope: "store:self", grantee: ids.stranger, level: "read", expiresMs: 1.5 }),
-  },
-  {
-    name: "grants with a key of its own",
-    user: "alice",
-    step: of("grant_set", { scope: "store:self", grantee: ids.stranger, level: "read", owner: true }),
-  },
-  {
-    name: "asks about a store with a key of its own",
-    user: "alice",
-    step: of("grant_list", { scope: "store:self", principal: ids.alice }),
-  },
-  {
-    name: "names the host's own folder",
-    user: "alice",
-    step: of("store_read", { scope: "store:self", path: ".memcell/grants.json" }),
-  },
-  {
-    name: "climbs to the host's own folder",
-    user: "alice",
-    step: of("store_write", { scope: "store:self", path: "../.memcell/grants.json", content: "{}" }),
-  },
-  {
-    name: "climbs to another store",
-    user: "alice",
-    step: of("store_read", { scope: "store:self", path: `../../${ids.writer}/entries/a.md` }),
-  },
-];
+type Lie = readonly [what: string, user: Name, capability: string, request: object, tool?: string];
 
-test.for(lies)("a guest that $name", async ({ user, tool, step }) => {
+test.for<Lie>([
+  ["reads a store that is not shared with it", "stranger", "store_read", file],
+  ["lists one", "stranger", "store_list", ofAlice],
+  ["writes to one", "stranger", "store_write", write],
+  ["trashes in one", "stranger", "store_trash", file],
+  ["grants itself access to one", "stranger", "grant_set", grant({ ...ofAlice, level: "readwrite" })],
+  ["reads a store that does not exist", "stranger", "store_read", unknown],
+  ["writes to a store that does not exist", "stranger", "store_write", { ...unknown, content: "mine now" }],
+  ["reads with the level search, without the right", "searcher", "store_read", file, reading],
+  ["lists with the level search, without the right", "searcher", "store_list", ofAlice, reading],
+  ["reads with the level search and every right but that one", "searcher", "store_read", file],
+  ["writes with the level search", "searcher", "store_write", write],
+  ["writes with the level read", "reader", "store_write", write],
+  ["trashes with the level read", "reader", "store_trash", file],
+  ["writes in an export without the right", "writer", "store_write", write, reading],
+  ["writes in the export for searching", "writer", "store_write", write, "SearchingStorePuppet"],
+  ["asks for grants without the right", "writer", "grant_list", {}, "BlindStorePuppet"],
+  ["sets grants without the right", "alice", "grant_set", grant({}), reading],
+  ["shares another's store with readwrite", "writer", "grant_set", grant(ofAlice)],
+  ["revokes another's grant with readwrite", "writer", "grant_set", { ...ofAlice, grantee: ids.reader, level: null }],
+  ["grants access to itself", "alice", "grant_set", grant({ grantee: ids.alice })],
+  ["grants a level that there is not", "alice", "grant_set", grant({ level: "admin" })],
+  ["grants for a time that has passed", "alice", "grant_set", grant({ expiresMs: nowMs })],
+  ["grants until no number", "alice", "grant_set", grant({ expiresMs: 1.5 })],
+  ["grants with a key of its own", "alice", "grant_set", grant({ owner: true })],
+  ["asks about a store with a key of its own", "alice", "grant_list", { scope: "store:self", principal: ids.alice }],
+  ["names the host's own folder", "alice", "store_read", own(".memcell/grants.json")],
+  ["climbs to the host's own folder", "alice", "store_write", { ...own("../.memcell/grants.json"), content: "{}" }],
+  ["climbs to another store", "alice", "store_read", own(`../../${ids.writer}/entries/a.md`)],
+])("a guest that %s", async ([, user, capability, request, tool]) => {
+  const step = ask(capability, request);
   const before = stage.records().length;
   const steps = tool === undefined || tool === "BlindStorePuppet" ? [staged, step] : [step];
   expectDenied(await stage.play(user, steps, tool));
   expect(stage.entries("alice")).toEqual(untouched);
   const records = stage.records().slice(before);
-  expect(records.filter(({ kind }) => kind === "use").map((each) => (each as { code?: string }).code)).toEqual([
-    "CAPABILITY_DENIED",
-  ]);
-  expect(records.at(-1)).toMatchObject({
-    kind: "call",
-    code: "CAPABILITY_DENIED",
-    usesDenied: 1,
-    changes: steps.length === 2 ? "dropped" : "none",
-  });
+  const uses = records.filter(({ kind }) => kind === "use") as readonly UseEntry[];
+  expect(uses.map(({ code }) => code)).toEqual(["CAPABILITY_DENIED"]);
+  const changes = steps.length === 2 ? "dropped" : "none";
+  expect(records.at(-1)).toMatchObject({ kind: "call", code: "CAPABILITY_DENIED", usesDenied: 1, changes });
 });
 
 describe("a scope that names no store", () => {
   const { alice } = ids;
-  const odd = [
-    "store:",
-    "store:*",
-    "store:self ",
-    "store:SELF",
-    "STORE:self",
-    " store:self",
-    "store:self/",
-    "store:../self",
-    "self",
-    alice,
-    `store:${alice} `,
-    `store:${alice.toUpperCase().replace("1", "A")}`,
-    `store:{${alice}}`,
-    `store:urn:uuid:${alice}`,
-    `store:${alice.replaceAll("-", "")}`,
-    `store:${alice}/`,
-    `store:${alice}/entries`,
-    `store:${alice}\u0000`,
-    `store:${alice}\n`,
-    `store:store:${alice}`,
-    `stores/${alice}`,
-    "store:00000000-0000-0000-0000-000000000000",
-    "memory",
-    "store",
-    "entries",
-    "grants",
-    "users",
-    "__proto__",
-    "",
-  ];
+  const forms = ["store:", "store:*", "store:self ", "store:SELF", "STORE:self", " store:self", "store:self/"];
+  const names = ["store:../self", "self", "memory", "store", "entries", "grants", "users", "__proto__", ""];
+  const upper = `store:${alice.toUpperCase().replace("1", "A")}`;
+  const ofId = [alice, `store:${alice} `, upper, `store:{${alice}}`, `store:urn:uuid:${alice}`, `store:${alice}/`];
+  const around = [`store:${alice.replaceAll("-", "")}`, `store:${alice}/entries`, `store:${alice}\u0000`];
+  const more = [`store:${alice}\n`, `store:store:${alice}`, `stores/${alice}`];
+  const odd = [...forms, ...names, ...ofId, ...around, ...more, "store:00000000-0000-0000-0000-000000000000"];
   test.for(odd)("%j", async (name) => {
-    for (const request of [{ scope: name, path: "a.md" }]) {
-      expectDenied(await stage.play("writer", [ask("store_read", request)]));
-      expectDenied(await stage.play("alice", [staged, ask("store_write", { ...request, content: "x" })]));
-    }
+    const request = { scope: name, path: "a.md" };
+    expectDenied(await stage.play("writer", [ask("store_read", request)]));
+    expectDenied(await stage.play("alice", [staged, ask("store_write", { ...request, content: "x" })]));
     expectDenied(await stage.play("alice", [ask("grant_list", { scope: name })]));
     expect(stage.entries("alice")).toEqual(untouched);
   });

@@ -1,17 +1,24 @@
-/** One attack on what an agent remembers. The table in the README is made of these. */
+/** One attack on what an agent remembers. The table in the README has a row for each, which says what happens then. */
 import type { AttackStage } from "./attack-stage.ts";
+
+type Play = (stage: AttackStage) => Promise<unknown>;
 
 export interface Attack {
   readonly class: string;
   /** What the attacker does. */
   readonly attack: string;
-  /** What happens then. It is asserted. */
-  readonly happens: string;
+  readonly play: Play;
   /** The store that is attacked. Default: one of files, and one in memory if the class is about what a store keeps. */
   readonly on?: "files" | "memory";
-  readonly play: (stage: AttackStage) => Promise<void>;
 }
 
+type Row = Play | Pick<Attack, "on" | "play">;
+
+export const onFiles = (play: Play): Row => ({ on: "files", play });
+export const inMemory = (play: Play): Row => ({ on: "memory", play });
+
 /** Rows of one class. */
-export const attacksOf = (of: string, rows: readonly Omit<Attack, "class">[]): readonly Attack[] =>
-  rows.map((row) => ({ class: of, ...row }));
+export const attacksOf = (of: string, rows: Readonly<Record<string, Row>>): readonly Attack[] =>
+  Object.entries(rows).map(([attack, row]) =>
+    Object.assign({ class: of, attack }, typeof row === "function" ? { play: row } : row),
+  );

@@ -4,187 +4,126 @@ import { join } from "node:path";
 
 import { expect } from "vitest";
 
-import type { PendingWrite } from "../../../host/gate/pending-write.ts";
-import { from, model, owner, poison, user, web } from "../attack-stage.ts";
-import type { AttackStage } from "../attack-stage.ts";
-import { attacksOf } from "../attack.ts";
+import type { PendingWrite } from "../../stage/pending.ts";
+import { waitingId } from "../../support/waiting-id.ts";
+import { poison } from "../attack-stage.ts";
+import { attacksOf, inMemory, onFiles } from "../attack.ts";
 
-const bodyOf = async ({ runtime }: AttackStage, name: string): Promise<unknown> => {
-  const answer = await runtime.call("ReadUserMemory", { name }, owner);
-  return answer.ok ? (answer.data as { body: string }).body : answer.error.code;
-};
-
-const approve = ({ runtime }: AttackStage, id: string, ctx = owner) => runtime.upkeep.approve(ctx, id);
-
-const refused = (code: string) => ({ code }) as unknown as Error;
-
-export const approval = attacksOf("an approval", [
-  {
-    attack: "the entry is changed after the owner has looked",
-    happens: "nothing is applied: it is shown again, under another id",
-    play: async (stage) => {
-      const id = await stage.wait("billing", "Bills are paid on Tuesdays");
-      await stage.runtime.upkeep.showPending(owner, id);
-      await stage.save("billing", "Bills are not paid", user);
-      const again = await stage.unchanged(() => approve(stage, id));
-      expect(again).toMatchObject({ applied: false, write: { isCurrent: true } });
-      await expect(approve(stage, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND"));
-    },
+export const approval = attacksOf("an approval", {
+  "the entry is changed after the owner has looked": async (stage) => {
+    const id = await stage.wait("billing", "Bills are paid on Tuesdays");
+    await stage.runtime.upkeep.showPending(stage.owner, id);
+    await stage.save("billing", "Bills are not paid", stage.user);
+    const again = await stage.unchanged(() => stage.runtime.upkeep.approve(stage.owner, id));
+    expect(again).toMatchObject({ applied: false, write: { isCurrent: true } });
+    expect(await stage.decide(id)).toBe("ENTRY_NOT_FOUND");
   },
-  {
-    attack: "two writes to one entry wait, a harmless one and a poisoned one, and the harmless one is approved",
-    happens: "the poisoned one waits, and is shown beside the new text",
-    play: async (stage) => {
-      const [harmless, other] = [await stage.wait("menu", "Soup"), await stage.wait("menu", poison)];
-      expect(await approve(stage, harmless)).toMatchObject({ applied: true });
-      expect(await bodyOf(stage, "menu")).toBe("Soup");
-      const again = await stage.unchanged(() => approve(stage, other));
-      expect(again).toMatchObject({ applied: false });
-      expect(JSON.stringify(again)).toContain("Soup");
-    },
+  "two writes to one entry wait, a harmless one and a poisoned one, and the harmless one is approved": async (
+    stage,
+  ) => {
+    const [harmless, other] = [await stage.wait("menu", "Soup"), await stage.wait("menu", poison)];
+    expect(await stage.decide(harmless)).toBe("applied");
+    expect(await stage.runtime.readEntry({ family: "user-memory", name: "menu" }, stage.owner)).toMatchObject({
+      body: "Soup",
+    });
+    const again = await stage.unchanged(() => stage.runtime.upkeep.approve(stage.owner, other));
+    expect(again).toMatchObject({ applied: false });
+    expect(JSON.stringify(again)).toContain("Soup");
   },
-  {
-    attack: "the id is approved several times: at once, in two runtimes, and later",
-    happens: "it is applied once",
-    play: async (stage) => {
-      const id = await stage.wait("menu", "Soup");
-      const other = await stage.open();
-      const answers = await Promise.allSettled([
-        approve(stage, id),
-        approve(stage, id),
-        other.upkeep.approve(owner, id),
-        other.upkeep.approve(owner, id),
-      ]);
-      expect(answers.filter((each) => each.status === "fulfilled" && each.value.applied)).not.toEqual([]);
-      const versions = await stage.runtime.upkeep.history(owner, { path: "menu.md" });
-      expect(versions).toHaveLength(1);
-      await stage.unchanged(() => expect(approve(stage, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND")));
-    },
+  "the id is approved several times: at once, in two runtimes, and later": async (stage) => {
+    const id = await stage.wait("menu", "Soup");
+    const other = await stage.open();
+    const runtimes = [stage.runtime, stage.runtime, other, other];
+    const answers = await Promise.all(runtimes.map((each) => stage.decide(id, stage.owner, each)));
+    expect(answers).toContain("applied");
+    expect(await stage.runtime.upkeep.history(stage.owner, { path: "menu.md" })).toHaveLength(1);
+    expect(await stage.unchanged(() => stage.decide(id))).toBe("ENTRY_NOT_FOUND");
   },
-  {
-    attack: "a crash, or somebody, leaves the record of an approved write, and the owner has changed the entry since",
-    happens: "a second approval changes nothing",
-    on: "files",
-    play: async (stage) => {
+  "a crash, or somebody, leaves the record of an approved write, and the owner has changed the entry since": onFiles(
+    async (stage) => {
       const id = await stage.wait("menu", "Soup");
       const record = stage.record("pending", id);
       const kept = record.read() as PendingWrite;
-      expect(await approve(stage, id)).toMatchObject({ applied: true });
-      const again = () => expect(approve(stage, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND"));
+      expect(await stage.decide(id)).toBe("applied");
       record.write(kept);
-      await stage.unchanged(again);
-      await stage.save("menu", "Cake", user);
+      expect(await stage.unchanged(() => stage.decide(id))).toBe("ENTRY_NOT_FOUND");
+      await stage.save("menu", "Cake", stage.user);
       record.write(kept);
-      await stage.unchanged(again);
+      expect(await stage.unchanged(() => stage.decide(id))).toBe("ENTRY_NOT_FOUND");
       const other = stage.forge({ ...kept, callId: "another" });
-      expect(await stage.unchanged(() => approve(stage, other))).toMatchObject({ applied: false });
+      expect(await stage.unchanged(() => stage.decide(other))).toBe("shown again");
     },
+  ),
+  "the write of another user is approved, shown or rejected": async (stage) => {
+    const id = await stage.wait("page", poison);
+    const mallory = { userId: "mallory" };
+    for (const decide of ["approve", "reject", "showPending"] as const) {
+      await expect(stage.runtime.upkeep[decide](mallory, id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+    }
+    expect(await stage.runtime.upkeep.pending(stage.owner)).toHaveLength(1);
+    expect(await stage.runtime.memoryEntries(mallory)).toEqual([]);
   },
-  {
-    attack: "the write of another user is approved, shown or rejected",
-    happens: "no such write waits",
-    play: async (stage) => {
-      const id = await stage.wait("page", poison);
-      const mallory = { userId: "mallory" };
-      for (const decide of ["approve", "reject", "showPending"] as const) {
-        await stage.unchanged(() =>
-          expect(stage.runtime.upkeep[decide](mallory, id)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND")),
-        );
-      }
-      expect(await stage.runtime.upkeep.pending(owner)).toHaveLength(1);
-      expect(await stage.runtime.memoryEntries(mallory)).toEqual([]);
-    },
+  "ids that name other files": async (stage) => {
+    const id = await stage.wait("page", poison);
+    for (const odd of [`../pending/${id}`, `${id}.json`, id.toUpperCase(), `${id}\0`, "", "*", "../runs/trust"]) {
+      expect(await stage.unchanged(() => stage.decide(odd))).toBe("ENTRY_NOT_FOUND");
+    }
   },
-  {
-    attack: "ids that name other files",
-    happens: "no such write waits",
-    play: async (stage) => {
-      const id = await stage.wait("page", poison);
-      for (const odd of [`../pending/${id}`, `${id}.json`, id.toUpperCase(), `${id}\0`, "", "*", "../runs/trust"]) {
-        await stage.unchanged(() => expect(approve(stage, odd)).rejects.toMatchObject(refused("ENTRY_NOT_FOUND")));
-      }
-    },
+  "the program approves in a call that it says is the model's, or comes from a page": async (stage) => {
+    const id = await stage.wait("page", poison);
+    for (const ctx of [stage.web, stage.model("r"), { ...stage.owner, exposedTo: ["tool_external"] as const }]) {
+      expect(await stage.unchanged(() => stage.decide(id, ctx))).toBe("WRITE_REFUSED");
+    }
+    expect(await stage.runtime.upkeep.pending(stage.owner)).toMatchObject([{ id }]);
+    expect(await stage.decide(id, stage.from("direct_user", "chat"))).toBe("applied");
   },
-  {
-    attack: "the program approves in a call that it says is the model's, or comes from a page",
-    happens: "is refused, and the write waits on",
-    play: async (stage) => {
-      const id = await stage.wait("page", poison);
-      for (const ctx of [web, model("r"), { ...owner, exposedTo: ["tool_external"] as const }]) {
-        await stage.unchanged(() => expect(approve(stage, id, ctx)).rejects.toMatchObject(refused("WRITE_REFUSED")));
-      }
-      expect(await stage.runtime.upkeep.pending(owner)).toMatchObject([{ id }]);
-      expect(await approve(stage, id, from("direct_user", "chat"))).toMatchObject({ applied: true });
-    },
+  "the plugin is not loaded any more": async (stage) => {
+    const id = await stage.wait("page", poison);
+    const other = await stage.open({ plugins: ["journal"] });
+    expect(await stage.unchanged(() => stage.decide(id, stage.owner, other))).toBe("TOOL_UNKNOWN");
+    expect(await stage.runtime.upkeep.pending(stage.owner)).toHaveLength(1);
   },
-  {
-    attack: "the plugin is not loaded any more",
-    happens: "nothing is applied, and the write waits on",
-    play: async (stage) => {
-      const id = await stage.wait("page", poison);
-      const other = await stage.open({ plugins: ["journal"] });
-      await stage.unchanged(() =>
-        expect(other.upkeep.approve(owner, id)).rejects.toMatchObject(refused("TOOL_UNKNOWN")),
-      );
-      expect(await stage.runtime.upkeep.pending(owner)).toHaveLength(1);
-    },
+  "an update of the plugin writes another text for the same call": onFiles(async (stage) => {
+    const id = await stage.wait("menu", "Soup");
+    // As if the earlier plugin had written its entries in another form.
+    const { changes, ...call } = stage.pendingRecord(id);
+    const earlier = JSON.parse(JSON.stringify(changes).replace("Soup", "SOUP")) as PendingWrite["changes"];
+    const forged = stage.forge({ ...call, changes: earlier });
+    expect(await stage.unchanged(() => stage.decide(forged))).toBe("shown again");
+    const [again] = await stage.runtime.upkeep.pending(stage.owner);
+    expect(again?.files[0]?.text).toContain("Soup");
+  }),
+  "somebody puts poison into the index before the approval": onFiles(async (stage) => {
+    const id = await stage.wait("menu", "Soup");
+    const index = join(stage.home(), "memory/MEMORY.md");
+    writeFileSync(index, `${readFileSync(index, "utf8")}- [ghost](ghost.md) — ${poison}\n`);
+    const before = readFileSync(index, "utf8");
+    const shown = (await stage.runtime.upkeep.showPending(stage.owner, id)).files[0]?.text;
+    expect(await stage.decide(id)).toBe("applied");
+    expect(readFileSync(join(stage.home(), "memory/menu.md"), "utf8")).toBe(shown);
+    expect(readFileSync(index, "utf8").replace("- [menu](menu.md) — About menu\n", "")).toBe(before);
+    expect(await stage.runtime.memoryIndex(stage.owner)).not.toContain("POISON");
+  }),
+  "a block is added to a poisoned day of the journal, and the owner approves it": async (stage) => {
+    await stage.poisonAll();
+    const answer = await stage.runtime.call("memory_write", { key: "fine", content: "Fine" }, stage.user);
+    const shown = await stage.runtime.upkeep.showPending(stage.owner, waitingId(answer));
+    expect(shown.files[0]?.text).toContain(poison);
+    await stage.decide(shown.id);
+    expect(await stage.trustOf(shown.files[0]?.path ?? "", "journal")).toBe("owner_edit");
   },
-  {
-    attack: "an update of the plugin writes another text for the same call",
-    happens: "nothing is applied: what it writes now is shown",
-    on: "files",
-    play: async (stage) => {
-      const id = await stage.wait("menu", "Soup");
-      // As if the earlier plugin had written its entries in another form.
-      const { changes, ...call } = stage.record("pending", id).read() as PendingWrite;
-      const earlier = JSON.parse(JSON.stringify(changes).replace("Soup", "SOUP")) as PendingWrite["changes"];
-      const forged = stage.forge({ ...call, changes: earlier });
-      expect(await stage.unchanged(() => approve(stage, forged))).toMatchObject({ applied: false });
-      const [again] = await stage.runtime.upkeep.pending(owner);
-      expect(again?.files[0]?.text).toContain("Soup");
-    },
+  "a runtime that may write nothing approves": async (stage) => {
+    const id = await stage.wait("page", poison);
+    const other = await stage.open({ readOnly: true });
+    expect(await stage.unchanged(() => stage.decide(id, stage.owner, other))).toBe("READ_ONLY");
   },
-  {
-    attack: "somebody puts poison into the index before the approval",
-    happens: "the entry is as it was shown, and no line of the index is added but its own",
-    on: "files",
-    play: async (stage) => {
-      const id = await stage.wait("menu", "Soup");
-      const index = join(stage.home(), "memory/MEMORY.md");
-      writeFileSync(index, `${readFileSync(index, "utf8")}- [ghost](ghost.md) — ${poison}\n`);
-      const before = readFileSync(index, "utf8");
-      const shown = (await stage.runtime.upkeep.showPending(owner, id)).files[0]?.text;
-      expect(await approve(stage, id)).toMatchObject({ applied: true });
-      expect(readFileSync(join(stage.home(), "memory/menu.md"), "utf8")).toBe(shown);
-      expect(readFileSync(index, "utf8").replace("- [menu](menu.md) — About menu\n", "")).toBe(before);
-      expect(await stage.runtime.memoryIndex(owner)).not.toContain("POISON");
-    },
-  },
-  {
-    attack: "a block is added to a poisoned day of the journal, and the owner approves it",
-    happens: "the whole day is shown, with the poison in it, and all of it is approved",
-    play: async (stage) => {
-      await stage.poisonAll();
-      const answer = await stage.runtime.call("memory_write", { key: "fine", content: "Fine" }, user);
-      const { pending } = answer as { pending?: { id: string } };
-      const shown = await stage.runtime.upkeep.showPending(owner, pending?.id ?? "");
-      expect(shown.files[0]?.text).toContain(poison);
-      await approve(stage, shown.id);
-      expect(await stage.trustOf(shown.files[0]?.path ?? "", "journal")).toBe("owner_edit");
-    },
-  },
-  {
-    attack: "a runtime that may write nothing approves",
-    happens: "is refused",
-    play: async (stage) => {
-      const id = await stage.wait("page", poison);
-      const other = await stage.open({ readOnly: true });
-      await stage.unchanged(() => expect(other.upkeep.approve(owner, id)).rejects.toMatchObject(refused("READ_ONLY")));
-    },
-  },
-]);
+});
 
 type Hook = (write: { files: { length: number }[]; trust: string }) => unknown;
+
+function throwing(): never {
+  throw new Error("no");
+}
 
 /** Answers of a hook that are no "ok". */
 const junk: Readonly<Record<string, Hook>> = {
@@ -192,18 +131,8 @@ const junk: Readonly<Record<string, Hook>> = {
   "a list": () => ["ok"],
   "a text object": () => Object("ok"),
   "a promise of another word": async () => "OK",
-  "a proxy that throws": () =>
-    new Proxy(
-      {},
-      {
-        get: () => {
-          throw new Error("no");
-        },
-      },
-    ),
-  "an error": () => {
-    throw new Error("no");
-  },
+  "a proxy that throws": () => new Proxy({}, { get: throwing }),
+  "an error": throwing,
   "no answer in 5 s": () => new Promise(() => {}),
 };
 
@@ -215,28 +144,19 @@ const forges: Hook = (write) => {
   return "ok";
 };
 
-export const hooks = attacksOf("the hook `onWrite`", [
-  {
-    attack: `answers ${Object.keys(junk).join(", ")}`,
-    happens: "waits, also what the user says",
-    on: "memory",
-    play: async (stage) => {
-      let hook = agrees;
-      await stage.restart({ onWrite: ((write: never) => hook(write)) as never });
-      for (const answer of Object.values(junk)) {
-        hook = answer;
-        await stage.waits(() => stage.save("note", "Fine", user));
-      }
-    },
+export const hooks = attacksOf("the hook `onWrite`", {
+  [`answers ${Object.keys(junk).join(", ")}`]: inMemory(async (stage) => {
+    let hook = agrees;
+    stage.runtime = await stage.open({ onWrite: ((write: never) => hook(write)) as never });
+    for (const answer of Object.values(junk)) {
+      hook = answer;
+      await stage.waits(() => stage.save("note", "Fine", stage.user));
+    }
+  }),
+  "says ok to what a page says, and changes what it was given": async (stage) => {
+    stage.runtime = await stage.open({ onWrite: forges as never });
+    const id = await stage.waits(() => stage.save("page", poison, stage.web));
+    expect(await stage.runtime.upkeep.showPending(stage.owner, id)).toMatchObject({ trust: "tool_external" });
+    expect((await stage.runtime.upkeep.showPending(stage.owner, id)).files).toHaveLength(2);
   },
-  {
-    attack: "says ok to what a page says, and changes what it was given",
-    happens: "waits: a hook can only hold back",
-    play: async (stage) => {
-      await stage.restart({ onWrite: forges as never });
-      const id = await stage.waits(() => stage.save("page", poison, web));
-      expect(await stage.runtime.upkeep.showPending(owner, id)).toMatchObject({ trust: "tool_external" });
-      expect((await stage.runtime.upkeep.showPending(owner, id)).files).toHaveLength(2);
-    },
-  },
-]);
+});
