@@ -28,6 +28,9 @@ export interface BoundedStage extends AsyncDisposable {
   filesOf(userId: string): Record<string, string>;
 }
 
+/** What a stage's clock shows, apart from the number of tasks that threads have been given. */
+export const clockStartMs = 1_700_000_000_000;
+
 /** `manifestDeadlineMs` is the deadline in the spinner's manifest. */
 export async function openBoundedStage(
   options: Partial<RuntimeOptions> = {},
@@ -36,13 +39,17 @@ export async function openBoundedStage(
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   let tasks = 0;
-  const clock = (): number => {
-    tasks++;
-    return 1_700_000_000_000;
-  };
+  const clock = (): number => clockStartMs + ++tasks;
   const plugins = options.plugins ?? [testPlugin("puppet"), writeSpinner(folder.path, manifestDeadlineMs)];
   const policy = policyFor(plugins);
-  const runtime = await createRuntime({ dataDir, policy, threadsMax: 1, clock, ...options, plugins });
+  const runtime = await createRuntime({
+    ...(options.store === undefined && { dataDir }),
+    policy,
+    threadsMax: 1,
+    clock,
+    ...options,
+    plugins,
+  });
   return {
     runtime,
     dataDir,
