@@ -22,6 +22,8 @@ export interface BoundedStage extends AsyncDisposable {
   spin(userId: string, signal?: AbortSignal): Promise<ToolResult>;
   /** Lets a user's guest write a file. */
   write(userId: string, path: string, signal?: AbortSignal): Promise<ToolResult>;
+  /** How many tasks threads have been given since the start. */
+  tasks(): number;
   /** Resolves when threads have been given this many tasks since the start. */
   handedOut(count: number): Promise<void>;
   /** Files in a user's scope by path. Empty for a user without a folder. */
@@ -55,6 +57,7 @@ export async function openBoundedStage(
     dataDir,
     spin: (userId, signal) => runtime.call("Spin", {}, { userId, signal }),
     write: (userId, path, signal) => runtime.call("Puppet", [writing(path)], { userId, signal }),
+    tasks: () => tasks,
     handedOut: (count) => until(() => tasks >= count),
     filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
     async [Symbol.asyncDispose]() {

@@ -52,6 +52,7 @@ const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
 const [template, dataDir] = [join(folder, "template"), join(folder, "data")];
 
 await prepare(scenario, template);
+if (scenario.of === "gate") await startThreads();
 process.stdout.write(JSON.stringify(await sweep()));
 process.exit(0);
 
@@ -83,6 +84,13 @@ async function sweep(): Promise<FaultReport> {
   return { injections: injections.length, tried: tried.length, acknowledged, failed, problems };
 }
 
+/** Whatever they keep open is open before the first step. */
+async function startThreads(): Promise<void> {
+  const place = openPlace(join(folder, "started"), boot);
+  await (await runtimeOf(place.host)).start(place);
+  await place.store.close();
+}
+
 /** What a run has read is remembered in the process: each time another one reads. */
 function stepOf(run: string): Step {
   const { step } = scenario;
@@ -100,7 +108,6 @@ interface Suffered {
 async function whileTraced({ threads, options }: Injection, step: Step): Promise<Suffered> {
   rmSync(dataDir, { recursive: true, force: true });
   cpSync(template, dataDir, { recursive: true });
-  if (scenario.of === "gate") await (await runtimeOf(openPlace(dataDir, boot).host)).start(openPlace(dataDir, boot));
   const descriptors = openDescriptors();
   const place = openPlace(dataDir, boot);
   await takeSteps(scenario.of, place, scenario.warm ?? []);

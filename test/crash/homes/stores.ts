@@ -51,7 +51,12 @@ export const storeSubject: Subject = {
     ),
   homes: letters,
   lookAtOne: (store, letter, options) => store.shared.hold([storeOf(letter)], options, () => Promise.resolve()),
-  callAfterCrash: (depth) => ({ do: "put", in: depth % 2 ? "ab" : "bc", name: `after-crash-${depth}`, body: "Works." }),
+  callAfterCrash: (depth) => ({
+    do: "put",
+    in: ["abc", "ab", "bc"][depth] ?? "bc",
+    name: `after-crash-${depth}`,
+    body: "Works.",
+  }),
 };
 
 /** What the hints say matters to no test of crashes. */
