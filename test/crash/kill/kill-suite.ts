@@ -17,6 +17,7 @@ import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { closeRuntimes, statesOf } from "../homes/gate.ts";
+import { gate } from "../homes/step.ts";
 import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, nothingKept, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import { readTree } from "../homes/tree.ts";
@@ -55,17 +56,23 @@ export function testKills(part: Part): void {
         const points = part.points(all);
         const failures: unknown[] = [];
         let [acknowledged, killed] = [0, 0];
-        await twoAtATime(points, async (point, at) => {
+        const killAt = async (point: SystemCall, at: number): Promise<void> => {
           const dataDir = copyOf(folder.path, `${at}`);
           const { name: systemCall, ordinal } = point;
           const threads = threadsOf(point);
           const said = await runKilledAt({ systemCall, ordinal, threads }, killWorkload, workloadOf(scenario, dataDir));
           const isAcknowledged = said.includes("acknowledged\n");
+          const rejected = `${dataDir}-rejected`;
+          if (scenario.step.do === "gate") cpSync(dataDir, rejected, { recursive: true });
           const faults = await faultsAfterKill(scenario, dataDir, isAcknowledged ? allowed.slice(-1) : allowed);
+          if (existsSync(rejected)) faults.push(...(await faultsOfRejection(scenario, rejected, allowed)));
           if (faults.length > 0) failures.push({ at: point.text, isAcknowledged, faults });
           if (isAcknowledged) acknowledged++;
           else killed++;
-        });
+        };
+        // There is one runtime for all folders.
+        if (scenario.of !== "gate") await twoAtATime(points, killAt);
+        else for (const [at, point] of points.entries()) await killAt(point, at);
         console.log(`${scenario.name}: ${points.length} of ${all.length} points, ${acknowledged} of them acknowledged`);
         expect(failures).toEqual([]);
         expect(all.length).toBeGreaterThan(5);
@@ -121,6 +128,25 @@ async function faultsAfterKill(scenario: Scenario, dataDir: string, allowed: rea
   faults.push(...unlike([wanted], filesOn(subject, dataDir)).map((each) => `after the next call: ${each}`));
   await next.store.close();
   return faults;
+}
+
+/** Whoever rejects what a killed process was approving rejects it, or is told that it was approved. */
+async function faultsOfRejection(
+  { step, boot = boots[0] }: Scenario,
+  dataDir: string,
+  allowed: readonly Files[],
+): Promise<string[]> {
+  if (step.do !== "gate" || step.act !== "approve") return [];
+  const place = openPlace(dataDir, boot);
+  const told = await takeStep(subjects.gate, place, gate("reject")).then(
+    () => null,
+    ({ message }: Error) => message,
+  );
+  await place.store.close();
+  const rejected = new Map(Array.from(allowed[0] ?? []).filter(([key]) => !key.startsWith(".pending/")));
+  if (told !== null && !told.includes("was approved at")) return [`the rejection fails: ${told}`];
+  const ends = [...(told === null ? [rejected] : []), ...allowed.slice(-1)];
+  return unlike(ends, filesOn(subjects.gate, dataDir)).map((each) => `rejected: ${each}`);
 }
 
 /** Does not wait for the lock: the kernel released it when the process died. */

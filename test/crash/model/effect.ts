@@ -1,5 +1,4 @@
 /** The store's effects on a disk, in order. Files and folders are identified by numbers, because names can move. */
-import type { ModelledDisk } from "./modelled-disk.ts";
 
 export interface DiskNode {
   readonly kind: "file" | "folder";
@@ -28,11 +27,3 @@ export type Effect =
       /** The file keeps the time of an old original, as from `cp -a` or `mv`. */
       readonly isOld: boolean;
     };
-
-/** Receives the effects of recorded folders and files. */
-export interface EffectLog {
-  /** The disk's present state. */
-  readonly disk: ModelledDisk;
-  add(effect: Effect): void;
-  flush(node: DiskNode, name: string): Promise<void>;
-}

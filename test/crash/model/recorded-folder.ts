@@ -1,7 +1,16 @@
 /** Real folders and files that record their changes. What is not named here, the real one does. */
 import { through } from "../homes/through.ts";
 import type { FileStore } from "../store-under-test.ts";
-import type { DiskNode, EffectLog, NameChange } from "./effect.ts";
+import type { DiskNode, Effect, NameChange } from "./effect.ts";
+import type { ModelledDisk } from "./modelled-disk.ts";
+
+/** Receives the effects of recorded folders and files. */
+export interface EffectLog {
+  /** The disk's present state. */
+  readonly disk: ModelledDisk;
+  add(effect: Effect): void;
+  flush(node: DiskNode, name: string): Promise<void>;
+}
 
 export type DataRoot = ConstructorParameters<typeof FileStore>[0];
 export type Directory = NonNullable<ReturnType<DataRoot["open"]>>;

@@ -45,7 +45,6 @@ type Table = Readonly<Record<string, readonly Step[]>>;
 
 const ofUser: Table = {
   "first call": [upsert("one", "First.")],
-  "two calls": [upsert("one", "First."), upsert("two", long(1500, "b"))],
   replace: [upsert("one", long(900, "a")), upsert("one", long(1400, "b")), upsert("one", "Short.")],
   delete: [upsert("one", "First."), upsert("two", "Second."), remove("one"), remove("two")],
   recreate: [upsert("one", "First."), edit("one.md", "Not a fact.\n"), recreate("one", "Anew."), remove("one")],
@@ -72,14 +71,6 @@ const ofUser: Table = {
     edit("notes.md", "Made by hand.\n"),
     upsert("one", "Replaced."),
     edit("MEMORY.md", null),
-  ],
-  "edits and retirement": [
-    upsert("one", "First."),
-    edit("one.md", "Mine.\n"),
-    close,
-    edit("one.md", "Mine again.\n"),
-    look,
-    close,
   ],
   // The machine starts again before anybody uses the user's files.
   "changes by hand, then a restart": [
@@ -275,7 +266,6 @@ const ofStores: Table = {
     { do: "restart" },
     look,
   ]),
-  "a part's flush fails": [put("ab", "one"), failFlush("journal"), put("ab", "two"), put("ab", "three"), look],
   "a flush of three stores fails, one after the other": [
     put("abc", "one"),
     ...[1, 2, 3, 4, 5].flatMap((nth): Step[] => [
