@@ -22,11 +22,16 @@ export interface BoundedStage extends AsyncDisposable {
   spin(userId: string, signal?: AbortSignal): Promise<ToolResult>;
   /** Lets a user's guest write a file. */
   write(userId: string, path: string, signal?: AbortSignal): Promise<ToolResult>;
+  /** How many tasks threads have been given since the start. */
+  tasks(): number;
   /** Resolves when threads have been given this many tasks since the start. */
   handedOut(count: number): Promise<void>;
   /** Files in a user's scope by path. Empty for a user without a folder. */
   filesOf(userId: string): Record<string, string>;
 }
+
+/** What a stage's clock shows, apart from the number of tasks that threads have been given. */
+export const clockStartMs = 1_700_000_000_000;
 
 /** `manifestDeadlineMs` is the deadline in the spinner's manifest. */
 export async function openBoundedStage(
@@ -36,18 +41,23 @@ export async function openBoundedStage(
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   let tasks = 0;
-  const clock = (): number => {
-    tasks++;
-    return 1_700_000_000_000;
-  };
+  const clock = (): number => clockStartMs + ++tasks;
   const plugins = options.plugins ?? [testPlugin("puppet"), writeSpinner(folder.path, manifestDeadlineMs)];
   const policy = policyFor(plugins);
-  const runtime = await createRuntime({ dataDir, policy, threadsMax: 1, clock, ...options, plugins });
+  const runtime = await createRuntime({
+    ...(options.store === undefined && { dataDir }),
+    policy,
+    threadsMax: 1,
+    clock,
+    ...options,
+    plugins,
+  });
   return {
     runtime,
     dataDir,
     spin: (userId, signal) => runtime.call("Spin", {}, { userId, signal }),
     write: (userId, path, signal) => runtime.call("Puppet", [writing(path)], { userId, signal }),
+    tasks: () => tasks,
     handedOut: (count) => until(() => tasks >= count),
     filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
     async [Symbol.asyncDispose]() {

@@ -1,28 +1,17 @@
 /** A full disk and a read-only one fail every call that changes something: one line tells the operator, not one a call. */
-import { rmSync, writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 
 import type { LogEntry, Runtime, ToolResult } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
-import { limitedLog } from "../../host/log/limited-log.ts";
 import { HttpProcess } from "../stage/http-process.ts";
 import { connectClient } from "../stage/http.ts";
 import { createRuntime } from "./host-under-test.ts";
-import { diskOr } from "./small-disk-store.ts";
+import { diskOr, fillUp } from "./small-disk-store.ts";
 
 const kib = 1024;
 const upsert = (name: string) => ({ action: "upsert", name, type: "user", description: "d", body: "x".repeat(20_000) });
-
-/** Fills a disk to the last byte. */
-function fillUp(path: string): void {
-  const content = Buffer.alloc(4 * kib, 1);
-  try {
-    for (;;) writeFileSync(path, content, { flag: "a" });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  }
-}
 
 /** Failures of calls of several users, in turn and at once. All must fail. */
 async function failOften(runtime: Runtime): Promise<(ToolResult & { readonly ok: false })["error"][]> {
@@ -39,57 +28,54 @@ async function failOften(runtime: Runtime): Promise<(ToolResult & { readonly ok:
 }
 
 const full = 'Free space on that disk, for example with "memcell trash purge". This is told once a minute';
+afterEach(() => vi.useRealTimers());
 
-test("a full disk: one line, and calls that trying again does not help", async (context) => {
-  using disk = await diskOr(context, "tmpfs", { bytes: 512 * kib });
+test.for([
+  {
+    name: "a full disk",
+    spoils: "full",
+    code: "STORAGE_FULL",
+    told: `Cannot write FILE: the disk is full (ENOSPC), so calls fail with STORAGE_FULL. ${full}`,
+  },
+  {
+    name: "a read-only disk",
+    spoils: "read-only",
+    code: "STORAGE_FAILED",
+    told: expect.stringMatching(
+      /: the disk is read-only \(EROFS\), so calls fail with STORAGE_FAILED\. Mount that disk for writing\./,
+    ),
+  },
+  {
+    name: "a full disk of the audit log",
+    spoils: "the log's",
+    code: "STORAGE_FULL",
+    told: `Cannot write the audit log: the disk is full (ENOSPC), so calls fail with STORAGE_FULL. ${full}`,
+  },
+])("$name: one line a minute, and calls that trying again does not help", async ({ spoils, code, told }, context) => {
+  using disk = await diskOr(context, "tmpfs", { bytes: (spoils === "read-only" ? 4096 : 512) * kib });
+  using other = await diskOr(context, "tmpfs", { bytes: 4096 * kib });
   const log: LogEntry[] = [];
   const onLog = (entry: LogEntry): void => void log.push(entry);
-  await using runtime = await createRuntime({ dataDir: join(disk.path, "data"), threadsMax: 1, onLog });
-  await runtime.call("UpdateUserMemory", upsert("first"), { userId: "alice" });
-  fillUp(join(disk.path, "ballast"));
-  for (const error of await failOften(runtime)) {
-    expect(error).toMatchObject({ code: "STORAGE_FULL", blame: "host", retryable: false });
-  }
-  expect(log.map(({ level, text }) => ({ level, text: text.replace(/"[\w-]+\.md"/, "FILE") }))).toEqual([
-    { level: "error", text: `Cannot write FILE: the disk is full (ENOSPC), so calls fail with STORAGE_FULL. ${full}` },
-  ]);
+  const [data, auditLog] = spoils === "the log's" ? [other, { file: join(disk.path, "audit.jsonl") }] : [disk];
+  const options = { dataDir: join(data.path, "data"), threadsMax: 1, onLog, ...(auditLog && { auditLog }) };
+  await using runtime = await createRuntime(options);
+  if (auditLog === undefined) await runtime.call("UpdateUserMemory", upsert("first"), { userId: "alice" });
+  if (spoils === "read-only") await disk.remountReadOnly();
+  else fillUp(join(disk.path, "ballast"));
+  vi.useFakeTimers({ toFake: ["performance"] });
+  if (auditLog) for (let count = 0; count < 50; count++) runtime.refused({ surface: "http", reason: "token-expired" });
+  const errors = (): string[] =>
+    log.flatMap(({ level, text }) => (level === "error" ? [text.replace(/"[\w-]+\.md"/, "FILE")] : []));
+  for (const error of await failOften(runtime)) expect(error).toMatchObject({ code, blame: "host", retryable: false });
+  vi.advanceTimersByTime(59_000);
+  await failOften(runtime);
+  expect(errors()).toEqual([told]);
+  vi.advanceTimersByTime(1_000);
+  await failOften(runtime);
+  expect(errors()).toEqual([told, told]);
+  if (spoils === "read-only") return;
   rmSync(join(disk.path, "ballast"));
   expect(await runtime.call("UpdateUserMemory", upsert("later"), { userId: "alice" })).toMatchObject({ ok: true });
-});
-
-test("a read-only disk: one line, and calls that trying again does not help", async (context) => {
-  using disk = await diskOr(context, "tmpfs", { bytes: 4096 * kib });
-  const log: LogEntry[] = [];
-  const onLog = (entry: LogEntry): void => void log.push(entry);
-  await using runtime = await createRuntime({ dataDir: join(disk.path, "data"), threadsMax: 1, onLog });
-  await runtime.call("UpdateUserMemory", upsert("first"), { userId: "alice" });
-  await disk.remountReadOnly();
-  for (const error of await failOften(runtime)) {
-    expect(error).toMatchObject({ code: "STORAGE_FAILED", blame: "host", retryable: false });
-  }
-  expect(log).toMatchObject([
-    {
-      level: "error",
-      text: expect.stringMatching(
-        /: the disk is read-only \(EROFS\), so calls fail with STORAGE_FAILED\. Mount that disk for writing\./,
-      ),
-    },
-  ]);
-});
-
-test("a full disk of the audit log: one line that names the log", async (context) => {
-  using disk = await diskOr(context, "tmpfs", { bytes: 512 * kib });
-  using data = await diskOr(context, "tmpfs", { bytes: 4096 * kib });
-  const log: LogEntry[] = [];
-  const onLog = (entry: LogEntry): void => void log.push(entry);
-  const auditLog = { file: join(disk.path, "audit.jsonl") };
-  await using runtime = await createRuntime({ dataDir: join(data.path, "data"), auditLog, threadsMax: 1, onLog });
-  fillUp(join(disk.path, "ballast"));
-  for (let count = 0; count < 50; count++) runtime.refused({ surface: "http", reason: "token-expired" });
-  for (const error of await failOften(runtime)) expect(error).toMatchObject({ code: "STORAGE_FULL", retryable: false });
-  const told = `Cannot write the audit log: the disk is full (ENOSPC), so calls fail with STORAGE_FULL. ${full}`;
-  expect(log.filter(({ level }) => level === "error").map(({ text }) => text)).toEqual([told]);
-  rmSync(join(disk.path, "ballast"));
 });
 
 test("memcell serve prints the line once, and its clients are told not to try again", async (context) => {
@@ -109,25 +95,4 @@ test("memcell serve prints the line once, and its clients are told not to try ag
   expect(lines.slice(1)).toEqual([
     expect.stringMatching(/^error UpdateUserMemory: Cannot write "[^"]+": the disk is full \(ENOSPC\), so calls fail /),
   ]);
-});
-
-afterEach(() => vi.useRealTimers());
-
-test("a topic is told again after a minute, other topics at once, and no topic always", () => {
-  vi.useFakeTimers({ toFake: ["performance"] });
-  const told: LogEntry[] = [];
-  const log = limitedLog((entry) => void told.push(entry));
-  const line = { level: "error", tool: "", userId: "", callId: "" } as const;
-  const tell = (text: string, topic?: string): void => log({ ...line, text, ...(topic !== undefined && { topic }) });
-  tell("one", "full");
-  tell("two", "full");
-  tell("three", "read-only");
-  tell("four");
-  tell("five");
-  vi.advanceTimersByTime(59_999);
-  tell("six", "full");
-  vi.advanceTimersByTime(1);
-  tell("seven", "full");
-  expect(told.map(({ text }) => text)).toEqual(["one", "three", "four", "five", "seven"]);
-  expect(told[0]).toEqual({ ...line, text: "one" });
 });

@@ -8,27 +8,11 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import type { ChangeSet, UserId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
-import { DiskRoot, FileStore } from "./host-under-test.ts";
-
-const alice = "alice" as UserId;
-type Store = InstanceType<typeof FileStore>;
-
-function openStore(dataDir: string, durability: "full" | "relaxed" = "full", boot?: string): Store {
-  return new FileStore(new DiskRoot(dataDir), { durability, note: () => {} }, boot);
-}
-
-function commit(store: Store, changes: ChangeSet): Promise<void> {
-  const options = { writes: true, until: performance.now() + 10_000 };
-  return store.hold(alice, options, (held) => held.commit(changes, []));
-}
-
-const write = (path: string, content: string): ChangeSet[number] => ({ kind: "write", scope: "memory", path, content });
-const trash = (path: string, trashed: string): ChangeSet[number] => ({ kind: "trash", scope: "memory", path, trashed });
-const remove = (path: string): ChangeSet[number] => ({ kind: "remove", scope: "memory", path });
+import { nothingKept } from "./homes/subjects.ts";
+import { alice, commit, openStore, remove, trash, write } from "./small-disk-store.ts";
 
 test("a file that is trashed and written again with the same text is in both places", async () => {
   using folder = temporaryFolder();
@@ -42,14 +26,14 @@ test("a file that is trashed and written again with the same text is in both pla
 test("a file that was purged right after it was trashed stays gone, also in a backup", async () => {
   using folder = temporaryFolder();
   const [data, copy] = [join(folder.path, "data"), join(folder.path, "copy")];
-  const store = openStore(data, "full", "first start");
+  const store = openStore(data, {}, "first start");
   await commit(store, [write("a.md", "one"), write("b.md", "two")]);
   await commit(store, [trash("a.md", "trash/a.md")]);
   await commit(store, [remove("trash/a.md")]);
   // In the copy no times show what happened after the record that put the file into the trash.
   cpSync(data, copy, { recursive: true });
   for (const dataDir of [data, copy]) {
-    const next = openStore(dataDir, "full", "second start");
+    const next = openStore(dataDir, {}, "second start");
     await commit(next, [write("c.md", "three")]);
     expect(readUserFiles(dataDir, alice)).toEqual({ "memory/b.md": "two", "memory/c.md": "three" });
     await next.close();
@@ -88,25 +72,17 @@ test("a call that finds records has them retired, even if it only reads", async 
   await reader.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
   await reader.close();
   writeFileSync(join(userFolder(folder.path, alice), "memory", "a.md"), "edited by hand");
-  const later = openStore(folder.path, "full", "another start of the machine");
+  const later = openStore(folder.path, {}, "another start of the machine");
   await later.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "edited by hand" });
 });
 
 test("a record is retired although its file has got a second name", async () => {
   using folder = temporaryFolder();
-  const program = `
-    const { FileStore } = await import(process.argv[1] + "/store/files/file-store.js");
-    const { DiskRoot } = await import(process.argv[1] + "/disk/data-root.js");
-    const store = new FileStore(new DiskRoot(process.argv[2]), { durability: "full", note: () => {} });
-    await store.hold("alice", { writes: true, until: performance.now() + 9e3 }, (held) =>
-      held.commit([{ kind: "write", scope: "memory", path: "a.md", content: "one" }], []));
-    const { linkSync } = await import("node:fs");
-    linkSync(process.argv[2] + "/users/alice/memory/a.md", process.argv[2] + "/backup.md");
-    await store.close();`;
-  const { hostFolder } = await import("./host-under-test.ts");
-  const args = ["--input-type=module", "-e", program, hostFolder, folder.path];
-  execFileSync(process.execPath, args);
+  const store = openStore(folder.path);
+  await commit(store, [write("a.md", "one")]);
+  linkSync(join(userFolder(folder.path, alice), "memory/a.md"), join(folder.path, "backup.md"));
+  await store.close();
   expect(readFileSync(join(folder.path, "backup.md"), "utf8")).toBe("one");
   const wal = readFileSync(join(userFolder(folder.path, alice), ".memcell", "journal"));
   // Retired: no record is left.
@@ -115,7 +91,7 @@ test("a record is retired although its file has got a second name", async () => 
 
 test("the first call that flushes makes a user durable who was set up without flushes", async () => {
   using folder = temporaryFolder();
-  const relaxed = openStore(folder.path, "relaxed");
+  const relaxed = openStore(folder.path, { durability: "relaxed" });
   await commit(relaxed, [write("a.md", "one")]);
   const wal = join(userFolder(folder.path, alice), ".memcell", "journal");
   expect(readFileSync(wal)[4094]).toBe("~".charCodeAt(0));
@@ -171,4 +147,50 @@ test("the user's other files can be used despite a hard link that was made by ha
   await commit(store, [write("b.md", "c")]);
   await store.close();
   expect(readFileSync(join(memory, "b.md"), "utf8")).toBe("c");
+});
+
+const hold = (writes: boolean) => ({ writes, until: performance.now() + 10_000 });
+
+test("what a killed process has left of a record is told by the doctor, and removed by the next call", async () => {
+  using folder = temporaryFolder();
+  const [store, knowing] = [openStore(folder.path, { kept: nothingKept }), openStore(folder.path)];
+  await commit(store, [write("a.md", "a")]);
+  await store.holdRecords(alice, hold(true), (records) => records.write("pending", "w-1", "{}"));
+  const own = join(userFolder(folder.path, alice), ".memcell");
+  const leftovers = ["staged-mark", "staged-record"];
+  expect(leftovers.filter((name) => existsSync(join(own, name)))).toEqual([]);
+  for (const name of leftovers) writeFileSync(join(own, name), "Of a page that nobody has approved.");
+  const looking = { ...hold(false), isLookingOnly: true };
+  const findings = await knowing.hold(alice, looking, (held) => held.findings());
+  const told = findings.flatMap(({ code, path }) => (code === "temporary-file" ? [path] : []));
+  expect(told.toSorted()).toEqual(leftovers.map((name) => `.memcell/${name}`));
+  expect(await store.holdRecords(alice, hold(false), (records) => records.names("pending"))).toEqual(["w-1"]);
+  expect(leftovers.filter((name) => existsSync(join(own, name)))).toEqual([]);
+  await Promise.all([store.close(), knowing.close()]);
+});
+
+test("a person's folder that a killed process has exchanged for its file stays, and calls succeed", async () => {
+  using folder = temporaryFolder();
+  const store = openStore(folder.path);
+  await commit(store, [write("a.md", "one")]);
+  const traded = join(userFolder(folder.path, alice), ".memcell/staged-0");
+  mkdirSync(traded);
+  writeFileSync(join(traded, "notes.md"), "of a person");
+  await commit(store, [write("a.md", "two")]);
+  await store.close();
+  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "two" });
+  expect(readFileSync(join(traded, "notes.md"), "utf8")).toBe("of a person");
+});
+
+test("a folder in the place of a file is not replaced, and a call beside it succeeds", async () => {
+  using folder = temporaryFolder();
+  const store = openStore(folder.path);
+  await commit(store, [write("b.md", "one")]);
+  const memory = join(userFolder(folder.path, alice), "memory");
+  mkdirSync(join(memory, "a.md"));
+  writeFileSync(join(memory, "a.md/mine.md"), "mine");
+  await expect(commit(store, [write("a.md", "two")])).rejects.toMatchObject({ code: expect.any(String) });
+  await commit(store, [write("b.md", "two")]);
+  await store.close();
+  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md/mine.md": "mine", "memory/b.md": "two" });
 });

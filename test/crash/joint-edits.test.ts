@@ -4,14 +4,16 @@
  */
 import { expect, test } from "vitest";
 
-import { DiskRoot, failureOfDisk, FileStore } from "./host-under-test.ts";
-import { takeStep } from "./memory-steps.ts";
+import { put } from "./homes/step.ts";
+import type { StoreOperation } from "./homes/step.ts";
+import { storeSubject } from "./homes/stores.ts";
+import { takeStep } from "./homes/subject.ts";
+import { memoryFolder } from "./homes/tree.ts";
+import type { Files } from "./homes/tree.ts";
 import { presentTree } from "./model/crash-states.ts";
-import { memoryFolder } from "./model/memory-folder.ts";
 import { ModelledDisk } from "./model/modelled-disk.ts";
 import { Recording } from "./model/recording.ts";
-import type { StoreOperation } from "./model/store-operation.ts";
-import { storeSubject } from "./model/store-subject.ts";
+import { FileStore, host } from "./store-under-test.ts";
 
 /** The flushes of WALs in a change of the stores a and b, in order. */
 const moments = [
@@ -27,15 +29,14 @@ async function commitWhile(
   operation: StoreOperation,
   flush: number,
   edit: { readonly key: string; readonly text: string | null },
-): Promise<{ files: ReadonlyMap<string, string>; runs: number; notes: string[] }> {
+): Promise<{ files: Files; runs: number; notes: string[] }> {
   using folder = memoryFolder();
-  const recording = new Recording(new DiskRoot(folder.path), folder.path, new ModelledDisk(), failureOfDisk);
+  const recording = new Recording(host, folder.path, new ModelledDisk());
   const notes: string[] = [];
   const note = (_owner: string, text: string): void => void notes.push(text);
   const store = new FileStore(recording, { durability: "full", note }, "boot");
-  for (const name of ["one", "two"]) {
-    await takeStep(store, { kind: "change stores", operation: { do: "put", in: "ab", name, body: name } });
-  }
+  const place = { host, store, path: folder.path };
+  for (const name of ["one", "two"]) await takeStep(storeSubject, place, put("ab", name, name));
   let flushes = 0;
   recording.meanwhile = async (name) => {
     if (name !== "journal" || ++flushes !== flush) return;
@@ -52,12 +53,12 @@ async function commitWhile(
   recording.meanwhile = null;
   await store.close();
   const later = new FileStore(recording, { durability: "full", note }, "a later start");
-  await takeStep(later, { kind: "look at stores", in: "abc" });
+  await takeStep(storeSubject, { ...place, store: later }, { do: "look" });
   await later.close();
   return { files: storeSubject.filesIn(presentTree(recording.disk)), runs, notes };
 }
 
-const trashed = (files: ReadonlyMap<string, string>): string[] =>
+const trashed = (files: Files): string[] =>
   Array.from(files).flatMap(([key, text]) => (key.includes("/trash/") ? [text] : []));
 
 test.each(moments)("an edit of either store's file during $during", async ({ flush, runs }) => {

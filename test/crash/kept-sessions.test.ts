@@ -4,85 +4,31 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { decodeHead, headBytes, recordsStart } from "../../host/store/files/commit/wal-format.ts";
-import type { KeptLimits } from "../../host/store/files/kept-sessions.ts";
 import type { UserId } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
-import { DiskRoot, FileStore } from "./host-under-test.ts";
-import { alice, codeOf, commit, entry, write } from "./small-disk-store.ts";
-import type { StoreUnderTest } from "./small-disk-store.ts";
+import { moves, restores } from "./disturbed-folders.ts";
+import type { Disturbance } from "./disturbed-folders.ts";
+import { alice, codeOf, commit, entry, openStore, write } from "./small-disk-store.ts";
 import { compiledScript } from "./store-under-test.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 
 /** Only what the tests do ends a session. */
-const forLong: KeptLimits = { idleMs: 60_000, ageMs: 60_000, sessionsMax: 32 };
+const forLong = { idleMs: 60_000, ageMs: 60_000, sessionsMax: 32 };
 
-const open = (dataDir: string, kept: KeptLimits = forLong, boot = "boot"): StoreUnderTest =>
-  new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {}, kept }, boot);
+const open = (dataDir: string, kept = forLong, boot = "boot"): StoreUnderTest => openStore(dataDir, { kept }, boot);
 
 const own = (dataDir: string, name: string): string => join(userFolder(dataDir, alice), ".memcell", name);
 const now = { writes: true, until: 0 };
 
-interface Disturbance {
-  readonly name: string;
-  /** `backup`: a copy of the user's folder from before the last call. */
-  readonly disturb: (dataDir: string, backup: string) => void;
-}
-
-const away = (path: string): void => renameSync(path, `${path}.away`);
-const copied = (path: string): void => {
-  away(path);
-  cpSync(`${path}.away`, path, { recursive: true });
-};
-
-const disturbances: Disturbance[] = [
-  { name: "nothing happens", disturb: () => {} },
-  ...["lock", "turnstile", "journal", "owner"].flatMap((name): Disturbance[] => [
-    { name: `"${name}" is removed`, disturb: (dataDir) => rmSync(own(dataDir, name)) },
-    {
-      name: `"${name}" is replaced by an older copy`,
-      disturb: (dataDir, backup) => {
-        cpSync(join(backup, ".memcell", name), own(dataDir, `${name}.copy`));
-        renameSync(own(dataDir, `${name}.copy`), own(dataDir, name));
-      },
-    },
-    {
-      name: `an older copy is written over "${name}"`,
-      disturb: (dataDir, backup) => writeFileSync(own(dataDir, name), readFileSync(join(backup, ".memcell", name))),
-    },
-  ]),
-  { name: "the WAL is emptied", disturb: (dataDir) => writeFileSync(own(dataDir, "journal"), "") },
-  ...(
-    [
-      ["the host's own folder", (dataDir) => join(userFolder(dataDir, alice), ".memcell")],
-      ["the scope's folder", (dataDir) => join(userFolder(dataDir, alice), "memory")],
-      ["the user's folder", (dataDir) => userFolder(dataDir, alice)],
-      ["the folder of all users", (dataDir) => join(dataDir, "users")],
-      ["the data folder", (dataDir) => dataDir],
-    ] as const satisfies readonly (readonly [string, (dataDir: string) => string])[]
-  ).flatMap(([name, at]): Disturbance[] => [
-    { name: `${name} is moved away`, disturb: (dataDir) => away(at(dataDir)) },
-    { name: `${name} is replaced by a copy`, disturb: (dataDir) => copied(at(dataDir)) },
-    { name: `${name} is removed`, disturb: (dataDir) => rmSync(at(dataDir), { recursive: true }) },
-  ]),
-  {
-    name: "a backup of the user's folder is copied over it",
-    disturb: (dataDir, backup) => cpSync(backup, userFolder(dataDir, alice), { recursive: true }),
-  },
-  {
-    name: "a backup of the user's folder is moved into its place",
-    disturb: (dataDir, backup) => {
-      away(userFolder(dataDir, alice));
-      renameSync(backup, userFolder(dataDir, alice));
-    },
-  },
-];
+const disturbances: readonly Disturbance[] = [{ name: "nothing happens", disturb: () => {} }, ...moves, ...restores];
 
 test.for(disturbances)("a call after a kept session in which $name", async ({ disturb }) => {
   using folder = temporaryFolder();

@@ -2,7 +2,7 @@
  * A folder that is moved away, exchanged or removed between a guest's read and its commit, for example by a restore.
  * The call ends with a code, because the next call must find every acknowledged change.
  */
-import { cpSync, existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
@@ -13,44 +13,16 @@ import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, writeUserFiles } from "../support/user-files.ts";
+import { away, copied, exchanged, moves, userIn } from "./disturbed-folders.ts";
+import type { Disturbance } from "./disturbed-folders.ts";
 import { alice, codeOf, commit, entry, openStore, trash, write } from "./small-disk-store.ts";
 
-interface Move {
-  readonly name: string;
-  /** Receives the data folder. */
-  readonly move: (dataDir: string) => void;
-}
-
-const away = (path: string): void => renameSync(path, `${path}.away`);
-const restored = (path: string): void => {
-  away(path);
-  cpSync(`${path}.away`, path, { recursive: true });
-};
-const exchanged = (a: string, b: string): void => {
-  renameSync(a, `${a}.between`);
-  renameSync(b, a);
-  renameSync(`${a}.between`, b);
-};
-const user = (dataDir: string): string => join(dataDir, "users/alice");
-
-const places = [
-  { name: "the user's folder", at: user },
-  { name: "the scope's folder", at: (dataDir: string) => join(user(dataDir), "memory") },
-  { name: "the host's own folder", at: (dataDir: string) => join(user(dataDir), ".memcell") },
-  { name: "the folder of all users", at: (dataDir: string) => join(dataDir, "users") },
-  { name: "the data folder", at: (dataDir: string) => dataDir },
-];
-
-const moves: Move[] = [
-  ...places.flatMap(({ name, at }): Move[] => [
-    { name: `${name} is moved away`, move: (dataDir) => away(at(dataDir)) },
-    { name: `${name} is replaced by a copy`, move: (dataDir) => restored(at(dataDir)) },
-    { name: `${name} is removed`, move: (dataDir) => rmSync(at(dataDir), { recursive: true }) },
-  ]),
-  { name: "the trash is replaced by a copy", move: (dataDir) => restored(join(user(dataDir), "memory/trash")) },
+const all: readonly Disturbance[] = [
+  ...moves,
+  { name: "the trash is replaced by a copy", disturb: (dataDir) => copied(join(userIn(dataDir), "memory/trash")) },
   {
     name: "the user's folder is exchanged with another user's",
-    move: (dataDir) => exchanged(user(dataDir), join(dataDir, "users/bob")),
+    disturb: (dataDir) => exchanged(userIn(dataDir), join(dataDir, "users/bob")),
   },
 ];
 
@@ -68,9 +40,9 @@ const changeSets: { doing: string; changes: ChangeSet; shown: Record<string, str
   },
 ];
 
-const rows = moves.flatMap((each) => changeSets.map((set) => Object.assign({}, each, set)));
+const rows = all.flatMap((each) => changeSets.map((set) => Object.assign({}, each, set)));
 
-test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown }) => {
+test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, shown }) => {
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   writeUserFiles(dataDir, { bob: { "memory/a.md": "of bob", "memory/trash/old.md": "of bob" } });
@@ -84,20 +56,20 @@ test.for(rows)("$name while a call $doing", async ({ name, move, changes, shown 
   const work = store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
     using reader = store.openUser(alice);
     for (const { path } of changes) reader.read("memory", path);
-    if (!isMoved) move(dataDir);
+    if (!isMoved) disturb(dataDir, "");
     isMoved = true;
     await held.commit(changes, reader.seen);
   });
   const code = await codeOf(work);
   expect(code).toMatch(/^(ok|STORAGE_FAILED|STORAGE_UNSAFE)$/);
-  const present = existsSync(user(dataDir)) ? readUserFiles(dataDir, alice) : {};
+  const present = existsSync(userIn(dataDir)) ? readUserFiles(dataDir, alice) : {};
   // The next call finds an acknowledged change set. A refused one may be there as a whole, or not at all.
   if (code === "ok") expect(present).toMatchObject(shown);
   else if (name.includes("copy")) expect([before, expect.objectContaining(shown)]).toContainEqual(present);
   if (name.includes("exchanged")) {
     expect(code).toBe("STORAGE_FAILED");
-    expect(treeFingerprint(user(dataDir))).toEqual(bobs);
-    exchanged(user(dataDir), join(dataDir, "users/bob"));
+    expect(treeFingerprint(userIn(dataDir))).toEqual(bobs);
+    exchanged(userIn(dataDir), join(dataDir, "users/bob"));
   }
 
   await commit(store, entry("next", "served"));
@@ -111,8 +83,8 @@ test.for(changeSets)("a folder may be moved away and back while a call $doing", 
   const store = openStore(folder.path);
   await commit(store, entry("a", "one"));
   await commit(store, changes, () => {
-    away(user(folder.path));
-    renameSync(`${user(folder.path)}.away`, user(folder.path));
+    away(userIn(folder.path));
+    renameSync(`${userIn(folder.path)}.away`, userIn(folder.path));
   });
   expect(readUserFiles(folder.path, alice)).toMatchObject(shown);
   await store.close();
@@ -122,7 +94,7 @@ test("the WAL is retired although a file is in the place of a folder with fresh 
   using folder = temporaryFolder();
   const store = openStore(folder.path);
   await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);
-  const notes = join(user(folder.path), "memory/notes");
+  const notes = join(userIn(folder.path), "memory/notes");
   rmSync(notes, { recursive: true });
   writeFileSync(notes, "a person's");
   await store.close();

@@ -1,8 +1,11 @@
-/** Has the kernel kill a process at a system call of its second step, and returns the process's output. */
+/** Runs a process under strace from the moment it is ready, so that the kernel kills it at a system call, or logs them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 
 import { traceProcess } from "./strace.ts";
+import { fileCalls, systemCalls } from "./syscall-log.ts";
+import type { SystemCall } from "./syscall-log.ts";
 
 export interface KillPoint {
   readonly systemCall: string;
@@ -11,26 +14,64 @@ export interface KillPoint {
   readonly threads: "main" | "all";
 }
 
-/** The workload prints "ready" after its first step, and takes the second when it reads "go". */
+/** The workload prints "ready" after its first step, and takes the second when it reads "go". Returns its output. */
 export async function runKilledAt(
   { systemCall, ordinal, threads }: KillPoint,
   workload: string,
   args: readonly string[],
 ): Promise<string> {
-  const child = spawn(process.execPath, [workload, ...args], { stdio: ["pipe", "pipe", "inherit"] });
-  const closed = once(child, "close");
-  let said = "";
-  await new Promise<void>((resolve, reject) => {
-    child.stdout.on("data", (text: Buffer) => {
-      said += text.toString();
-      if (said.startsWith("ready\n")) resolve();
-    });
-    child.once("close", () => reject(new Error("The process did not become ready")));
-  });
   const injection = ["-e", `trace=${systemCall}`, "-e", `inject=${systemCall}:signal=KILL:when=${ordinal}`];
-  const tracing = await traceProcess(child.pid ?? 0, threads, injection);
-  child.stdin.write("go\n");
-  await closed;
-  await tracing.ended;
-  return said;
+  return (await runTraced(workload, args, { threads, options: injection })).said;
+}
+
+/** Every call on files between "ready" and the regular end. */
+export async function callsOf(
+  workload: string,
+  args: readonly string[],
+  { logFile, onReady }: { readonly logFile: string; readonly onReady: () => void },
+): Promise<SystemCall[]> {
+  const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.join(",")}`];
+  const { pid, said } = await runTraced(workload, args, { threads: "all", options, onReady });
+  if (!said.endsWith("acknowledged\n")) throw new Error(`The workload did not end on its own: ${said}`);
+  return systemCalls(readFileSync(logFile, "utf8"), pid);
+}
+
+interface Traced {
+  readonly threads: "main" | "all";
+  /** Options for strace. */
+  readonly options: readonly string[];
+  readonly onReady?: () => void;
+}
+
+async function runTraced(
+  workload: string,
+  args: readonly string[],
+  { threads, options, onReady }: Traced,
+): Promise<{ readonly pid: number; readonly said: string }> {
+  const child = spawn(process.execPath, [workload, ...args], {
+    stdio: ["pipe", "pipe", "inherit"],
+    // A single thread makes all flushes, so that they can be counted.
+    env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
+  });
+  const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
+  try {
+    let said = "";
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on("data", (text: Buffer) => {
+        said += text.toString();
+        if (said.startsWith("ready\n")) resolve();
+      });
+      child.once("close", () => reject(new Error("The process did not become ready")));
+    });
+    onReady?.();
+    const pid = child.pid ?? 0;
+    const tracing = await traceProcess(pid, threads, options);
+    child.stdin.write("go\n");
+    const [code, signal] = await closed;
+    await tracing.ended;
+    if (code !== 0 && signal !== "SIGKILL") throw new Error(`The workload ended with ${code ?? signal}`);
+    return { pid, said };
+  } finally {
+    child.kill("SIGKILL");
+  }
 }

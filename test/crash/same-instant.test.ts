@@ -11,7 +11,7 @@ import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { alice, commit, diskOr, openStore, write } from "./small-disk-store.ts";
-import type { StoreUnderTest } from "./small-disk-store.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 
 const mapped = `
 import mmap, sys

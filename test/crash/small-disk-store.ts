@@ -1,15 +1,27 @@
 /** A store in a folder, and helpers for tests of disks. */
+import { writeFileSync } from "node:fs";
+
 import type { TestContext } from "vitest";
 
-import type { ChangeSet, UserId } from "../stage/store.ts";
+import type { ChangeSet } from "../stage/store.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import type { LoopDisk, LoopDiskKind, LoopDiskOptions } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
-import { DiskRoot, FileStore } from "./host-under-test.ts";
+import { alice } from "./homes/user.ts";
+import { DiskRoot, FileStore } from "./store-under-test.ts";
+import type { StoreUnderTest } from "./store-under-test.ts";
 
-export const alice = "alice" as UserId;
+export { alice } from "./homes/user.ts";
 
-export type StoreUnderTest = InstanceType<typeof FileStore>;
+/** Fills a disk to the last byte. */
+export function fillUp(path: string): void {
+  const content = Buffer.alloc(4096, 1);
+  try {
+    for (;;) writeFileSync(path, content, { flag: "a" });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+  }
+}
 
 /** Returns a disk, or skips the test if this machine cannot make one. */
 export async function diskOr(context: TestContext, kind: LoopDiskKind, options: LoopDiskOptions): Promise<LoopDisk> {
@@ -17,8 +29,11 @@ export async function diskOr(context: TestContext, kind: LoopDiskKind, options: 
   return typeof disk === "string" ? skipWithReason(context, disk) : disk;
 }
 
-export function openStore(dataDir: string): StoreUnderTest {
-  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
+type StoreOptions = ConstructorParameters<typeof FileStore>[1];
+
+/** `boot`: the start of the machine. Default: this one. */
+export function openStore(dataDir: string, options: Partial<StoreOptions> = {}, boot?: string): StoreUnderTest {
+  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {}, ...options }, boot);
 }
 
 /** Holds the user Alice, runs the given work, and commits. */
@@ -46,6 +61,8 @@ export const trash = (path: string, trashed: string): ChangeSet[number] => ({
   path,
   trashed,
 });
+
+export const remove = (path: string): ChangeSet[number] => ({ kind: "remove", scope: "memory", path });
 
 /** The changes of one entry: a fact and the index. */
 export const entry = (name: string, text: string): ChangeSet => [

@@ -34,18 +34,3 @@ test("100 users with 20 concurrent calls each have whole files and correct index
       expect(files[`memory/e${count}.md`]).toContain(`---\n${`${userId}\n`.repeat(50)}`);
   }
 });
-
-test("close() finishes running calls, refuses later ones, and can be called twice", async () => {
-  using folder = temporaryFolder();
-  const runtime = await createRuntime({ dataDir: folder.path });
-  const made = Array.from({ length: 30 }, (_, count) =>
-    runtime.call("UpdateUserMemory", upsertOf(`e${count}`), { userId: `u${count % 3}` }),
-  );
-  const closing = [runtime.close(), runtime.close()];
-  const late = await runtime.call("UpdateUserMemory", upsertOf("late"), { userId: "u0" });
-  expect(late).toMatchObject({ ok: false, error: { code: "CLOSED" } });
-  for (const result of await Promise.all(made)) expect(result).toMatchObject({ ok: true });
-  await Promise.all(closing);
-});
-
-const upsertOf = (name: string): object => ({ action: "upsert", name, type: "user", description: "d", body: "" });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { isProblem } from "../../../host/upkeep/finding.ts";
+import { isLong } from "../../stage/seed.ts";
 import { loopDisk } from "../../support/loop-disk.ts";
 import { mountFolder } from "../../support/mount-folder.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
@@ -20,14 +20,15 @@ import { ways } from "./ways.ts";
 const users = ["alice", "bob", "carol", "dave"];
 const entries = [1, 2, 3, 4, 5, 6].map((number) => `entry-${number}`);
 const firstCalls = Object.fromEntries(entries.map((entry) => [entry, 1]));
-const rounds = process.env["TEST_LONG"] === "1" ? 100 : 6;
+const rounds = isLong ? 100 : 3;
 
 test.for(ways)("a backup under load, by $name", { timeout: rounds * 60_000 }, async (way, context) => {
   const disk = (await requirePackages(way.needs ?? {})) ?? (await loopDisk("ext4", { bytes: 96 * 2 ** 20 }));
   if (typeof disk === "string") return skipWithReason(context, disk);
   using _disk = disk;
   const dataDir = join(disk.path, "data");
-  const load = new LoadedProcess({ dataDir, users: Object.fromEntries(users.map((user) => [user, firstCalls])) });
+  const callers = Object.fromEntries(users.map((user) => [user, firstCalls]));
+  const load = new LoadedProcess({ dataDir, kind: "entries", callers, attempt: 1 });
   try {
     await load.start();
     let mended = 0;
@@ -59,7 +60,8 @@ async function useAll(dataDir: string, isOfOneMoment: boolean): Promise<number> 
   await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
   let mended = 0;
   for (const userId of users) {
-    const problems = async (): Promise<unknown[]> => (await runtime.upkeep.inspect({ userId })).filter(isProblem);
+    const problems = async (): Promise<unknown[]> =>
+      (await runtime.upkeep.inspect({ userId })).filter(({ problem }) => problem !== "wal-in-use");
     const store = { action: "upsert", name: "new", type: "user", description: "after the restoring", body: "" };
     expect(await runtime.call("UpdateUserMemory", store, { userId })).toMatchObject({ ok: true });
     if (isOfOneMoment) expect(await problems()).toEqual([]);

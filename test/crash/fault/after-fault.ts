@@ -1,21 +1,20 @@
-/** Checks a user's folder after a step in which the disk failed. Returns a list of faults. */
+/** Checks a folder after a step in which the disk failed. Returns a list of faults. */
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Area } from "../areas.ts";
-import { indexFaults, takeStep } from "../memory-steps.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
-import { describeFiles, filesOf, stagedFiles, withoutCopies } from "../user-state.ts";
-import type { Files } from "../user-state.ts";
-import type { Injection } from "./injections.ts";
+import { takeStep } from "../homes/subject.ts";
+import type { StorePlace, Subject } from "../homes/subject.ts";
+import { boots, filesOn, openPlace, stagedOn } from "../homes/subjects.ts";
+import type { Files } from "../homes/tree.ts";
+import { unlike } from "../model/expected-memory.ts";
 
 export interface Failure {
-  readonly injection: Injection;
-  readonly store: InstanceType<typeof FileStore>;
-  readonly dataDir: string;
+  /** The failing call, with its error. */
+  readonly text: string;
+  readonly subject: Subject;
+  readonly place: StorePlace;
   /** The error of the step, or `null` if it was acknowledged. */
   readonly error: unknown;
-  readonly area: Area;
   readonly before: { readonly files: Files; readonly wals: WalInodes };
   /** The files after the step if nothing fails. */
   readonly after: Files;
@@ -23,34 +22,36 @@ export interface Failure {
   readonly isUpkeep: boolean;
 }
 
+/** The same store continues on a disk that works again, and then one of a later start. */
 export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
-  const { store, dataDir, error, area, before, after, isUpkeep } = failure;
-  const faults = error === null ? [] : faultsOfError(error, dataDir);
-  const differences = (when: string, found: Files, wanted: Files): string[] => {
-    const has = describeFiles(withoutCopies(found, wanted, [before.files, after]));
-    return has === describeFiles(wanted) ? [] : [`${when}: found ${has}, wanted ${describeFiles(wanted)}`];
-  };
-  if (error !== null && !isUpkeep) faults.push(...differences("after the error", filesOf(dataDir), before.files));
-  const kept = error === null || isUpkeep ? after : before.files;
-  // The same store continues on a disk that works again.
-  const thrown = await takeStep(store, area.look, waitMs).catch((again: unknown) => String(again));
+  const { text, subject, place, error, before, after, isUpkeep } = failure;
+  const faults = error === null ? [] : faultsOfError(error, place.path);
+  const compare = (when: string, wanted: Files): void =>
+    void faults.push(...unlike([wanted], filesOn(subject, place.path)).map((each) => `${when}: ${each}`));
+  if (error !== null && !isUpkeep) compare("after the error", before.files);
+  const thrown = await takeStep(subject, place, { do: "look" }, { waitMs }).catch(String);
   if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
-  faults.push(...differences("in the next call", filesOf(dataDir), kept), ...indexFaults(filesOf(dataDir)));
-  const [flushedWal] = /(?<=f(?:data)?sync.*)(?:users|stores)\/[^>]*\/journal(?=>)/.exec(failure.injection.text) ?? [];
+  compare("in the next call", error === null || isUpkeep ? after : before.files);
+  const [flushedWal] = /(?<=f(?:data)?sync.*)(?:users|stores)\/[^>]*\/journal(?=>)/.exec(text) ?? [];
   // Recovery and retirement rewrite what they flush again. A commit must stop using the WAL file.
   const isCommit = error !== null && flushedWal !== undefined && !isUpkeep;
   const old = flushedWal === undefined ? undefined : before.wals[flushedWal];
-  if (isCommit && old !== undefined && walInodes(dataDir)[flushedWal] === old) {
+  if (isCommit && old !== undefined && walInodes(place.path)[flushedWal] === old) {
     faults.push("the WAL whose flush has failed is still in use");
   }
-  await takeStep(store, area.next, waitMs);
-  faults.push(...stagedFiles(dataDir).map((name) => `${name} was left behind`));
-  const wanted = filesOf(dataDir);
-  const later = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "a later start");
-  await takeStep(later, area.look, waitMs);
-  faults.push(...differences("after a restart", filesOf(dataDir), wanted), ...indexFaults(wanted));
-  await store.close();
+  await takeStep(subject, place, subject.callAfterCrash(0, 0), { number: 10, waitMs });
+  faults.push(...stagedOn(subject, place.path));
+  const wanted = filesOn(subject, place.path);
+  await lookLater(subject, place.path);
+  compare("after a restart", wanted);
+  await place.store.close();
   return faults;
+}
+
+export async function lookLater(subject: Subject, path: string): Promise<void> {
+  const later = openPlace(path, boots[2]);
+  await takeStep(subject, later, { do: "look" }, { waitMs });
+  await later.store.close();
 }
 
 /** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
@@ -76,4 +77,9 @@ export function walInodes(dataDir: string): WalInodes {
   const names = existsSync(dataDir) ? readdirSync(dataDir, { recursive: true, encoding: "utf8" }) : [];
   const wals = names.filter((name) => name.endsWith("/.memcell/journal"));
   return Object.fromEntries(wals.map((name) => [name, statSync(join(dataDir, name)).ino]));
+}
+
+/** Does not count the descriptor that reads the list. */
+export function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length - 1;
 }

@@ -1,22 +1,30 @@
 /**
  * A process whose disk fails: it rehearses a scenario, then repeats it, each time in a fresh folder and with another
- * system call failing. strace is attached to it during one step. Prints the faults as JSON.
+ * system call failing. strace is attached to it during one step. Prints the faults as JSON. Under a runtime only calls of
+ * the main thread and flushes fail: threads that run guests only read.
  *
- * usage: node fault-workload.js FOLDER SCENARIO EVERY, where EVERY takes each so many-th of the failures
+ * usage: node fault-workload.js FOLDER SCENARIO PART
  */
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { areas } from "../areas.ts";
+import { oneIn, othersIn } from "../../stage/seed.ts";
+import { runtimeOf, statesOf } from "../homes/gate.ts";
+import { gate } from "../homes/step.ts";
+import type { GateOperation, Step } from "../homes/step.ts";
+import { takeStep } from "../homes/subject.ts";
+import type { StorePlace } from "../homes/subject.ts";
+import { filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
+import { leftCode } from "../homes/switched-runtime.ts";
+import { readTree } from "../homes/tree.ts";
+import type { Files } from "../homes/tree.ts";
+import { bootOf, isUpkeep, numberOfStep, prepare, takeSteps } from "../kill/scenario.ts";
 import type { Scenario } from "../kill/scenario.ts";
 import { scenarios } from "../kill/scenarios.ts";
-import { takeStep } from "../memory-steps.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { unlike } from "../model/expected-memory.ts";
 import { traceProcess } from "../strace.ts";
 import { fileCalls, systemCalls } from "../syscall-log.ts";
-import { filesOf } from "../user-state.ts";
-import type { Files } from "../user-state.ts";
-import { faultsAfterFailure, walInodes } from "./after-fault.ts";
+import { faultsAfterFailure, faultsOfError, lookLater, openDescriptors, walInodes } from "./after-fault.ts";
 import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
@@ -31,79 +39,125 @@ export interface FaultReport {
   readonly problems: readonly { readonly at: string; readonly faults: readonly string[] }[];
 }
 
-const [folder = "", name = "", every = "1"] = process.argv.slice(2);
-const scenario = scenarios.find((each) => each.name === name) as Scenario;
-const area = areas[scenario.area ?? "user"];
-const template = join(folder, "template");
+/** Which of the failures are tried. */
+export const parts = {
+  all: (injections: readonly Injection[]) => [...injections],
+  sample: (injections: readonly Injection[]) => oneIn(20, injections),
+  others: (injections: readonly Injection[]) => othersIn(20, 2, injections),
+};
 
-await scenario.prepare(template);
+const [folder = "", name = "", part = "all"] = process.argv.slice(2) as [string?, string?, (keyof typeof parts)?];
+const scenario = scenarios.find((each) => each.name === name) as Scenario;
+const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
+const [template, dataDir] = [join(folder, "template"), join(folder, "data")];
+
+await prepare(scenario, template);
+if (scenario.of === "gate") await startThreads();
 process.stdout.write(JSON.stringify(await sweep()));
 process.exit(0);
 
 async function sweep(): Promise<FaultReport> {
-  const { calls, after } = await rehearse(join(folder, "rehearsal"));
+  const log = join(folder, "log");
+  const options = ["-y", "-o", log, "-e", `trace=${fileCalls.join(",")}`];
+  await whileTraced({ threads: "all", options, text: "" }, stepOf("rehearsal"));
+  const after = filesOn(subject, dataDir);
+  const injections = injectionsFor(systemCalls(readFileSync(log, "utf8"), process.pid));
+  const tried = parts[part](injections);
   const failed: Record<string, number> = {};
   const problems: FaultReport["problems"][number][] = [];
-  const dataDir = join(folder, "data");
-  const injections = injectionsFor(calls);
-  const tried = injections.filter((_, at) => at % Number(every) === 0);
   let acknowledged = 0;
-  for (const injection of tried) {
-    rmSync(dataDir, { recursive: true, force: true });
-    copyTemplate(dataDir);
-    const { code, faults } = await suffer(injection, dataDir, after);
+  for (const [at, injection] of tried.entries()) {
+    const step = stepOf(`${at}`);
+    const suffered = await whileTraced(injection, step);
+    const { error, leaked } = suffered;
+    const code = error === null ? null : String((error as { code?: unknown }).code);
     if (code === null) acknowledged++;
     else failed[code] = (failed[code] ?? 0) + 1;
+    const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
+    const found =
+      step.do === "gate"
+        ? await faultsOfGate({ ...suffered, text: injection.text, step })
+        : await faultsAfterFailure({ ...suffered, text: injection.text, subject, after, isUpkeep: isUpkeep(scenario) });
+    faults.push(...found);
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
   return { injections: injections.length, tried: tried.length, acknowledged, failed, problems };
 }
 
-async function suffer(
-  injection: Injection,
-  dataDir: string,
-  after: Files,
-): Promise<{ code: string | null; faults: string[] }> {
+/** Whatever they keep open is open before the first step. */
+async function startThreads(): Promise<void> {
+  const place = openPlace(join(folder, "started"), boot);
+  await (await runtimeOf(place.host)).start(place);
+  await place.store.close();
+}
+
+/** What a run has read is remembered in the process: each time another one reads. */
+function stepOf(run: string): Step {
+  const { step } = scenario;
+  return step.do === "gate" && step.act === "read" ? gate("read", step.name, `run-${run}`) : step;
+}
+
+interface Suffered {
+  readonly place: StorePlace;
+  readonly before: { readonly files: Files; readonly wals: ReturnType<typeof walInodes> };
+  readonly error: unknown;
+  readonly leaked: number;
+}
+
+/** Takes the step in a fresh folder while strace is attached. */
+async function whileTraced({ threads, options }: Injection, step: Step): Promise<Suffered> {
+  rmSync(dataDir, { recursive: true, force: true });
+  cpSync(template, dataDir, { recursive: true });
   const descriptors = openDescriptors();
-  const store = openStore(dataDir);
-  for (const each of scenario.warm) await takeStep(store, each);
-  const before = { files: filesOf(dataDir), wals: walInodes(dataDir) };
-  const tracing = await traceProcess(process.pid, injection.threads, injection.options);
-  const error: unknown = await takeStep(store, scenario.step, 0).then(
+  const place = openPlace(dataDir, boot);
+  await takeSteps(scenario.of, place, scenario.warm ?? []);
+  const before = { files: filesOn(subject, dataDir), wals: walInodes(dataDir) };
+  const tracing = await traceProcess(process.pid, threads, options);
+  const error: unknown = await takeStep(subject, place, step, { number: numberOfStep, waitMs: 0 }).then(
     () => null,
     (thrown: unknown) => thrown ?? new Error("nothing was thrown"),
   );
-  await store.close();
+  // It keeps a session for the next call.
+  await place.store.close();
   await tracing.detach();
-  const leaked = openDescriptors() - descriptors;
-  const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
-  const found = { injection, store, dataDir, error, before, after, isUpkeep: scenario.isUpkeep === true, area };
-  faults.push(...(await faultsAfterFailure(found)));
-  return { code: error === null ? null : String((error as { code?: unknown }).code), faults };
+  return { place, before, error, leaked: openDescriptors() - descriptors };
 }
 
-async function rehearse(dataDir: string): Promise<{ calls: ReturnType<typeof systemCalls>; after: Files }> {
-  copyTemplate(dataDir);
-  const store = openStore(dataDir);
-  for (const each of scenario.warm) await takeStep(store, each);
-  const log = join(folder, "log");
-  const options = ["-y", "-o", log, "-e", `trace=${fileCalls.join(",")}`];
-  const tracing = await traceProcess(process.pid, "all", options);
-  await takeStep(store, scenario.step);
-  await store.close();
-  await tracing.detach();
-  return { calls: systemCalls(readFileSync(log, "utf8"), process.pid), after: filesOf(dataDir) };
+/** After an error the operation has happened as a whole or not at all, and done again it ends as without the failure. */
+async function faultsOfGate({
+  place,
+  error,
+  text,
+  step,
+}: Suffered & { readonly text: string; readonly step: GateOperation }): Promise<string[]> {
+  const states = await statesOf(place.host, { tree: readTree(template), boot }, step);
+  const code = error === null ? null : String((error as { code?: unknown }).code);
+  const isToldToOwner = code === leftCode || hasHistoryAside();
+  // A record that the host may not open is left out, as one that is damaged: nothing waits then.
+  const isForbidden = text.startsWith("EACCES ");
+  const isNoFailure = isToldToOwner || (isForbidden && code === "ENTRY_NOT_FOUND");
+  const faults = error === null || isNoFailure ? [] : faultsOfError(error, dataDir);
+  if (isToldToOwner) return faults;
+  const thrown = await takeStep(subject, place, { do: "look" }, { waitMs: 5000 }).catch(String);
+  if (thrown) return [...faults, thrown];
+  const compare = (when: string, allowed: readonly Files[]): void =>
+    void faults.push(...unlike(allowed, filesOn(subject, dataDir)).map((each) => `${when}: ${each}`));
+  // Without a record of it, only this process knows that the run is trusted less.
+  const mayBeUndone = error !== null || isForbidden || step.act === "read";
+  // What an approval has committed counts, also if its record cannot be removed: it is noted, and goes later.
+  const done = [...(step.act === "approve" ? states.during : []), states.after];
+  compare("afterwards", mayBeUndone ? [filesOn(subject, template), ...states.during, states.after] : done);
+  await takeStep(subject, place, step);
+  await place.store.close();
+  compare("done again", [states.after]);
+  faults.push(...stagedOn(subject, dataDir));
+  await lookLater(subject, dataDir);
+  compare("after a restart", [states.after]);
+  return faults;
 }
 
-function openStore(dataDir: string): InstanceType<typeof FileStore> {
-  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, scenario.boot);
-}
-
-/** Does not count the descriptor that reads the list. */
-function openDescriptors(): number {
-  return readdirSync("/proc/self/fd").length - 1;
-}
-
-function copyTemplate(to: string): void {
-  if (existsSync(template)) cpSync(template, to, { recursive: true });
+/** A history that the host may not open counts as damaged. The doctor tells it, and no file of it is trusted. */
+function hasHistoryAside(): boolean {
+  const own = join(dataDir, "users/alice/.memcell");
+  return existsSync(own) && readdirSync(own).some((each) => each.startsWith("history-damaged-"));
 }

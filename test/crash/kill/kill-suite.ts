@@ -1,90 +1,171 @@
 /**
  * SIGKILL at each system call in turn. Afterwards a change set is there as a whole or not at all, acknowledged changes
- * are there, no file is left behind, and the next process does not have to wait.
+ * are there, no file is left behind, and the next process does not have to wait. What a runtime does is done again, and
+ * ends as without a kill.
  *
- * By default the suite kills at every call with an effect: one that creates, writes, moves, removes or flushes a file,
- * takes or releases a lock, or prints the acknowledgement. Other calls (opening a folder, reading a file) do not change
- * the disk; `TEST_LONG=1` kills there as well. Where a sweep takes only every third or fifth of them, it says so, and
- * `TEST_LONG=1` takes all.
+ * By default the suites kill at calls with an effect: those that create, write, move, remove or flush a file, take or
+ * release a lock, or print the acknowledgement. Other calls (opening a folder, reading a file) do not change the disk;
+ * `TEST_LONG=1` kills there as well.
  */
-import { cpSync, existsSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
+import { isLong } from "../../stage/seed.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { twoAtATime } from "../../support/two-at-a-time.ts";
-import { areas } from "../areas.ts";
+import { closeRuntimes, statesOf } from "../homes/gate.ts";
+import { gate } from "../homes/step.ts";
+import { takeStep } from "../homes/subject.ts";
+import { boots, filesOn, nothingKept, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
+import { readTree } from "../homes/tree.ts";
+import type { Files } from "../homes/tree.ts";
+import { unlike } from "../model/expected-memory.ts";
+import { callsOf, runKilledAt } from "../run-killed-at.ts";
 import { whyNoTracing } from "../strace.ts";
-import { isChange } from "../syscall-log.ts";
+import { isChange, threadsOf } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
-import { filesOf } from "../user-state.ts";
-import type { Files } from "../user-state.ts";
-import { faultsAfterKill } from "./after-kill.ts";
-import type { Place } from "./after-kill.ts";
-import { callsOf, runKilledAt } from "./killed-run.ts";
-import type { KillableProcess } from "./killed-run.ts";
-import { storeProcess } from "./scenario.ts";
+import { bootOf, isUpkeep, killWorkload, prepare, workloadOf } from "./scenario.ts";
 import type { Scenario } from "./scenario.ts";
-import { editedText } from "./scenarios.ts";
+import { editedText, scenarios } from "./scenarios.ts";
 
-const isLong = process.env["TEST_LONG"] === "1";
-const isWhole = isLong || process.env["TEST_SEEDED"] !== undefined;
 const reason = await whyNoTracing();
 
-/** Declares a test for each scenario. `every`: kills at each so many-th of the calls; long and seeded runs, at all. */
-export function testKills(scenarios: readonly Scenario[], every = 1): void {
-  test.for(scenarios)(
-    "a process that is killed anywhere loses nothing in: $name",
-    { timeout: isLong ? 1_200_000 : 300_000 },
-    async (scenario, context) => {
-      if (reason !== null) skipWithReason(context, reason);
-      using folder = temporaryFolder();
-      const template = join(folder.path, "template");
-      await scenario.prepare(template);
-      const copy = (name: string): string => {
-        const dataDir = join(folder.path, name);
-        if (existsSync(template)) cpSync(template, dataDir, { recursive: true });
-        return dataDir;
-      };
-      const { calls, allowed } = await rehearse(scenario, copy("rehearsal"), join(folder.path, "log"));
-      const points = calls.filter((call) => isLong || isChange(call)).filter((_, at) => isWhole || at % every === 0);
-      const failures: unknown[] = [];
-      let acknowledged = 0;
-      await twoAtATime(points, async (point, at) => {
-        const dataDir = copy(`${at}`);
-        const outcome = await runKilledAt(workloadOf(scenario, dataDir), point);
-        const states = outcome.isAcknowledged ? allowed.slice(-1) : allowed;
-        const faults = await faultsAfterKill(placeOf(scenario, dataDir), states);
-        if (!outcome.isKilled) faults.push("it was not killed");
-        if (faults.length > 0) failures.push({ at: `${at}: ${point.text}`, faults });
-        if (outcome.isAcknowledged) acknowledged++;
-      });
-      console.log(`${scenario.name}: ${points.length} kill points, ${acknowledged} of them acknowledged`);
-      expect(failures).toEqual([]);
-      expect(points.length).toBeGreaterThan(5);
-    },
-  );
+afterAll(closeRuntimes);
+
+/** Chooses scenarios, and points in each of them. */
+export interface Part {
+  readonly scenarios: (all: readonly Scenario[]) => readonly Scenario[];
+  readonly points: (all: readonly SystemCall[]) => readonly SystemCall[];
 }
 
-const placeOf = ({ boot, area = "user" }: Scenario, dataDir: string): Place => ({ dataDir, boot, area: areas[area] });
+/** Declares a test for each scenario of a part. */
+export function testKills(part: Part): void {
+  for (const scenario of part.scenarios(scenarios)) {
+    test(
+      `a process that is killed anywhere loses nothing in: ${scenario.name}`,
+      { timeout: 1_200_000 },
+      async (context) => {
+        if (reason !== null) skipWithReason(context, reason);
+        using folder = temporaryFolder();
+        await prepare(scenario, join(folder.path, "template"));
+        const { calls, allowed } = await rehearse(scenario, folder.path);
+        const all = calls.filter((call) => isLong || isChange(call));
+        const points = part.points(all);
+        const failures: unknown[] = [];
+        let [acknowledged, killed] = [0, 0];
+        const killAt = async (point: SystemCall, at: number): Promise<void> => {
+          const dataDir = copyOf(folder.path, `${at}`);
+          const { name: systemCall, ordinal } = point;
+          const threads = threadsOf(point);
+          const said = await runKilledAt({ systemCall, ordinal, threads }, killWorkload, workloadOf(scenario, dataDir));
+          const isAcknowledged = said.includes("acknowledged\n");
+          const rejected = `${dataDir}-rejected`;
+          if (scenario.step.do === "gate") cpSync(dataDir, rejected, { recursive: true });
+          const faults = await faultsAfterKill(scenario, dataDir, isAcknowledged ? allowed.slice(-1) : allowed);
+          if (existsSync(rejected)) faults.push(...(await faultsOfRejection(scenario, rejected, allowed)));
+          if (faults.length > 0) failures.push({ at: point.text, isAcknowledged, faults });
+          if (isAcknowledged) acknowledged++;
+          else killed++;
+        };
+        // There is one runtime for all folders.
+        if (scenario.of !== "gate") await twoAtATime(points, killAt);
+        else for (const [at, point] of points.entries()) await killAt(point, at);
+        console.log(`${scenario.name}: ${points.length} of ${all.length} points, ${acknowledged} of them acknowledged`);
+        expect(failures).toEqual([]);
+        expect(all.length).toBeGreaterThan(5);
+        expect(killed + acknowledged).toBe(points.length);
+      },
+    );
+  }
+}
 
-const workloadOf = ({ boot, warm, step, closes = false }: Scenario, dataDir: string): KillableProcess =>
-  storeProcess({ dataDir, boot, warm, step, closes });
+function copyOf(folder: string, name: string): string {
+  const dataDir = join(folder, name);
+  cpSync(join(folder, "template"), dataDir, { recursive: true });
+  return dataDir;
+}
 
-/** One run without a kill: returns its system calls and the states that a kill may leave. */
-async function rehearse(
-  scenario: Scenario,
-  dataDir: string,
-  logFile: string,
-): Promise<{ calls: SystemCall[]; allowed: Files[] }> {
-  let found: Files = {};
-  const calls = await callsOf(workloadOf(scenario, dataDir), logFile, () => {
-    found = filesOf(dataDir);
+/** One run without a kill: returns its system calls and the states that a kill may leave, the acknowledged one last. */
+async function rehearse(scenario: Scenario, folder: string): Promise<{ calls: SystemCall[]; allowed: Files[] }> {
+  const { of, step } = scenario;
+  const [subject, dataDir] = [subjects[of], copyOf(folder, "rehearsal")];
+  let before: Files = new Map();
+  const calls = await callsOf(killWorkload, workloadOf(scenario, dataDir), {
+    logFile: join(folder, "log"),
+    onReady: () => {
+      before = filesOn(subject, dataDir);
+    },
   });
-  const after = filesOf(dataDir);
-  expect(await faultsAfterKill(placeOf(scenario, dataDir), [after])).toEqual([]);
-  if (Object.values(found).includes(editedText)) expect(Object.values(after)).toContain(editedText);
-  return { calls, allowed: scenario.isUpkeep ? [after] : [found, after] };
+  const after = filesOn(subject, dataDir);
+  expect(await faultsAfterKill(scenario, dataDir, [after])).toEqual([]);
+  if ([...before.values()].includes(editedText)) expect([...after.values()]).toContain(editedText);
+  if (isUpkeep(scenario)) return { calls, allowed: [after] };
+  const disk = { tree: readTree(join(folder, "template")), boot: bootOf(scenario) };
+  const during = step.do === "gate" ? (await statesOf(openPlace("", "").host, disk, step)).during : [];
+  return { calls, allowed: [before, ...during, after] };
+}
+
+/** Recovers like the next process, which must not have to wait, and uses the folder. */
+async function faultsAfterKill(scenario: Scenario, dataDir: string, allowed: readonly Files[]): Promise<string[]> {
+  const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
+  await look(scenario, dataDir, boot);
+  const faults = [...unlike(allowed, filesOn(subject, dataDir)), ...stagedOn(subject, dataDir)];
+  const once = fingerprint(dataDir);
+  await look(scenario, dataDir, boot);
+  if (fingerprint(dataDir) !== once) faults.push("a second recovery changed something");
+  const next = openPlace(dataDir, boot, { kept: nothingKept });
+  const { step } = scenario;
+  await takeStep(subject, next, step.do === "gate" ? step : subject.callAfterCrash(0, 0), { number: 10, waitMs: 0 });
+  const wanted = filesOn(subject, dataDir);
+  if (step.do === "gate") faults.push(...unlike(allowed.slice(-1), wanted).map((each) => `done again: ${each}`));
+  else if (!Array.from(wanted.keys()).some((key) => key.includes("after-crash"))) faults.push("no call succeeds");
+  // A retirement can be running here too, but a further one would leave nothing to recover.
+  await takeStep(subject, next, { do: "look" });
+  await look(scenario, dataDir, boots[2]);
+  faults.push(...unlike([wanted], filesOn(subject, dataDir)).map((each) => `after the next call: ${each}`));
+  await next.store.close();
+  return faults;
+}
+
+/** Whoever rejects what a killed process was approving rejects it, or is told that it was approved. */
+async function faultsOfRejection(
+  { step, boot = boots[0] }: Scenario,
+  dataDir: string,
+  allowed: readonly Files[],
+): Promise<string[]> {
+  if (step.do !== "gate" || step.act !== "approve") return [];
+  const place = openPlace(dataDir, boot);
+  const told = await takeStep(subjects.gate, place, gate("reject")).then(
+    () => null,
+    ({ message }: Error) => message,
+  );
+  await place.store.close();
+  const rejected = new Map(Array.from(allowed[0] ?? []).filter(([key]) => !key.startsWith(".pending/")));
+  if (told !== null && !told.includes("was approved at")) return [`the rejection fails: ${told}`];
+  const ends = [...(told === null ? [rejected] : []), ...allowed.slice(-1)];
+  return unlike(ends, filesOn(subjects.gate, dataDir)).map((each) => `rejected: ${each}`);
+}
+
+/** Does not wait for the lock: the kernel released it when the process died. */
+async function look({ of }: Scenario, dataDir: string, boot: string): Promise<void> {
+  const place = openPlace(dataDir, boot, { kept: nothingKept });
+  await takeStep(subjects[of], place, { do: "look" }, { waitMs: 0 });
+  // Waits until a long WAL is retired.
+  await place.store.close();
+}
+
+/** The names, bytes and times of everything below the data folder. */
+function fingerprint(dataDir: string): string {
+  if (!existsSync(dataDir)) return "";
+  const names = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).toSorted();
+  return names
+    .map((name) => {
+      const path = join(dataDir, name);
+      const facts = statSync(path);
+      return facts.isFile() ? `${name} ${facts.mtimeMs} ${readFileSync(path, "base64")}` : name;
+    })
+    .join("\n");
 }

@@ -1,8 +1,8 @@
-/** Kills in all scenarios except those of `kill-sweep.test.ts`, by default at every fifth call. */
+/** Kills at other points in all scenarios. With `TEST_LONG=1`, `kill-sweep.test.ts` takes all. */
+import { isLong, othersIn } from "../../stage/seed.ts";
 import { testKills } from "./kill-suite.ts";
-import { isKillSample, scenarios } from "./scenarios.ts";
 
-testKills(
-  scenarios.filter((scenario) => !isKillSample(scenario)),
-  5,
-);
+testKills({
+  scenarios: (all) => (isLong ? all.slice(0, 1) : all),
+  points: (all) => (isLong ? all.slice(0, 1) : othersIn(20, 2, all)),
+});

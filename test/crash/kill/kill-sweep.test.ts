@@ -1,12 +1,7 @@
-/**
- * Kills in a sample of the scenarios: in a change at every call, in a recovery and an erasure by default at every third.
- * `kill-sweep.slow.test.ts` has the others.
- */
+/** Kills at a fifth of the points in an eighth of the scenarios. `kill-sweep.slow.test.ts` has others. */
+import { oneIn } from "../../stage/seed.ts";
 import { testKills } from "./kill-suite.ts";
-import { isFaultSample, isKillSample, scenarios } from "./scenarios.ts";
 
-testKills(scenarios.filter(isFaultSample));
-testKills(
-  scenarios.filter((scenario) => isKillSample(scenario) && !isFaultSample(scenario)),
-  3,
-);
+const isSeeded = process.env["TEST_SEEDED"] === "1";
+
+testKills({ scenarios: (all) => oneIn(8, all), points: (all) => (isSeeded ? all : oneIn(5, all)) });

@@ -1,32 +1,37 @@
-/** Two processes that work for the same users, and the possible states of each entry. */
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+/** Two processes that share a data folder, one of which is killed again and again, and what their calls can have left. */
 import { setImmediate } from "node:timers/promises";
 
-import type { UserId } from "../../stage/store.ts";
-import { readUserFiles, userFolder } from "../../support/user-files.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
-import { shownAfter, shownIn } from "./entry-history.ts";
+import type { LoadWorkload } from "./load-workload.ts";
 import { LoadedProcess } from "./loaded-process.ts";
 
-const users = ["alice", "bob", "carol", "dave"];
-const entriesOf = (side: number): string[] => [1, 2, 3].map((number) => `side-${side}-entry-${number}`);
-const allEntries = [0, 1].flatMap(entriesOf);
+interface Work extends Pick<LoadWorkload, "dataDir" | "kind"> {
+  /** The callers of each side, each with its entries. */
+  readonly callers: readonly [Callers, Callers];
+  /** Whether a call without an answer is made again, and some answers are lost on purpose. */
+  readonly repeats: boolean;
+}
 
-/** The two processes, and for each entry the calls that can have been its last. */
+type Callers = Readonly<Record<string, readonly string[]>>;
+
 export class LoadedPair implements Disposable {
-  readonly #dataDir: string;
-  readonly #random: () => number;
-  readonly #possible = new Map<string, Set<number>>();
-  #sides: [LoadedProcess, LoadedProcess];
+  /** By caller and entry: the calls that can have been the last. */
+  readonly possible = new Map<string, ReadonlySet<number>>();
+  /** By caller, entry and call: the attempt whose answer was lost. */
+  readonly lost = new Map<string, number>();
   kills = 0;
   acknowledged = 0;
+  readonly #work: Work;
+  readonly #random: () => number;
+  readonly #attempts: [number, number] = [0, 0];
+  #sides: [LoadedProcess, LoadedProcess];
 
-  constructor(dataDir: string, random: () => number) {
-    this.#dataDir = dataDir;
+  constructor(work: Work, random: () => number) {
+    this.#work = work;
     this.#random = random;
-    for (const user of users) {
-      for (const entry of allEntries) this.#possible.set(`${user} ${entry}`, new Set([0]));
+    for (const callers of work.callers) {
+      for (const [caller, entries] of Object.entries(callers)) {
+        for (const entry of entries) this.possible.set(`${caller} ${entry}`, new Set([0]));
+      }
     }
     this.#sides = [this.#spawn(0), this.#spawn(1)];
   }
@@ -47,16 +52,19 @@ export class LoadedPair implements Disposable {
     await this.#sides[side].start();
   }
 
-  /** Kills both, checks everything, and starts both again. */
   async killBoth(): Promise<void> {
-    await this.killForGood();
+    await Promise.all([this.#kill(0), this.#kill(1)]);
+  }
+
+  async startBoth(): Promise<void> {
     this.#sides = [this.#spawn(0), this.#spawn(1)];
     await this.start();
   }
 
-  async killForGood(): Promise<void> {
-    await Promise.all([this.#kill(0), this.#kill(1)]);
-    for (const user of users) await this.#check(user);
+  /** Lets both end their calls. */
+  async stopBoth(): Promise<void> {
+    await Promise.all(this.#sides.map((side) => side.stop()));
+    for (const side of this.#sides) this.#note(side);
   }
 
   /** Leaves no process behind, however the test ended. */
@@ -64,49 +72,38 @@ export class LoadedPair implements Disposable {
     for (const side of this.#sides) void side.kill();
   }
 
-  #spawn(side: number): LoadedProcess {
-    const next = (user: string, entry: string): number =>
-      Math.max(...(this.#possible.get(`${user} ${entry}`) ?? [])) + 1;
-    const entries = (user: string): Record<string, number> =>
-      Object.fromEntries(entriesOf(side).map((entry) => [entry, next(user, entry)]));
-    return new LoadedProcess({
-      dataDir: this.#dataDir,
-      users: Object.fromEntries(users.map((user) => [user, entries(user)])),
+  #spawn(side: 0 | 1): LoadedProcess {
+    const { dataDir, kind, repeats } = this.#work;
+    const next = (key: string): number => (repeats ? Math.min : Math.max)(...(this.possible.get(key) ?? [])) + 1;
+    const callers = Object.entries(this.#work.callers[side]).map(([caller, entries]) => {
+      return [caller, Object.fromEntries(entries.map((entry) => [entry, next(`${caller} ${entry}`)]))];
     });
+    this.#attempts[side]++;
+    return new LoadedProcess({ dataDir, kind, callers: Object.fromEntries(callers), attempt: this.#attempts[side] });
   }
 
   async #kill(side: 0 | 1): Promise<void> {
     const process = this.#sides[side];
     await process.kill();
     this.kills++;
-    this.acknowledged += process.acknowledged;
-    if (process.failures.length > 0) throw new Error(process.failures.join("\n"));
-    for (const [key, count] of process.done) this.#possible.set(key, new Set([count]));
-    for (const user of users) {
-      // A user's calls are made in order, so at most one was running: the one after the last acknowledged call.
-      const entries = entriesOf(side);
-      const last = entries.indexOf(process.lastEntry.get(user) ?? "");
-      const possible = this.#possible.get(`${user} ${entries[(last + 1) % entries.length]}`);
-      possible?.add(Math.max(...possible) + 1);
+    this.#note(process);
+    for (const [caller, entries] of Object.entries(this.#work.callers[side])) {
+      // A caller's calls are made in order, so at most one was running: the one after the last acknowledged call.
+      const last = entries.indexOf(process.lastEntry.get(caller) ?? "");
+      const key = `${caller} ${entries[(last + 1) % entries.length]}`;
+      const possible = this.possible.get(key) ?? new Set();
+      this.possible.set(key, new Set([...possible, Math.max(...possible) + 1]));
     }
+    const [key, count] = [...process.done].at(-1) ?? [];
+    if (!this.#work.repeats || this.kills % 2 === 0 || key === undefined || count === undefined) return;
+    // As if the process had been killed between the commit and the answer.
+    this.possible.set(key, new Set([count - 1, count]));
+    this.lost.set(`${key} ${count}`, this.#attempts[side]);
   }
 
-  /** Recovers a user like the next process, without waiting for the dead ones, and checks every entry. */
-  async #check(user: string): Promise<void> {
-    const store = new FileStore(new DiskRoot(this.#dataDir), { durability: "full", note: () => {} });
-    await store.hold(user as UserId, { writes: true, until: performance.now() }, async () => {
-      const files = readUserFiles(this.#dataDir, user);
-      for (const entry of allEntries) {
-        const possible = [...(this.#possible.get(`${user} ${entry}`) ?? [])].map(shownAfter);
-        const shown = shownIn(files, entry);
-        if (!possible.includes(shown))
-          throw new Error(`${entry} of ${user} shows ${shown}, possible: ${possible.join()}`);
-      }
-      const left = readdirSync(join(userFolder(this.#dataDir, user), ".memcell")).filter((name) =>
-        /^staged-|damaged/.test(name),
-      );
-      if (left.length > 0) throw new Error(`left behind: ${left.join()}`);
-    });
-    await store.close();
+  #note(process: LoadedProcess): void {
+    this.acknowledged += process.acknowledged;
+    if (process.failures.length > 0) throw new Error(process.failures.join("\n"));
+    for (const [key, count] of process.done) this.possible.set(key, new Set([count]));
   }
 }

@@ -6,9 +6,9 @@ import { compiledScript } from "../store-under-test.ts";
 import type { LoadWorkload } from "./load-workload.ts";
 
 export class LoadedProcess {
-  /** By user and entry: the last acknowledged call. */
+  /** By caller and entry: the last acknowledged call. */
   readonly done = new Map<string, number>();
-  /** By user: the entry of that call. */
+  /** By caller: the entry of that call. */
   readonly lastEntry = new Map<string, string>();
   readonly failures: string[] = [];
   acknowledged = 0;
@@ -49,6 +49,12 @@ export class LoadedProcess {
     }
   }
 
+  /** Lets each caller end its call. */
+  async stop(): Promise<void> {
+    this.#child.stdin.write("stop\n");
+    await this.#closed;
+  }
+
   /** Kills it at once. Its earlier output is still read. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");
@@ -59,12 +65,12 @@ export class LoadedProcess {
     const lines = (this.#rest + text).split("\n");
     this.#rest = lines.pop() ?? "";
     for (const line of lines) {
-      const [kind, user = "", entry = "", count] = line.split(" ");
+      const [kind, caller = "", entry = "", count] = line.split(" ");
       if (kind === "ready") onReady();
       if (kind === "failed") this.failures.push(line);
       if (kind !== "done") continue;
-      this.done.set(`${user} ${entry}`, Number(count));
-      this.lastEntry.set(user, entry);
+      this.done.set(`${caller} ${entry}`, Number(count));
+      this.lastEntry.set(caller, entry);
       this.acknowledged++;
     }
     this.#wake?.();

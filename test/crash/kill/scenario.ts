@@ -1,61 +1,77 @@
-/** The steps of a killed process, and the folder that it starts with. */
-import { cpSync, existsSync } from "node:fs";
+/** The steps of a process that is killed, or whose disk fails, and the folder that it starts with. */
+import { cpSync, existsSync, mkdirSync } from "node:fs";
 
-import type { areas } from "../areas.ts";
-import { takeStep } from "../memory-steps.ts";
-import type { Step } from "../memory-steps.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
+import type { Step } from "../homes/step.ts";
+import { takeStep } from "../homes/subject.ts";
+import { boots, openPlace, subjects } from "../homes/subjects.ts";
+import type { Boot, SubjectName } from "../homes/subjects.ts";
+import { runKilledAt } from "../run-killed-at.ts";
+import { compiledScript } from "../store-under-test.ts";
 import { isFlush } from "../syscall-log.ts";
-import type { Workload } from "./kill-workload.ts";
-import { runKilledAt } from "./killed-run.ts";
-import type { KillableProcess } from "./killed-run.ts";
 
 export interface Scenario {
   readonly name: string;
-  /** What it works on. Default: the user. */
-  readonly area?: keyof typeof areas;
-  /** Creates the folder that the process starts with. */
-  readonly prepare: (dataDir: string) => Promise<void>;
-  readonly boot: string;
-  readonly warm: readonly Step[];
+  /** What it works on. */
+  readonly of: SubjectName;
+  /** What was done before, by a process that has not closed its store. */
+  readonly before: readonly Step[];
+  /** A further step before, and the system call at which that process was killed in it. */
+  readonly killedIn?: { readonly step: Step; readonly systemCall: string; readonly ordinal: number };
+  /** What a person or a crash does to the folder then. */
+  readonly disturb?: (dataDir: string) => void;
+  /** The start of the machine. Default: the first. */
+  readonly boot?: Boot;
+  /** What the same process has done before. */
+  readonly warm?: readonly Step[];
   readonly step: Step;
+  /** Whether the process closes its store at the end, and so waits for a retirement in the background. */
   readonly closes?: boolean;
-  /** The step itself changes nothing: afterwards exactly the earlier acknowledged changes must be there. */
-  readonly isUpkeep?: boolean;
 }
 
-/** A process that works on a store without a runtime. */
-export const storeProcess = (workload: Workload): KillableProcess => ({ script: "kill/kill-workload.js", workload });
+/** Whether the step itself changes nothing: afterwards exactly the earlier acknowledged changes must be there. */
+export const isUpkeep = ({ step }: Scenario): boolean => /^(?:look|close)/.test(step.do);
 
-export const firstBoot = "first start of the machine";
-export const nextBoot = "next start of the machine";
+export const bootOf = ({ boot }: Scenario): Boot => boot ?? boots[0];
 
-/** Returns a function that takes the steps in a folder, and leaves it as a process does that has not closed its store. */
-export function takeSteps(steps: readonly Step[]): (dataDir: string) => Promise<void> {
-  return async (dataDir) => {
-    const used = `${dataDir}-used`;
-    const store = new FileStore(new DiskRoot(used), { durability: "full", note: () => {} }, firstBoot);
-    for (const step of steps) await takeStep(store, step);
-    if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
-    // Only now: until the store is closed, the WAL must keep its records.
-    await store.close();
-  };
-}
-
-/** As `takeSteps`, and then leaves the folder as a process does that is killed at a system call of one more step. */
-export function killedIn(
+/** Takes steps one after the other, each with its number. */
+export async function takeSteps(
+  of: SubjectName,
+  place: ReturnType<typeof openPlace>,
   steps: readonly Step[],
-  step: Step,
-  at: { readonly name: string; readonly ordinal: number },
-): (dataDir: string) => Promise<void> {
-  return async (dataDir) => {
-    await takeSteps(steps)(dataDir);
-    const workload = { dataDir, boot: firstBoot, warm: [], step, closes: false };
-    const { isKilled } = await runKilledAt(storeProcess(workload), {
-      ...at,
-      isMainThread: !isFlush(at.name),
-      text: "",
-    });
-    if (!isKilled) throw new Error("The process that was to leave records behind was not killed");
-  };
+): Promise<void> {
+  for (const [at, step] of steps.entries()) await takeStep(subjects[of], place, step, { number: at + 1 });
+}
+
+/** The number of the step that is killed or fails. */
+export const numberOfStep = 9;
+
+/** Makes the folder that the process starts with. */
+export async function prepare({ of, before, killedIn, disturb }: Scenario, dataDir: string): Promise<void> {
+  const used = `${dataDir}-used`;
+  const place = openPlace(used, boots[0]);
+  await takeSteps(of, place, before);
+  if (existsSync(used)) cpSync(used, dataDir, { recursive: true });
+  else mkdirSync(dataDir);
+  // Only now: until the store is closed, the WAL must keep its records.
+  await place.store.close();
+  if (killedIn !== undefined) {
+    const { step, systemCall, ordinal } = killedIn;
+    const scenario = { of, boot: boots[0], warm: [], step, closes: false };
+    const point = { systemCall, ordinal, threads: isFlush(systemCall) ? "all" : "main" } as const;
+    const said = await runKilledAt(point, killWorkload, [JSON.stringify({ dataDir, ...scenario })]);
+    if (said !== "ready\n") throw new Error("The process that was to leave records behind was not killed");
+  }
+  disturb?.(dataDir);
+}
+
+/** What the process that is killed gets to know. */
+export interface Workload extends Required<Pick<Scenario, "of" | "boot" | "warm" | "step" | "closes">> {
+  readonly dataDir: string;
+}
+
+export const killWorkload = compiledScript("kill/kill-workload.js");
+
+export function workloadOf(scenario: Scenario, dataDir: string): readonly [string] {
+  const { of, step, warm = [], closes = false } = scenario;
+  return [JSON.stringify({ dataDir, of, boot: bootOf(scenario), warm, step, closes } satisfies Workload)];
 }

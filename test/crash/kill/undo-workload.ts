@@ -3,11 +3,7 @@ import { writeSync, writevSync } from "node:fs";
 
 import { openUndoRuntime, poisonedRun } from "./undo-user.ts";
 
-export interface UndoWorkload {
-  readonly dataDir: string;
-}
-
-const { dataDir } = JSON.parse(process.argv[2] ?? "") as UndoWorkload;
+const [dataDir = ""] = process.argv.slice(2);
 const runtime = await openUndoRuntime(dataDir);
 const alice = { userId: "alice" };
 // Starts the threads.

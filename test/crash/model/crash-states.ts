@@ -1,9 +1,9 @@
 /** What a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
+import type { Tree } from "../homes/tree.ts";
 import type { DiskNode } from "./effect.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import type { ModelledFolder } from "./modelled-disk.ts";
 import type { ModelledFile, Pick } from "./modelled-file.ts";
-import type { Tree } from "./tree.ts";
 
 type Random = () => number;
 

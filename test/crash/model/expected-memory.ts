@@ -1,9 +1,7 @@
 /** The expected content of a user's memory: an oracle that knows change sets and people's edits, but no WAL. */
 import { movedTo } from "../../stage/store.ts";
 import type { ChangeSet } from "../../stage/store.ts";
-
-/** Contents by the keys of a subject. */
-export type Files = ReadonlyMap<string, string>;
+import type { Files } from "../homes/tree.ts";
 
 /** A file that a person has changed after a tool. */
 interface Edit {
@@ -63,12 +61,20 @@ export function differences(expected: Expected, actual: Files, rule: EditRule): 
     const found = actual.get(path) ?? null;
     const wanted = expected.files.get(path) ?? null;
     if (found === wanted || (wanted === null && isTrashed(path))) return [];
+    // Recovery names what it puts there by the time.
+    if (wanted !== null && isTrashed(path) && inTrash.has(wanted)) return [];
     const edit = expected.edits.get(path);
     const mayBeUndone =
       edit?.text === null ? rule !== "as made" : rule === "in place or in the trash" && inTrash.has(edit?.text ?? "");
     if (edit && mayBeUndone && found === edit.under) return [];
     return [`${path}: ${shortly(wanted)} expected, ${shortly(found)} found`];
   });
+}
+
+/** The differences from the nearest of some states without edits; empty if one of them fits. */
+export function unlike(allowed: readonly Files[], actual: Files, rule: EditRule = "as made"): string[] {
+  const wrong = allowed.map((files) => differences({ name: "", files, edits: new Map() }, actual, rule));
+  return wrong.some((each) => each.length === 0) ? [] : wrong.flat();
 }
 
 const isTrashed = (key: string): boolean => /(?:^|\/)trash\//.test(key);

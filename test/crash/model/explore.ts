@@ -3,24 +3,23 @@
  * killed. Each time a new process recovers, and that run is crashed in the same way again.
  */
 import { seededRandom } from "../../support/seeded-random.ts";
+import type { Step } from "../homes/step.ts";
+import type { Subject } from "../homes/subject.ts";
+import { memoryFolder, readTree, treeKey, writeTree } from "../homes/tree.ts";
+import type { Host } from "../store-under-test.ts";
 import { diskAfter, plainWays, presentTree, randomWay } from "./crash-states.ts";
 import type { EditRule, Expected } from "./expected-memory.ts";
 import { nothingExpected } from "./expected-memory.ts";
-import type { Host } from "./host.ts";
 import { letIntrude } from "./intruder.ts";
-import { memoryFolder } from "./memory-folder.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import { Play } from "./play.ts";
 import { Recording } from "./recording.ts";
 import { recoveryScript } from "./recovery-script.ts";
-import type { AnyOperation, Step } from "./step.ts";
-import type { Subject } from "./subject.ts";
-import { treeKey, readTree, writeTree } from "./tree.ts";
 
 export interface Exploration {
   readonly name: string;
   readonly script: readonly Step[];
-  readonly subject: Subject<AnyOperation>;
+  readonly subject: Subject;
   readonly seed: number;
   /** The number of random states to try after each effect, besides the plain ones. Below 1: the probability of one. */
   readonly density: number;
@@ -86,8 +85,7 @@ class Explorer {
     if (this.#isEnough) return;
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
-    const { DiskRoot, failureOfDisk } = this.#host;
-    const recording = new Recording(new DiskRoot(folder.path), folder.path, life.from.clone(), failureOfDisk);
+    const recording = new Recording(this.#host, folder.path, life.from.clone());
     const intrusion =
       life.depth === 0 ? letIntrude(this.#host, this.#exploration.subject, recording, folder.path) : null;
     const setup = {

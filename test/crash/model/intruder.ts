@@ -1,9 +1,8 @@
+import type { Subject } from "../homes/subject.ts";
+import { readTree, treeKey } from "../homes/tree.ts";
+import type { Host } from "../store-under-test.ts";
 import { presentTree } from "./crash-states.ts";
-import type { Host } from "./host.ts";
 import type { Recording } from "./recording.ts";
-import type { AnyOperation } from "./step.ts";
-import type { Subject } from "./subject.ts";
-import { readTree, treeKey } from "./tree.ts";
 
 /**
  * Another process that comes during the flush of a WAL, when a change set is staged and not yet applied. It must not
@@ -11,7 +10,7 @@ import { readTree, treeKey } from "./tree.ts";
  */
 export function letIntrude(
   host: Host,
-  subject: Subject<AnyOperation>,
+  subject: Subject,
   recording: Recording,
   path: string,
 ): { problem: string | null } {

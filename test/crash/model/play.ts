@@ -1,14 +1,15 @@
 /** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
 import type { ChangeSet, Seen } from "../../stage/store.ts";
+import { statesOf } from "../homes/gate.ts";
+import type { ChangeOperation, GateOperation, Step } from "../homes/step.ts";
+import type { Subject } from "../homes/subject.ts";
+import { settings } from "../homes/switched-runtime.ts";
+import type { Files } from "../homes/tree.ts";
+import type { Host, StoreUnderTest } from "../store-under-test.ts";
 import { presentTree } from "./crash-states.ts";
 import { afterChanges, afterEdit, differences, nothingExpected } from "./expected-memory.ts";
-import type { EditRule, Expected, Files } from "./expected-memory.ts";
-import type { GateOperation } from "./gate-operation.ts";
-import type { Host } from "./host.ts";
+import type { EditRule, Expected } from "./expected-memory.ts";
 import type { Recording } from "./recording.ts";
-import { settings } from "./standing-clock.ts";
-import type { AnyOperation, Step } from "./step.ts";
-import type { StoreUnderTest, Subject } from "./subject.ts";
 
 /** The states that a crash may leave behind from an effect on. */
 interface Moment {
@@ -20,7 +21,7 @@ export interface PlaySetup {
   /** Where the recorded folder is. */
   readonly path: string;
   readonly host: Host;
-  readonly subject: Subject<AnyOperation>;
+  readonly subject: Subject;
   readonly recording: Recording;
   readonly boot: string;
   readonly rule: EditRule;
@@ -37,7 +38,7 @@ export class Play {
   readonly timeline: Moment[] = [];
   readonly notes: string[] = [];
   readonly #host: Host;
-  readonly #subject: Subject<AnyOperation>;
+  readonly #subject: Subject;
   readonly #recording: Recording;
   readonly #path: string;
   readonly #machine: string;
@@ -81,7 +82,7 @@ export class Play {
     if (step.do === "edit") return this.#edit(step.path, step.text, step.isOld);
     if (step.do === "change process") this.#process = step.to;
     else if (step.do === "look") await this.#look();
-    else if (step.do === "look at one") await this.#subject.lookAtOne(this.#store, step.choice);
+    else if (step.do === "look at one") await this.#lookAtOne(step);
     else if (step.do === "erase") await this.#erase();
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
@@ -91,7 +92,7 @@ export class Play {
     else await this.#call(step);
   }
 
-  async #call(operation: AnyOperation, meanwhile?: () => void): Promise<void> {
+  async #call(operation: ChangeOperation, meanwhile?: () => void): Promise<void> {
     let edit = meanwhile;
     let before: readonly Expected[] | null = null;
     let wanted: readonly Expected[] = [];
@@ -129,21 +130,25 @@ export class Play {
 
   async #perform(operation: GateOperation): Promise<void> {
     await this.#look();
-    const [subject, bases] = [this.#subject, this.#possible];
+    const bases = this.#possible;
     const disk = { tree: presentTree(this.#recording.disk), boot: this.#boot };
-    const states = await subject.statesOf?.(this.#host, disk, operation);
+    const states = await statesOf(this.#host, disk, operation);
     const name = `${operation.act} (${++this.#number})`;
-    const during = states?.during.map((files) => ({ name: `half of ${name}`, files, edits: noEdits })) ?? [];
-    const after = { name, files: states?.after ?? new Map<string, string>(), edits: noEdits };
+    const during = states.during.map((files) => ({ name: `half of ${name}`, files, edits: noEdits }));
+    const after = { name, files: states.after, edits: noEdits };
     this.#expect([...bases, ...during, after]);
     try {
-      await subject.perform?.(this.#host, { store: this.#store, path: this.#path }, operation);
+      await this.#subject.perform?.({ host: this.#host, store: this.#store, path: this.#path }, operation);
     } catch (error) {
       // Then it is there or not, as after a kill.
       if (isDiskFailure(error)) return;
       throw error;
     }
     this.#expect([after]);
+  }
+
+  async #lookAtOne({ home, writes }: Extract<Step, { do: "look at one" }>): Promise<void> {
+    await this.#subject.lookAtOne?.(this.#store, home, { writes, until: until() });
   }
 
   async #look(): Promise<void> {

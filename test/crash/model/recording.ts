@@ -2,12 +2,11 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import type { DataRoot } from "../../../host/disk/data-root.ts";
-import type { EffectLog } from "./effect-log.ts";
+import type { Host } from "../store-under-test.ts";
 import type { DiskNode, Effect } from "./effect.ts";
-import type { Host } from "./host.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
-import { identityOf, RecordingDirectory } from "./recording-directory.ts";
+import { identityOf, recordedFolder } from "./recorded-folder.ts";
+import type { DataRoot, Directory, EffectLog } from "./recorded-folder.ts";
 
 export class Recording implements DataRoot, EffectLog {
   readonly effects: Effect[] = [];
@@ -23,17 +22,17 @@ export class Recording implements DataRoot, EffectLog {
   /** Runs while a flush is awaited, with the name of the file or folder. */
   meanwhile: ((name: string) => Promise<void>) | null = null;
 
-  /** The real folder at `path` must have the content of `disk`. `failureOf`: how the host reports a failure of the disk. */
-  constructor(real: DataRoot, path: string, disk: ModelledDisk, failureOf: Host["failureOfDisk"]) {
-    this.#real = real;
-    this.#failureOf = failureOf;
+  /** The real folder at `path` must have the content of `disk`. */
+  constructor({ DiskRoot, failureOfDisk }: Host, path: string, disk: ModelledDisk) {
+    this.#real = new DiskRoot(path);
+    this.#failureOf = failureOfDisk;
     this.#path = path;
     this.disk = disk;
   }
 
-  open(): RecordingDirectory | null {
+  open(): Directory | null {
     const real = this.#real.open();
-    return real && new RecordingDirectory(this, real, { id: 0, name: "data" });
+    return real && recordedFolder(this, real, { id: 0, name: "data" });
   }
 
   identityNow(): string | null {
@@ -51,8 +50,8 @@ export class Recording implements DataRoot, EffectLog {
     return identityOf(node);
   }
 
-  async make(): Promise<RecordingDirectory> {
-    return new RecordingDirectory(this, await this.#real.make(), { id: 0, name: "data" });
+  async make(): Promise<Directory> {
+    return recordedFolder(this, await this.#real.make(), { id: 0, name: "data" });
   }
 
   add(effect: Effect): void {

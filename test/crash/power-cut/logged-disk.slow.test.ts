@@ -110,41 +110,6 @@ describe("power cut", { timeout: 120_000 }, () => {
     expect(await lossesIn(log)).toEqual([]);
   });
 
-  test("a visitor's failure is reported and stops the other cuts, and nothing stays mounted", async (context) => {
-    const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
-    if (typeof log === "string") skipWithReason(context, log);
-    const folders: string[] = [];
-    const failing = async (folder: string): Promise<void> => {
-      folders.push(folder);
-      throw new Error("seen enough");
-    };
-    {
-      using crash = afterCrash(log);
-      await expect(crash.mountEach(sampledCuts(log), failing)).rejects.toThrow("seen enough");
-    }
-    expect(folders.length).toBeLessThan(10);
-    const mounts = readFileSync("/proc/self/mountinfo", "utf8");
-    expect(folders.filter((folder) => mounts.includes(folder))).toEqual([]);
-  });
-
-  test("a power cut can also hit the recovery from a power cut", async (context) => {
-    const log = await logOfSaves("ext4", { syncFile: true, syncFolder: true });
-    if (typeof log === "string") skipWithReason(context, log);
-    using crash = afterCrash(log);
-    const recovering = await loggedDisk("ext4", {
-      content: crash.image({ position: log.records.length, survivors: "none" }),
-    });
-    if (typeof recovering === "string") skipWithReason(context, recovering);
-    using held = recovering;
-    expect(savedIn(held.mountPoint)).toBe(savesCount);
-    save(held.mountPoint, savesCount + 1, { syncFile: true, syncFolder: true });
-    held.mark(`${savesCount + 1}`);
-    using crashAgain = afterCrash(held.log);
-    await crashAgain.mountEach(sampledCuts(held.log), async (folder, cut) => {
-      expect(savedIn(folder)).toBeGreaterThanOrEqual(Number(held.log.marksBefore(cut.position).at(-1) ?? savesCount));
-    });
-  });
-
   test("ext4-writeback loses the content of a file if only its folder was flushed", async (context) => {
     const log = await logOfSaves("ext4-writeback", { syncFile: false, syncFolder: true });
     if (typeof log === "string") skipWithReason(context, log);

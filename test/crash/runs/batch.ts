@@ -5,9 +5,12 @@ export interface Append {
   readonly writer: string;
   /** From 1. */
   readonly number: number;
-  /** From 1. Every attempt has the same append id. */
+  /** From 1: how often the writer's process was started. Every attempt has the same append id. */
   readonly attempt: number;
 }
+
+/** The run that all writers append to. */
+export const sharedRun = { userId: "alice", agentId: "planner", runId: "shared" } as const;
 
 export interface BatchEvent {
   readonly type: string;
@@ -16,8 +19,6 @@ export interface BatchEvent {
   readonly data: string;
   readonly labels: Readonly<Record<string, string>>;
 }
-
-export const appendIdOf = ({ writer, number }: Pick<Append, "writer" | "number">): string => `${writer}-${number}`;
 
 /** The labels tell which append an event is from, its place in the batch, and which attempt has stored it. */
 export function batchOf(append: Append): BatchEvent[] {

@@ -1,9 +1,8 @@
 /** What the disk has of the run, read without the plugin, and what `LoadRun` answers. */
-import type { Runtime } from "../../../host/runtime/api.ts";
-import { readUserFiles } from "../../support/user-files.ts";
+import type { Runtime } from "memcell";
 
-/** The run that all writers append to. */
-export const sharedRun = { userId: "alice", agentId: "planner", runId: "shared" } as const;
+import { readUserFiles } from "../../support/user-files.ts";
+import { sharedRun } from "./batch.ts";
 
 export interface StoredEvent {
   readonly type: string;

@@ -12,8 +12,8 @@ import { parseArgs } from "node:util";
 
 import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { seededBugs } from "./bugs.ts";
+import type { SeededBug } from "./bugs.ts";
 import { seedHost } from "./seed-host.ts";
-import type { SeededBug } from "./seeded-bug.ts";
 
 const project = fileURLToPath(new URL("../../../..", import.meta.url));
 const dist = join(project, "dist");
@@ -92,12 +92,12 @@ async function isSound(suite: string): Promise<boolean> {
 
 /** A suite that hangs has found the bug as well. */
 async function fails(suite: string, host: string | null): Promise<boolean> {
-  const config = "test/crash/seeded-bugs/vitest.config.ts";
-  const args = ["node_modules/vitest/vitest.mjs", "run", "--config", config, "--bail", "1", suite];
+  const config = "test/vitest.config.ts";
+  const args = ["node_modules/vitest/vitest.mjs", "run", "--config", config, "--maxWorkers", "1", "--bail", "1", suite];
   const { TEST_HOST: _none, ...rest } = env;
   const child = spawn(execPath, args, {
     cwd: project,
-    env: { ...rest, TEST_SEEDED: "1", ...(host !== null && { TEST_HOST: host }) },
+    env: { ...rest, TEST_BUILT: "1", TEST_SEEDED: "1", TEST_SEED: "3", ...(host !== null && { TEST_HOST: host }) },
     stdio: "ignore",
     timeout: suiteMaxMs,
     killSignal: "SIGKILL",

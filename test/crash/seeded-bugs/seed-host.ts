@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { SeededBug } from "./seeded-bug.ts";
+import type { SeededBug } from "./bugs.ts";
 
 /**
  * Copies the compiled host with one bug to a folder below `dist`, where packages resolve. Returns the value for

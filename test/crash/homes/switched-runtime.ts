@@ -3,19 +3,27 @@ import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-import type * as RuntimeModule from "../../../host/runtime/runtime.ts";
-import type * as DefinitionModule from "../../../host/store/files/define-files.ts";
-import type { GateOperation } from "./gate-operation.ts";
-import type { Host } from "./host.ts";
-import { memoryFolder } from "./memory-folder.ts";
-import { clock } from "./standing-clock.ts";
-import type { StorePlace, StoreUnderTest } from "./subject.ts";
+import type * as memcell from "memcell";
+import type { Runtime } from "memcell";
 
-type Runtime = Awaited<ReturnType<typeof RuntimeModule.createRuntime>>;
+import { historyDefaults } from "../../stage/store.ts";
+import type { Host, StoreUnderTest } from "../store-under-test.ts";
+import type { GateOperation } from "./step.ts";
+import type { StorePlace } from "./subject.ts";
+import { through } from "./through.ts";
+import { memoryFolder } from "./tree.ts";
+
+/** It stands still, so that the same operation in the same state always writes the same bytes. */
+const clock = (): number => Date.UTC(2026, 0, 2);
+
+/** A store must go by the clock of its versions: by another one, all former contents could be too old. */
+export const settings = { history: historyDefaults, clock };
 
 export interface SwitchedRuntime extends AsyncDisposable {
   /** From now on it works there. Only this touches files that are not the store's. */
-  switchTo(place: StorePlace): void;
+  switchTo(place: Pick<StorePlace, "store" | "path">): void;
+  /** Starts the threads there. */
+  start(place: StorePlace): Promise<void>;
   /** Resolves when the answer is given. Throws an error with a code if it is a failure. */
   perform(operation: GateOperation): Promise<void>;
 }
@@ -26,9 +34,8 @@ const inferringRun = "infers";
 export const leftCode = "LEFT";
 
 export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
-  const load = (file: string): Promise<unknown> => import(pathToFileURL(join(host.folder, file)).href);
-  const { createRuntime } = (await load("runtime/runtime.js")) as typeof RuntimeModule;
-  const { fileStore } = (await load("store/files/define-files.js")) as typeof DefinitionModule;
+  const index = pathToFileURL(join(host.folder, "index.js")).href;
+  const { createRuntime, fileStore } = (await import(index)) as typeof memcell;
   const folder = memoryFolder();
   const dir = join(folder.path, "data");
   let present: StoreUnderTest | null = null;
@@ -44,11 +51,16 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
     retiresLeftOver: false,
     clock,
   });
+  const switchTo = ({ store, path }: Pick<StorePlace, "store" | "path">): void => {
+    present = store;
+    rmSync(dir, { force: true });
+    symlinkSync(path, dir);
+  };
   return {
-    switchTo: ({ store, path }) => {
-      present = store;
-      rmSync(dir, { force: true });
-      symlinkSync(path, dir);
+    switchTo,
+    start: async (place) => {
+      switchTo(place);
+      await runtime.memoryIndex({ userId: "nobody" });
     },
     perform: (operation) => perform(runtime, operation),
     [Symbol.asyncDispose]: async () => {
@@ -56,18 +68,6 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
       folder[Symbol.dispose]();
     },
   };
-}
-
-/** An object that is always the present one, but for some members. */
-function through<Target extends object>(present: () => Target, fixed: Partial<Target> = {}): Target {
-  return new Proxy(fixed as Target, {
-    get: (_fixed, key) => {
-      if (Reflect.has(fixed, key)) return Reflect.get(fixed, key) as unknown;
-      const target = present();
-      const value = Reflect.get(target, key) as unknown;
-      return typeof value === "function" ? (value.bind(target) as unknown) : value;
-    },
-  });
 }
 
 async function perform(runtime: Runtime, { act, name, body }: GateOperation): Promise<void> {

@@ -1,24 +1,38 @@
-/** The tools' operations as change sets: a fact and its line in the index always change together. */
-import type { Change, ChangeSet, UserReader } from "../../stage/store.ts";
+/** One user's memory. */
+import type { Change, ChangeSet, UserId, UserReader } from "../../stage/store.ts";
+import type { ChangeOperation, UserOperation } from "./step.ts";
+import type { Subject } from "./subject.ts";
+import { filesBelow, stagedBelow } from "./tree.ts";
 
-export type Operation =
-  | { readonly do: "upsert"; readonly name: string; readonly body: string }
-  /** The fact could not be parsed: it moves to the trash, and a new one takes its place. */
-  | { readonly do: "recreate"; readonly name: string; readonly body: string }
-  | { readonly do: "delete"; readonly name: string }
-  /** Brings back the fact that was deleted last. */
-  | { readonly do: "restore"; readonly name: string }
-  /** One fact comes back as it was trashed, also over another one, and one that was not there goes to the trash. */
-  | { readonly do: "undo"; readonly name: string; readonly made: string };
+export const alice = "alice" as UserId;
+const indexPath = "MEMORY.md";
 
-export const indexPath = "MEMORY.md";
+export function userSubject(user: UserId): Subject {
+  const folder = ["users", user];
+  return {
+    filesIn: (tree) => filesBelow(tree, [...folder, "memory"]),
+    stagedIn: (tree) => stagedBelow(tree, folder),
+    placeOf: (key) => [...folder, "memory", ...key.split("/")],
+    keyOf: ({ path }) => path,
+    openReader: (store) => store.openUser(user),
+    changesFor,
+    hold: (store, options, work) =>
+      store.hold(user, options, (held) => work((changes, seen) => held.commit(changes, seen))),
+    callAfterCrash: (depth) => ({ do: "upsert", name: `after-crash-${depth}`, body: "Still works." }),
+  };
+}
 
-export function changesFor(reader: UserReader, operation: Operation, number: number): ChangeSet {
+function changesFor(reader: UserReader, asked: ChangeOperation, number: number): ChangeSet {
+  const operation = asked as UserOperation;
   const { name } = operation;
   const path = `${name}.md`;
   if (operation.do === "restore") return restoring(reader, name);
   if (operation.do === "undo") return undoing(reader, operation, number);
-  const isThere = reader.read("memory", path) !== null;
+  // A fact that is not even text cannot be read.
+  const isThere =
+    operation.do === "recreate"
+      ? reader.list("memory", path).some((each) => each.path === path)
+      : reader.read("memory", path) !== null;
   const trash = trashing(name, number);
   const index = reader.read("memory", indexPath) ?? "";
   const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${operation.body.slice(0, 20)}`;
@@ -34,7 +48,11 @@ function trashing(name: string, number: number): Change {
 }
 
 /** As the host undoes changes: with every kind of step in one change set. */
-function undoing(reader: UserReader, { name, made }: Extract<Operation, { do: "undo" }>, number: number): ChangeSet {
+function undoing(
+  reader: UserReader,
+  { name, made }: Extract<UserOperation, { do: "undo" }>,
+  number: number,
+): ChangeSet {
   const [path, scope] = [`${name}.md`, "memory"];
   const trashed = reader.list(scope, `trash/${name}.`).at(-1)?.path ?? "";
   const index = withLine(reader.read(scope, indexPath) ?? "", made, null);

@@ -1,67 +1,50 @@
 /** A user's memory, and what the host keeps beside it: the writes that wait, and how far runs are trusted. */
 import { createHash } from "node:crypto";
 
-import type { HeldUser, UserId } from "../../stage/store.ts";
-import type { Files } from "./expected-memory.ts";
-import { gate } from "./gate-operation.ts";
-import type { GateOperation } from "./gate-operation.ts";
-import type { Host } from "./host.ts";
-import { memoryFolder } from "./memory-folder.ts";
-import { settings } from "./standing-clock.ts";
+import type { HeldUser } from "../../stage/store.ts";
+import type { Host } from "../store-under-test.ts";
+import { gate } from "./step.ts";
+import type { GateOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
-import { switchedRuntime } from "./switched-runtime.ts";
+import { settings, switchedRuntime } from "./switched-runtime.ts";
 import type { SwitchedRuntime } from "./switched-runtime.ts";
-import { below, filesBelow } from "./tree-files.ts";
-import { readTree, writeTree } from "./tree.ts";
-import { userSubject } from "./user-subject.ts";
+import { below, filesBelow, memoryFolder, readTree, writeTree } from "./tree.ts";
+import type { Files, Tree } from "./tree.ts";
+import { alice, userSubject } from "./user.ts";
 
-const user = "alice" as UserId;
-const own = ["users", user, ".memcell"];
+const memory = userSubject(alice);
+const own = ["users", alice, ".memcell"];
 const kinds = ["pending", "runs"];
 /** It tells who decides second, and what was begun; the history says what was made. */
 const decided = ".pending/decided.json";
 const recordName = /^[a-z0-9-]+\.json$/;
 
-export const gateSubject: Subject<GateOperation> = {
-  ...userSubject,
+export const gateSubject: Subject = {
+  ...memory,
   filesIn: (tree) => {
     const records = kinds.flatMap((kind) => Array.from(filesBelow(tree, [...own, kind], `.${kind}/`)));
     return new Map([
-      ...userSubject.filesIn(tree),
+      ...memory.filesIn(tree),
       ...records.filter(([key]) => key !== decided && recordName.test(key.slice(key.indexOf("/") + 1))),
     ]);
   },
   stagedIn: (tree) => {
     const names = kinds.flatMap((kind) => Array.from(below(tree, [...own, kind])?.keys() ?? []));
-    return [...userSubject.stagedIn(tree), ...names.filter((name) => !recordName.test(name))];
+    return [...memory.stagedIn(tree), ...names.filter((name) => !recordName.test(name))];
   },
   isEdited: false,
   changesFor: () => {
     throw new TypeError("A runtime makes the changes");
   },
   hold: (store, options, work) =>
-    store.hold(user, options, async (held) => {
+    store.hold(alice, options, async (held) => {
       await checkHistory(held);
       await work((changes, seen) => held.commit(changes, seen));
     }),
-  perform: async (host, place, operation) => {
-    const runtime = await runtimeOf(host);
+  perform: async (place, operation) => {
+    const runtime = await runtimeOf(place.host);
     runtime.switchTo(place);
     await runtime.perform(operation);
-  },
-  statesOf: async (host, { tree, boot }, operation) => {
-    using scratch = memoryFolder();
-    writeTree(tree, scratch.path);
-    const store = new host.FileStore(
-      new host.DiskRoot(scratch.path),
-      { durability: "full", note: () => {}, settings },
-      boot,
-    );
-    const runtime = await runtimeOf(host);
-    runtime.switchTo({ store, path: scratch.path });
-    await runtime.perform(operation);
-    await store.close();
-    return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
   },
   // What was left half done is done again, or another thing comes.
   callAfterCrash: (_depth, choice) =>
@@ -73,6 +56,24 @@ export const gateSubject: Subject<GateOperation> = {
           ? gate("wait", "page", "From a page.")
           : gate("reject"),
 };
+
+/** What such an operation may leave behind while it is under way, and what it ends in: tried on a copy of the disk. */
+export async function statesOf(
+  host: Host,
+  { tree, boot }: { readonly tree: Tree; readonly boot: string },
+  operation: GateOperation,
+): Promise<ReturnType<typeof statesFrom>> {
+  using scratch = memoryFolder();
+  writeTree(tree, scratch.path);
+  const store = new host.FileStore(
+    new host.DiskRoot(scratch.path),
+    { durability: "full", note: () => {}, settings },
+    boot,
+  );
+  await gateSubject.perform?.({ host, store, path: scratch.path }, operation);
+  await store.close();
+  return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
+}
 
 /** An approval is durable before its record goes: until then the write waits although it is applied. */
 export function statesFrom(

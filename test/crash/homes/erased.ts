@@ -1,56 +1,63 @@
 /** A user with a memory and an own store, who can be erased. Operations on names that begin with "note" change the store. */
 import { ownStoreOf, scopeOfStore } from "../../stage/store.ts";
-import type { ChangeSet, UserId } from "../../stage/store.ts";
-import { changesFor } from "./operation.ts";
-import type { Operation } from "./operation.ts";
-import type { Subject, StoreUnderTest } from "./subject.ts";
-import { below, filesBelow, stagedBelow } from "./tree-files.ts";
+import type { StoreUnderTest } from "../store-under-test.ts";
+import type { Subject } from "./subject.ts";
+import { below, filesBelow, stagedBelow } from "./tree.ts";
 import type { Tree } from "./tree.ts";
+import { alice, userSubject } from "./user.ts";
 
-const user = "alice" as UserId;
-const own = ownStoreOf(user);
-const home = ["users", user];
+const memory = userSubject(alice);
+const own = ownStoreOf(alice);
 const store = ["stores", own];
 const inStore = "store/";
 
-export const eraseSubject: Subject<Operation> = {
+export const erasedSubject: Subject = {
+  ...memory,
   filesIn: (tree) => {
-    const ofUser = filesBelow(tree, [...home, "memory"]);
+    const ofUser = memory.filesIn(tree);
     return isDecided(tree) ? ofUser : new Map([...ofUser, ...filesBelow(tree, [...store, "entries"], inStore)]);
   },
   stagedIn: (tree) => {
     const places = [...(below(tree, ["users"])?.keys() ?? []), ...(below(tree, ["stores"])?.keys() ?? [])];
     const marks = Array.from(below(tree, [...store, ".memcell"])?.keys() ?? []);
     const left = [...places, ...marks].filter((name) => /^\.?eras/.test(name));
-    return [...stagedBelow(tree, home), ...stagedBelow(tree, store), ...left];
+    return [...memory.stagedIn(tree), ...stagedBelow(tree, store), ...left];
   },
   placeOf: (key) =>
-    key.startsWith(inStore)
-      ? [...store, "entries", ...key.slice(inStore.length).split("/")]
-      : [...home, "memory", ...key.split("/")],
+    key.startsWith(inStore) ? [...store, "entries", ...key.slice(inStore.length).split("/")] : memory.placeOf(key),
   keyOf: ({ scope, path }) => (scope === scopeOfStore(own) ? inStore + path : path),
-  openReader: (opened) => opened.openUser(user),
-  changesFor: (reader, operation, number): ChangeSet => {
-    const { name } = operation;
-    if (!name.startsWith("note") || operation.do !== "upsert") return changesFor(reader, operation, number);
-    return [{ kind: "write", scope: scopeOfStore(own), path: `${name}.md`, content: operation.body }];
+  changesFor: (reader, operation, number) => {
+    if (operation.do !== "upsert" || !operation.name.startsWith("note"))
+      return memory.changesFor(reader, operation, number);
+    return [{ kind: "write", scope: scopeOfStore(own), path: `${operation.name}.md`, content: operation.body }];
   },
   hold: async (opened, options, work) => {
     await finishErased(opened);
-    await opened.hold(user, options, (held) =>
+    await opened.hold(alice, options, (held) =>
       opened.shared.hold([own], { writes: true, until: options.until }, (stores) =>
         work(async (changes, seen) => {
-          if (changes.some(({ scope }) => scope !== "memory")) await stores.commit({ by: user, changes, seen: [] });
+          if (changes.some(({ scope }) => scope !== "memory")) await stores.commit({ by: alice, changes, seen: [] });
           else await held.commit(changes, seen);
         }),
       ),
     );
   },
   erase: async (opened, until) => {
-    await opened.holdToErase(user, { to: "remove", until }, (held) => held.erase(1));
+    await opened.holdToErase(alice, { to: "remove", until }, (held) => held.erase(1));
+    // It counts, whatever fails now.
+    await finishErased(opened).catch(() => {});
   },
-  lookShare: 0,
-  lookAtOne: () => Promise.resolve(),
+  check: async (opened, options) => {
+    const has = { memory: false, store: false };
+    // Takes no lock, if nothing is to be finished.
+    await opened.shared.hold([own], { ...options, writes: false }, async (held) => {
+      has.store = (await held.reader(own).bytesOf("entries", "note.md")) !== null;
+    });
+    await opened.hold(alice, options, async ({ reader }) => {
+      has.memory = (await reader.bytesOf("memory", "one.md")) !== null;
+    });
+    if (has.memory !== has.store) throw new Error(`Half of the user is there: ${JSON.stringify(has)}`);
+  },
   callAfterCrash: (depth) => ({ do: "upsert", name: depth % 2 ? "note" : "after-crash", body: "Still works." }),
 };
 
