@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { packedConsumer } from "./packed-consumer.ts";
+import { packedConsumer } from "../types/packed-consumer.ts";
 
 const consumer = packedConsumer();
 afterAll(() => consumer[Symbol.dispose]());
