@@ -177,20 +177,22 @@ test("a proposal is the smallest policy without deviations", async () => {
 
 const commandRights: Right[] = ["read", "write", "grant_list", "grant_set"];
 
-/** A tool with one command for each right. */
+const commandNames = [...commandRights, "both"];
+
+/** A tool with one command for each right, and one that needs two. */
 const commanded = plain({
   export: undefined,
-  commands: commandRights.map((each) => ({
-    name: each,
-    export: `run_${each}`,
-    rights: [each],
-    fields: [`of_${each}`],
+  commands: commandNames.map((name) => ({
+    name,
+    export: `run_${name}`,
+    rights: commandRights.filter((right) => right === name || (name === "both" && !right.startsWith("grant"))),
+    fields: [`of_${name}`],
   })),
   input: {
     type: "object",
     properties: {
-      command: { enum: commandRights },
-      ...Object.fromEntries(commandRights.map((each) => [`of_${each}`, {}])),
+      command: { enum: commandNames },
+      ...Object.fromEntries(commandNames.map((name) => [`of_${name}`, {}])),
     },
   },
   scopes: ["store:*"],
@@ -239,7 +241,7 @@ test.for<readonly [name: string, tool: ManifestTool, granted: GrantedTools, text
       commanded,
       { Tool: { rights: ["read", "grant_list"], scopes: ["store:*"] } },
       'the tool "Tool" asks for "write", "grant_set", the policy grants it "grant_list", "read": ' +
-        'its commands "write", "grant_set" are not available',
+        'its commands "write", "grant_set", "both" are not available',
       ["read", "grant_list"],
     ],
     [
