@@ -49,7 +49,12 @@ const plain = fc
     maxLength: 4,
   })
   .map((all) => all.join("/"));
+/** The trash in any spelling, and names that only begin so. */
+const trash = fc
+  .tuple(fc.constantFrom("trash", "Trash", "tRASH"), fc.constantFrom("", "/a.md", "x", "/"))
+  .map((parts) => parts.join(""));
 const anyPath = fc.oneof(
+  { weight: 4, arbitrary: trash },
   { weight: 10, arbitrary: path },
   { weight: 10, arbitrary: plain },
   { weight: 1, arbitrary: path.map((each) => each + "a".repeat(256)) },
