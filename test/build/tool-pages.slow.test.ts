@@ -1,5 +1,5 @@
 /** A tool's page: its tables follow the schemas. The build seals the page or reports its fault. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -97,6 +97,25 @@ test.for([
   const [source] = await readFamilies(familyWith(`# Greet\n${text}\n${marks}`, name), { writePages: true });
   if (!source) throw new Error("The family was not found");
   await expect(sealPlugin(linked, makeManifest(source.family, { min: 1, max: 2 }))).rejects.toThrow(message);
+});
+
+test.for([
+  { code: "STORAGE_FULL", message: "its manifest declares the error code STORAGE_FULL, which is one of the table" },
+  { code: "count_full", message: "its manifest does not have the form of ABI version 1 or 2, at errors.0.code" },
+])("a family with the error code $code is not sealed", async ({ code, message }) => {
+  const [source] = await readFamilies(familyWith(`# Greet\n${marks}`, code), { writePages: true });
+  if (!source) throw new Error("The family was not found");
+  const errors = [{ code, of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
+  const manifest = makeManifest({ ...source.family, errors }, { min: 1, max: 2 });
+  await expect(sealPlugin(linked, manifest)).rejects.toThrow(`Cannot seal plugin "greeter": ${message}`);
+});
+
+test("a folder whose name differs from its family's name is refused", async () => {
+  const place = familyWith(`# Greet\n${marks}`, "renamed");
+  renameSync(join(place, "greeter"), join(place, "other"));
+  await expect(readFamilies(place, { writePages: true })).rejects.toThrow(
+    'folder is "other", its family.ts says "greeter"',
+  );
 });
 
 test("tables show types, limits and conditions, without line breaks or bars that would end a cell", () => {

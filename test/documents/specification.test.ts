@@ -11,12 +11,22 @@ import { callLimits, guestLimits, pluginLimits, promptLimits, roleLimits, storeL
 import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
+import { transferLimits } from "../stage/archive.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { blocksIn, codeIn, codeListsIn, numbersIn, sectionOf, sizesIn, tablesIn } from "./markdown-table.ts";
+import {
+  blocksIn,
+  codeIn,
+  codeListsIn,
+  numbersIn,
+  sectionOf,
+  sizesIn,
+  tableBelow,
+  tablesIn,
+} from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
@@ -167,4 +177,15 @@ test("the page names the other limits of the code", () => {
   for (const number of [promptLimits.linesMax, promptLimits.frameLinesMax, roleLimits.toldMax]) {
     expect(numbersOf("Roles")).toContain(number);
   }
+});
+
+test("the limits of an export and an import in host/README.md are those of the code", () => {
+  const { filesMax, exportBytesMax, originsBytesMax, zipBytesMax } = transferLimits;
+  const [bytes, zipped] = [exportBytesMax, zipBytesMax].map((each) => `${each / 1024 ** 2} MiB`);
+  expect(tableBelow(textOf("host/README.md"), "Limits")).toContainEqual([
+    "an export or an import: files, bytes; a zip file that is imported",
+    `${filesMax.toLocaleString("en")}, ${bytes}; ${zipped}`,
+    ...([expect.any(String)] as string[]),
+  ]);
+  expect(exportBytesMax + filesMax * 652 + originsBytesMax).toBeLessThan(zipBytesMax);
 });

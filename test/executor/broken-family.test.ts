@@ -1,123 +1,144 @@
-/** Two shipped plugins, one of which cannot be called: a program still gets the other's memory. */
+/**
+ * A program asks all plugins at once, and one of them cannot be called: it still gets the others' memory. Each request is
+ * one operation for closing and for the log, whatever its arguments.
+ */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { CallContext, LogEntry, Runtime } from "memcell";
-import { expect, test } from "vitest";
+import type { CallContext, Runtime } from "memcell";
+import { afterAll, expect, test } from "vitest";
 
+import { openStage } from "../stage/runtime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 
-const alice = { userId: "alice", callId: "one" };
+const stage = await openStage({ threadsMax: 1 });
+afterAll(() => stage[Symbol.asyncDispose]());
+const { runtime } = stage;
 const entry = { action: "upsert", name: "editor", type: "user", description: "Uses Helix", body: "Helix it is." };
 
-/** Opens both plugins, one with an entry. The folders of some scopes are links. */
-async function withLinks(scopes: readonly string[], work: (runtime: Runtime, log: LogEntry[]) => Promise<void>) {
-  using folder = temporaryFolder();
-  const log: LogEntry[] = [];
-  const onLog = (line: LogEntry): void => void log.push(line);
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1, onLog });
-  mkdirSync(join(folder.path, "elsewhere"));
-  if (!scopes.includes("memory")) await runtime.call("UpdateUserMemory", entry, alice);
-  else await runtime.call("memory_write", { key: "editor", content: "Helix" }, { userId: "alice" });
-  for (const scope of scopes) {
-    const place = join(userFolder(folder.path, "alice"), scope);
-    symlinkSync(join(folder.path, "elsewhere"), place);
-  }
-  await work(runtime, log);
+/** A user with an entry, for whom the folder of one scope is a link. */
+async function userWithLink(scope: "journal" | "memory"): Promise<CallContext> {
+  const ctx = { userId: stage.user(), callId: "one" };
+  if (scope === "journal") await runtime.call("UpdateUserMemory", entry, ctx);
+  else await runtime.call("memory_write", { key: "editor", content: "Helix" }, ctx);
+  mkdirSync(join(stage.folder, "elsewhere"), { recursive: true });
+  symlinkSync(join(stage.folder, "elsewhere"), join(userFolder(stage.dataDir, ctx.userId), scope));
+  return ctx;
 }
 
 test("a folder that is a link leaves its family out of index and entries, and is reported", async () => {
-  await withLinks(["journal"], async (runtime, log) => {
-    const own = await runtime.memoryIndex(alice, { family: "user-memory" });
-    expect(await runtime.memoryIndex(alice)).toBe(`(journal could not be read: STORAGE_UNSAFE)\n${own}`);
-    expect(await runtime.memoryEntries(alice)).toEqual([
-      { family: "user-memory", name: "editor", description: "Uses Helix" },
-    ]);
-    expect(log.filter(({ text }) => text.includes("left out"))).toMatchObject(
-      ["JournalIndex", "JournalEntries"].map((tool) => ({
-        level: "error",
-        tool,
-        userId: "alice",
-        callId: "one",
-        text: expect.stringMatching(/^journal is left out: STORAGE_UNSAFE: Cannot /) as string,
-      })),
-    );
-  });
+  const ctx = await userWithLink("journal");
+  const own = await runtime.memoryIndex(ctx, { family: "user-memory" });
+  expect(await runtime.memoryIndex(ctx)).toBe(`(journal could not be read: STORAGE_UNSAFE)\n${own}`);
+  expect(await runtime.memoryEntries(ctx)).toEqual([
+    { family: "user-memory", name: "editor", description: "Uses Helix" },
+  ]);
+  const text = expect.stringMatching(/^journal is left out: STORAGE_UNSAFE: Cannot /) as string;
+  const told = stage.log.filter((line) => line.userId === ctx.userId && line.text.includes("left out"));
+  expect(told).toEqual(
+    ["JournalIndex", "JournalEntries"].map((tool) => Object.assign({ level: "error", tool, text }, ctx)),
+  );
 });
 
-test("a request for that family alone, or only for failing families, fails", async () => {
+test("a request for that family alone fails, and no other does", async () => {
+  const ctx = await userWithLink("journal");
   const unsafe = { name: "ToolError", code: "STORAGE_UNSAFE" };
-  await withLinks(["journal"], async (runtime) => {
-    await expect(runtime.memoryIndex(alice, { family: "journal" })).rejects.toMatchObject(unsafe);
-    await expect(runtime.memoryEntries(alice, { family: "journal" })).rejects.toMatchObject(unsafe);
-  });
-  await withLinks(["memory"], async (runtime) => {
-    expect(await runtime.memoryIndex(alice)).toMatch(/\(user-memory could not be read: STORAGE_UNSAFE\)\n$/);
-  });
+  await expect(runtime.memoryIndex(ctx, { family: "journal" })).rejects.toMatchObject(unsafe);
+  await expect(runtime.memoryEntries(ctx, { family: "journal" })).rejects.toMatchObject(unsafe);
+  const other = await runtime.memoryIndex(await userWithLink("memory"));
+  expect(other).toMatch(/\(user-memory could not be read: STORAGE_UNSAFE\)\n$/);
 });
 
-test("an invalid request fails as such, and no family is reported", async () => {
-  await withLinks(["journal"], async (runtime) => {
-    const cancelled = { ...alice, signal: AbortSignal.abort() };
-    await expect(runtime.memoryIndex(cancelled)).rejects.toMatchObject({ code: "CANCELLED" });
-    await expect(runtime.memoryEntries({ userId: ".." })).rejects.toMatchObject({ code: "USER_INVALID" });
-    await runtime.close();
-    await expect(runtime.memoryIndex(alice)).rejects.toMatchObject({ code: "CLOSED" });
-  });
-});
-
-const thrower = (): CallContext => ({
+const throwing: CallContext = {
   get userId(): string {
-    throw new Error("/a/host/path");
+    throw new Error("/secret/path");
   },
+};
+
+/** For callers without types. */
+const wrong = (value: unknown): never => value as never;
+const cancelled = (ctx: CallContext): CallContext => ({ ...ctx, signal: AbortSignal.abort() });
+const familyAllowed = '"journal" or "stores" or "user-memory"';
+
+test.for<readonly [name: string, ask: (ctx: CallContext) => Promise<unknown>, code: string]>([
+  ["a cancelled request", (ctx) => runtime.memoryIndex(cancelled(ctx)), "CANCELLED"],
+  ["no user", () => runtime.memoryIndex(wrong(null)), "USER_REQUIRED"],
+  ["a wrong user", () => runtime.memoryEntries({ userId: ".." }), "USER_INVALID"],
+  ["a family that is no text", (ctx) => runtime.memoryIndex(ctx, wrong({ family: {} })), "INPUT_INVALID"],
+  ["a family of a number", (ctx) => runtime.memoryEntries(ctx, wrong({ family: 5 })), "INPUT_INVALID"],
+  ["an unknown family", (ctx) => runtime.memoryIndex(ctx, { family: "none" }), "TOOL_UNKNOWN"],
+  ["no entry", (ctx) => runtime.readEntry(wrong(null), ctx), "INPUT_INVALID"],
+  ["a context that throws, for an index", () => runtime.memoryIndex(throwing), "INTERNAL"],
+  ["for a list", () => runtime.memoryEntries(throwing), "INTERNAL"],
+  ["for one family", () => runtime.memoryIndex(throwing, { family: "journal" }), "INTERNAL"],
+  ["for an entry", () => runtime.readEntry({ family: "user-memory", name: "editor" }, throwing), "INTERNAL"],
+  ["an entry without family", (ctx) => runtime.readEntry({ name: "editor" }, ctx), "INPUT_INVALID"],
+])("%s fails as such, reports no family, and repeats nothing of it", async ([, ask, code]) => {
+  const ctx = await userWithLink("journal");
+  const failure: unknown = await ask(ctx).catch((error: unknown) => error);
+  expect(failure).toMatchObject({ name: "ToolError", code });
+  expect(String(failure)).not.toContain("secret");
+  expect(stage.log.filter(({ userId }) => userId === ctx.userId)).toEqual([]);
+  const calls = stage.records(ctx.userId).flatMap((record) => (record.kind === "call" ? [record] : []));
+  const [last] = calls.slice(1);
+  if (["TOOL_UNKNOWN", "INPUT_INVALID"].includes(code)) expect(last).toMatchObject({ tool: null, code });
 });
 
-test.for<readonly [name: string, ask: (runtime: Runtime) => Promise<unknown>]>([
-  ["memoryIndex", (runtime) => runtime.memoryIndex(thrower())],
-  ["memoryEntries", (runtime) => runtime.memoryEntries(thrower())],
-  ["memoryIndex of one family", (runtime) => runtime.memoryIndex(thrower(), { family: "journal" })],
-  ["readEntry", (runtime) => runtime.readEntry({ family: "user-memory", name: "editor" }, thrower())],
-])("%s: a context that throws when it is read is INTERNAL", async ([, ask]) => {
-  await withLinks([], async (runtime) => {
-    const failure = { name: "ToolError", code: "INTERNAL", message: "Cannot call a tool: the runtime failed" };
-    await expect(ask(runtime)).rejects.toMatchObject(failure);
+test("readEntry() says which families can read, and needs none if there is one", async () => {
+  const ctx = { userId: stage.user() };
+  await expect(runtime.readEntry({ name: "editor" }, ctx)).rejects.toMatchObject({
+    message: `Cannot read the entry: family is missing, allowed: ${familyAllowed}`,
+    issues: [{ field: "family", value: "missing", allowed: familyAllowed }],
   });
+  await using alone = await openStage({ plugins: ["user-memory"], threadsMax: 1 });
+  await alone.runtime.call("UpdateUserMemory", entry, ctx);
+  expect(await alone.runtime.readEntry({ name: "editor" }, ctx)).toMatchObject({ body: "Helix it is." });
 });
 
 test("all calls of a request are for the same user, even if the context changes meanwhile", async () => {
-  await withLinks([], async (runtime) => {
-    let reads = 0;
-    const ctx: CallContext = {
-      get userId(): string {
-        return reads++ === 0 ? "bob" : "alice";
-      },
-    };
-    expect(await runtime.memoryIndex(ctx)).toBe("");
-    expect(reads).toBe(1);
-  });
+  const { userId } = await userWithLink("memory");
+  let reads = 0;
+  const ctx: CallContext = {
+    get userId(): string {
+      return reads++ === 0 ? "nobody" : userId;
+    },
+  };
+  expect(await runtime.memoryIndex(ctx)).toBe("");
+  expect(reads).toBe(1);
 });
 
-test("readEntry() requires a family if several can read", async () => {
-  await withLinks([], async (runtime) => {
-    await expect(runtime.readEntry({ name: "editor" }, alice)).rejects.toMatchObject({
-      code: "INPUT_INVALID",
-      message: 'Cannot read the entry: family is missing, allowed: "journal" or "stores" or "user-memory"',
-      issues: [{ field: "family", value: "missing", allowed: '"journal" or "stores" or "user-memory"' }],
-    });
+test("families() always returns the same frozen list", () => {
+  const families = runtime.families();
+  expect(runtime.families()).toBe(families);
+  expect(runtime.hasMemory).toBe(true);
+  expect(families.map(({ name }) => name)).toEqual(["journal", "run-history", "stores", "user-memory"]);
+  expect([families, families[0], families[0]?.indexScopes, families[0]?.entryScopes].every(Object.isFrozen)).toBe(true);
+  expect(families.at(-1)).toEqual({
+    name: "user-memory",
+    hasIndex: true,
+    hasEntries: true,
+    canRead: true,
+    indexScopes: ["memory"],
+    entryScopes: ["memory"],
+    readTool: "ReadUserMemory",
+    entryFile: "{name}.md",
   });
+  // Other files than its entries are read, so none identifies an entry.
+  expect(families[0]).not.toHaveProperty("entryFile");
+});
+
+test.for<readonly [name: string, ask: (runtime: Runtime, ctx: CallContext) => Promise<unknown>]>([
+  ["memoryIndex", (each, ctx) => each.memoryIndex(ctx)],
+  ["memoryEntries", (each, ctx) => each.memoryEntries(ctx)],
+])("%s requested before close() is answered, and refused afterwards", async ([, ask]) => {
   using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: folder.path, plugins: ["user-memory"], threadsMax: 1 });
-  await runtime.call("UpdateUserMemory", entry, alice);
-  expect(await runtime.readEntry({ name: "editor" }, alice)).toMatchObject({ body: "Helix it is." });
-});
-
-test("families() always returns the same list", async () => {
-  await withLinks([], async (runtime) => {
-    expect(runtime.families()).toBe(runtime.families());
-    expect(runtime.hasMemory).toBe(true);
-    expect(runtime.families().map(({ name }) => name)).toEqual(["journal", "run-history", "stores", "user-memory"]);
-  });
+  const closing = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
+  const answer = ask(closing, { userId: "alice" });
+  const closed = closing.close();
+  await expect(answer).resolves.toBeDefined();
+  await closed;
+  await expect(ask(closing, { userId: "alice" })).rejects.toMatchObject({ name: "ToolError", code: "CLOSED" });
 });

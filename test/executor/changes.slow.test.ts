@@ -2,47 +2,46 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import type { LogEntry, MemoryChange } from "memcell";
-import { expect, test } from "vitest";
+import { createRuntime, memoryStore } from "memcell";
+import type { MemoryChange, Runtime } from "memcell";
+import { afterAll, expect, test } from "vitest";
 
-import { ask, openAuditedStage, upsert, write } from "../audit/audited-stage.ts";
-import type { AuditedStage, StageOptions } from "../audit/audited-stage.ts";
+import { openStage } from "../stage/runtime.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 
-interface ListeningStage extends AsyncDisposable {
-  readonly stage: AuditedStage;
-  readonly changes: MemoryChange[];
-}
+const plugins = [shippedPlugin("user-memory"), testPlugin("puppet")];
+const clock = (): number => Date.UTC(2026, 0, 2, 3, 4, 5);
+const stage = await openStage({ plugins, policy: policyFor(plugins), clock });
+afterAll(() => stage[Symbol.asyncDispose]());
+const { runtime } = stage;
 
-/** A stage and all notifications of one listener. */
-async function openListeningStage(options: StageOptions = {}): Promise<ListeningStage> {
-  const stage = await openAuditedStage(options);
-  const changes: MemoryChange[] = [];
-  stage.runtime.onChange((change) => changes.push(change));
-  return { stage, changes, [Symbol.asyncDispose]: () => stage[Symbol.asyncDispose]() };
-}
-
+const upsert = (name: string) => ({ action: "upsert", name, type: "user", description: "d", body: "b" });
+const ask = (of: string, request: object) => ({ of, ask: JSON.stringify(request) });
+const write = (path: string, content: string) => ask("store_write", { scope: "memory", path, content });
 const memory = (...paths: string[]) => paths.map((path) => ({ scope: "memory", path }));
-const alice = { userId: "alice" };
 
-// Asynchronous listeners, which the types accept.
-const rejecting = (): Promise<void> => Promise.reject(new Error("later"));
-const never = (): Promise<void> => new Promise(() => {});
-const withoutType = (listener: () => unknown): (() => void) => listener;
+/** A user of one test, and what a listener was told of this user. */
+function listenedUser(): { userId: string; changes: MemoryChange[] } {
+  const [userId, changes] = [stage.user(), [] as MemoryChange[]];
+  runtime.onChange((change) => void (change.userId === userId && changes.push(change)));
+  return { userId, changes };
+}
 
-test.for([{ isUnlogged: false }, { isUnlogged: true }])(
-  "reports a committed call with each file: %o",
-  async (options) => {
-    await using told = await openListeningStage(options);
-    const { runtime } = told.stage;
-    await runtime.call("UpdateUserMemory", upsert("a"), alice);
-    await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, alice);
-    expect(told.changes).toEqual([
-      { userId: "alice", files: memory("a.md", "MEMORY.md") },
-      { userId: "alice", files: memory("a.md", "trash/a.20231114T221320000Z.md", "MEMORY.md") },
+test("reports a committed call with each file, also without an audit log", async () => {
+  const { userId, changes } = listenedUser();
+  await using unlogged = await createRuntime({ store: memoryStore(), plugins: ["user-memory"], clock });
+  unlogged.onChange((change) => changes.push(change));
+  for (const each of [runtime, unlogged]) {
+    await each.call("UpdateUserMemory", upsert("a"), { userId });
+    await each.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId });
+    expect(changes.splice(0)).toEqual([
+      { userId, files: memory("a.md", "MEMORY.md") },
+      { userId, files: memory("a.md", "trash/a.20260102T030405000Z.md", "MEMORY.md") },
     ]);
-  },
-);
+  }
+});
 
 test.for([
   { name: "reads", tool: "ReadUserMemory", input: { name: "a" } },
@@ -53,191 +52,164 @@ test.for([
   { name: "writes nothing", tool: "Puppet", input: [] },
   { name: "is cancelled", tool: "Puppet", input: [write("a.md", "x")], signal: AbortSignal.abort() },
 ])("does not report a call that $name", async ({ tool, input, signal }) => {
-  await using told = await openListeningStage();
-  await told.stage.runtime.call(tool, input, { userId: "alice", signal });
-  expect(told.stage.filesOf("alice")).toEqual({});
-  expect(told.changes).toEqual([]);
+  const { userId, changes } = listenedUser();
+  await runtime.call(tool, input, { userId, signal });
+  expect(stage.files(userId)).toEqual({});
+  expect(changes).toEqual([]);
 });
+
+/** A runtime in memory with a log of its own. */
+const ownRuntime = (onLog: (text: string) => unknown): Promise<Runtime> =>
+  createRuntime({ store: memoryStore(), plugins, policy: policyFor(plugins), onLog: ({ text }) => void onLog(text) });
 
 test("does not report a call that is cancelled while its guest runs", async () => {
   const controller = new AbortController();
-  await using told = await openListeningStage({ onLog: () => controller.abort() });
+  const changes: MemoryChange[] = [];
+  await using own = await ownRuntime(() => controller.abort());
+  own.onChange((change) => changes.push(change));
   const steps = [write("a.md", "x"), { log: "staged", times: 1 }];
-  const result = await told.stage.runtime.call("Puppet", steps, { userId: "alice", signal: controller.signal });
+  const result = await own.call("Puppet", steps, { userId: "alice", signal: controller.signal });
   expect(result).toMatchObject({ error: { code: "CANCELLED" } });
-  expect(told.changes).toEqual([]);
+  expect(changes).toEqual([]);
 });
 
 test("at the notification the file exists and is recorded, and the result is not out yet", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime, dataDir } = stage;
-  let isResolved = false;
+  const user = stage.user();
   const seen: unknown[] = [];
-  runtime.onChange(({ userId, files }) => {
-    const there = files.map(({ scope, path }) => existsSync(join(userFolder(dataDir, userId), scope, path)));
-    seen.push({ there, isResolved, kinds: stage.records().map(({ kind }) => kind) });
+  let isResolved = false;
+  const stop = runtime.onChange(({ userId, files }) => {
+    const there = files.map(({ scope, path }) => existsSync(join(userFolder(stage.dataDir, userId), scope, path)));
+    seen.push({ there, isResolved, kinds: stage.records(user).map(({ kind }) => kind) });
   });
-  await runtime.call("UpdateUserMemory", upsert("a"), alice);
+  await runtime.call("UpdateUserMemory", upsert("a"), { userId: user });
   isResolved = true;
-  expect(seen).toEqual([{ there: [true, true], isResolved: false, kinds: ["opened", "staged"] }]);
+  stop();
+  expect(seen).toEqual([{ there: [true, true], isResolved: false, kinds: ["staged"] }]);
 });
 
 test("reports one user's changes in order, and several users' to each listener once", async () => {
-  await using told = await openListeningStage();
-  const { runtime } = told.stage;
-  const users = ["alice", "bob", "carol"];
+  const users = [listenedUser(), listenedUser(), listenedUser()];
+  const names = ["1.md", "2.md", "3.md", "4.md"];
   await Promise.all(
-    users.flatMap((userId) =>
-      [1, 2, 3, 4].map((at) => runtime.call("Puppet", [write(`${userId}-${at}.md`, "x")], { userId })),
-    ),
+    users.flatMap(({ userId }) => names.map((name) => runtime.call("Puppet", [write(name, "x")], { userId }))),
   );
-  for (const userId of users) {
-    const paths = told.changes.filter((change) => change.userId === userId).flatMap(({ files }) => files);
-    expect(paths).toEqual(memory(...[1, 2, 3, 4].map((at) => `${userId}-${at}.md`)));
-  }
-  expect(told.changes).toHaveLength(12);
+  for (const { userId, changes } of users)
+    expect(changes).toEqual(names.map((name) => ({ userId, files: memory(name) })));
 });
 
-test("reports repairs, restores and purges, but not inspections", async () => {
-  await using told = await openListeningStage();
-  const { runtime } = told.stage;
+test("reports repairs, restores, purges and imports, but no inspection, plan or export", async () => {
+  const [alice, bob] = [listenedUser(), listenedUser()];
   const { upkeep } = runtime;
-  await runtime.call("UpdateUserMemory", upsert("a"), alice);
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, alice);
-  const [file] = await upkeep.listTrash(alice);
-  const trashed = `trash/${file?.name}`;
-  const told1 = told.changes.splice(0);
-  expect(told1).toHaveLength(2);
-  await upkeep.inspect(alice);
-  await upkeep.mend(alice);
-  expect(told.changes).toEqual([]);
-  await upkeep.restore(alice, "a");
-  expect(told.changes.splice(0)).toEqual([{ userId: "alice", files: memory("a.md", "MEMORY.md", trashed) }]);
-  await runtime.call("Puppet", [ask("store_trash", { scope: "memory", path: "MEMORY.md" })], alice);
-  told.changes.splice(0);
-  expect(await upkeep.mend(alice)).not.toEqual([]);
-  expect(told.changes.splice(0)).toEqual([{ userId: "alice", files: memory("MEMORY.md") }]);
-  const purged = await upkeep.purge(alice, { beforeEpochMs: 9e15 });
-  expect(told.changes).toEqual([{ userId: "alice", files: memory(...purged.map(({ name }) => `trash/${name}`)) }]);
+  await runtime.call("UpdateUserMemory", upsert("a"), { userId: alice.userId });
+  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId: alice.userId });
+  const [file] = await upkeep.listTrash({ userId: alice.userId });
+  const told = (): unknown => alice.changes.splice(0).map(({ files }) => files);
+  told();
+  await upkeep.inspect({ userId: alice.userId });
+  await upkeep.mend({ userId: alice.userId });
+  expect(told()).toEqual([]);
+  await upkeep.restore({ userId: alice.userId }, "a");
+  expect(told()).toEqual([memory("a.md", "MEMORY.md", `trash/${file?.name}`)]);
+  await runtime.call("Puppet", [ask("store_trash", { scope: "memory", path: "MEMORY.md" })], { userId: alice.userId });
+  told();
+  expect(await upkeep.mend({ userId: alice.userId })).not.toEqual([]);
+  expect(told()).toEqual([memory("MEMORY.md")]);
+  const purged = await upkeep.purge({ userId: alice.userId }, { beforeEpochMs: 9e15 });
+  expect(told()).toEqual([memory(...purged.map(({ name }) => `trash/${name}`))]);
+  const { files } = await upkeep.export({ userId: alice.userId });
+  await upkeep.planImport({ userId: bob.userId }, files);
+  expect([told(), bob.changes]).toEqual([[], []]);
+  await upkeep.import({ userId: bob.userId, labels: { movement: "3" } }, files);
+  expect(bob.changes).toEqual([{ userId: bob.userId, files: memory("MEMORY.md", "a.md") }]);
+  expect(stage.records(bob.userId).filter(({ kind }) => kind === "staged")).toMatchObject([
+    { labels: { movement: "3" } },
+  ]);
 });
 
-test("reports an import as its one change set; a plan or an export is not reported", async () => {
-  await using told = await openListeningStage();
-  const { runtime } = told.stage;
-  await runtime.call("UpdateUserMemory", upsert("a"), alice);
-  const { files } = await runtime.upkeep.export(alice);
-  await runtime.upkeep.planImport({ userId: "bob" }, files);
-  expect(told.changes.splice(0)).toHaveLength(1);
-  await runtime.upkeep.import({ userId: "bob", labels: { movement: "3" } }, files);
-  expect(told.changes).toEqual([{ userId: "bob", files: memory("MEMORY.md", "a.md") }]);
-  expect(told.stage.recordsOf("staged").at(-1)).toMatchObject({ userId: "bob", labels: { movement: "3" } });
-});
+// Asynchronous listeners, which the types accept.
+const rejecting = (): Promise<void> => Promise.reject(new Error("later"));
+const never = (): Promise<void> => new Promise(() => {});
+const withoutType = (listener: () => unknown): (() => void) => listener;
+const throwing = (): never => {
+  throw new Error("at once");
+};
 
-test("a listener that throws or rejects disturbs nobody, and is reported to the operator", async () => {
-  const log: LogEntry[] = [];
-  await using stage = await openAuditedStage({ onLog: (entry) => log.push(entry) });
-  const { runtime } = stage;
-  runtime.onChange(() => {
-    throw new Error("at once");
-  });
-  runtime.onChange(withoutType(rejecting));
-  runtime.onChange(() => {
+test("a listener that throws, rejects or never ends disturbs nobody, and is reported to the operator", async () => {
+  const log: string[] = [];
+  await using own = await ownRuntime((text) => log.push(text));
+  own.onChange(throwing);
+  own.onChange(withoutType(rejecting));
+  own.onChange(withoutType(never));
+  own.onChange(() => {
     // oxlint-disable-next-line no-throw-literal -- programs do
     throw undefined;
   });
   let isTold = false;
-  runtime.onChange(() => (isTold = true));
-  const result = await runtime.call("UpdateUserMemory", upsert("a"), { userId: "alice", callId: "c1" });
-  expect(result).toMatchObject({ ok: true });
+  own.onChange(() => (isTold = true));
+  expect(await own.call("UpdateUserMemory", upsert("a"), { userId: "alice" })).toMatchObject({ ok: true });
   expect(isTold).toBe(true);
-  const reasons = log.map(({ text }) => /at once|later|undefined/.exec(text)?.[0]);
+  const reasons = log.map((text) => /at once|later|undefined/.exec(text)?.[0]);
   expect(new Set(reasons)).toEqual(new Set(["at once", "later", "undefined"]));
   expect(reasons).toHaveLength(3);
-  for (const { tool, userId, callId } of log) {
-    expect({ tool, userId, callId }).toEqual({ tool: "UpdateUserMemory", userId: "alice", callId: "c1" });
-  }
 });
 
-test("an operator's log that throws as well disturbs nobody", async () => {
-  await using stage = await openAuditedStage({
-    onLog: () => {
-      throw new Error("full");
-    },
-  });
-  stage.runtime.onChange(() => {
-    throw new Error("at once");
-  });
-  expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
-});
-
-test("nor does one that rejects", async () => {
-  await using stage = await openAuditedStage({ onLog: rejecting });
-  stage.runtime.onChange(() => {
-    throw new Error("at once");
-  });
-  expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
-});
-
-test("does not wait for a listener that never ends", async () => {
-  await using stage = await openAuditedStage();
-  stage.runtime.onChange(withoutType(never));
-  expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), alice)).toMatchObject({ ok: true });
+test.for([throwing, rejecting])("an operator's log that fails as well disturbs nobody: %s", async (onLog) => {
+  const options = { store: memoryStore(), plugins, policy: policyFor(plugins), onLog: withoutType(onLog) };
+  await using own = await createRuntime(options);
+  own.onChange(throwing);
+  expect(await own.call("UpdateUserMemory", upsert("a"), { userId: "alice" })).toMatchObject({ ok: true });
 });
 
 test("a listener cannot alter what the next one gets, or what is recorded", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime } = stage;
   const attempts: boolean[] = [];
-  runtime.onChange((change) => {
+  const stop = runtime.onChange((change) => {
     const [file] = change.files;
     attempts.push(Reflect.set(change, "userId", "bob"), Reflect.set(change.files, "length", 0));
     attempts.push(Reflect.set(file ?? {}, "path", "other.md"), Reflect.set(change.files, 0, "other"));
   });
-  const told: MemoryChange[] = [];
-  runtime.onChange((change) => told.push(change));
-  await runtime.call("UpdateUserMemory", upsert("a"), alice);
+  const { userId, changes } = listenedUser();
+  await runtime.call("UpdateUserMemory", upsert("a"), { userId });
+  stop();
   expect(attempts).toEqual([false, false, false, false]);
-  expect(told).toEqual([{ userId: "alice", files: memory("a.md", "MEMORY.md") }]);
-  expect(stage.recordsOf("call")).toMatchObject([{ writes: [{ path: "a.md" }, { path: "MEMORY.md" }] }]);
+  expect(changes).toEqual([{ userId, files: memory("a.md", "MEMORY.md") }]);
+  expect(stage.records(userId).at(-1)).toMatchObject({ writes: [{ path: "a.md" }, { path: "MEMORY.md" }] });
 });
 
 test("a removed listener gets nothing more, even during a notification; a new one starts with the next", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime } = stage;
+  await using own = await ownRuntime(() => {});
   const told: string[] = [];
-  const stopFirst = runtime.onChange(() => {
+  const stopFirst = own.onChange(() => {
     told.push("first");
     stopFirst();
     stopThird();
-    runtime.onChange(() => told.push("late"));
+    own.onChange(() => told.push("late"));
   });
-  runtime.onChange(() => told.push("second"));
-  const stopThird = runtime.onChange(() => told.push("third"));
-  await runtime.call("Puppet", [write("a.md", "x")], alice);
-  expect(told).toEqual(["first", "second"]);
+  own.onChange(() => told.push("second"));
+  const stopThird = own.onChange(() => told.push("third"));
+  await own.call("Puppet", [write("a.md", "x")], { userId: "alice" });
+  expect(told.splice(0)).toEqual(["first", "second"]);
   stopFirst();
-  await runtime.call("Puppet", [write("a.md", "y")], alice);
-  expect(told.slice(2)).toEqual(["second", "late"]);
+  await own.call("Puppet", [write("a.md", "y")], { userId: "alice" });
+  expect(told).toEqual(["second", "late"]);
 });
 
 test("a function registered twice is called twice, and each registration ends alone", async () => {
-  await using stage = await openAuditedStage();
+  await using own = await ownRuntime(() => {});
   let times = 0;
   const listener = (): void => void times++;
-  const [stop] = [stage.runtime.onChange(listener), stage.runtime.onChange(listener)];
+  const [stop] = [own.onChange(listener), own.onChange(listener)];
   stop();
   stop();
-  await stage.runtime.call("Puppet", [write("a.md", "x")], alice);
+  await own.call("Puppet", [write("a.md", "x")], { userId: "alice" });
   expect(times).toBe(1);
-  expect(() => stage.runtime.onChange(7 as never)).toThrow(TypeError);
+  expect(() => own.onChange(7 as never)).toThrow(TypeError);
 });
 
 test("a listener can call the runtime", async () => {
-  await using stage = await openAuditedStage();
-  const { runtime } = stage;
+  await using own = await ownRuntime(() => {});
   const found = new Promise((resolve) => {
-    runtime.onChange(({ userId }) => void runtime.memoryIndex({ userId }).then(resolve));
+    own.onChange(({ userId }) => void own.memoryIndex({ userId }).then(resolve));
   });
-  await runtime.call("UpdateUserMemory", upsert("a"), alice);
+  await own.call("UpdateUserMemory", upsert("a"), { userId: "alice" });
   expect(await found).toContain("a");
 });

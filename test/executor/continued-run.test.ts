@@ -9,7 +9,7 @@ import { RunHistory } from "memcell/run-history";
 import type { Event } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { readRecords } from "../audit/audited-stage.ts";
+import { readRecords } from "../stage/runtime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import type { Model, ModelTurn } from "./messages.ts";
 import { playMovement } from "./movement.ts";

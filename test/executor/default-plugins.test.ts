@@ -6,7 +6,6 @@ import type { Runtime, RuntimeOptions } from "memcell";
 import { newEvent, plannerNoteData, RunHistory } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { originInstruction } from "../../host/runtime/origin-instruction.ts";
 import type { Manifest } from "../../shared/manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
@@ -26,10 +25,20 @@ async function withRuntime(
   await work(runtime);
 }
 
+/** What the host says itself, behind what the plugins say. */
+const ownWords = (text: string): string => {
+  const said = manifests.get("user-memory")?.instructions ?? "";
+  return text.startsWith(`${said}\n`) ? text.slice(said.length + 1) : expect.fail(text);
+};
+
 const namesIn = (runtime: Runtime): string[] => runtime.tools().map(({ name }) => name);
 
-test("without plugins, exactly user-memory is loaded", async () => {
+let originInstruction = "";
+
+test("without plugins, exactly user-memory is loaded, and the host says what an origin is", async () => {
   await withRuntime({}, (runtime) => {
+    originInstruction = ownWords(runtime.instructions());
+    expect(originInstruction).toMatch(/^[^\n]*\bOrigin\b[^\n]*$/);
     expect(namesIn(runtime)).toEqual(modelTools(manifests.get("user-memory") as Manifest));
     expect(namesIn(runtime)).toContain("UpdateUserMemory");
     expect(runtime.families().map(({ name }) => name)).toEqual(["user-memory"]);

@@ -8,11 +8,10 @@ import type { CallContext, Runtime } from "memcell";
 
 import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
 import { ofModel, ofTool, ofUser } from "./origins.ts";
-import { definitionOfPages, pagesTool } from "./pages-tool.ts";
+import { definitionOfPages, definitionOfWebPage, pagesTool, urlIn, webPageTool } from "./own-tools.ts";
+import type { ReadWebPage } from "./own-tools.ts";
 import type { PlayedTurn } from "./played-movements.ts";
 import { RunRecord } from "./run-record.ts";
-import { definitionOfWebPage, urlIn, webPageTool } from "./web-page-tool.ts";
-import type { ReadWebPage } from "./web-page-tool.ts";
 
 export interface Stage {
   readonly runtime: Runtime;

@@ -2,7 +2,7 @@
 import type { CallContext, OriginClass } from "memcell";
 
 import type { Message, Movement, ToolUse } from "./messages.ts";
-import { urlIn, webPageTool } from "./web-page-tool.ts";
+import { urlIn, webPageTool } from "./own-tools.ts";
 
 /** The user's own message. It begins a turn, which ends with the model's last words. */
 export const ofUser = (ctx: CallContext, { name, run }: Movement): CallContext => ({

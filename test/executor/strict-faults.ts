@@ -9,6 +9,8 @@ interface StrictRules {
 const structure = ["type", "enum", "anyOf", "description", "properties", "required", "additionalProperties", "items"];
 const textFormats = ["date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"];
 
+const bounds = "maximum exclusiveMaximum minimum exclusiveMinimum minItems maxItems".split(" ");
+
 export const strictRules = {
   /**
    * OpenAI, "Structured model outputs", "Supported schemas": of strings `pattern` and `format`; of numbers `multipleOf`,
@@ -16,18 +18,7 @@ export const strictRules = {
    * required, `additionalProperties` must be false, the root must be an object and not `anyOf`, at most 10 levels.
    */
   openai: {
-    keywords: [
-      ...structure,
-      "pattern",
-      "format",
-      "multipleOf",
-      "maximum",
-      "exclusiveMaximum",
-      "minimum",
-      "exclusiveMinimum",
-      "minItems",
-      "maxItems",
-    ],
+    keywords: [...structure, "pattern", "format", "multipleOf", ...bounds],
     textFormats,
     isAllRequired: true,
   },

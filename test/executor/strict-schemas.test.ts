@@ -1,28 +1,21 @@
 /** The schemas for strict modes: APIs take each of them, and tools take what a model sends by them. */
 import { transformJSONSchema } from "@anthropic-ai/sdk/lib/transform-json-schema";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { createRuntime } from "memcell";
-import type { ObjectSchema, Runtime } from "memcell";
+import type { ObjectSchema } from "memcell";
 import { toStrictJsonSchema } from "openai/lib/transform";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
+import { openStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { offeredIn } from "./offered-tools.ts";
 import { strictFaults } from "./strict-faults.ts";
 
-const folder = temporaryFolder();
-let runtime: Runtime;
-beforeAll(async () => {
-  const plugins = [...shippedNames().map(shippedPlugin), testPlugin("sample")];
-  const memory = { sharingByModels: true };
-  runtime = await createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins), threadsMax: 1, memory });
-});
-afterAll(async () => {
-  await runtime.close();
-  folder[Symbol.dispose]();
-});
+const plugins = [...shippedNames().map(shippedPlugin), testPlugin("sample")];
+const memory = { sharingByModels: true };
+const stage = await openStage({ plugins, policy: policyFor(plugins), threadsMax: 1, memory });
+afterAll(() => stage[Symbol.asyncDispose]());
+const { runtime } = stage;
 
 const dialects = [
   { format: "anthropic-strict", api: "anthropic" },

@@ -1,23 +1,17 @@
 /** The tools in the form of function-calling APIs, and whether their schemas accept the same inputs as the tools. */
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { createRuntime } from "memcell";
+import { createRuntime, memoryStore } from "memcell";
 import type { Runtime } from "memcell";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
+import { openStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames, testPlugin } from "../support/test-plugin.ts";
+import { testPlugin } from "../support/test-plugin.ts";
 import { formats, offeredIn } from "./offered-tools.ts";
 
-const folder = temporaryFolder();
-let runtime: Runtime;
-beforeAll(async () => {
-  runtime = await createRuntime({ dataDir: folder.path, plugins: shippedNames(), threadsMax: 1 });
-});
-afterAll(async () => {
-  await runtime.close();
-  folder[Symbol.dispose]();
-});
+const stage = await openStage({ threadsMax: 1 });
+afterAll(() => stage[Symbol.asyncDispose]());
+const { runtime } = stage;
 
 test.for(formats)("%s has each tool once, with its purpose and one object as its input", (format) => {
   const tools = runtime.tools();
@@ -59,18 +53,15 @@ test("the formats of an API differ in the schema alone", () => {
   expect(responses).toEqual({ type: "function", name, description, parameters, strict: false });
 });
 
-test.for(formats)(
-  "%s has a tool that takes anything as an object of any fields, which is not strict",
-  async (format) => {
-    const plugins = [testPlugin("puppet")];
-    const options = { dataDir: folder.path, plugins, policy: policyFor(plugins), threadsMax: 1 };
-    await using puppets = await createRuntime(options);
-    for (const { schema, strict } of offeredIn(format, puppets)) {
-      expect(schema).toEqual({ type: "object", properties: {} });
-      expect(strict ?? false).toBe(false);
-    }
-  },
-);
+test("a tool that takes anything takes an object of any fields, and is not strict", async () => {
+  const plugins = [testPlugin("puppet")];
+  const options = { store: memoryStore(), plugins, policy: policyFor(plugins), threadsMax: 1 };
+  await using puppets = await createRuntime(options);
+  for (const { schema, strict } of formats.flatMap((format) => offeredIn(format, puppets))) {
+    expect(schema).toEqual({ type: "object", properties: {} });
+    expect(strict ?? false).toBe(false);
+  }
+});
 
 test.for<readonly [what: string, options: unknown, message: string]>([
   ["an unknown format", { format: "gemini" }, 'format is "gemini", allowed: "anthropic", '],
@@ -85,105 +76,67 @@ test.for<readonly [what: string, options: unknown, message: string]>([
   expect(list).toThrow(`Cannot list the tools: ${message}`);
 });
 
-test.for(formats)("what a model is not offered is in no schema of the format %s", async (format) => {
-  await using sharing = await createRuntime({
-    dataDir: folder.path,
-    plugins: ["stores"],
-    threadsMax: 1,
-    memory: { sharingByModels: true },
-  });
-  const fieldsIn = (offering: Runtime): string[] =>
-    offeredIn(format, offering)
-      .filter(({ name }) => name === "memory")
-      .flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
-  expect(fieldsIn(sharing)).toEqual(expect.arrayContaining(["agent", "level"]));
-  expect(fieldsIn(runtime)).not.toEqual(expect.arrayContaining(["agent"]));
-  expect(fieldsIn(runtime)).not.toEqual(expect.arrayContaining(["level"]));
-  expect(JSON.stringify(runtime.tools({ format }))).not.toContain('"share"');
+test("what a model is not offered is in no schema", async () => {
+  const options = { store: memoryStore(), plugins: ["stores"], threadsMax: 1, memory: { sharingByModels: true } };
+  await using sharing = await createRuntime(options);
+  for (const format of formats) {
+    const fieldsIn = (offering: Runtime): string[] => {
+      const memory = offeredIn(format, offering).find(({ name }) => name === "memory");
+      return Object.keys(memory?.schema.properties ?? {}).filter((name) => name === "agent" || name === "level");
+    };
+    expect([fieldsIn(sharing).toSorted(), fieldsIn(runtime)]).toEqual([["agent", "level"], []]);
+    expect(JSON.stringify(runtime.tools({ format }))).not.toContain('"share"');
+  }
 });
 
 const update = "UpdateUserMemory";
 const read = "ReadUserMemory";
 const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
 
-interface Row {
-  readonly what: string;
-  readonly tool: string;
-  readonly input: unknown;
-  readonly isValid: boolean;
-}
+const without = (field: string): object => Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field));
 
-const judgedAlike: readonly Row[] = [
-  { what: "an entry", tool: update, input: entry, isValid: true },
-  { what: "an entry with the longest name", tool: update, input: { ...entry, name: "n".repeat(100) }, isValid: true },
-  { what: "a name that is too long", tool: update, input: { ...entry, name: "n".repeat(101) }, isValid: false },
-  { what: "an empty name", tool: update, input: { ...entry, name: "" }, isValid: false },
-  { what: "a path as a name", tool: update, input: { ...entry, name: "../a" }, isValid: false },
-  { what: "a name with a line end", tool: update, input: { ...entry, name: "a\n" }, isValid: false },
-  { what: "a name that is a number", tool: update, input: { ...entry, name: 1 }, isValid: false },
-  { what: "no action", tool: update, input: { name: "a" }, isValid: false },
-  { what: "an unknown action", tool: update, input: { ...entry, action: "append" }, isValid: false },
-  { what: "an unknown type", tool: update, input: { ...entry, type: "secret" }, isValid: false },
-  { what: "an empty description", tool: update, input: { ...entry, description: "" }, isValid: false },
-  {
-    what: "300 characters beyond 16 bits",
-    tool: update,
-    input: { ...entry, description: "😀".repeat(300) },
-    isValid: true,
-  },
-  { what: "301 characters", tool: update, input: { ...entry, description: "d".repeat(301) }, isValid: false },
-  { what: "an empty body", tool: update, input: { ...entry, body: "" }, isValid: true },
-  { what: "the longest body", tool: update, input: { ...entry, body: "b".repeat(65_536) }, isValid: true },
-  { what: "a body that is too long", tool: update, input: { ...entry, body: "b".repeat(65_537) }, isValid: false },
-  { what: "an unknown field", tool: update, input: { ...entry, userId: "bob" }, isValid: false },
-  { what: "a deletion", tool: update, input: { action: "delete", name: "a" }, isValid: true },
-  { what: "a deletion with the rest", tool: update, input: { ...entry, action: "delete" }, isValid: true },
-  { what: "a list", tool: update, input: [entry], isValid: false },
-  { what: "a text", tool: update, input: "upsert", isValid: false },
-  { what: "null", tool: update, input: null, isValid: false },
-  { what: "a name", tool: read, input: { name: "a" }, isValid: true },
-  { what: "no name", tool: read, input: {}, isValid: false },
-  { what: "a name with its extension", tool: read, input: { name: "a.md" }, isValid: false },
-  { what: "more than a name", tool: read, input: { name: "a", scope: "memory" }, isValid: false },
+const judged: readonly (readonly [what: string, tool: string, input: unknown, isValid: boolean])[] = [
+  ["an entry", update, entry, true],
+  ["an entry with the longest name", update, { ...entry, name: "n".repeat(100) }, true],
+  ["a name that is too long", update, { ...entry, name: "n".repeat(101) }, false],
+  ["an empty name", update, { ...entry, name: "" }, false],
+  ["a path as a name", update, { ...entry, name: "../a" }, false],
+  ["a name with a line end", update, { ...entry, name: "a\n" }, false],
+  ["a name that is a number", update, { ...entry, name: 1 }, false],
+  ["no action", update, { name: "a" }, false],
+  ["an unknown action", update, { ...entry, action: "append" }, false],
+  ["an unknown type", update, { ...entry, type: "secret" }, false],
+  ["an empty description", update, { ...entry, description: "" }, false],
+  ["300 characters beyond 16 bits", update, { ...entry, description: "😀".repeat(300) }, true],
+  ["301 characters", update, { ...entry, description: "d".repeat(301) }, false],
+  ["an empty body", update, { ...entry, body: "" }, true],
+  ["the longest body", update, { ...entry, body: "b".repeat(65_536) }, true],
+  ["a body that is too long", update, { ...entry, body: "b".repeat(65_537) }, false],
+  ["an unknown field", update, { ...entry, userId: "bob" }, false],
+  ["a deletion", update, { action: "delete", name: "a" }, true],
+  ["a deletion with the rest", update, { ...entry, action: "delete" }, true],
+  ["a list", update, [entry], false],
+  ["a text", update, "upsert", false],
+  ["null", update, null, false],
+  ["a name", read, { name: "a" }, true],
+  ["no name", read, {}, false],
+  ["a name with its extension", read, { name: "a.md" }, false],
+  ["more than a name", read, { name: "a", scope: "memory" }, false],
 ];
 
-/** Inputs on which schema and tool differ, and why. The tool alone decides. */
-const judgedApart: readonly (Row & { readonly why: string })[] = [
-  ...["type", "description", "body"].map((field) => ({
-    what: `an entry without ${field}`,
-    tool: update,
-    input: Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field)),
-    isValid: true,
-    why: "models ignore unions at the top level of a schema, so only its text says what upsert needs",
-  })),
-  {
-    what: "a description of two lines",
-    tool: update,
-    input: { ...entry, description: "a\nb" },
-    isValid: true,
-    why: "a pattern against all characters that end or hide a line is too long for a model to read",
-  },
-  {
-    what: "a description of blanks",
-    tool: update,
-    input: { ...entry, description: "  " },
-    isValid: true,
-    why: "a pattern would be too long, as for two lines",
-  },
-  {
-    what: "a body of more bytes than characters",
-    tool: update,
-    input: { ...entry, body: "é".repeat(40_000) },
-    isValid: true,
-    why: "JSON Schema counts characters and files are counted in bytes, as the field's text says",
-  },
-  {
-    what: "a deletion with an unknown type",
-    tool: update,
-    input: { action: "delete", name: "a", type: 7 },
-    isValid: false,
-    why: "delete ignores the fields of upsert, which models often send along",
-  },
+/** Inputs on which schema and tool differ: the tool alone decides. */
+const judgedApart: typeof judged = [
+  // Models ignore unions at the top level of a schema, so only its text says what upsert needs.
+  ...["type", "description", "body"].map(
+    (field) => [`an entry without ${field}`, update, without(field), true] as const,
+  ),
+  // A pattern against all characters that end or hide a line is too long for a model to read.
+  ["a description of two lines", update, { ...entry, description: "a\nb" }, true],
+  ["a description of blanks", update, { ...entry, description: "  " }, true],
+  // JSON Schema counts characters and files are counted in bytes, as the field's text says.
+  ["a body of more bytes than characters", update, { ...entry, body: "é".repeat(40_000) }, true],
+  // What a deletion ignores, which models often send along.
+  ["a deletion with an unknown type", update, { action: "delete", name: "a", type: 7 }, false],
 ];
 
 const plainFormats = formats.filter((format) => !format.endsWith("strict"));
@@ -200,15 +153,12 @@ async function toolTakes(tool: string, input: unknown): Promise<boolean> {
   return result.ok || result.error.code !== "INPUT_INVALID";
 }
 
-test.for(judgedAlike)("schema and tool $tool agree on $what: $isValid", async ({ tool, input, isValid }) => {
+test.for(judged)("schema and tool agree on %s", async ([, tool, input, isValid]) => {
   expect(schemaTakes(tool, input)).toEqual(plainFormats.map(() => isValid));
   expect(await toolTakes(tool, input)).toBe(isValid);
 });
 
-test.for(judgedApart)(
-  "known difference: for $what the schema says $isValid, because $why",
-  async ({ tool, input, isValid }) => {
-    expect(schemaTakes(tool, input)).toEqual(plainFormats.map(() => isValid));
-    expect(await toolTakes(tool, input)).toBe(!isValid);
-  },
-);
+test.for(judgedApart)("schema and tool differ, as known, on %s", async ([, tool, input, isValid]) => {
+  expect(schemaTakes(tool, input)).toEqual(plainFormats.map(() => isValid));
+  expect(await toolTakes(tool, input)).toBe(!isValid);
+});

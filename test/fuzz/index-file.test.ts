@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import { IndexFile } from "../../plugin/user-memory/index-file.ts";
 import { entryLineIn, lineOf, restOf, saidIn } from "../../plugin/user-memory/index-line.ts";
+import { runs } from "../stage/random-runs.ts";
 
 const nameOf = (line: string): string | null => entryLineIn(line)?.name ?? null;
 
@@ -121,6 +122,6 @@ test("one text and a list of lines agree after any changes", () => {
       expect(names.map((each) => index.has(each))).toEqual(names.map((each) => found.includes(each)));
       expect(names.map((each) => index.descriptionOf(each))).toEqual(names.map((each) => lines.descriptionOf(each)));
     }),
-    { numRuns: 50_000 },
+    runs(5_000),
   );
 });

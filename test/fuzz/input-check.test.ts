@@ -6,7 +6,7 @@ import { inputCheck } from "../../plugin/input-check.ts";
 import * as journal from "../../plugin/journal/input.ts";
 import { fieldName } from "../../plugin/object-check.ts";
 import * as roles from "../../plugin/role-inputs.ts";
-import * as runs from "../../plugin/run-history/schemas.ts";
+import * as histories from "../../plugin/run-history/schemas.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";
 import * as stores from "../../plugin/stores/schemas.ts";
 import { readInput } from "../../plugin/user-memory/schemas/read.ts";
@@ -14,6 +14,7 @@ import { searchInput } from "../../plugin/user-memory/schemas/search.ts";
 import { updateInput } from "../../plugin/user-memory/schemas/update.ts";
 import { hasNul, presentValue } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
+import { runs } from "../stage/random-runs.ts";
 
 type Schema = z.ZodMiniType;
 
@@ -30,7 +31,7 @@ const inputsOf = (name: string, module: object): [string, Schema][] =>
 
 const inputs = [
   ...inputsOf("user-memory", { readInput, searchInput, updateInput }),
-  ...Object.entries({ journal, roles, runs, files, notes, programs, stores }).flatMap(([name, module]) =>
+  ...Object.entries({ journal, roles, histories, files, notes, programs, stores }).flatMap(([name, module]) =>
     inputsOf(name, module),
   ),
 ];
@@ -107,7 +108,7 @@ test.each(inputs)("%s", (_name, schema) => {
       const found = "issues" in checked ? checked.issues : [];
       expect(found.map(({ field, allowed }) => `${field}: ${allowed}`)).toEqual(named(issues));
     }),
-    { numRuns: 2_000 },
+    runs(200),
   );
 });
 

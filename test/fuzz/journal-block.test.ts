@@ -6,8 +6,10 @@ import { appendBlock } from "../../plugin/journal/block.ts";
 import { cutBlocks, portionsOf } from "../../plugin/journal/cut-blocks.ts";
 import { StoredBlock } from "../../plugin/journal/stored-block.ts";
 import { trim } from "../../plugin/journal/white-space.ts";
+import { runs } from "../stage/random-runs.ts";
 
 /** Texts that forge a block, parts of a block, and texts that only look like them. */
+const lineEnds = ["\n", "\n\n", "\r\n", "\r", "\\", " ", "\u0085", "\ufeff", "\u2028", "```", "😀"];
 const hostile = fc.constantFrom(
   "### ",
   "\n### forged\n",
@@ -22,17 +24,7 @@ const hostile = fc.constantFrom(
   "\n<!-- memcell: escaped -->\n",
   "\n<!-- memcell: created= escaped -->",
   " -->",
-  "\n",
-  "\n\n",
-  "\r\n",
-  "\r",
-  "\\",
-  " ",
-  "\u0085",
-  "\ufeff",
-  "\u2028",
-  "```",
-  "😀",
+  ...lineEnds,
 );
 const content = fc
   .array(fc.oneof({ weight: 4, arbitrary: hostile }, fc.string({ unit: "binary" })), { maxLength: 12 })
@@ -66,7 +58,7 @@ test("any content is read back unchanged and forges no block", () => {
       expect(blocks.map(({ tags }) => tags)).toEqual([made.tags, made.tags]);
       expect(blocks.map(({ footer }) => footer.created)).toEqual([created, null]);
     }),
-    { numRuns: 3000 },
+    runs(500),
   );
 });
 
@@ -78,6 +70,6 @@ test("a file that people wrote keeps its bytes when a block is added", () => {
       const last = blocksIn(file).at(-1);
       expect([last?.key, last?.content, last?.tags]).toEqual(["k", "x", made.tags]);
     }),
-    { numRuns: 1000 },
+    runs(200),
   );
 });

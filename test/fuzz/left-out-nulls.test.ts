@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { inputParser } from "../../plugin/parse-input.ts";
 import { wholeNumber } from "../../plugin/whole-number.ts";
 import * as z from "../../shared/zod.ts";
+import { runs } from "../stage/random-runs.ts";
 
 const text = z.string({ error: "a text" });
 
@@ -71,7 +72,7 @@ test("null for optional fields, at any depth, changes nothing", () => {
     fc.property(wholeInput, (input) => {
       expect(parse(filled(input))).toEqual(parse(input));
     }),
-    { numRuns: 1_000 },
+    runs(200),
   );
 });
 

@@ -104,6 +104,13 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
   ]);
 });
 
+const importersOf = (file: string): string[] => imports.filter(({ to }) => to === file).map(({ from }) => from);
+
+test("only its thread loads the rules about credentials", () => {
+  expect(importersOf("host/detect/credential-rules.ts")).toEqual(["host/detect/credential-thread.ts"]);
+  expect(importersOf("host/detect/credential-thread.ts")).toEqual([]);
+});
+
 test("the host starts no programs", () => {
   expect(hostImportersOf("node:child_process")).toEqual([]);
 });

@@ -8,6 +8,7 @@ import { fileSize } from "../../plugin/stores/anthropic/file-size.ts";
 import { FolderListing } from "../../plugin/stores/anthropic/folder-listing.ts";
 import { onlyMatch } from "../../plugin/stores/anthropic/only-match.ts";
 import { countLines, linesOf, numbered, withLines } from "../../plugin/stores/anthropic/text-lines.ts";
+import { runs } from "../stage/random-runs.ts";
 
 /** Short texts with many line ends. */
 const texts = fc.array(fc.constantFrom("a", "b", "\n", "\n", "é"), { maxLength: 12 }).map((parts) => parts.join(""));
@@ -69,7 +70,7 @@ test("a text is inserted as lines of its own, and nothing else changes", () => {
       const expected = [...lines.slice(0, line), ...linesOf(text), ...lines.slice(line)];
       expect(linesOf(withLines(content, line, text))).toEqual(expected);
     }),
-    { numRuns: 2_000 },
+    runs(200),
   );
 });
 

@@ -8,6 +8,7 @@ import { BlockAccess } from "../../host/guest/block-access.ts";
 import { blockWindowModule } from "../../host/guest/block-window-module.ts";
 import type { CopyFunctions } from "../../host/guest/block-window.ts";
 import { windowBytes } from "../../host/guest/block-window.ts";
+import { runs } from "../stage/random-runs.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 
 test("the module is that of the source", () => {
@@ -166,7 +167,7 @@ test("the window shows what the blocks themselves would", () => {
       const bytes = blocks.slice(1).map((each) => Buffer.from(each).toString("latin1"));
       expect(bytes).toEqual(plain.slice(1).map(({ buffer }) => Buffer.from(buffer).toString("latin1")));
     }),
-    { numRuns: 2_000 },
+    runs(200),
   );
 });
 

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 
 import { breaksLine } from "../../plugin/plain-line.ts";
 import { describedByText } from "../../plugin/user-memory/index-description.ts";
+import { runs } from "../stage/random-runs.ts";
 
 test.for<readonly [name: string, text: string, description: string]>([
   ["a heading", "# Title\n\nText", "Title"],
@@ -40,7 +41,7 @@ test("is one line of at most 300 characters, and never a mark alone", () => {
       expect(Array.from(description).length).toBeLessThanOrEqual(300);
       expect(description).not.toMatch(/^[-*_=#>`~+|:\s]*$/);
     }),
-    { numRuns: 5_000 },
+    runs(500),
   );
 });
 

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
+import { runs } from "../stage/random-runs.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 
 const source = new URL("build/glue/json.wat", import.meta.resolve("memcell/package.json"));
@@ -65,7 +66,7 @@ test("a text is quoted as JSON.stringify does, unless that needs a number", () =
       const inside = JSON.stringify(given).slice(1, -1);
       expect(quoted(given, 8 + to)).toBe(/[^\n\r\t\b\f -\u{10ffff}]/u.test(given) ? null : inside);
     }),
-    { numRuns: 20_000 },
+    runs(2_000),
   );
 });
 
@@ -94,7 +95,7 @@ test("the inside of a string is read as JSON.parse does, unless it has a number 
         expect(unquoted(inside)).toBe(parsed(inside));
       },
     ),
-    { numRuns: 20_000 },
+    runs(2_000),
   );
 });
 

@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 
 import { isNewer, newestFirst } from "../../plugin/user-memory/newest-entries.ts";
 import type { EntryFile, EntrySummary } from "../../plugin/user-memory/newest-entries.ts";
+import { runs } from "../stage/random-runs.ts";
 
 interface Stored {
   readonly changedMs: number;
@@ -71,7 +72,7 @@ describe("newestFirst()", () => {
           sorted(stored).slice(0, countMax + 1),
         );
       }),
-      { numRuns: 2_000 },
+      runs(200),
     );
   });
 

@@ -1,159 +1,167 @@
-/** What a program says about the origin of a call: copied exactly, or refused with what is wrong. */
+/** What a program says about the origin of a call, and what the model has seen: copied exactly, or refused with what is wrong. */
 import { runInNewContext } from "node:vm";
 
-import { expect, test } from "vitest";
+import type { CallContext, OriginClass } from "memcell";
+import { afterAll, expect, test } from "vitest";
 
-import { checkContext, namesIn, readContext } from "../../host/values/call-context.ts";
-import { readOrigin } from "../../host/values/origin.ts";
-import type { OriginClass } from "../../shared/origin.ts";
+import { originClasses } from "../../shared/origin.ts";
+import { openStage } from "../stage/runtime.ts";
+
+const stage = await openStage({ plugins: ["user-memory"], threadsMax: 1 });
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const full = { class: "tool_external", run: "run 7", turn: "~", source: "https://example.com/?q=a b" } as const;
 
-/** The context of a caller without types. */
-const asked = (more: object) => readContext({ userId: "alice", ...more });
+/** A call of a program without types, and the origin that is recorded of it. */
+async function told(more: object): Promise<unknown> {
+  const userId = stage.user();
+  const ctx = Object.defineProperties({ userId }, Object.getOwnPropertyDescriptors(more)) as CallContext;
+  const result = await stage.runtime.call("SearchUserMemory", {}, ctx);
+  const [record] = stage.records(userId);
+  if (!result.ok) return result.error;
+  return record?.kind === "call" ? record.origin : expect.fail("There is no record of the call");
+}
 
-test("copies an origin once, with all its fields, and freezes it", () => {
+test.for<readonly [name: string, more: object, record: object | undefined]>([
+  ["nothing", {}, undefined],
+  ["undefined", { origin: undefined, exposedTo: undefined }, undefined],
+  ["no exposure", { exposedTo: [] }, undefined],
+  ["that it is not known", { origin: { class: "unstated" } }, { class: "unstated" }],
+  ["all fields", { origin: full }, full],
+  ["undefined texts", { origin: { class: "unstated", run: undefined, source: undefined } }, { class: "unstated" }],
+  ["an object without prototype", { origin: Object.assign(Object.create(null) as object, full) }, full],
+  ["only exposure", { exposedTo: ["tool_external"] }, { class: "unstated", exposedTo: ["tool_external"] }],
+  [
+    "each class once",
+    { origin: full, exposedTo: ["direct_user", "tool_external", "direct_user"] },
+    { ...full, exposedTo: ["direct_user", "tool_external"] },
+  ],
+  [
+    "16 classes",
+    { exposedTo: Array.from({ length: 16 }, () => "unstated") },
+    { class: "unstated", exposedTo: ["unstated"] },
+  ],
+])("records %s", async ([, more, record]) => {
+  expect(await told(more)).toEqual(record);
+});
+
+test("reads an origin and an exposure once, and what changes behind the call does not count", async () => {
   let reads = 0;
-  const own = {
+  const origin = {
     get class() {
-      reads++;
-      return reads === 1 ? "direct_user" : 7;
+      return reads++ === 0 ? "direct_user" : 7;
     },
     run: "r",
   };
-  const read = readOrigin(own);
-  own.run = "other";
-  expect(read).toEqual({ class: "direct_user", run: "r" });
+  const exposedTo: OriginClass[] = ["direct_user"];
+  const answer = told({ origin, exposedTo });
+  origin.run = "other";
+  exposedTo.push("untrusted_document");
+  expect(await answer).toEqual({ class: "direct_user", run: "r", exposedTo: ["direct_user"] });
   expect(reads).toBe(1);
-  expect(Object.isFrozen(read)).toBe(true);
-  expect(readOrigin(full)).toEqual(full);
-});
-
-test.for([
-  {
-    name: "the longest texts",
-    origin: { ...full, run: "r".repeat(128), turn: "t".repeat(64), source: "s".repeat(512) },
-  },
-  { name: "undefined texts", origin: { class: "unstated", run: undefined, turn: undefined, source: undefined } },
-  { name: "no prototype", origin: Object.assign(Object.create(null) as object, { class: "owner_edit" }) },
-])("takes an origin with $name", ({ origin }) => {
-  const { class: of } = origin as { class: OriginClass };
-  expect(readOrigin(origin)).toMatchObject({ class: of });
-  expect(checkContext(asked({ origin })).origin).toMatchObject({ class: of, told: true });
 });
 
 class Origin {
   class = "direct_user";
 }
-
-const throwing = new Proxy(
-  {},
-  {
-    ownKeys() {
-      throw new Error("looked at");
-    },
-  },
-);
-const throwingGetter = {
-  get class(): string {
-    throw new Error("read");
-  },
+const throwing = (): never => {
+  throw new Error("read");
 };
-
-const { proxy: revoked, revoke } = Proxy.revocable({}, {});
-revoke();
-
-const misspelt = { class: "direct_user", sorce: "x" };
+const revoked = (target: object): object => {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+};
 const unreadable = "an object that cannot be read";
+const text = (field: string, what: string): string => `an object whose "${field}" is ${what}`;
+const unknown = (field: string, nearest: string): string =>
+  `an object with the field "${field}" (did you mean "${nearest}"?)`;
 
-test.for([
-  { name: "null", origin: null, value: "null" },
-  { name: "a text", origin: "direct_user", value: "of type string" },
-  { name: "an array", origin: ["direct_user"], value: "no plain object" },
-  { name: "an instance of a class", origin: new Origin(), value: "no plain object" },
-  {
-    name: "an object of another realm",
-    origin: runInNewContext("({ class: 'direct_user' })"),
-    value: "no plain object",
-  },
-  // oxlint-disable-next-line no-proto -- what a caller may write
-  { name: "an inherited class", origin: { __proto__: { class: "direct_user" } }, value: "no plain object" },
-  { name: "a proxy that throws", origin: throwing, value: unreadable },
-  { name: "a revoked proxy", origin: revoked, value: unreadable },
-  { name: "a getter that throws", origin: throwingGetter, value: unreadable },
-  { name: "no class", origin: {}, value: "an object without a class" },
-  { name: "a class of null", origin: { class: null }, value: "an object with the class null" },
-  { name: "an unknown class", origin: { class: "system\n" }, value: 'an object with the class "system\\n"' },
-  { name: "a class in capitals", origin: { class: "OWNER_EDIT" }, value: 'an object with the class "OWNER_EDIT"' },
-  { name: "a class in a list", origin: { class: ["owner_edit"] }, value: "an object with the class of type object" },
-  { name: "a name of a built-in as class", origin: { class: "length" }, value: 'an object with the class "length"' },
-  { name: "a misspelt field", origin: misspelt, value: 'an object with the field "sorce" (did you mean "source"?)' },
-  {
-    name: "a built-in's name",
-    origin: { class: "unstated", toString: 1 },
-    value: 'an object with the field "toString" (did you mean "turn"?)',
-  },
-  {
-    name: "its own __proto__",
-    origin: JSON.parse('{ "class": "unstated", "__proto__": {} }') as object,
-    value: 'an object with the field "__proto__" (did you mean "run"?)',
-  },
-  {
-    name: "trust of its own",
-    origin: { ...full, trust: 1 },
-    value: 'an object with the field "trust" (did you mean "run"?)',
-  },
-  { name: "an empty run", origin: { ...full, run: "" }, value: 'an object whose "run" is empty' },
-  {
-    name: "a long run",
-    origin: { ...full, run: "r".repeat(129) },
-    value: 'an object whose "run" is 129 characters long',
-  },
-  {
-    name: "a long turn",
-    origin: { ...full, turn: "t".repeat(65) },
-    value: 'an object whose "turn" is 65 characters long',
-  },
-  { name: "a turn of a number", origin: { ...full, turn: 3 }, value: 'an object whose "turn" is of type number' },
-  {
-    name: "a long source",
-    origin: { ...full, source: "s".repeat(513) },
-    value: 'an object whose "source" is 513 characters long',
-  },
-  {
-    name: "a source of two lines",
-    origin: { ...full, source: "a\n" },
-    value: 'an object whose "source" is not printable ASCII',
-  },
-  {
-    name: "a source in Cyrillic",
-    origin: { ...full, source: "\u043e" },
-    value: 'an object whose "source" is not printable ASCII',
-  },
-])("refuses an origin that is or has $name", ({ origin, value }) => {
-  expect(readOrigin(origin)).toBe(value);
-  const context = asked({ origin });
-  expect(namesIn(context)).toMatchObject({ userId: "alice", origin: null });
-  expect(() => checkContext(context, "call Puppet")).toThrow(
-    expect.objectContaining({
-      code: "INPUT_INVALID",
-      message: expect.stringContaining(
-        `Cannot call Puppet: ctx.origin is ${value}, allowed: an object with a class (`,
-      ) as string,
-      issues: [expect.objectContaining({ field: "ctx.origin", value })],
-    }),
-  );
+test.for<readonly [name: string, origin: unknown, value: string]>([
+  ["null", null, "null"],
+  ["a text", "direct_user", "of type string"],
+  ["an array", ["direct_user"], "no plain object"],
+  ["an instance of a class", new Origin(), "no plain object"],
+  ["an object of another realm", runInNewContext("({ class: 'direct_user' })"), "no plain object"],
+  ["an inherited class", Object.create({ class: "direct_user" }), "no plain object"],
+  ["a proxy that throws", new Proxy({}, { ownKeys: throwing }), unreadable],
+  ["a revoked proxy", revoked({}), unreadable],
+  ["a getter that throws", Object.defineProperty({}, "class", { get: throwing, enumerable: true }), unreadable],
+  ["no class", {}, "an object without a class"],
+  ["a class that is not enumerable", Object.defineProperty({}, "class", { value: "owner_edit" }), "without a class"],
+  ["a class of null", { class: null }, "an object with the class null"],
+  ["an unknown class", { class: "system\n" }, 'an object with the class "system\\n"'],
+  ["a class in capitals", { class: "OWNER_EDIT" }, 'an object with the class "OWNER_EDIT"'],
+  ["a class in a list", { class: ["owner_edit"] }, "an object with the class of type object"],
+  ["a name of a built-in as class", { class: "length" }, 'an object with the class "length"'],
+  ["a misspelt field", { class: "direct_user", sorce: "x" }, unknown("sorce", "source")],
+  ["a built-in's name", { class: "unstated", toString: 1 }, unknown("toString", "turn")],
+  ["its own __proto__", JSON.parse('{ "class": "unstated", "__proto__": {} }'), unknown("__proto__", "run")],
+  ["trust of its own", { ...full, trust: 1 }, unknown("trust", "run")],
+  ["an empty run", { ...full, run: "" }, text("run", "empty")],
+  ["a long run", { ...full, run: "r".repeat(129) }, text("run", "129 characters long")],
+  ["a long turn", { ...full, turn: "t".repeat(65) }, text("turn", "65 characters long")],
+  ["a turn of a number", { ...full, turn: 3 }, text("turn", "of type number")],
+  ["a long source", { ...full, source: "s".repeat(513) }, text("source", "513 characters long")],
+  ["a source of two lines", { ...full, source: "a\n" }, text("source", "not printable ASCII")],
+  ["a source in Cyrillic", { ...full, source: "\u043e" }, text("source", "not printable ASCII")],
+])("refuses an origin that is or has %s", async ([, origin, value]) => {
+  expect(await told({ origin })).toMatchObject({
+    code: "INPUT_INVALID",
+    message: expect.stringMatching(/: ctx\.origin is .*, allowed: an object with a class \(/),
+    issues: [{ field: "ctx.origin", value: expect.stringContaining(value) as string }],
+  });
 });
 
-test("an origin of which nothing is enumerable has no class", () => {
-  expect(readOrigin(Object.defineProperty({}, "class", { value: "owner_edit" }))).toBe("an object without a class");
+const lengthOf = (length: unknown): unknown =>
+  new Proxy([], { get: (target, name) => (name === "length" ? length : (Reflect.get(target, name) as unknown)) });
+// oxlint-disable-next-line no-sparse-arrays -- what a caller may write
+const withHole = ["direct_user", , "direct_user"];
+const ofClass = (what: string): string => `an array with the class ${what}`;
+
+test.for<readonly [name: string, exposedTo: unknown, value: string]>([
+  ["null", null, "null"],
+  ["a text", "tool_external", "of type string"],
+  ["a set", new Set(["tool_external"]), "of type object"],
+  ["an object like an array", { 0: "tool_external", length: 1 }, "of type object"],
+  ["17 classes", Array.from({ length: 17 }, () => "direct_user"), "an array of 17 classes"],
+  ["a hole", withHole, ofClass("of type undefined")],
+  ["an unknown class", ["direct_user", "web"], ofClass('"web"')],
+  ["a nested array", [["direct_user"]], ofClass("of type object")],
+  ["an item that throws", Object.defineProperty(["direct_user"], 0, { get: throwing }), unreadable],
+  ["a revoked proxy", revoked([]), unreadable],
+  ["a proxy without a length", lengthOf(Number.NaN), "an array of NaN classes"],
+  ["a proxy with a negative length", lengthOf(-1), "an array of -1 classes"],
+])("refuses exposure that is or has %s", async ([, exposedTo, value]) => {
+  expect(await told({ origin: full, exposedTo })).toMatchObject({
+    code: "INPUT_INVALID",
+    message: expect.stringContaining(`ctx.exposedTo is ${value}, allowed: an array of at most 16 classes (`),
+    issues: [{ field: "ctx.exposedTo", value }],
+  });
 });
 
-test("what Object.prototype has is no part of an origin", () => {
-  try {
-    Object.assign(Object.prototype, { source: "planted" });
-    expect(Object.keys(readOrigin({ class: "direct_user" }) as object)).toEqual(["class"]);
-  } finally {
-    Reflect.deleteProperty(Object.prototype, "source");
+test("a context whose origin cannot be read at all fails, and names nobody", async () => {
+  const ctx = Object.defineProperty({ userId: "nobody" }, "origin", { get: throwing });
+  expect(await stage.runtime.call("SearchUserMemory", {}, ctx)).toMatchObject({ error: { code: "INTERNAL" } });
+  expect(stage.records("nobody")).toEqual([]);
+});
+
+test("an entry is trusted as the lowest of what is said", async () => {
+  const userId = stage.user();
+  const pairs = originClasses.flatMap((of) => originClasses.map((seen) => [of, seen] as const));
+  // Above what waits for its owner.
+  const least = originClasses.indexOf("unstated");
+  for (const [of, seen] of pairs) {
+    const lowest = Math.max(originClasses.indexOf(of), originClasses.indexOf(seen));
+    const entry = { action: "upsert", name: `${of}-${seen}`, type: "user", description: "d", body: "b" };
+    const result = await stage.runtime.call("UpdateUserMemory", entry, {
+      userId,
+      origin: { class: of },
+      exposedTo: [seen],
+    });
+    expect(result.ok).toBe(lowest <= least);
+    if (!result.ok) continue;
+    const { origins } = await stage.runtime.readEntry({ name: entry.name, family: "user-memory" }, { userId });
+    expect(origins?.[0]?.trust ?? "own").toBe(lowest <= 1 ? "own" : originClasses[lowest]);
   }
 });

@@ -1,17 +1,16 @@
-/** Invalid policy files and objects are refused with the present and the allowed value, without waiting for them. */
+/** A policy that cannot mean what it says is refused, with the present and the allowed value, and nobody waits for it. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createRuntime } from "memcell";
-import type { PolicyFile } from "memcell";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { createRuntime, memoryStore } from "memcell";
+import type { PolicyFile, RuntimeOptions } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
-import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { policyLimits } from "../../shared/limits.ts";
-import { asToolError } from "../stage/store.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -20,84 +19,150 @@ const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
 const [one = "", other = ""] = ["1", "2"].map((digit) => digit.repeat(64));
-const policyOf = (plugins: PolicyFile["plugins"], more: Partial<PolicyFile> = {}): PolicyFile => ({
-  version: 1,
-  plugins,
-  ...more,
-});
+const tool = { rights: ["read"], scopes: ["memory"] };
+const policyOf = (plugins: object, more: object = {}): object => ({ version: 1, plugins, ...more });
 
-function write(name: string, content: string | object | Uint8Array): string {
+function write(name: string, content: string | object): string {
   const file = join(folder.path, name);
   const isText = typeof content === "string" || content instanceof Uint8Array;
   writeFileSync(file, isText ? content : JSON.stringify(content));
   return file;
 }
 
-const lockOf = (plugins: Record<string, string>): object => ({
-  version: 1,
-  plugins: Object.fromEntries(
-    Object.entries(plugins).map(([name, sha256]) => [name, { version: "0.1.0", sha256, bytes: 1 }]),
-  ),
-});
+/** The policy is read before any plugin. */
+const opened = (policy: string | object, plugins: RuntimeOptions["plugins"] = []) =>
+  createRuntime({ store: memoryStore(), plugins, policy: policy as PolicyFile, threadsMax: 1 });
 
-const refusalOf = async (source: string | PolicyFile): Promise<string> => {
-  const error: unknown = await loadPolicy(source).catch((thrown: unknown) => thrown);
+async function refusalOf(policy: string | object): Promise<string> {
+  const error: unknown = await opened(policy).catch((thrown: unknown) => thrown);
   expect(error).toMatchObject({ code: "PLUGIN_REFUSED" });
-  const { message } = asToolError(error, "load");
+  const { message } = error as Error;
   expect(message).not.toContain(folder.path);
   expect(message.length).toBeLessThan(600);
   return message;
-};
+}
 
-const texts: { readonly name: string; readonly content: string | Uint8Array; readonly says: string }[] = [
-  { name: "empty", content: "", says: "it is not JSON" },
-  { name: "comments", content: '{"version":1,"plugins":{}} // all', says: "it is not JSON" },
-  { name: "not UTF-8", content: Uint8Array.of(0x22, 0xff, 0x22), says: "it is not UTF-8" },
-  { name: "a key twice", content: '{"version":1,"plugins":{},"plugins":{}}', says: 'it has the key "plugins" twice' },
-  {
-    name: "a key twice, once with an escape",
-    content: '{"version":1,"plugins":{"a":{"tools":{}},"\\u0061" :{"tools":{}}}}',
-    says: 'it has the key "a" twice',
-  },
-  {
-    name: "a key twice after a text like a key",
-    content: '{"version":1,"$schema":"{\\"version\\":","plugins":{},"version":1}',
-    says: 'it has the key "version" twice',
-  },
-  {
-    name: "the prototype's key",
-    content: '{"version":1,"plugins":{"__proto__":{"tools":{}}}}',
-    says: 'it has the key "__proto__"',
-  },
-  {
-    name: "the prototype's key, escaped",
-    content: '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}',
-    says: 'it has the key "__proto__"',
-  },
-  {
-    name: "an infinite limit",
-    content: '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
-    says: "limits.deadlineMs is Infinity, allowed: a whole number from 1 to 10000",
-  },
-  { name: "17 levels", content: `${"[".repeat(17)}${"]".repeat(17)}`, says: "it is 17 levels deep, at most 16" },
-  { name: "500,000 levels", content: "[".repeat(500_000), says: "levels deep, at most 16 allowed" },
-  {
-    name: "too large",
-    content: " ".repeat(policyLimits.fileBytesMax + 1),
-    says: `it is ${policyLimits.fileBytesMax + 1} bytes, at most ${policyLimits.fileBytesMax} allowed`,
-  },
-];
+const published = (name: string): object =>
+  JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8")) as object;
+const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json"));
 
-test.for(texts)("refuses a policy file: $name", async ({ content, says }, { task }) => {
+test("the default policy is valid and names its schema", () => {
+  const policy = published("memcell/default-policy.json");
+  expect(isValid(policy) || isValid.errors).toBe(true);
+  expect(policy).toMatchObject({ $schema: "./policy.schema.json" });
+});
+
+test.for<readonly [name: string, policy: object]>([
+  ["nothing granted", policyOf({})],
+  ["limits as they are", policyOf({}, { limits: { memoryPages: 512, deadlineMs: 10_000 } })],
+  ["the lowest limits", policyOf({}, { limits: { fuelPolls: 1, stagedBytes: 1 } })],
+  ["the longest history", policyOf({}, { history: { daysMax: 3_650, bytesMax: 268_435_456 } })],
+  ["a tool without rights", policyOf({ a: { tools: { T: { rights: [], scopes: [] } } } })],
+  ["a plugin and a tool named constructor", policyOf({ constructor: { tools: { constructor: tool } } })],
+  ["a strict policy", policyOf({}, { strict: true })],
+  ["a pinned file", policyOf({ a: { sha256: [one], tools: {} } })],
+])("schema and host accept %s", async ([, policy]) => {
+  expect(isValid(policy) || isValid.errors).toBe(true);
+  await (await opened(policy)).close();
+});
+
+const whole = (from: number, to: number): string => `allowed: a whole number from ${from} to ${to}`;
+const ofTool = (changes: object): object => policyOf({ a: { tools: { T: { ...tool, ...changes } } } });
+
+test.for<readonly [name: string, policy: object, says: string]>([
+  ["an array", [], "it is an empty array, allowed: an object with version"],
+  ["nothing", {}, "version is missing, allowed: 1"],
+  ["another version", policyOf({}, { version: 2 }), "version is 2, allowed: 1"],
+  ["no plugins", { version: 1 }, "plugins is missing, allowed: an object with plugins' names"],
+  ["a text for strict", policyOf({}, { strict: "no" }), 'strict is "no", allowed: true or'],
+  ["an unknown key", policyOf({}, { allow: [] }), 'it has the key "allow", allowed'],
+  ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
+  ["a limit of zero", policyOf({}, { limits: { hostCalls: 0 } }), `limits.hostCalls is 0, ${whole(1, 10_000)}`],
+  ["a fraction", policyOf({}, { limits: { deadlineMs: 0.5 } }), `limits.deadlineMs is 0.5, ${whole(1, 10_000)}`],
+  [
+    "a limit of null",
+    policyOf({}, { limits: { inputBytes: null } }),
+    `limits.inputBytes is null, ${whole(1, 524_288)}`,
+  ],
+  [
+    "a limit that is a text",
+    policyOf({}, { limits: { stagedBytes: "1" } }),
+    `limits.stagedBytes is "1", ${whole(1, 67_108_864)}`,
+  ],
+  ["an unknown limit", policyOf({}, { limits: { deadlineMS: 1 } }), 'limits has the key "deadlineMS", allowed: an obj'],
+  ["a history of no days", policyOf({}, { history: { daysMax: 0 } }), `history.daysMax is 0, ${whole(1, 3_650)}`],
+  [
+    "a history of few bytes",
+    policyOf({}, { history: { bytesMax: 1_048_575 } }),
+    `history.bytesMax is 1048575, ${whole(1_048_576, 268_435_456)}`,
+  ],
+  ["an unknown part of a history", policyOf({}, { history: { days: 90 } }), 'history has the key "days", allowed: an'],
+  ["a history that is a number", policyOf({}, { history: 90 }), "history is 90, allowed: an object with daysMax, byt"],
+  ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
+  [
+    "a path as a scope",
+    ofTool({ scopes: ["../x"] }),
+    'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
+  ],
+  ["a tool without scopes", ofTool({ scopes: undefined }), "plugins.a.tools.T.scopes is missing, allowed: an array"],
+  ["all tools at once", policyOf({ a: { tools: { "*": tool } } }), 'plugins.a.tools has the key "*", allowed: an obj'],
+  ["an invalid plugin name", policyOf({ "../a": { tools: {} } }), 'has the key "../a"'],
+  [
+    "a hash in capitals",
+    policyOf({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),
+    `plugins["a-b"].sha256[0] is "${"A".repeat(60)}…", allowed: a SHA-256 in lower-case hex`,
+  ],
+  ["no hash at all", policyOf({ a: { sha256: [], tools: {} } }), "plugins.a.sha256 is an empty array, allowed: at lea"],
+  ["a lock file without name", policyOf({}, { lockFile: "" }), 'lockFile is ""'],
+  [
+    "an unknown trust",
+    policyOf({ a: { trust: { active: "trusted" }, tools: {} } }),
+    "allowed: one of owner_edit, direct_user",
+  ],
+])("schema and host refuse %s, and the host says what is allowed", async ([, policy, says]) => {
+  // As a file has it: without what is undefined.
+  expect(isValid(JSON.parse(JSON.stringify(policy)))).toBe(false);
+  expect(await refusalOf(policy)).toContain(says);
+});
+
+test("no write waits above where it is active", async () => {
+  expect(await refusalOf(policyOf({ a: { trust: { pending: "direct_user" }, tools: {} } }))).toContain("pending");
+});
+
+const { fileBytesMax } = policyLimits;
+
+test.for<readonly [name: string, content: string | Uint8Array, says: string]>([
+  ["is empty", "", "it is not JSON"],
+  ["has comments", '{"version":1,"plugins":{}} // all', "it is not JSON"],
+  ["is not UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "it is not UTF-8"],
+  ["has a key twice", '{"version":1,"plugins":{},"plugins":{}}', 'it has the key "plugins" twice'],
+  [
+    "has a key twice, once with an escape",
+    '{"version":1,"plugins":{"a":{"tools":{}},"\\u0061" :{"tools":{}}}}',
+    'it has the key "a" twice',
+  ],
+  [
+    "has a key twice after a text like a key",
+    '{"version":1,"$schema":"{\\"version\\":","plugins":{},"version":1}',
+    'it has the key "version" twice',
+  ],
+  ["has the prototype's key", '{"version":1,"plugins":{"__proto__":{"tools":{}}}}', 'it has the key "__proto__"'],
+  ["has it escaped", '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}', 'it has the key "__proto__"'],
+  [
+    "has an infinite limit",
+    '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
+    "limits.deadlineMs is Infinity",
+  ],
+  ["has 17 levels", `${"[".repeat(17)}${"]".repeat(17)}`, "it is 17 levels deep, at most 16"],
+  ["has 500,000 levels", "[".repeat(500_000), "levels deep, at most 16 allowed"],
+  ["is too large", " ".repeat(fileBytesMax + 1), `it is ${fileBytesMax + 1} bytes, at most ${fileBytesMax} allowed`],
+])("refuses a policy file that %s", async ([, content, says], { task }) => {
   expect(await refusalOf(write(`${task.id}.json`, content))).toContain(says);
 });
 
 test("different objects can have equal keys, and a string is no key", async () => {
-  const file = write(
-    "equal.json",
-    '{"version":1,"$schema":"version","plugins":{"a":{"tools":{}},"tools":{"tools":{}}}}',
-  );
-  expect([...(await loadPolicy(file)).plugins.keys()]).toEqual(["a", "tools"]);
+  const text = '{"version":1,"$schema":"version","plugins":{"a":{"tools":{}},"tools":{"tools":{}}}}';
+  await (await opened(write("equal.json", text))).close();
 });
 
 test("refuses what is not a regular file without waiting for it or reading it", async () => {
@@ -117,75 +182,74 @@ test("refuses what is not a regular file without waiting for it or reading it", 
 const circular: Record<string, unknown> = { version: 1 };
 circular["plugins"] = circular;
 
-test.for<{ name: string; object: unknown }>([
-  { name: "refers to itself", object: circular },
-  { name: "has a BigInt", object: { version: 1n, plugins: {} } },
-  { name: "serialises to nothing", object: { toJSON: () => undefined } },
-  { name: "inherits what it grants", object: Object.create(policyOf({ a: { tools: {} } })) },
-  { name: "has a map of plugins", object: [new Map()] },
-])("refuses an object that $name", async ({ object }) => {
-  await refusalOf(object as PolicyFile);
+test.for<readonly [name: string, object: object]>([
+  ["refers to itself", circular],
+  ["has a BigInt", { version: 1n, plugins: {} }],
+  ["serialises to nothing", { toJSON: () => undefined }],
+  ["inherits what it grants", Object.create(policyOf({ a: { tools: {} } })) as object],
+  ["has a map of plugins", [new Map()]],
+])("refuses an object that %s", async ([, object]) => {
+  await refusalOf(object);
 });
 
-test("a lock file, relative to the policy's folder, pins the plugins that the policy names", async () => {
-  mkdirSync(join(folder.path, "locks"));
-  write("locks/plugins.json", lockOf({ a: one, unused: other }));
-  const lockFile = "locks/plugins.json";
-  const locked = await loadPolicy(write("locked.json", policyOf({ a: { tools: {} } }, { lockFile })));
-  expect(locked.plugins.get("a")?.sha256).toEqual([one]);
-  expect([...locked.plugins.keys()]).toEqual(["a"]);
-  const both = policyOf({ a: { sha256: [other, one], tools: {} } }, { lockFile });
-  expect((await loadPolicy(write("both.json", both))).plugins.get("a")?.sha256).toEqual([one]);
+const lockOf = (plugins: Record<string, string>): object => ({
+  version: 1,
+  plugins: Object.fromEntries(
+    Object.entries(plugins).map(([name, sha256]) => [name, { version: "0.1.0", sha256, bytes: 1 }]),
+  ),
 });
 
-test("the lock file of a policy object is relative to the working directory", async () => {
-  const lockFile = relative(process.cwd(), fileURLToPath(new URL("../../build/plugins.lock.json", import.meta.url)));
-  const policy = await loadPolicy(policyOf({ "user-memory": { tools: {} } }, { lockFile }));
-  expect(policy.plugins.get("user-memory")?.sha256).toHaveLength(1);
-});
-
-test.for<{ name: string; lock: string | object; plugin?: PolicyFile["plugins"][string]; says: string }>([
-  { name: "has another hash", lock: lockOf({ a: other }), says: `to ${one}, its lock file to ${other}` },
-  { name: "is empty", lock: "", says: "it is not JSON" },
-  { name: "is of another version", lock: { version: 2, plugins: {} }, says: "version is 2, allowed: 1" },
-  { name: "has an unknown key", lock: { ...lockOf({ a: one }), at: 1 }, says: 'it has the key "at"' },
-  {
-    name: "has the plugin twice",
-    lock: JSON.stringify(lockOf({ a: one, b: one })).replace('"b"', '"a"'),
-    says: 'it has the key "a" twice',
-  },
-  {
-    name: "has half a hash",
-    lock: lockOf({ a: "1".repeat(32) }),
-    says: "plugins.a.sha256 is",
-  },
-])("refuses a policy with a lock file that $name", async ({ lock, says }, { task }) => {
+test.for<readonly [name: string, lock: string | object, says: string]>([
+  ["has another hash", lockOf({ a: other }), `to ${one}, its lock file to ${other}`],
+  ["is empty", "", "it is not JSON"],
+  ["is of another version", { version: 2, plugins: {} }, "version is 2, allowed: 1"],
+  ["has an unknown key", { ...lockOf({ a: one }), at: 1 }, 'it has the key "at"'],
+  [
+    "has the plugin twice",
+    JSON.stringify(lockOf({ a: one, b: one })).replace('"b"', '"a"'),
+    'it has the key "a" twice',
+  ],
+  ["has half a hash", lockOf({ a: "1".repeat(32) }), "plugins.a.sha256 is"],
+])("refuses a policy with a lock file that %s", async ([, lock, says], { task }) => {
   write(`${task.id}.lock.json`, lock);
   const policy = policyOf({ a: { sha256: [one], tools: {} } }, { lockFile: `${task.id}.lock.json` });
   expect(await refusalOf(write(`${task.id}.json`, policy))).toContain(says);
 });
 
-test("a lock file does not pin the name of a prototype's property", async () => {
-  write("empty.lock.json", lockOf({}));
-  const policy = policyOf({ constructor: { tools: {} } }, { lockFile: "empty.lock.json" });
-  expect((await loadPolicy(write("constructor.json", policy))).plugins.get("constructor")?.sha256).toEqual([]);
+const memory = shippedPlugin("user-memory");
+const hash = createHash("sha256").update(readFileSync(memory)).digest("hex");
+const granted = policyFor([memory]).plugins["user-memory"]?.tools;
+
+test("a lock file, relative to the policy's folder, pins the plugins that the policy names", async () => {
+  mkdirSync(join(folder.path, "locks"));
+  write("locks/right.json", lockOf({ "user-memory": hash, unused: other }));
+  write("locks/wrong.json", lockOf({ "user-memory": other }));
+  const policy = (sha256: string[] | undefined, lockFile: string): string =>
+    write("locked.json", policyOf({ "user-memory": { sha256, tools: granted } }, { lockFile: `locks/${lockFile}` }));
+  // Of several pins, the lock file's one counts.
+  for (const pins of [undefined, [other, hash]]) await (await opened(policy(pins, "right.json"), [memory])).close();
+  for (const pins of [undefined, [other, hash]]) {
+    await expect(opened(policy(pins, "wrong.json"), [memory])).rejects.toThrow(`the policy pins ${other}`);
+  }
+});
+
+test("the lock file of a policy object is relative to the working directory", async () => {
+  const lockFile = relative(process.cwd(), fileURLToPath(new URL("../../build/plugins.lock.json", import.meta.url)));
+  await (await opened(policyOf({ "user-memory": { tools: granted } }, { lockFile }), [memory])).close();
 });
 
 test("refuses only the plugin that the lock file does not pin, and says what to do", async () => {
-  write("half.lock.json", lockOf({ "user-memory": sha256Of(shippedPlugin("user-memory")) }));
-  const [plugin, unpinned] = [shippedPlugin("user-memory"), shippedPlugin("journal")];
-  const { plugins } = policyFor([plugin, unpinned]);
-  const tools = Object.entries(plugins).map(([name, granted]) => [name, { tools: granted.tools }]);
-  const policy = write("half.json", policyOf(Object.fromEntries(tools), { lockFile: "half.lock.json" }));
-  const dataDir = join(folder.path, "data");
-  await using runtime = await createRuntime({ dataDir, plugins: [plugin], policy });
+  const journal = shippedPlugin("journal");
+  write("half.lock.json", lockOf({ "user-memory": hash }));
+  const { plugins } = policyFor([memory, journal]);
+  const tools = Object.entries(plugins).map(([name, each]) => [name, { tools: each.tools }]);
+  const policy = write("half.json", policyOf(Object.fromEntries(tools) as object, { lockFile: "half.lock.json" }));
+  await using runtime = await opened(policy, [memory]);
   expect(runtime.tools().map(({ name }) => name)).toContain("ReadUserMemory");
-  await expect(createRuntime({ dataDir, plugins: [plugin, unpinned], policy })).rejects.toMatchObject({
+  await expect(opened(policy, [memory, journal])).rejects.toMatchObject({
     code: "PLUGIN_REFUSED",
     message: expect.stringMatching(
       /"journal.*lock file does not pin it: in a clone "npm run build" does, .*[0-9a-f]{64}/,
     ),
   });
 });
-
-const sha256Of = (file: string): string => createHash("sha256").update(readFileSync(file)).digest("hex");

@@ -1,153 +1,176 @@
 /** The index of the text search follows every change, by tools and by people, and is never trusted beyond that. */
 import { describe, expect, test } from "vitest";
 
+import { fileOf } from "../../plugin/linear-hashing.ts";
+import { searchLimits } from "../../plugin/search/search-limits.ts";
 import { search } from "../../plugin/search/search.ts";
+import { seededRandom } from "../support/seeded-random.ts";
 import { indexText, jsonOf, keysFound, keysRead, pathOf, TestStore } from "./searched-store.ts";
 
 const threeBoats = (): TestStore =>
   new TestStore("one", { a: { value: "boat" }, b: { value: "ship" }, c: { value: "raft" } });
+const firstFile = (store: TestStore): string => store.indexFiles[0]?.path ?? "";
+const damage = (store: TestStore, change: (text: string) => string): void =>
+  store.edit(firstFile(store), change(store.textOf(firstFile(store))));
 
-describe("changes by tools", () => {
-  test("a search reads nothing but its hits", () => {
-    const store = threeBoats();
-    expect(keysRead(store)).toEqual([]);
-    expect(keysFound("boat", store)).toEqual(["a"]);
-    expect(store.read).toEqual([pathOf("a")]);
-  });
+/** What a search must read because the index does not know it, and what each word finds. */
+const seenIn = (store: TestStore, words: readonly string[]): unknown[] => [
+  keysRead(store),
+  ...words.map((word) => keysFound(word, store).join()),
+];
 
-  test("a new value takes the place of the old one, and leaves no word of it", () => {
-    const store = threeBoats();
-    store.write("a", { value: "canoe" });
-    expect(keysFound("boat", store)).toEqual([]);
-    expect(keysFound("canoe", store)).toEqual(["a"]);
-    expect(indexText(store)).not.toContain("boat");
-  });
-
-  test("a deleted entry is gone, and its row is used again", () => {
-    const store = threeBoats();
-    store.delete("b");
-    expect(indexText(store)).not.toContain("ship");
-    store.write("d", { value: "yacht" });
-    expect(indexText(store)).toMatch(/\nyacht 1 \n/);
-    expect([keysFound("ship", store), keysFound("yacht", store), keysRead(store)]).toEqual([[], ["d"], []]);
-  });
-
-  test("an entry in which there is nothing left to find is forgotten", () => {
-    const store = threeBoats();
-    store.write("a", null);
-    expect([keysFound("boat", store), keysRead(store)]).toEqual([[], []]);
-    expect(indexText(store)).not.toContain("boat");
-  });
+/** By a tool, so that the index is right at once, and has no word that is gone. */
+test.for<readonly [name: string, change: (store: TestStore) => void, words: Readonly<Record<string, string>>]>([
+  ["nothing", () => {}, { boat: "a" }],
+  ["a new value", (store) => store.write("a", { value: "canoe" }), { boat: "", canoe: "a" }],
+  ["a deletion", (store) => store.delete("a"), { boat: "" }],
+  ["an entry with nothing left to find", (store) => store.write("a", null), { boat: "" }],
+])("a tool changes %s", ([, change, words]) => {
+  const store = threeBoats();
+  change(store);
+  expect(seenIn(store, Object.keys(words))).toEqual([[], ...Object.values(words)]);
+  for (const [word, keys] of Object.entries(words)) if (keys === "") expect(indexText(store)).not.toContain(word);
 });
 
-describe("changes by people", () => {
-  test("an edited file is read, and the next write indexes it", () => {
-    const store = threeBoats();
-    store.edit(pathOf("a"), jsonOf("a canoe"));
-    expect(keysRead(store)).toEqual(["a"]);
-    expect([keysFound("canoe", store), keysFound("boat", store)]).toEqual([["a"], []]);
-    store.write("c", { value: "ferry" });
-    expect([keysRead(store), keysFound("canoe", store), keysFound("boat", store)]).toEqual([[], ["a"], []]);
-  });
+test("a search reads nothing but its hits, and a row is used again", () => {
+  const store = threeBoats();
+  expect([keysFound("boat", store), store.read]).toEqual([["a"], [pathOf("a")]]);
+  store.delete("b");
+  store.write("d", { value: "yacht" });
+  expect(indexText(store)).toMatch(/\nyacht 1 \n/);
+});
 
-  test("an edit of the same length is seen, right after a tool's write and also later", () => {
-    const store = threeBoats();
-    store.edit(pathOf("c"), jsonOf("skif"));
-    expect(keysFound("skif", store)).toEqual(["c"]);
-    store.write("a", { value: "canoe" });
-    store.edit(pathOf("c"), jsonOf("kite"));
-    expect([keysFound("kite", store), keysFound("skif", store)]).toEqual([["c"], []]);
-  });
+type Row = readonly [
+  name: string,
+  change: (store: TestStore) => void,
+  words: Readonly<Record<string, string>>,
+  read: readonly string[],
+];
+const all = ["a", "b", "c"];
+const older = (store: TestStore): void => {
+  const [path, text] = [firstFile(store), store.textOf(firstFile(store))];
+  store.write("new", { value: "kayak" });
+  store.edit(path, text);
+};
 
-  test("an edit of another length is seen even in the same tick of the clock", () => {
-    const store = threeBoats();
-    store.editAtOnce(pathOf("c"), jsonOf("gondola"));
-    expect([keysFound("gondola", store), keysFound("raft", store)]).toEqual([["c"], []]);
-  });
+/** By a person, so that a search reads what the index does not know. The next write of a tool, or a refresh, mends it. */
+test.for<Row>([
+  ["an entry", (store) => store.edit(pathOf("a"), jsonOf("a canoe")), { canoe: "a", boat: "" }, ["a"]],
+  ["an entry, to one of the same length", (store) => store.edit(pathOf("a"), jsonOf("bark")), { bark: "a" }, ["a"]],
+  ["an entry in the tick of its write", (store) => store.editAtOnce(pathOf("c"), jsonOf("gig")), { gig: "c" }, ["c"]],
+  ["a new file", (store) => store.edit(pathOf("new"), jsonOf("kayak")), { kayak: "new" }, ["new"]],
+  ["a file that is removed", (store) => store.edit(pathOf("a"), null), { boat: "" }, []],
+  ["a file into no entry", (store) => store.edit(pathOf("a"), "null"), { boat: "" }, ["a"]],
+  ["the index to nothing", (store) => damage(store, () => ""), { boat: "a" }, all],
+  ["the index to no JSON", (store) => damage(store, () => "x\ny 0 \n"), { boat: "a" }, all],
+  ["the index to another JSON", (store) => damage(store, () => "null\ny 0 \n"), { boat: "a" }, all],
+  ["its version", (store) => damage(store, (text) => text.replace('"version":2', '"version":0')), { boat: "a" }, all],
+  ["it by a cut in its table", (store) => damage(store, (text) => text.slice(0, 30)), { boat: "a" }, all],
+  ["it by a cut in its postings", (store) => damage(store, (text) => text.slice(0, -2)), { boat: "a" }, all],
+  ["it for an older copy", older, { kayak: "new" }, ["new"]],
+  ["all files for those of a backup", (store) => store.restore(), { boat: "a" }, all],
+])("a person changes %s", ([, change, words, read]) => {
+  const store = threeBoats();
+  change(store);
+  const found = Object.values(words);
+  expect(seenIn(store, Object.keys(words))).toEqual([read, ...found]);
+  store.write("b", { value: "ferry" });
+  store.refresh();
+  expect(seenIn(store, [...Object.keys(words), "ferry", "ship"])).toEqual([[], ...found, "b", ""]);
+});
 
-  test("an edit between a call's listing and its commit is seen after the commit", () => {
-    const store = threeBoats();
-    store.write("b", { value: "sloop" });
-    store.beforeCommit = () => store.edit(pathOf("a"), jsonOf("bark"));
-    store.write("b", { value: "dhow!" });
-    expect([keysFound("bark", store), keysFound("boat", store)]).toEqual([["a"], []]);
-  });
+test("an edit between a call's listing and its commit is seen after the commit", () => {
+  const store = threeBoats();
+  store.write("b", { value: "sloop" });
+  store.beforeCommit = () => store.edit(pathOf("a"), jsonOf("bark"));
+  store.write("b", { value: "dhow!" });
+  expect([keysFound("bark", store), keysFound("boat", store)]).toEqual([["a"], []]);
+});
 
-  test("a new file is read, and the next write indexes it", () => {
-    const store = threeBoats();
-    store.edit(pathOf("new"), jsonOf("kayak"));
-    expect([keysRead(store), keysFound("kayak", store)]).toEqual([["new"], ["new"]]);
-    store.write("c", { value: "ferry" });
-    expect([keysRead(store), keysFound("kayak", store)]).toEqual([[], ["new"]]);
-  });
+test("an entry that cannot be read any more makes room for the next", () => {
+  const { indexed } = new TestStore("one", { a: { value: "boat" }, b: { value: "boat" }, c: { value: "boat" } });
+  const readEntry: typeof indexed.readEntry = (path) => (path === pathOf("a") ? null : indexed.readEntry(path));
+  const { hits } = search({ query: "boat", stores: [() => ({ ...indexed, readEntry })], limit: 1, nowMs: 1 });
+  expect(hits.map(({ entry }) => entry.key)).toEqual(["b"]);
+});
 
-  test("a file that was removed is not found, and the next write forgets it", () => {
-    const store = threeBoats();
-    store.edit(pathOf("a"), null);
-    expect(keysFound("boat", store)).toEqual([]);
-    store.write("c", { value: "ferry" });
-    expect(indexText(store)).not.toContain("boat");
-  });
+test("rows and postings that make no sense are passed over", () => {
+  const store = threeBoats();
+  const spoilt = "\nboat 0:x 99 -1 2:0 z \n";
+  damage(store, (text) => text.replace('["entries/b",', '["entries/b","x",').replace(/\nboat .*\n/, spoilt));
+  expect([keysRead(store), keysFound("boat", store), keysFound("ship", store)]).toEqual([["b"], [], ["b"]]);
+});
 
-  test("a file that cannot be read as an entry is passed over", () => {
-    const store = threeBoats();
-    store.edit(pathOf("a"), "null");
-    expect(keysFound("boat", store)).toEqual([]);
-    store.write("c", { value: "ferry" });
-    expect([keysFound("boat", store), keysRead(store)]).toEqual([[], []]);
-  });
+/** How many files of the index a change has written. */
+const filesChanged = (store: TestStore, change: () => void): number => {
+  const before = new Map(store.indexFiles.map(({ path, changedUs }) => [path, changedUs]));
+  change();
+  return store.indexFiles.filter(({ path, changedUs }) => before.get(path) !== changedUs).length;
+};
+const portionsOf = (store: TestStore): number => {
+  let portions = 1;
+  while (portions < 20 && !store.refresh(100_000)) portions++;
+  return portions;
+};
+const largest = (store: TestStore): number => Math.max(...store.indexFiles.map(({ bytes }) => bytes));
 
-  test.each([
-    ["empty", () => ""],
-    ["no JSON", () => "x\ny 0 \n"],
-    ["another JSON", () => "null\ny 0 \n"],
-    ["of another version", (text: string) => text.replace('"version":2', '"version":0')],
-    ["cut in its table", (text: string) => text.slice(0, 30)],
-    ["cut in its postings", (text: string) => text.slice(0, -2)],
-  ])("an index that is %s is not used, and the next write makes it anew", (_name, damaged) => {
-    const store = threeBoats();
-    const [path = ""] = store.indexFiles.map((file) => file.path);
-    store.edit(path, damaged(store.textOf(path)));
-    expect([keysRead(store), keysFound("boat", store)]).toEqual([["a", "b", "c"], ["a"]]);
-    store.write("c", { value: "ferry" });
-    expect([keysRead(store), keysFound("boat", store), keysFound("ferry", store)]).toEqual([[], ["a"], ["c"]]);
-  });
+const wordsFrom = (from: number): string => Array.from({ length: 30_000 }, (_, at) => `x${from + at}`).join(" ");
 
-  test("after an older copy of the index was put back, a refresh finds what it does not know", () => {
-    const store = threeBoats();
-    const [path = ""] = store.indexFiles.map((file) => file.path);
-    const older = store.textOf(path);
-    store.write("new", { value: "kayak" });
-    store.edit(path, older);
-    expect([keysRead(store), keysFound("kayak", store)]).toEqual([["new"], ["new"]]);
+describe("an index of many entries", () => {
+  const random = seededRandom(20);
+  const randomWords = (words: number): string =>
+    Array.from({ length: words }, () => `w${Math.floor(random() ** 2 * 3000)}`).join(" ");
+  const values = Array.from({ length: 160 }, () => randomWords(300));
+  const storeOfAll = (more = (_at: number): string => ""): TestStore => {
+    const store = new TestStore("one");
+    for (const [at, value] of values.entries()) store.write(`k${at}`, { value: `${value}${more(at)}` });
+    return store;
+  };
+  test("has several files of a limited size; a write changes few of them, and a refresh those that change", () => {
+    const store = storeOfAll();
+    expect(store.indexFiles.length).toBeGreaterThanOrEqual(3);
+    expect(largest(store)).toBeLessThan(3 * searchLimits.indexFileBytes);
+    expect(filesChanged(store, () => store.write("k7", { value: randomWords(300) }))).toBeLessThanOrEqual(3);
+    expect(keysRead(store)).toEqual([]);
     store.refresh();
-    expect([keysRead(store), keysFound("kayak", store)]).toEqual([[], ["new"]]);
+    store.edit(pathOf("k7"), jsonOf("boat"));
+    expect(filesChanged(store, () => void store.refresh())).toBe(1);
+    expect([keysFound("boat", store), keysRead(store)]).toEqual([["k7"], []]);
   });
 
-  test("an entry that cannot be read any more makes room for the next", () => {
-    const { indexed } = new TestStore("one", { a: { value: "boat" }, b: { value: "boat" }, c: { value: "boat" } });
-    const readEntry: typeof indexed.readEntry = (path) => (path === pathOf("a") ? null : indexed.readEntry(path));
-    const { hits } = search({ query: "boat", stores: [() => ({ ...indexed, readEntry })], limit: 1, nowMs: 1 });
-    expect(hits.map(({ entry }) => entry.key)).toEqual(["b"]);
+  test("a copy of a file under another number costs no hit, and neither does a removed one", () => {
+    const store = storeOfAll((at) => ` boat${at}`);
+    store.edit("search/000099.txt", store.textOf("search/000001.txt"));
+    for (const at of [3, 7, 11]) store.write(`k${at}`, { value: `ship${at}` });
+    store.edit("search/000099.txt", null);
+    for (const at of [3, 7, 11]) store.write(`k${at}`, { value: `raft${at}` });
+    for (const at of [3, 7, 11]) expect(keysFound(`boat${at} ship${at} raft${at}`, store)).toEqual([`k${at}`]);
+    store.edit(store.indexFiles[1]?.path ?? "", null);
+    for (const at of [0, 1, 2, 5, 159]) expect(keysFound(`boat${at}`, store)).toEqual([`k${at}`]);
+    store.refresh();
+    expect(keysRead(store)).toEqual([]);
+    expect(indexText(store)).not.toMatch(/\n(?:ship|boat)(?:3|7|11) /);
   });
 
-  test("rows and postings that make no sense are passed over", () => {
-    const store = threeBoats();
-    const [path = ""] = store.indexFiles.map((file) => file.path);
-    const text = store
-      .textOf(path)
-      .replace('["entries/b",', '["entries/b","x",')
-      .replace(/\nboat .*\n/, "\nboat 0:x 99 -1 2:0 z \n");
-    store.edit(path, text);
-    expect(keysRead(store)).toEqual(["b"]);
-    expect([keysFound("boat", store), keysFound("ship", store)]).toEqual([[], ["b"]]);
+  test("is made again in portions if it was removed", () => {
+    const store = new TestStore("one");
+    for (const [at, value] of values.entries()) store.edit(pathOf(`k${at}`), jsonOf(value));
+    const portions = portionsOf(store);
+    expect(portions).toBeGreaterThan(1);
+    expect(portions).toBeLessThan(10);
+    expect(keysRead(store)).toEqual([]);
+    expect(largest(store)).toBeLessThan(4 * searchLimits.indexFileBytes);
   });
 
-  test("after a backup was put back, every entry is read until it is indexed again", () => {
-    const store = threeBoats();
-    store.restore();
-    expect([keysRead(store), keysFound("boat", store)]).toEqual([["a", "b", "c"], ["a"]]);
-    expect(store.refresh()).toBe(true);
-    expect([keysRead(store), keysFound("boat", store)]).toEqual([[], ["a"]]);
+  test("entries for whose words a file has no room are read instead", () => {
+    const store = new TestStore("one");
+    // However many files there are, these entries are in the same one.
+    const keys = Array.from({ length: 40_000 }, (_, at) => `k${at}`).filter((key) => fileOf(pathOf(key), 1024) === 1);
+    for (const [at, key] of keys.slice(0, 4).entries()) store.write(key, { value: wordsFrom(at * 30_000) });
+    expect(largest(store)).toBeLessThan(2 ** 20);
+    expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
+    expect(portionsOf(store)).toBeLessThan(10);
+    expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
+    for (const [at, key] of keys.slice(0, 4).entries()) expect(keysFound(`x${at * 30_000 + 1}`, store)).toEqual([key]);
   });
 });

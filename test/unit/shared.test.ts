@@ -1,19 +1,25 @@
-import { EventEmitter, once } from "node:events";
+/** What hosts and plugins share: paths, texts, derived files, and the tables that documents have of them. */
 import { readFileSync } from "node:fs";
 
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
-import { UserQueue } from "../../host/values/slots.ts";
-import type { Patience } from "../../host/values/slots.ts";
+import { runLimits } from "../../plugin/run-history/run-limits.ts";
+import { pathOf, placeOf } from "../../plugin/stores/key-path.ts";
+import { indexFolder } from "../../plugin/stores/store-index.ts";
+import { indexPath } from "../../plugin/user-memory/entry-name.ts";
+import { isDerived } from "../../shared/derived-files.ts";
 import { errorTable } from "../../shared/errors.ts";
 import { isScopePath, isScopePrefix } from "../../shared/path.ts";
+import { dataDepthMax } from "../../shared/run-history/data-depth.ts";
 import { codePoints, hasLoneSurrogate, quoted, utf8Bytes } from "../../shared/text.ts";
-import { ToolError, userFolderName } from "../stage/store.ts";
-import type { UserId } from "../stage/store.ts";
+import { textOf } from "../documents/tracked-files.ts";
+import { runs } from "../stage/random-runs.ts";
+import { manifestOf } from "../support/reseal-plugin.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 
-describe("isScopePath()", () => {
-  test.for([
+describe("isScopePath() and isScopePrefix()", () => {
+  const fitting = [
     "a",
     "a.md",
     "-",
@@ -23,100 +29,29 @@ describe("isScopePath()", () => {
     "a..b",
     "a.",
     "__proto__",
-    "x".repeat(255),
-  ])("accepts %s", (path) => expect(isScopePath(path)).toBe(true));
-  test.for([
-    "",
-    ".",
-    "..",
-    ".a",
-    "a/",
-    "/a",
-    "a//b",
-    "a/../b",
-    "a/.b",
-    "a b",
-    "a\\b",
-    "a\0",
-    "a\n",
-    "é",
-    "a:b",
-    "~",
-    "x".repeat(256),
-  ])("refuses %j", (path) => expect(isScopePath(path)).toBe(false));
-});
-
-test.for([
-  ["", true],
-  ["trash/", true],
-  ["a", true],
-  ["a/b", true],
-  ["/", false],
-  ["..", false],
-  ["../", false],
-  ["a//", false],
-] as const)("isScopePrefix(%j) is %s", ([prefix, expected]) => expect(isScopePrefix(prefix)).toBe(expected));
-
-describe("userFolderName()", () => {
-  test.for([
-    ["alice", "alice"],
-    ["Alice@example.com", "Alice@example.com"],
-    ["a b", "a%20b"],
-    [".x.", "%2Ex%2E"],
-    ["...", "%2E.%2E"],
-    ["a%20b", "a%2520b"],
-    ["é", "%C3%A9"],
-    ["e\u0301", "e%CC%81"],
-    ["😀", "%F0%9F%98%80"],
-    ["a:b*c", "a%3Ab%2Ac"],
-  ] as const)("%j is %s", ([userId, name]) => expect(userFolderName(userId as UserId)).toBe(name));
-
-  test("an id whose encoding is too long gets its hash, and no two ids share a folder", () => {
-    const names = ["日".repeat(42), `${"日".repeat(41)}月`, "日".repeat(21), "%".repeat(128)].map((id) =>
-      userFolderName(id as UserId),
-    );
-    expect(new Set(names).size).toBe(names.length);
-    for (const name of names) expect(name.length).toBeLessThanOrEqual(191);
-    expect(names[0]).toMatch(/%~[0-9a-f]{64}$/);
+  ];
+  test.for([...fitting, "x".repeat(255)])("accept %s", (path) => expect(isScopePath(path)).toBe(true));
+  const climbing = ["", ".", "..", ".a", "a/", "/a", "a//b", "a/../b", "a/.b"];
+  const odd = ["a b", "a\\b", "a\0", "a\n", "é", "a:b", "~", "x".repeat(256)];
+  test.for([...climbing, ...odd])("refuse %j", (path) => expect(isScopePath(path)).toBe(false));
+  test("a prefix can end in a slash", () => {
+    expect(["", "trash/", "a", "a/b"].filter((prefix) => !isScopePrefix(prefix))).toEqual([]);
+    expect(["/", "..", "../", "a//"].filter(isScopePrefix)).toEqual([]);
   });
 });
 
 describe("text", () => {
-  test.for(["", "abc", "é", "日本", "😀", "\ud800", "a\udc00b", "😀\ud83d", "\ud83da\ude00", "é日😀\u07ff\u0800"])(
-    "utf8Bytes(%j) counts as Node does",
-    (text) => {
-      expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
-    },
-  );
-  test("utf8Bytes() counts any text as Node does", () => {
-    const unit = fc.constantFrom(
-      "a",
-      "\x7f",
-      "\x80",
-      "é",
-      "\u07ff",
-      "\u0800",
-      "日",
-      "\ud83d",
-      "\ude00",
-      "😀",
-      "\uffff",
-    );
+  const units = "a \x7f \x80 é \u07ff \u0800 日 \ud83d \ude00 😀 \uffff \ud800".split(" ");
+  test("is measured as Node does, by bytes and by characters", () => {
     fc.assert(
-      fc.property(fc.array(unit), (units) => {
-        expect(utf8Bytes(units.join(""))).toBe(Buffer.byteLength(units.join("")));
+      fc.property(fc.array(fc.constantFrom(...units)), (parts) => {
+        const text = parts.join("");
+        expect(utf8Bytes(text)).toBe(Buffer.byteLength(text));
+        expect(codePoints(text)).toBe(Array.from(text).length);
+        expect(hasLoneSurrogate(text)).toBe(!text.isWellFormed());
       }),
+      runs(500),
     );
-  });
-  test.for([
-    ["😀", false],
-    ["\ud800", true],
-    ["\udc00", true],
-    ["a", false],
-    ["\ud83d\ud83d\ude00", true],
-  ] as const)("hasLoneSurrogate(%j) is %s", ([text, expected]) => expect(hasLoneSurrogate(text)).toBe(expected));
-  test.for(["", "a", "😀x", "\ud800x"])("codePoints(%j) counts as iteration does", (text) => {
-    expect(codePoints(text)).toBe(Array.from(text).length);
   });
   test.for([
     ['a"b\\', '"a\\"b\\\\"'],
@@ -129,49 +64,70 @@ describe("text", () => {
   ] as const)("quoted(%j) is %s", ([text, expected]) => expect(quoted(text)).toBe(expected));
 });
 
-const patience = (waitMs = 60_000): Patience => ({
-  until: performance.now() + waitMs,
-  signal: new AbortController().signal,
-  tooLong: (waitedMs) => new ToolError("BUSY", `${waitedMs} ms`),
+describe("derived files", () => {
+  const named = ["MEMORY.md", "_.index/", "sub/made/"];
+  const derived = ["MEMORY.md", "_.index/000001.txt", "_.index/deeper/a", "sub/made/a.md"];
+  const near = ["memory.md", "MEMORY.md/a", "sub/MEMORY.md", "MEMORY.md.md", "_.index", "_.index.md"];
+  const others = ["_.INDEX/000001.txt", "sub/a.md", "sub/made", "trash/MEMORY.20240101T000000000Z.md"];
+  test("are those that are named, and no others", () => {
+    expect(derived.filter((path) => !isDerived(path, named))).toEqual([]);
+    expect([...near, ...others].filter((path) => isDerived(path, named))).toEqual([]);
+    expect(isDerived("MEMORY.md", [])).toBe(false);
+  });
+  test.for([
+    ["user-memory", [indexPath]],
+    ["stores", [`${indexFolder}/`]],
+    ["journal", undefined],
+    ["run-history", undefined],
+  ] as const)("the manifest of %s names the files that it derives", ([name, expected]) => {
+    const { tools } = manifestOf(readFileSync(shippedPlugin(name)));
+    expect(tools.find(({ role }) => role === "inspect")?.derivedFiles).toEqual(expected);
+  });
 });
 
-describe("UserQueue", () => {
-  test("keeps a user's order, lets users pass each other, and goes on after a failure", async () => {
-    const queue = new UserQueue();
-    const order: string[] = [];
-    const gate = new EventEmitter();
-    const first = queue.run("a", patience(), async () => {
-      await once(gate, "open");
-      order.push("a1");
-      throw new Error("a1 failed");
-    });
-    const second = queue.run("a", patience(), async () => order.push("a2"));
-    await queue.run("b", patience(), async () => order.push("b1"));
-    gate.emit("open");
-    await expect(first).rejects.toThrow("a1 failed");
-    await second;
-    expect(order).toEqual(["b1", "a1", "a2"]);
+describe("the path of an entry of a store", () => {
+  const store = "1661c313-4ad0-8843-866b-bc368d261bab";
+  const marks = "a Z 9 - _ . / .md _. _.md _.2e _.2emd trash Trash con nul com1 lpt1 prn aux .. // é notes %20".split(
+    " ",
+  );
+  const piece = fc.constantFrom(...marks, " ", "\n", "_.in", "_.ns", "_.by", "_.x");
+  const text = fc.array(piece, { minLength: 1, maxLength: 5 }).map((parts) => parts.join(""));
+  test("says whose it is and what its key is, and no other path does", () => {
+    let places = 0;
+    fc.assert(
+      fc.property(text, (key) => {
+        for (const path of [key, `${key}.md`]) {
+          if (path.split("/").some((name) => ["", ".", ".."].includes(name))) continue;
+          const place = placeOf(path, store);
+          if (place === null || place.key === null || place.namespace === null) continue;
+          places++;
+          expect(pathOf({ ...place, key: place.key, namespace: place.namespace }, store)).toBe(path);
+        }
+      }),
+      runs(3_000),
+    );
+    expect(places).toBeGreaterThan(100);
   });
-
-  test("gives BUSY to one who waits too long, and goes on with the next", async () => {
-    const queue = new UserQueue();
-    const gate = new EventEmitter();
-    const first = queue.run("a", patience(), () => once(gate, "open"));
-    const impatient = queue.run("a", patience(5), async () => "never");
-    const patient = queue.run("a", patience(), async () => "done");
-    await expect(impatient).rejects.toMatchObject({ code: "BUSY", retryable: true });
-    gate.emit("open");
-    expect(await patient).toBe("done");
-    await first;
+  const keys = [
+    "notes/a.md",
+    "A-b_c.d.md",
+    "a.b/c.md",
+    "README.md",
+    "x/trash.md",
+    "Console.md",
+    "a.md/b.md",
+    "x_.md",
+    "é.md",
+  ];
+  test.for(keys)("of the key %j says that key", (key) => {
+    const id = { owner: store, isInternal: false, namespace: "", key };
+    expect(placeOf(pathOf(id, store), store)).toEqual(id);
   });
 });
 
 test("the error table matches shared/README.md", () => {
-  const readme = readFileSync(new URL("../../shared/README.md", import.meta.url), "utf8");
-  const rows = Array.from(
-    readme.matchAll(/^\| `([A-Z_]+)` \| (\w+) \| (yes|no) \| (.+) \|$/gm),
-    ([, ...cells]) => cells,
-  );
+  const row = /^\| `([A-Z_]+)` \| (\w+) \| (yes|no) \| (.+) \|$/gm;
+  const rows = Array.from(textOf("shared/README.md").matchAll(row), ([, ...cells]) => cells);
   const table = Object.entries(errorTable).map(([code, { blame, retryable, meaning }]) => [
     code,
     blame,
@@ -179,4 +135,18 @@ test("the error table matches shared/README.md", () => {
     meaning,
   ]);
   expect(rows).toEqual(table);
+});
+
+const inOneLine = (file: string): string => textOf(file).replaceAll(/\s+/g, " ");
+
+test("the limits of run histories in the documents are those of the plugin", () => {
+  const { eventsMax, eventBytesMax, filesMax, idBytesMax } = runLimits;
+  const [events, files] = [eventsMax, filesMax].map((count) => count.toLocaleString("en"));
+  const kib = `${eventBytesMax / 1024} KiB`;
+  expect(inOneLine("plugin/README.md")).toContain(
+    `limits: ${events} events per append, ${kib} and ${dataDepthMax} nested levels per event, and ${files} files of all`,
+  );
+  expect(inOneLine("shared/run-history/README.md")).toContain(
+    `An id has 1 to ${idBytesMax} UTF-8 bytes. An event has at most ${kib} and ${dataDepthMax} nested objects`,
+  );
 });

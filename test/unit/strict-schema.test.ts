@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { anthropicDialect, openaiDialect } from "../../host/plugins/formats/strict-dialects.ts";
 import { strictSchema } from "../../host/plugins/formats/strict-schema.ts";
 import { strictFaults } from "../executor/strict-faults.ts";
+import { runs } from "../stage/random-runs.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -182,7 +183,7 @@ test("no schema that has a strict form would be refused", () => {
       expect(ofOpenai ? strictFaults(ofOpenai, "openai") : []).toEqual([]);
       expect(ofAnthropic ? strictFaults(ofAnthropic, "anthropic") : []).toEqual([]);
     }),
-    { numRuns: 3_000 },
+    runs(500),
   );
-  expect(strictCount).toBeGreaterThan(1_000);
+  expect(strictCount).toBeGreaterThan(100);
 });

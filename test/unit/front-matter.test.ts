@@ -1,0 +1,92 @@
+/** What the plugin takes for front matter, and what people added to it that it keeps, within bounds. */
+import { describe, expect, test } from "vitest";
+
+import { frontMatterLimits, whyTooLarge } from "../../plugin/front-matter-bounds.ts";
+import { joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/front-matter.ts";
+import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
+
+const fields = { name: "a", description: "New", type: "user", created: "c", updated: "u" } as const;
+const own = "name: a\ndescription: New\ntype: user\ncreated: c\nupdated: u\n";
+const nested = "mine:\n  name: x\n  type: y\n";
+
+test.for<readonly [what: string, replaced: string, kept: string]>([
+  ["a key", "name: a\nmine: 1\ntype: user\n", "mine: 1\n"],
+  ["comments", "# top\nname: a\n# middle\nmine: 1 # end\n", "# top\n# middle\nmine: 1 # end\n"],
+  ["nested keys named like ours", `name: a\n${nested}`, nested],
+  ["a key that starts like one of ours", "name: a\nnamed: x\nname-2: y\n", "named: x\nname-2: y\n"],
+  ["nothing of a description over many lines", "description: >\n  one\n  two\nmine: 1\n", "mine: 1\n"],
+  ["nothing of our keys in quotes", "\"name\": a\n'type': user\nmine: 1\n", "mine: 1\n"],
+  ["an anchor that is still used", "mine: &x 1\nalso: *x\n", "mine: &x 1\nalso: *x\n"],
+  ["the value of an anchor that was ours", "description: &x old\nmine: *x\n", "mine: old\n"],
+  ["no final line feed", "name: a\nmine: 1", "mine: 1\n"],
+  ["CRLF lines", "name: a\r\nmine: 1\r\n", "mine: 1\r\n"],
+])("an entry that is replaced keeps %s", ([, replaced, kept]) => {
+  expect(formatEntry(fields, "body", replaced)).toBe(`---\n${own}${kept}---\nbody`);
+});
+
+test("an entry is read as it was written", () => {
+  const { name: _, ...told } = fields;
+  expect(parseEntry(formatEntry(fields, "body"), "a")).toMatchObject({ ...told, body: "body" });
+});
+
+describe("front matter", () => {
+  test.for([
+    ["text without fences", "name: a"],
+    ["an open fence", "---\nname: a\n"],
+    ["a fence with a language", "---js\n1\n---\n"],
+    ["a fence of four dashes", "----\nname: a\n----\n"],
+    ["a fence that is not on the first line", "\n---\nname: a\n---\n"],
+    ["a list", "---\n- a\n---\n"],
+    ["a scalar", "---\ntext\n---\n"],
+    ["broken YAML", "---\na: [\n---\n"],
+    ["two documents", "---\na: 1\n...\nb: 2\n---\n"],
+    ["a tag", "---\na: !!js/regexp /x/\n---\n"],
+    ["a line of dashes", "---\na: 1\n------\nb: 2\n---\n"],
+    ["a line that starts like a fence", "---\na: 1\n---x: 2\nb: 3\n---\n"],
+    ["a fence behind a lone carriage return", "---\nmine: a\r---\rb\nz: 1\n---\nx"],
+    ["a duplicate key", "---\na: 1\na: 2\n---\n"],
+  ] as const)("is not %s", ([, file]) => {
+    expect(splitFrontMatter(file)).toBeNull();
+  });
+
+  test("has scalars as their text, and a key named __proto__", () => {
+    const text = "a: yes\nb: null\nc: 2024-01-01\nd: 012\ne: 1e3\nf: ~\n__proto__: x\n";
+    expect([...(parseFields(text)?.values() ?? [])]).toEqual(["yes", "null", "2024-01-01", "012", "1e3", "~", "x"]);
+    expect(({} as Record<string, unknown>)["x"]).toBeUndefined();
+  });
+
+  test("ends at the first closing fence, and the body keeps its bytes", () => {
+    expect(splitFrontMatter("---\na: 1\n---\r\n---\nb\n---\n")?.body).toBe("---\nb\n---\n");
+    expect(splitFrontMatter("---\na: 1\n---")?.body).toBe("");
+    expect(splitFrontMatter("---\na: 1\n---\n\n\nx")?.body).toBe("\n\nx");
+    expect(splitFrontMatter("\ufeff---\na: 1\n---\nx")?.body).toBe("x");
+    expect(splitFrontMatter(`---\na: 1\n---\n${"\n".repeat(100_000)}`)?.body).toHaveLength(100_000);
+  });
+
+  const { charsMax, linesMax, whiteSpaceMax, bracketsMax, indentMax } = frontMatterLimits;
+
+  /** `text` gives one with so many, which is one more than allowed if it is one more than `most`. */
+  test.for<readonly [what: string, most: number, text: (count: number) => string]>([
+    ["characters", charsMax, (count) => `a: ${"x".repeat(count - 4)}\n`],
+    ["lines", linesMax, (count) => "#\n".repeat(count)],
+    ["white space in a row", whiteSpaceMax, (count) => `a:${" ".repeat(count)}1\n`],
+    ["white space that is not ASCII", whiteSpaceMax, (count) => `a: x${"\u3000".repeat(count)}1\n`],
+    ["nested brackets", bracketsMax, (count) => `a: ${"[".repeat(count)}${"]".repeat(count)}\n`],
+    ["nested lists", indentMax / 2, (count) => `a:\n${"- ".repeat(count)}x\n`],
+    ["nested keys", indentMax, (count) => `a:\n${" ".repeat(count)}b: 1\n`],
+  ])("is bounded in %s", ([, most, text]) => {
+    const over = text(most + 1);
+    expect(whyTooLarge(text(most))).toBe(null);
+    expect(whyTooLarge(over)).not.toBe(null);
+    expect(parseFields(over)).toBe(null);
+    expect(() => joinFrontMatter(over, "")).toThrow("Cannot write the file: its front matter has");
+  });
+
+  test("is not written if the added keys leave no room for the tool's own", () => {
+    const added = `mine: ${"x".repeat(charsMax - 100)}\n`;
+    const entry = parseEntry(`---\ndescription: d\ntype: user\n${added}---\nBody`, "a");
+    if ("unreadable" in entry) throw new Error(entry.unreadable);
+    const longer = { ...fields, description: "d".repeat(300) };
+    expect(() => formatEntry(longer, "", entry.frontMatter)).toThrow("characters, at most");
+  });
+});
