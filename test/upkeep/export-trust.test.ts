@@ -93,6 +93,18 @@ test("files whose history is damaged or lost are exported, and trusted least", a
   }
 });
 
+test("a text that a person has copied from an untrusted file, also over a good one, is trusted as that file", async () => {
+  await using at = await openUpkeep("files", { plugins: ["user-memory"] });
+  await at.write({ ctx: poisoned, input: upsert("page", "evil") }, { ctx: honest, input: upsert("mine", "said") });
+  const { "memory/page.md": page = "", "memory/mine.md": mine = "" } = at.files();
+  await at.write({ ctx: honest, input: upsert("good", "said as well") });
+  at.put({ "memory/copied.md": page, "memory/good.md": page, "memory/again.md": mine });
+  const told = trusts((await at.upkeep.export(alice)).files);
+  const trust = "untrusted_document";
+  expect(told).toMatchObject({ "memory/copied.md": trust, "memory/good.md": trust });
+  expect(told).not.toHaveProperty(["memory/again.md"]);
+});
+
 test("an import refuses a trust that is none", async () => {
   await using at = await openUpkeep("memory");
   const file = { scope: "memory", path: "a.md", content: Buffer.from("x"), trust: "trusted" } as unknown as MemoryFile;
