@@ -1,26 +1,21 @@
-/** A runtime with an audit log, a scriptable plugin, two plugins that spin, and the shipped tools. */
+/** A stage with a scriptable plugin, two plugins that never return, and the shipped tools. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-import { createRuntime } from "memcell";
-import type { Runtime, RuntimeOptions } from "memcell";
+import type { RuntimeOptions } from "memcell";
 
 import { writeSpinner } from "../bounds/bounded-stage.ts";
-import { auditRecordSchema } from "../stage/audit-log.ts";
 import type { AuditRecord } from "../stage/audit-log.ts";
+import { openStage, readRecords } from "../stage/runtime.ts";
+import type { RuntimeStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { withTrust } from "../support/trusting-policy.ts";
-import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { writeGuest } from "../support/write-guest.ts";
 
-export interface AuditedStage extends AsyncDisposable {
-  readonly runtime: Runtime;
-  readonly dataDir: string;
-  readonly logFile: string;
-  /** Every record so far. */
-  records(): AuditRecord[];
+export { readRecords };
+
+export interface AuditedStage extends RuntimeStage {
   /** The records of one kind, optionally of one call id only. */
   recordsOf<Kind extends AuditRecord["kind"]>(kind: Kind, callId?: string): Extract<AuditRecord, { kind: Kind }>[];
   /** Files in a user's scope by path. Empty for a user without a folder. */
@@ -33,39 +28,30 @@ export type StageOptions = Partial<RuntimeOptions> & {
   readonly isUnlogged?: boolean;
 };
 
-export async function openAuditedStage(stageOptions: StageOptions = {}): Promise<AuditedStage> {
-  const { logFolder, isUnlogged = false, ...options } = stageOptions;
-  const folder = temporaryFolder();
-  const dataDir = join(folder.path, "data");
-  const logFile = join(logFolder ?? join(folder.path, "log"), "audit.jsonl");
-  const plugins = [testPlugin("puppet"), ...writeSpinners(folder.path), shippedPlugin("user-memory")];
-  const runtime = await createRuntime({
-    dataDir,
-    plugins,
+export async function openAuditedStage(options: StageOptions = {}): Promise<AuditedStage> {
+  const given = runtimeOptions(options);
+  const stage = await openStage((folder) => {
+    const plugins = [testPlugin("puppet"), ...writeSpinners(folder), shippedPlugin("user-memory")];
     // What comes from outside is recorded as any other write.
-    policy: withTrust(policyFor(plugins), { active: "untrusted_document" }),
-    threadsMax: 2,
-    clock: () => 1_700_000_000_000,
-    ...(!isUnlogged && { auditLog: { file: logFile } }),
-    ...options,
+    const policy = withTrust(policyFor(plugins), { active: "untrusted_document" });
+    return { plugins, policy, clock: () => 1_700_000_000_000, ...given };
   });
-  const records = (): AuditRecord[] => readRecords(logFile);
+  const logFile = given.auditLog?.file ?? stage.logFile;
   return {
-    runtime,
-    dataDir,
+    ...stage,
     logFile,
-    records,
     recordsOf: (kind, callId) => {
       type Found = Extract<AuditRecord, { kind: typeof kind }>;
-      const found = records().filter((record): record is Found => record.kind === kind);
+      const found = readRecords(logFile).filter((record): record is Found => record.kind === kind);
       return callId === undefined ? found : found.filter((record) => "callId" in record && record.callId === callId);
     },
-    filesOf: (userId) => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
-    async [Symbol.asyncDispose]() {
-      await runtime.close();
-      folder[Symbol.dispose]();
-    },
+    filesOf: (userId) => stage.files(userId),
   };
+}
+
+function runtimeOptions({ logFolder, isUnlogged, ...options }: StageOptions): Partial<RuntimeOptions> {
+  if (isUnlogged === true) return { ...options, auditLog: undefined } as unknown as Partial<RuntimeOptions>;
+  return logFolder === undefined ? options : { ...options, auditLog: { file: join(logFolder, "audit.jsonl") } };
 }
 
 /** Assembled once, because assembling takes longer than most tests. */
@@ -81,11 +67,6 @@ function writeSpinners(folder: string): string[] {
     writeFileSync(file, wasm);
     return file;
   });
-}
-
-export function readRecords(logFile: string): AuditRecord[] {
-  const lines = readFileSync(logFile, "utf8").trimEnd().split("\n");
-  return lines.map((line) => auditRecordSchema.parse(JSON.parse(line)));
 }
 
 /** A puppet's step that makes one capability request. */

@@ -1,103 +1,78 @@
 /**
- * SIGKILL at each system call in turn, and each call failing in turn, while a log is opened, written, rotated and
- * closed. Every acknowledged record must be there, every refused one absent, and the next opening must succeed with an
- * intact log. By default every second of the failures of one call; `TEST_LONG=1` takes all.
+ * SIGKILL at each system call in turn, and each call failing in turn, while a log is opened, written, rotated and closed.
+ * Every acknowledged record must be there, every refused one absent, and the next opening must succeed with an intact
+ * log. By default a part of the points, by the seed; `TEST_LONG=1` takes all.
  */
-import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { whyNoTracing } from "../crash/strace.ts";
 import type { SystemCall } from "../crash/syscall-log.ts";
-import { verifyLog } from "../stage/audit-log.ts";
+import { isLong, oneIn } from "../stage/seed.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { twoAtATime } from "../support/two-at-a-time.ts";
-import { callEntry } from "./audit-entries.ts";
-import type { LogWork } from "./log-process.ts";
 import { callsOf, runTraced } from "./log-processes.ts";
-import { logName, recordsOf, writeRun } from "./log-under-test.ts";
+import { logName, recordsOf, smallestFile, told, verify, writeRun } from "./written-log.ts";
 
-const isLong = process.env["TEST_LONG"] === "1";
 const reason = await whyNoTracing();
 
-const workIn = (folder: string): LogWork => ({
-  folder,
-  file: join(folder, "log", logName),
-  waitMs: 0,
-  holds: false,
-});
+/** A folder whose log has room for two more long records in its file, and what a process is to do there. */
+async function begin(folder: string): Promise<Parameters<typeof runTraced>[0]> {
+  const file = join(folder, "log", logName);
+  await writeRun(folder, [21, 22, 23, 24, 25, 26, 27, 28, 29], { file, isLong: true, fileBytesMax: smallestFile });
+  return { folder, file, waitMs: 1, holds: false };
+}
 
 /** Opens the log again and returns what is wrong. `isExact`: the log holds only acknowledged records. */
-async function faultsAfter(folder: string, told: readonly string[], isExact: boolean): Promise<string[]> {
-  const { file } = workIn(folder);
-  await writeRun(folder, [callEntry(9)], { file });
-  const { findings } = verifyLog([file]);
-  const records = recordsOf(join(folder, "log"));
+async function faultsAfter(file: string, said: readonly string[], isExact: boolean): Promise<string[]> {
+  await writeRun(join(file, "../.."), [9], { file });
+  const records = recordsOf(join(file, ".."));
   const found = records.flatMap((record) => (record.kind === "call" ? [record.callId] : []));
-  const acknowledged = told.flatMap((line) => (/^ok \d$/.test(line) ? [`call-${line.slice(3)}`] : []));
+  const acknowledged = said.flatMap((line) => (/^ok \d$/.test(line) ? [`call-${line.slice(3)}`] : []));
   const missing = acknowledged.filter((id) => !found.includes(id));
-  const surplus = isExact ? found.filter((id) => id !== "call-9" && !acknowledged.includes(id)) : [];
-  const opened = records.findLast(({ kind }) => kind === "opened") as { missing: number } | undefined;
+  const surplus = isExact ? found.filter((id) => /^call-[1-4]$/.test(id) && !acknowledged.includes(id)) : [];
+  const opened = records.findLast((record) => record.kind === "opened");
   return [
-    ...findings.map(({ text }) => text),
+    ...told(await verify(file)),
     ...missing.map((id) => `${id} was acknowledged and is not there`),
     ...surplus.map((id) => `${id} was refused and is there`),
-    ...told.filter((line) => line.startsWith("no ") && !/ STORAGE_(BUSY|FAILED|FULL|UNSAFE)$/.test(line)),
+    ...said.filter((line) => line.startsWith("no ") && !/ STORAGE_(BUSY|FAILED|FULL|UNSAFE)$/.test(line)),
     ...(opened?.missing === 0 ? [] : ["the next opening misses records"]),
   ];
 }
 
-/** Runs two points at a time, each in its own folder. */
-async function sweep<Point>(
-  points: readonly Point[],
-  folder: string,
-  suffer: (point: Point, folder: string) => Promise<string[]>,
-): Promise<unknown[]> {
+interface Injection {
+  readonly name: string;
+  /** What strace does at the call, after its name. */
+  readonly effect: string;
+}
+
+/** Runs two points at a time, each in its own folder, and returns those after which something is wrong. */
+async function sweep(points: readonly Injection[], isExact: boolean): Promise<unknown[]> {
+  using folder = temporaryFolder();
   const failures: unknown[] = [];
-  await twoAtATime(points, async (point, at) => {
-    const inside = join(folder, `${at}`);
-    mkdirSync(inside);
-    const faults = await suffer(point, inside);
-    if (faults.length > 0) failures.push({ point, faults });
+  await twoAtATime(points, async ({ name, effect }, at) => {
+    const work = await begin(join(folder.path, `${at}`));
+    const { told: said, signal } = await runTraced(work, ["-e", `trace=${name}`, "-e", `inject=${name}:${effect}`]);
+    const faults = await faultsAfter(work.file, said, isExact);
+    if ((signal === "SIGKILL") !== effect.startsWith("signal=KILL")) faults.push(`it ended with ${signal}`);
+    if (faults.length > 0) failures.push({ name, effect, faults });
   });
+  console.log(`${points.length} points`);
   return failures;
 }
 
-/** Uses an existing folder, as the sweep does, so that the calls have the same ordinals. */
-function rehearse(folder: string): Promise<SystemCall[]> {
-  const inside = join(folder, "rehearsal");
-  mkdirSync(inside);
-  return callsOf(workIn(inside), join(folder, "strace"));
+/** The calls of a run in which nothing fails that are about the log. */
+async function rehearse(): Promise<SystemCall[]> {
+  using folder = temporaryFolder();
+  const calls = await callsOf(await begin(join(folder.path, "0")), join(folder.path, "strace"));
+  return calls.filter(({ text }) => /\/log\b|audit\.jsonl/.test(text) && !text.includes("/warm"));
 }
 
 const isChange = ({ name, text }: SystemCall): boolean =>
-  name === "openat" ? text.includes("O_CREAT") : /^(mkdir|rename|write|pwrite64|ftruncate|fsync)$/.test(name);
-
-const ofLog = ({ name, text }: SystemCall): boolean =>
-  name === "write" ? text.startsWith("write(1<") : /\/log\b|audit\.jsonl/.test(text);
-
-test("survives SIGKILL at any call", { timeout: 300_000 }, async (context) => {
-  if (reason !== null) skipWithReason(context, reason);
-  using folder = temporaryFolder();
-  const calls = await rehearse(folder.path);
-  const points = calls.filter((call) => isChange(call) && ofLog(call));
-  const failures = await sweep(points, folder.path, async ({ name, ordinal }, inside) => {
-    const { told, signal } = await runTraced(workIn(inside), [
-      "-e",
-      `trace=${name}`,
-      "-e",
-      `inject=${name}:signal=KILL:when=${ordinal}`,
-    ]);
-    const faults = await faultsAfter(inside, told, false);
-    return signal === "SIGKILL" ? faults : [...faults, "it was not killed"];
-  });
-  console.log(`${points.length} kill points`);
-  expect(failures).toEqual([]);
-  expect(points.filter(({ name }) => name === "rename")).toHaveLength(1);
-  expect(points.length).toBeGreaterThan(20);
-});
+  name === "openat" ? text.includes("O_CREAT") : /^(mkdir|rename|pwrite64|ftruncate|fsync)$/.test(name);
 
 const errors: Readonly<Record<string, readonly string[]>> = {
   openat: ["EACCES", "EMFILE", "ENOSPC"],
@@ -112,37 +87,23 @@ const errors: Readonly<Record<string, readonly string[]>> = {
   statx: ["EIO"],
 };
 
+const kill = ({ name, ordinal }: SystemCall): Injection[] => [{ name, effect: `signal=KILL:when=${ordinal}` }];
+const fail = ({ name, ordinal }: SystemCall): Injection[] =>
+  (errors[name] ?? []).map((error) => ({ name, effect: `error=${error}:when=${ordinal}` }));
+const failOnwards = ({ name, ordinal }: SystemCall): Injection[] =>
+  (errors[name] ?? []).slice(-1).map((error) => ({ name, effect: `error=${error}:when=${ordinal}+` }));
+
+const isTried = (call: SystemCall): boolean => call.name !== "fcntl" || call.text.includes("F_OFD_SETLK");
+
 test.for([
-  { name: "one call fails", when: (ordinal: number) => `${ordinal}`, isExact: true },
-  // The remains of a refused record cannot be removed in this case, so the record can be there.
-  {
-    name: "a call that changes something fails, and all of its kind that follow",
-    when: (ordinal: number) => `${ordinal}+`,
-    isExact: false,
-  },
-])("$name", { timeout: 300_000 }, async ({ when, isExact }, context) => {
+  { name: "is killed at a call", parts: 2, isMet: isChange, effects: kill, isExact: false },
+  { name: "has one call fail", parts: 4, isMet: isTried, effects: fail, isExact: true },
+  // The remains of a refused record cannot be removed then, so the record can be there.
+  { name: "has all calls of a kind fail from one on", parts: 2, isMet: isChange, effects: failOnwards, isExact: false },
+])("a writer $name", { timeout: 600_000 }, async ({ parts, isMet, effects, isExact }, context) => {
   if (reason !== null) skipWithReason(context, reason);
-  using folder = temporaryFolder();
-  const calls = await rehearse(folder.path);
-  const points = calls
-    .filter(
-      (call) => ofLog(call) && (isExact ? call.name !== "fcntl" || call.text.includes("F_OFD_SETLK") : isChange(call)),
-    )
-    .flatMap((call) => (errors[call.name] ?? []).slice(isExact ? 0 : -1).map((error) => ({ call, error })))
-    .filter((_, at) => isLong || !isExact || at % 2 === 0);
-  const outcomes: Record<string, number> = {};
-  const failures = await sweep(points, folder.path, async ({ call: { name, ordinal }, error }, inside) => {
-    const injection = `inject=${name}:error=${error}:when=${when(ordinal)}`;
-    const { told } = await runTraced(workIn(inside), ["-e", `trace=${name}`, "-e", injection]);
-    const code =
-      told
-        .find((line) => line.startsWith("no "))
-        ?.split(" ")
-        .at(-1) ?? "ok";
-    outcomes[code] = (outcomes[code] ?? 0) + 1;
-    return await faultsAfter(inside, told, isExact);
-  });
-  console.log(`${points.length} faults: ${JSON.stringify(outcomes)}`);
-  expect(failures).toEqual([]);
-  expect(points.length).toBeGreaterThan(15);
+  const calls = (await rehearse()).filter(isMet);
+  expect(calls.filter(({ name }) => name === "rename")).toHaveLength(1);
+  expect(calls.length).toBeGreaterThan(15);
+  expect(await sweep(oneIn(isLong ? 1 : parts, calls.flatMap(effects)), isExact)).toEqual([]);
 });

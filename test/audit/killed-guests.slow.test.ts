@@ -1,87 +1,160 @@
-/** A guest's actions are on record even if its thread is killed or it floods the host. */
-import { expect, test } from "vitest";
+/** A guest's actions and its fuel are on record, even if its thread is killed or it floods the host. */
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
+import { createRuntime } from "memcell";
+import { afterAll, beforeEach, expect, test } from "vitest";
+
+import { fuelSection, readFuelGlobal } from "../../shared/fuel-section.ts";
 import { auditLimits, callLimits, trailLimits } from "../../shared/limits.ts";
+import { readSections } from "../../shared/wasm-sections.ts";
+import { readGlobals } from "../../shared/wasm-state.ts";
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { burning } from "../bounds/bounded-stage.ts";
+import { openStage } from "../stage/runtime.ts";
+import { assembleGuest } from "../support/assemble-guest.ts";
+import { guestManifest } from "../support/guest-manifest.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
+const stage = await openAuditedStage({ threadsMax: 1 });
+const hasty = await openAuditedStage({ deadlineMs: 3_000 });
+afterAll(async () => {
+  for (const each of [stage, hasty]) await each[Symbol.asyncDispose]();
+});
+const { runtime } = stage;
+let ctx: { readonly userId: string; readonly callId: string };
+beforeEach(() => {
+  const userId = stage.user();
+  ctx = { userId, callId: `of-${userId}` };
+});
+
 test("records a denied capability of a guest that then loops until its thread is killed", async () => {
-  await using stage = await openAuditedStage({ deadlineMs: 3_000 });
-  await stage.runtime.call("Puppet", [write("a.md", "of alice")], { userId: "alice" });
-  const result = await stage.runtime.call("Lurk", {}, { userId: "alice", callId: "killed" });
-  expect(result).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
-  expect(stage.recordsOf("use", "killed")).toMatchObject([
+  await hasty.runtime.call("Puppet", [write("a.md", "of alice")], { ...ctx, callId: "before" });
+  expect(await hasty.runtime.call("Lurk", {}, ctx)).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
+  expect(hasty.recordsOf("use", ctx.callId)).toMatchObject([
     { tool: "Lurk", capability: "store_read", scope: "others", path: "b.md", code: "CAPABILITY_DENIED" },
   ]);
-  expect(stage.recordsOf("call", "killed")).toMatchObject([
-    {
-      reads: [{ scope: "memory", path: "a.md", bytes: 8 }],
-      usesDenied: 1,
-      changes: "none",
-      code: "DEADLINE_EXCEEDED",
-      fuelPolls: null,
-    },
-  ]);
+  const reads = [{ scope: "memory", path: "a.md", bytes: 8 }];
+  const killed = { reads, usesDenied: 1, changes: "none", code: "DEADLINE_EXCEEDED", fuelPolls: null };
+  expect(hasty.recordsOf("call", ctx.callId)).toMatchObject([killed]);
 });
 
 test("records the staged changes of a killed guest as dropped", async () => {
-  await using stage = await openAuditedStage({ deadlineMs: 3_000 });
-  await stage.runtime.call("Spin", {}, { userId: "alice", callId: "killed" });
-  expect(stage.recordsOf("call", "killed")).toMatchObject([
-    { tool: "Spin", writes: [{ scope: "memory", path: "spun.md" }], changes: "dropped", code: "DEADLINE_EXCEEDED" },
-  ]);
-  expect(stage.recordsOf("staged", "killed")).toEqual([]);
-  expect(stage.filesOf("alice")).toEqual({});
+  await hasty.runtime.call("Spin", {}, ctx);
+  const writes = [{ scope: "memory", path: "spun.md" }];
+  const killed = { tool: "Spin", writes, changes: "dropped", code: "DEADLINE_EXCEEDED" };
+  expect(hasty.recordsOf("call", ctx.callId)).toMatchObject([killed]);
+  expect(hasty.recordsOf("staged", ctx.callId)).toEqual([]);
+  expect(hasty.filesOf(ctx.userId)).toEqual({});
 });
 
-test("records a cancelled guest's denial", async () => {
+test("records a cancelled guest's denial, and nothing of it in the next call of its thread", async () => {
   const controller = new AbortController();
-  await using stage = await openAuditedStage();
-  await stage.runtime.call("Puppet", [], { userId: "alice" });
-  const ctx = { userId: "alice", callId: "cancelled", signal: controller.signal };
-  const running = stage.runtime.call("Puppet", [ask("store_read", { scope: "../x", path: "y" }), { spin: true }], ctx);
+  await runtime.call("Puppet", [], { ...ctx, callId: "before" });
+  const steps = [read("a.md"), ask("store_read", { scope: "../x", path: "y" }), { spin: true }];
+  const running = runtime.call("Puppet", steps, { ...ctx, signal: controller.signal });
   await burning();
   controller.abort();
   expect(await running).toMatchObject({ error: { code: "CANCELLED" } });
-  expect(stage.recordsOf("use", "cancelled")).toMatchObject([{ scope: "../x", path: "y" }]);
-  expect(stage.recordsOf("call", "cancelled")).toMatchObject([{ code: "CANCELLED", usesDenied: 1 }]);
+  expect(stage.recordsOf("use", ctx.callId)).toMatchObject([{ scope: "../x", path: "y" }]);
+  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([{ code: "CANCELLED", usesDenied: 1 }]);
+  for (const _ of [1, 2]) await runtime.call("Puppet", [], { ...ctx, callId: "next" });
+  const nothing = { reads: [], usesDenied: 0, code: null };
+  expect(stage.recordsOf("call", "next")).toMatchObject([nothing, nothing]);
 });
 
 test("counts a flood of denied requests and records the first of them", async () => {
-  await using stage = await openAuditedStage();
   const flood = Array.from({ length: callLimits.hostCallsMax + 500 }, () => ({ of: "store_read", request: "{}" }));
-  const result = await stage.runtime.call("Puppet", flood, { userId: "alice", callId: "flood" });
-  expect(result).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
-  const uses = stage.recordsOf("use", "flood");
+  expect(await runtime.call("Puppet", flood, ctx)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+  const uses = stage.recordsOf("use", ctx.callId);
   expect(uses).toHaveLength(trailLimits.refusalsMax);
   expect(uses[0]).toMatchObject({ capability: "store_read", scope: null, path: null, code: "CAPABILITY_DENIED" });
-  expect(stage.recordsOf("call", "flood")).toMatchObject([
-    { usesDenied: flood.length, usesNotShown: flood.length - trailLimits.refusalsMax, usesFailed: 0 },
+  const usesNotShown = flood.length - trailLimits.refusalsMax;
+  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([
+    { usesDenied: flood.length, usesNotShown, usesFailed: 0 },
   ]);
 });
 
 test("a guest cannot hide its denied use by filling the trail first", async () => {
-  await using stage = await openAuditedStage();
   const beyond = 100;
   const reads = Array.from({ length: auditLimits.recordUsesMax + beyond }, (_, at) => read(`f${at}`));
   const steps = [...reads, read("f0"), ask("store_trash", { scope: "other", path: "f0" })];
-  await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "filled" });
-  expect(stage.recordsOf("use", "filled")).toMatchObject([{ capability: "store_trash", scope: "other", path: "f0" }]);
-  const [call] = stage.recordsOf("call", "filled");
+  await runtime.call("Puppet", steps, ctx);
+  const denied = { capability: "store_trash", scope: "other", path: "f0" };
+  expect(stage.recordsOf("use", ctx.callId)).toMatchObject([denied]);
+  const [call] = stage.recordsOf("call", ctx.callId);
   expect(call?.reads).toHaveLength(auditLimits.recordUsesMax);
   expect(call).toMatchObject({ usesNotShown: beyond, usesDenied: 1 });
 });
 
-test.for([
-  { name: "longer names than are kept", request: { scope: "s".repeat(500), path: "p".repeat(500) } },
-  { name: "names that JSON writes as escapes", request: { scope: "\u0000".repeat(150), path: "\ud800".repeat(150) } },
-])("records a denied request with $name", async ({ request }) => {
-  await using stage = await openAuditedStage();
-  const steps = Array.from({ length: trailLimits.refusalsMax }, () => ask("store_read", request));
-  await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "long" });
-  const uses = stage.recordsOf("use", "long");
-  expect(uses).toHaveLength(trailLimits.refusalsMax);
-  expect(uses.at(-1)).toMatchObject({ scope: shown(request.scope), path: shown(request.path) });
+test("a call's fuel is what its guest counted, also of one that fails", async () => {
+  // oxlint-disable-next-line consistent-function-scoping -- belongs to this test alone
+  const polls = async (...steps: object[]): Promise<number | null | undefined> => {
+    await runtime.call("Puppet", steps, ctx);
+    return stage.recordsOf("call", ctx.callId).at(-1)?.fuelPolls;
+  };
+  const few = (await polls({ turns: 100_000 })) ?? 0;
+  const many = (await polls({ turns: 2_000_000 })) ?? 0;
+  expect(few).toBeGreaterThan(0);
+  expect(many / few).toBeGreaterThan(10);
+  expect(await polls()).toBeLessThan(few);
+  expect(await polls({ spin: true })).toBe(20_000);
+  expect(await polls({ turns: 100_000 }, { fail: "x" })).toBeGreaterThan(0);
+  expect(await polls({ recurse: true })).not.toBeNull();
 });
 
-const shown = (text: string): string => text.slice(0, auditLimits.namedCharsMax);
+test("the shipped plugin names a mutable i32 global, and exports none", async () => {
+  const wasm = readFileSync(shippedPlugin("user-memory"));
+  const index = readFuelGlobal(readSections(wasm));
+  expect(readGlobals(readSections(wasm))[index ?? -1]).toEqual({ type: 0x7f, isMutable: true });
+  const exported = WebAssembly.Module.exports(await WebAssembly.compile(wasm));
+  expect(exported.filter(({ kind }) => kind === "global")).toEqual([]);
+});
+
+const guest = `(module (memory (export "memory") 1 4)
+  (global $constant i32 (i32.const 1)) (global $wide (mut i64) (i64.const 1)) (global $fuel (mut i32) (i32.const 0))
+  (func (export "run") (result i32)
+    (global.set $fuel (i32.const FUEL)) (global.set $wide (i64.const 0))
+    (i32.const 1)))`;
+
+function writeCounting(folder: string, fuel: number, sections: readonly Uint8Array[]): string {
+  const wasm = assembleGuest(guest.replace("FUEL", `${fuel}`), [
+    JSON.stringify(guestManifest("counting", { Count: "run" })),
+  ]);
+  const file = join(folder, "counting.wasm");
+  const named = sections.map((content) => customSection(fuelSection, content));
+  writeFileSync(file, writeModule([...readSections(wasm), ...named]));
+  return file;
+}
+
+test.for([
+  { name: "empty", sections: [new Uint8Array()], reason: "it ends too early" },
+  { name: "present twice", sections: [Uint8Array.of(2), Uint8Array.of(2)], reason: "is there more than once" },
+  { name: "longer than a number", sections: [Uint8Array.of(2, 0)], reason: "holds more than a number" },
+  { name: "a number without end", sections: [new Uint8Array(9).fill(0x80)], reason: "more than five bytes" },
+  { name: "for a constant", sections: [Uint8Array.of(0)], reason: "names no mutable i32 global" },
+  { name: "for a 64-bit global", sections: [Uint8Array.of(1)], reason: "names no mutable i32 global" },
+  { name: "for a missing global", sections: [Uint8Array.of(3)], reason: "names no mutable i32 global" },
+])("refuses a fuel section that is $name", async ({ sections, reason }) => {
+  using folder = temporaryFolder();
+  const plugins = [writeCounting(folder.path, 1, sections)];
+  const opening = createRuntime({ dataDir: join(folder.path, "data"), plugins, policy: policyFor(plugins) });
+  await expect(opening).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining(reason) });
+});
+
+test.for([
+  { name: "used some fuel", fuel: 19_990, sections: [Uint8Array.of(2)], fuelPolls: 10 },
+  { name: "reports more fuel than it was given", fuel: 2_000_000, sections: [Uint8Array.of(2)], fuelPolls: 0 },
+  { name: "reports negative fuel", fuel: -5, sections: [Uint8Array.of(2)], fuelPolls: 20_000 },
+  { name: "names no global", fuel: 1, sections: [], fuelPolls: null },
+])("clamps the fuel reported by a guest that $name", async ({ fuel, sections, fuelPolls }) => {
+  await using counting = await openStage((folder) => {
+    const plugins = [writeCounting(folder, fuel, sections)];
+    return { plugins, policy: policyFor(plugins) };
+  });
+  await counting.runtime.call("Count", {}, ctx);
+  expect(counting.records(ctx.userId)).toMatchObject([{ fuelPolls }]);
+});

@@ -1,13 +1,12 @@
 /**
- * A process that writes a log, and that tests kill, keep waiting, or run on a failing disk. It prints "ready", waits
- * for a line, opens the log and writes four long records, the last of them into a new file. It prints the outcome of
- * each step.
+ * A process that writes a log, and that tests kill, keep waiting, or run on a failing disk. It prints "ready", waits for
+ * a line, opens the log and makes four long records. It prints how each step ends.
  */
 import { writeSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-import { longEntry } from "./audit-entries.ts";
-import { openLog, smallestFile } from "./log-under-test.ts";
+import { openLog, smallestFile, writeRun } from "./log-writing.ts";
 
 /** Passed as JSON. */
 export interface LogWork {
@@ -21,25 +20,25 @@ export interface LogWork {
 const { folder, file, waitMs, holds } = JSON.parse(process.argv[2] ?? "") as LogWork;
 const tell = (text: string): unknown => writeSync(1, `${text}\n`);
 
-async function attempt(step: string, work: () => unknown): Promise<boolean> {
-  try {
-    await work();
-    tell(`ok ${step}`);
-    return true;
-  } catch (error) {
-    tell(`no ${step} ${String((error as { code?: unknown }).code)}`);
-    return false;
-  }
-}
-
 async function writeRecords(): Promise<void> {
   const opening = openLog(folder, { file, waitMs, fileBytesMax: smallestFile });
-  if (!(await attempt("open", () => opening))) return;
+  const opened = await opening.then(
+    () => "ok open",
+    (error: { code?: unknown }) => `no open ${String(error.code)}`,
+  );
+  tell(opened);
+  if (opened !== "ok open") return;
   const log = await opening;
-  for (const count of [1, 2, 3, 4]) await attempt(`${count}`, () => log.append(longEntry(count)));
+  for (const count of [1, 2, 3, 4]) {
+    const code = await log.longCall(count);
+    tell(code === "ok" ? `ok ${count}` : `no ${count} ${code}`);
+  }
   if (holds) await setTimeout(600_000);
-  await attempt("close", () => log.close());
+  await log.runtime.close();
+  tell("ok close");
 }
 
+// Loads all modules, so that each run makes the same system calls from here on.
+await writeRun(folder, [0], { file: join(folder, "warm", "audit.jsonl") });
 process.stdin.once("data", () => void writeRecords().then(() => process.exit(0)));
 tell("ready");

@@ -1,3 +1,4 @@
+/** Starts processes that write a log, and traces them. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";

@@ -1,200 +1,191 @@
-/** How a log goes on when its end was changed by a kill or by a person. */
-import { appendFileSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+/** How a log goes on when its end was changed by a kill or by a person, and when a file is full. */
+import { appendFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
-import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { callEntry } from "./audit-entries.ts";
-import { headName, linesOf, logName, openLog, writeLines, writeRun } from "./log-under-test.ts";
+import { openAuditedStage, read } from "./audited-stage.ts";
+import { fullName, headName, linesOf, logFileNames, logName, openLog, recordsOf, smallestFile } from "./written-log.ts";
+import { told, verify, writeLines, writeRun } from "./written-log.ts";
 
-interface Row {
-  readonly name: string;
-  /** Changes a log with records 0 to 5: opened, four calls, closed. `heads` are the heads after each of them. */
-  readonly change: (folder: string, heads: readonly string[]) => void;
-  readonly opened: { readonly tornBytes?: number; readonly missing?: number; readonly head: string };
-  readonly seq: number;
-  readonly told: readonly string[];
+/** Records 0 to 5: opened, four calls, closed; and the heads after each but the last. */
+const recorded = temporaryFolder();
+afterAll(() => recorded[Symbol.dispose]());
+const heads: string[] = [];
+const log = await openLog(recorded.path);
+for (let count = 0; count <= 4; count++) {
+  if (count > 0) await log.call(count);
+  heads.push(readFileSync(join(recorded.path, headName), "utf8"));
 }
+await log.runtime.close();
 
-const edit = (folder: string, change: (lines: string[]) => string[]): void =>
-  writeLines(folder, logName, change(linesOf(folder)));
-const setHead = (folder: string, text = ""): void => writeFileSync(join(folder, headName), text);
-const lostHead =
-  "head: when record 6 was written, the log's head could not be read: it is unknown whether records were missing";
+type Change = (folder: string) => void;
 
-const rows: Row[] = [
-  { name: "nothing", change: () => {}, opened: { head: "agrees" }, seq: 6, told: [] },
-  {
-    name: "the last record removed",
-    change: (folder) => edit(folder, (lines) => lines.slice(0, -1)),
-    opened: { head: "agrees", missing: 1 },
-    seq: 6,
-    told: ["removed: between records 4 and 6, one record was removed; the gap was known when record 6 was written"],
-  },
-  {
-    name: "the last three records removed",
-    change: (folder) => edit(folder, (lines) => lines.slice(0, -3)),
-    opened: { head: "agrees", missing: 3 },
-    seq: 6,
-    told: ["removed: between records 2 and 6, 3 records were removed; the gap was known when record 6 was written"],
-  },
-  {
-    name: "all records removed",
-    change: (folder) => truncateSync(join(folder, logName), 0),
-    opened: { head: "agrees", missing: 6 },
-    seq: 6,
-    told: [
-      "removed: before record 6, 6 records were removed; the gap was known when record 6 was written; a whole file may be missing",
-    ],
-  },
-  {
-    name: "the file removed",
-    change: (folder) => rmSync(join(folder, logName)),
-    opened: { head: "agrees", missing: 6 },
-    seq: 6,
-    told: [
-      "removed: before record 6, 6 records were removed; the gap was known when record 6 was written; a whole file may be missing",
-    ],
-  },
-  {
-    name: "the last record altered",
-    change: (folder) =>
-      edit(folder, (lines) => [...lines.slice(0, -1), (lines[5] ?? "").replace("closed", 'lost","records":1,"x":"')]),
-    opened: { head: "differs" },
-    seq: 6,
-    told: [
-      "unreadable: record 5 does not match the record format: it was altered, or another version wrote it",
-      "altered: record 5 was altered: its hash differs from the one in record 6",
-      "head: when record 6 was written, the log's head did not match the record that it named",
-    ],
-  },
-  {
-    name: "the last record made unreadable",
-    change: (folder) => edit(folder, (lines) => [...lines.slice(0, -1), "nothing"]),
-    opened: { head: "differs" },
-    seq: 6,
-    told: [
-      "unreadable: this line is not a record: it is too short to be one",
-      "head: when record 6 was written, the log's head did not match the record that it named",
-    ],
-  },
-  {
-    name: "valid records appended",
-    change: (folder, heads) => {
-      // As if the head had not moved since record 2.
-      setHead(folder, heads[2]);
-    },
-    opened: { head: "behind" },
-    seq: 6,
-    told: [
-      "head: when record 6 was written, the log's head named an earlier record: the machine had stopped, or records were added",
-    ],
-  },
-  {
-    name: "killed between the record and the head",
-    change: (folder, heads) => setHead(folder, heads[4]),
-    opened: { head: "agrees" },
-    seq: 6,
-    told: [],
-  },
-  {
-    name: "the head removed",
-    change: (folder) => rmSync(join(folder, headName)),
-    opened: { head: "lost" },
-    seq: 6,
-    told: [lostHead],
-  },
-  { name: "the head emptied", change: (folder) => setHead(folder), opened: { head: "lost" }, seq: 6, told: [lostHead] },
-  {
-    name: "the head made unreadable",
-    change: (folder) => setHead(folder, "000000000005 x"),
-    opened: { head: "lost" },
-    seq: 6,
-    told: [lostHead],
-  },
-  {
-    name: "the head and the last record removed",
-    change: (folder) => {
-      edit(folder, (lines) => lines.slice(0, -1));
-      rmSync(join(folder, headName));
-    },
-    opened: { head: "lost" },
-    seq: 5,
-    told: [lostHead.replace("6", "5")],
-  },
-  {
-    name: "killed in the middle of a record",
-    change: (folder) => appendFileSync(join(folder, logName), '{"seq":6,"time'),
-    opened: { head: "agrees", tornBytes: 14 },
-    seq: 6,
-    told: [],
-  },
-  {
-    name: "the end of the last record cut off",
-    change: (folder) => {
-      const file = join(folder, logName);
-      truncateSync(file, readFileSync(file).length - 1);
-    },
-    opened: { head: "agrees", tornBytes: 133, missing: 1 },
-    seq: 6,
-    told: ["removed: between records 4 and 6, one record was removed; the gap was known when record 6 was written"],
-  },
-  {
-    name: "killed in the middle of the very first record",
-    change: (folder) => {
-      writeFileSync(join(folder, logName), '{"seq":0');
-      setHead(folder);
-    },
-    opened: { head: "new", tornBytes: 8 },
-    seq: 0,
-    told: [],
-  },
-  {
-    name: "killed between the very first record and its head",
-    change: (folder) => {
-      edit(folder, (lines) => lines.slice(0, 1));
-      setHead(folder);
-    },
-    opened: { head: "agrees" },
-    seq: 1,
-    told: [],
-  },
-  {
-    name: "all of it removed",
-    change: (folder) => {
-      rmSync(join(folder, logName));
-      rmSync(join(folder, headName));
-    },
-    opened: { head: "new" },
-    seq: 0,
-    told: [],
-  },
+const edited =
+  (edit: (lines: string[]) => string[]): Change =>
+  (folder) =>
+    writeLines(folder, logName, edit(linesOf(folder)));
+const withHead =
+  (text: string | undefined, change: Change = () => {}): Change =>
+  (folder) => {
+    writeFileSync(join(folder, headName), text ?? "");
+    change(folder);
+  };
+const gone =
+  (...names: string[]): Change =>
+  (folder) =>
+    names.forEach((name) => rmSync(join(folder, name)));
+
+const known = "the gap was known when record 6 was written";
+const allGone = `removed: before record 6, 6 records were removed; ${known}; a whole file may be missing`;
+const oneGone = `removed: between records 4 and 6, one record was removed; ${known}`;
+const noMatch = "head: when record 6 was written, the log's head did not match the record that it named";
+const lost = (seq: number): string =>
+  `head: when record ${seq} was written, the log's head could not be read: it is unknown whether records were missing`;
+const torn = Buffer.byteLength(linesOf(recorded.path)[5] ?? "");
+
+/** What was changed, what the next `opened` record says, and what a verification finds afterwards. */
+const rows: readonly (readonly [name: string, change: Change, opened: object, ...told: string[]])[] = [
+  ["nothing", () => {}, { head: "agrees" }],
+  ["the last record removed", edited((lines) => lines.slice(0, -1)), { missing: 1 }, oneGone],
+  [
+    "the last three removed",
+    edited((lines) => lines.slice(0, -3)),
+    { missing: 3 },
+    oneGone.replace("4", "2").replace("one record was", "3 records were"),
+  ],
+  ["all records removed", (folder) => truncateSync(join(folder, logName)), { missing: 6 }, allGone],
+  ["the file removed", gone(logName), { missing: 6 }, allGone],
+  [
+    "the last record altered",
+    edited((lines) => lines.with(5, (lines[5] ?? "").replace("closed", 'lost","records":1,"x":"'))),
+    { head: "differs" },
+    "unreadable: record 5 does not match the record format: it was altered, or another version wrote it",
+    "altered: record 5 was altered: its hash differs from the one in record 6",
+    noMatch,
+  ],
+  [
+    "the last record made unreadable",
+    edited((lines) => lines.with(5, "nothing")),
+    { head: "differs" },
+    "unreadable: this line is not a record: it is too short to be one",
+    noMatch,
+  ],
+  [
+    "valid records appended",
+    withHead(heads[2]),
+    { head: "behind" },
+    "head: when record 6 was written, the log's head named an earlier record: the machine had stopped, or records were added",
+  ],
+  ["a kill between the record and the head", withHead(heads[4]), { head: "agrees" }],
+  ["the head removed", gone(headName), { head: "lost" }, lost(6)],
+  ["the head emptied", withHead(""), { head: "lost" }, lost(6)],
+  ["the head made unreadable", withHead("000000000005 x"), { head: "lost" }, lost(6)],
+  [
+    "the last record and the head",
+    withHead(
+      "",
+      edited((lines) => lines.slice(0, -1)),
+    ),
+    { head: "lost", seq: 5 },
+    lost(5),
+  ],
+  [
+    "a kill in the middle of a record",
+    (folder) => appendFileSync(join(folder, logName), '{"seq":6,"time'),
+    { tornBytes: 14 },
+  ],
+  [
+    "the end of the last record cut off",
+    (folder) => writeFileSync(join(folder, logName), readFileSync(join(folder, logName), "utf8").trimEnd()),
+    { tornBytes: torn, missing: 1 },
+    oneGone,
+  ],
+  [
+    "a kill in the very first record",
+    withHead("", (folder) => writeFileSync(join(folder, logName), '{"seq":0')),
+    { head: "new", tornBytes: 8, seq: 0 },
+  ],
+  [
+    "a kill before the very first head",
+    withHead(
+      "",
+      edited((lines) => lines.slice(0, 1)),
+    ),
+    { seq: 1 },
+  ],
+  ["all of it removed", gone(logName, headName), { head: "new", seq: 0 }],
 ];
 
-test.for(rows)("opens a log after: $name", async ({ change, opened, seq, told }) => {
+test.for(rows)("opens a log after %s", async ([, change, expected, ...found]) => {
   using folder = temporaryFolder();
-  const heads: string[] = [];
-  const keepHead = (): number => heads.push(readFileSync(join(folder.path, headName), "utf8"));
-  const log = await openLog(folder.path);
-  keepHead();
-  for (const count of [1, 2, 3, 4]) {
-    log.append(callEntry(count));
-    keepHead();
-  }
-  log.close();
-  change(folder.path, heads);
-  await writeRun(folder.path, [callEntry(9)]);
-  const records = recordsLoosely(folder.path);
-  const found = records.findLast(({ kind }) => kind === "opened");
-  expect(found).toMatchObject({ tornBytes: 0, missing: 0, ...opened, seq });
-  const { findings, head } = verifyLog([join(folder.path, logName)]);
-  expect(findings.map(({ kind, text }) => `${kind}: ${text}`)).toEqual(told);
-  expect(head?.seq).toBe(seq + 2);
+  cpSync(recorded.path, folder.path, { recursive: true });
+  change(folder.path);
+  await writeRun(folder.path, [9]);
+  // Lines that are no records stay.
+  const opened = linesOf(folder.path).findLast((line) => line.includes('"kind":"opened"')) ?? "";
+  const all = { tornBytes: 0, missing: 0, head: "agrees", seq: 6, ...expected };
+  expect(JSON.parse(opened)).toMatchObject(all);
+  const result = await verify(join(folder.path, logName));
+  expect(told(result)).toEqual(found);
+  expect(result.head?.seq).toBe(all.seq + 2);
 });
 
-/** Skips lines that are not records. */
-function recordsLoosely(folder: string): { kind: string }[] {
-  return linesOf(folder).flatMap((line) => (line.startsWith("{") ? [JSON.parse(line) as { kind: string }] : []));
+/** A log whose second file has just begun, with the head as it was before. Returns the last number of the first file. */
+async function justRotated(folder: string): Promise<number> {
+  const writing = await openLog(folder, { fileBytesMax: smallestFile });
+  for (let count = 0; logFileNames(folder).length < 2; count++) await writing.longCall(count);
+  await writing.runtime.close();
+  const { seq, prev } = JSON.parse(linesOf(folder)[0] ?? "") as { seq: number; prev: string };
+  writeFileSync(join(folder, headName), `${String(seq - 1).padStart(12, "0")} ${prev}\n`);
+  return seq - 1;
 }
+
+test.for<
+  readonly [name: string, edit: (lines: string[]) => string | null, kinds: readonly string[], tornBytes: number]
+>([
+  ["after the full file was moved away", () => null, ["opened"], 0],
+  ["after the next was made", () => "", ["opened"], 0],
+  ["in the middle of the next one's first record", () => "{", ["opened"], 1],
+  ["between the next one's first record and the head", ([next]) => `${next}\n`, ["call", "opened"], 0],
+])("goes on after a kill %s", async ([, edit, kinds, tornBytes]) => {
+  using folder = temporaryFolder();
+  const last = await justRotated(folder.path);
+  const left = edit(linesOf(folder.path));
+  if (left === null) rmSync(join(folder.path, logName));
+  else writeFileSync(join(folder.path, logName), left);
+  await writeRun(folder.path, [1, 2], { fileBytesMax: smallestFile });
+  expect(told(await verify(join(folder.path, logName)))).toEqual([]);
+  const records = recordsOf(folder.path);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at));
+  expect(records.slice(last + 1).map(({ kind }) => kind)).toEqual([...kinds, "call", "call", "closed"]);
+  expect(records[last + kinds.length]).toMatchObject({ kind: "opened", head: "agrees", missing: 0, tornBytes });
+});
+
+test("a record larger than a file gets its own file", async () => {
+  using folder = temporaryFolder();
+  const auditLog = { file: join(folder.path, logName), fileBytesMax: smallestFile };
+  const stage = await openAuditedStage({ auditLog });
+  const steps = Array.from({ length: 400 }, (_, at) => read("a".repeat(190) + at));
+  for (const _ of [1, 2]) await stage.runtime.call("Puppet", steps, { userId: "alice" });
+  await stage[Symbol.asyncDispose]();
+  expect(logFileNames(folder.path).map((name) => linesOf(folder.path, name).length)).toEqual([1, 1, 1, 1]);
+  expect(told(await verify(auditLog.file))).toEqual([]);
+});
+
+test("overwrites nothing: a file with the next full file's name stops the log", async () => {
+  using folder = temporaryFolder();
+  const writing = await openLog(folder.path, { fileBytesMax: smallestFile });
+  writeFileSync(join(folder.path, fullName(0)), "mine");
+  let written = 0;
+  while ((await writing.longCall(written)) === "ok") written++;
+  expect(await writing.longCall(written)).toBe("STORAGE_FAILED");
+  expect(writing.notes.join()).toContain("Cannot write the audit log: the name for its full file is taken");
+  expect(readFileSync(join(folder.path, fullName(0)), "utf8")).toBe("mine");
+  rmSync(join(folder.path, fullName(0)));
+  expect(await writing.longCall(written)).toBe("ok");
+  await writing.runtime.close();
+  expect(recordsOf(folder.path)).toHaveLength(written + 3);
+  expect(told(await verify(join(folder.path, logName)))).toEqual([]);
+});

@@ -1,92 +1,264 @@
-/** The page is readable: light, dark, on a phone and on paper. Saves screenshots in the folder named by TEST_SHOTS. */
+/** The pages in Chromium: they run and load nothing, fit every window, are accessible, and their list of calls is filtered. */
+import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
+import axe from "axe-core";
+import type { AxeResults } from "axe-core";
+import type { Page, SerializedAXNode } from "puppeteer-core";
 import { expect, test } from "vitest";
 
-import { htmlPage } from "../../host/report/page/html-page.ts";
+import type { CallEntry } from "../stage/audit-log.ts";
 import { runCommand } from "../support/run-command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openPage, useBrowser } from "./browser-page.ts";
-import { leastContrast } from "./contrast.ts";
-import { hostileLog, hostileReport } from "./hostile-samples.ts";
-import { brokenLog, busyLog } from "./log-samples.ts";
+import { hostilePage, pageWith } from "./hostile-texts.ts";
 import { measureLayout } from "./page-layout.ts";
-import { failingReport, passingReport, unreadableReport } from "./report-samples.ts";
-import { wideLog, wideReports } from "./wide-samples.ts";
+import { busyPage, calls, pages } from "./sample-pages.ts";
 
 const browserFor = useBrowser();
 
-const pages = [
-  { name: "pass", html: htmlPage([passingReport()], null) },
-  { name: "fail", html: htmlPage([failingReport()], null) },
-  { name: "log", html: htmlPage([passingReport()], busyLog()) },
-  { name: "broken-log", html: htmlPage([unreadableReport(), passingReport()], brokenLog()) },
-  { name: "wide", html: htmlPage(wideReports(), wideLog()) },
-  { name: "hostile", html: htmlPage([hostileReport()], hostileLog()) },
-] as const;
+/** What no report may bring into a page. */
+const strangers = `({
+  ran: "ran" in window,
+  elements: [...new Set(Array.from(document.querySelectorAll("script, img, iframe, object, embed, base, form:not(.filter), [action], [target], [formaction], input, textarea, link, audio, video, template, noscript"), (each) => each.localName))],
+  handlers: Array.from(document.querySelectorAll("*")).flatMap((each) => each.getAttributeNames()).filter((name) => name.startsWith("on") || name === "style" || name === "src"),
+  links: Array.from(document.querySelectorAll("[href]"), (each) => each.getAttribute("href")).filter((href) => !/^#[a-z0-9-]+$/.test(href)),
+  styles: document.querySelectorAll("style").length,
+  titles: document.querySelectorAll("h1").length,
+  twice: Array.from(document.querySelectorAll("[id]"), (each) => each.id).filter((id, at, all) => all.indexOf(id) !== at),
+})`;
+const nothing = { ran: false, elements: [], handlers: [], links: [], styles: 1, titles: 1, twice: [] };
 
-const views = pages.flatMap(({ name, html }) => (["light", "dark"] as const).map((scheme) => ({ name, html, scheme })));
+test.for(pages)(
+  "a page of $name runs and loads nothing, and looks the same without scripts",
+  async ({ html }, context) => {
+    const browser = browserFor(context);
+    const looks: Buffer[] = [];
+    for (const isScripted of [true, false]) {
+      await using opened = await openPage(browser, html, { isScripted });
+      if (isScripted) expect(await opened.page.evaluate(strangers)).toEqual(nothing);
+      expect(opened.noises).toEqual([]);
+      looks.push(Buffer.from(await opened.page.screenshot()));
+    }
+    expect(looks[0]?.equals(looks[1] ?? Buffer.of())).toBe(true);
+  },
+);
 
-test.for(views)("every text of $name has enough contrast in $scheme", async ({ html, scheme }, context) => {
+test.for([
+  { name: "a plugin", made: pageWith("") },
+  { name: "a log, which has style rules of its own", made: hostilePage() },
+])("the policy of a page of $name stops what gets past the escaping", async ({ made }, context) => {
   const browser = browserFor(context);
-  await using opened = await openPage(browser, html, { scheme });
-  const { ratio, text, texts } = await leastContrast(opened.page);
-  expect(texts).toBeGreaterThan(100);
-  expect(ratio, text).toBeGreaterThanOrEqual(4.5);
+  const marker = randomBytes(4).toString("hex");
+  const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
+    <style>h1 { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/${marker}.css">
+    <iframe srcdoc="<script>parent.ran = 1</script>"></iframe><p style="display: none" id="intruder">here</p>
+    <form action="http://127.0.0.1:9/${marker}"><button id="send">Send</button></form>`;
+  const page = made.replace("<main>", intruder);
+  await using closed = await openPage(browser, page);
+  const state = `({ ran: "ran" in window, h1: getComputedStyle(document.querySelector("h1")).display, p: getComputedStyle(document.querySelector("#intruder")).display })`;
+  expect(await closed.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
+  const sending = new Promise<string>((resolve) => closed.page.once("console", (message) => resolve(message.text())));
+  await closed.page.click("#send");
+  expect(await sending).toContain("form-action 'none'");
+  expect(closed.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
+  // The same page without its policy shows that the policy made the difference.
+  await using open = await openPage(browser, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));
+  expect(await open.page.evaluate(state)).toEqual({ ran: true, h1: "none", p: "none" });
+  expect(open.noises.some((noise) => noise.includes(marker))).toBe(true);
 });
 
-test("light and dark look different", async (context) => {
-  const browser = browserFor(context);
-  const backgrounds = [];
-  for (const scheme of ["light", "dark"] as const) {
-    await using opened = await openPage(browser, pages[0].html, { scheme });
-    backgrounds.push(await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`));
-    await keepShot(`pass-${scheme}`, await opened.page.screenshot({ fullPage: true }));
-  }
-  expect(backgrounds).toEqual(["rgb(255, 255, 255)", "rgb(18, 22, 27)"]);
+test("no hostile text reverses the text next to it", async (context) => {
+  await using opened = await openPage(browserFor(context), pageWith("\u05d0\u05d1\u05d2"));
+  const order = `(() => {
+    const range = document.createRange();
+    const paragraph = document.querySelector(".verdict p:last-child");
+    const name = paragraph.querySelector("bdi");
+    const after = paragraph.querySelector("code").nextSibling;
+    range.selectNode(after);
+    const box = range.getClientRects()[0];
+    return { isIsolated: getComputedStyle(name).unicodeBidi, isBehind: box.left >= name.getClientRects()[0].right - 1 || box.top > name.getClientRects()[0].top };
+  })()`;
+  expect(await opened.page.evaluate(order)).toEqual({ isIsolated: "isolate", isBehind: true });
 });
 
 const layouts = pages.flatMap(({ name, html }) => [320, 390, 768, 1280].map((width) => ({ name, html, width })));
 
-test.for(layouts)("$name fits a window of $width pixels, and breaks no word", async ({ html, width }, context) => {
-  const browser = browserFor(context);
-  await using opened = await openPage(browser, html, { width });
-  const { words, smallestPx, broken, ...faults } = await measureLayout(opened.page);
-  expect(faults).toEqual({ overflow: 0, beyond: [], cut: [], covered: [] });
-  // The widest letters of all, in a word without an end, do not fit the narrowest column.
-  const others = broken.filter((word) => !/^(?:W\u0300)+ in /.test(word));
-  expect(others.slice(0, 5)).toEqual([]);
-  expect(words).toBeGreaterThan(100);
-  expect(smallestPx).toBeGreaterThanOrEqual(10);
-});
+test.for(layouts)(
+  "a page of $name fits a window of $width pixels, and breaks no word",
+  async ({ html, width }, context) => {
+    await using opened = await openPage(browserFor(context), html, { width });
+    const { words, smallestPx, broken, ...faults } = await measureLayout(opened.page);
+    expect(faults).toEqual({ overflow: 0, beyond: [], cut: [], covered: [] });
+    // The widest letters of all, in a word without an end, do not fit the narrowest column.
+    expect(broken.filter((word) => !/^(?:W\u0300)+ in /.test(word)).slice(0, 5)).toEqual([]);
+    expect(words).toBeGreaterThan(100);
+    expect(smallestPx).toBeGreaterThanOrEqual(10);
+  },
+);
 
-const printed = pages.filter(({ name }) => name !== "hostile");
-
-test.for(printed)("$name can be printed, also from the dark scheme", async ({ name, html }, context) => {
-  const browser = browserFor(context);
-  using folder = temporaryFolder();
-  const text: string[] = [];
-  for (const scheme of ["light", "dark"] as const) {
-    await using opened = await openPage(browser, html, { scheme });
-    const file = join(folder.path, `${scheme}.pdf`);
-    writeFileSync(file, await opened.page.pdf({ preferCSSPageSize: true }));
-    text.push(await runCommand("pdftotext", ["-layout", file, "-"]));
-    await opened.page.emulateMediaType("print");
-    const colours = `({ page: getComputedStyle(document.body).backgroundColor, text: getComputedStyle(document.body).color })`;
-    expect(await opened.page.evaluate(colours)).toEqual({ page: "rgb(255, 255, 255)", text: "rgb(26, 31, 38)" });
-  }
-  expect(text[0]).toBe(text[1]);
-  const sheets = (text[0] ?? "").split("\f").filter((sheet) => sheet !== "");
-  expect(sheets.map((sheet) => /(\d+) of (\d+)\s*$/.exec(sheet)?.slice(1))).toEqual(
-    sheets.map((_, at) => [String(at + 1), String(sheets.length)]),
+const schemes = ["light", "dark"] as const;
+/** Those whose rows are few enough: rows are alike, and axe examines each. */
+const views = pages
+  .slice(0, 4)
+  .flatMap(({ name, html }) =>
+    [1280, 390].flatMap((width) => schemes.map((scheme) => ({ name, html, width, scheme }))),
   );
-  expect(text[0]).toContain(passingReport().artifact.sha256);
-  expect(text[0]).toContain("SHA-256");
-  await keepShot(`${name}-print`, Buffer.from(text[0] ?? ""));
+
+test.for(views)(
+  "axe finds nothing in a page of $name, $width wide, $scheme",
+  async ({ html, width, scheme }, context) => {
+    await using opened = await openPage(browserFor(context), html, { width, scheme });
+    await opened.page.evaluate(axe.source);
+    // Its rules include a contrast of 4.5 for every text.
+    const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
+    expect(found.violations.map(({ id, help, nodes }) => [id, help, nodes[0]?.html.slice(0, 200)])).toEqual([]);
+    expect(found.passes.map(({ id }) => id)).toContain("color-contrast");
+    const background = await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
+    expect(background).toBe(scheme === "light" ? "rgb(255, 255, 255)" : "rgb(18, 22, 27)");
+  },
+);
+
+const flattened = (node: SerializedAXNode | null): SerializedAXNode[] =>
+  node === null ? [] : [node, ...(node.children ?? []).flatMap((child) => flattened(child))];
+
+async function spokenRows(opened: Page): Promise<{ nodes: SerializedAXNode[]; rows: string[] }> {
+  const nodes = flattened(await opened.accessibility.snapshot({ interestingOnly: false }));
+  const textOf = (node: SerializedAXNode): string =>
+    flattened(node)
+      .flatMap(({ role, name = "" }) => (role === "StaticText" && name.trim() !== "" ? [name.trim()] : []))
+      .join(" ")
+      .replaceAll("\u00a0", " ");
+  return { nodes, rows: nodes.filter(({ role }) => role === "row").map((node) => textOf(node)) };
+}
+
+test("a screen reader gets every heading, table and mark, and the same rows on a phone", async (context) => {
+  const browser = browserFor(context);
+  await using wide = await openPage(browser, pages[2]?.html ?? "");
+  const { nodes, rows } = await spokenRows(wide.page);
+  const named = (role: string): string[] => nodes.filter((node) => node.role === role).map((node) => node.name ?? "");
+  for (const heading of ["memcell audit", "Verdict", "Identity", "Capabilities", "Limits", "Verification", "Calls"])
+    expect(named("heading")).toContain(heading);
+  for (const table of [
+    "What each tool asks for, and what the policy allows it",
+    "Unknown to the ABI",
+    "The calls in the order of the log. Times are UTC.",
+  ])
+    expect(named("table")).toContain(table);
+  expect(named("image")).toEqual(["Calls", "Failed calls", "Denials", "Refused requests"]);
+  expect(named("form")).toEqual(["Which calls to show"]);
+  expect(named("combobox")).toEqual(["User", "Tool", "Outcome"]);
+  expect(
+    rows.some((row) =>
+      row.startsWith("ReadUserMemory asked for and allowed neither asked for, not allowed neither neither "),
+    ),
+  ).toBe(true);
+  expect(rows.length).toBeGreaterThan(50);
+  await using narrow = await openPage(browser, pages[2]?.html ?? "", { width: 390 });
+  // The record's number has its label in front, because nothing else in the block tells what it is.
+  const labelled = (await spokenRows(narrow.page)).rows.map((row) => row.replace(/^Record (?=[\d,]+ \d{4}-)/, ""));
+  expect(labelled).toEqual(rows);
 });
 
-async function keepShot(name: string, bytes: Uint8Array): Promise<void> {
-  const folder = process.env["TEST_SHOTS"];
-  if (folder) writeFileSync(join(folder, name), bytes);
+test("the timeline can be opened as a table with the keyboard", async (context) => {
+  await using opened = await openPage(browserFor(context), busyPage, { isScripted: false });
+  await opened.page.focus("summary");
+  await opened.page.keyboard.press("Enter");
+  expect(await opened.page.evaluate(`document.querySelectorAll("details[open] tbody tr").length`)).toBeGreaterThan(20);
+});
+
+/** What a reader sees of the list: the record numbers of the rows, and the count as a screen reader gets it. */
+async function shown(opened: Page): Promise<{ records: number[]; count: string }> {
+  const rows = `Array.from(document.querySelectorAll(".calls tbody tr")).filter((row) => row.checkVisibility()).map((row) => Number(row.cells[0].textContent.replaceAll(",", "")))`;
+  const records = (await opened.evaluate(rows)) as number[];
+  const cdp = await opened.createCDPSession();
+  const { nodes } = await cdp.send("Accessibility.getFullAXTree");
+  await cdp.detach();
+  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
+  const spoken = (node: (typeof nodes)[number] | undefined): string =>
+    node?.role?.value === "StaticText"
+      ? String(node.name?.value)
+      : (node?.childIds ?? []).map((id) => spoken(byId.get(id))).join("");
+  return { records, count: spoken(nodes.find(({ role }) => role?.value === "status")).replaceAll(/\s+/g, " ") };
 }
+
+/** Chooses like a keyboard user: the arrow keys go through the options. */
+async function choose(opened: Page, select: string, label: string): Promise<void> {
+  await opened.focus(select);
+  const chosen = `document.querySelector("${select}").selectedOptions[0].textContent.trim()`;
+  for (let presses = 0; (await opened.evaluate(chosen)) !== label; presses++) {
+    if (presses === 100) throw new Error(`There is no choice ${label}`);
+    await opened.keyboard.press("ArrowDown");
+  }
+}
+
+const everyCall = calls.map((_, at) => at);
+const noTool = "no valid tool name";
+test.for<readonly [chosen: Record<string, string>, isMet: (call: CallEntry) => boolean, width: number]>([
+  [{ ".by-user": "alice" }, ({ userId }) => userId === "alice", 1280],
+  [{ ".by-user": "山田" }, ({ userId }) => userId === "山田", 320],
+  [{ ".by-tool": "PromptIndex" }, ({ tool }) => tool === "PromptIndex", 768],
+  [{ ".by-tool": noTool }, ({ tool }) => tool === null, 1280],
+  [{ ".by-outcome": "Failed" }, ({ code }) => code !== null, 390],
+  [{ ".by-outcome": "Succeeded" }, ({ code }) => code === null, 1280],
+  [{ ".by-outcome": "Denied a capability" }, ({ usesDenied }) => usesDenied > 0, 1280],
+  [{ ".by-outcome": "Changed something" }, ({ writes }) => writes.length > 0, 1280],
+  [{ ".by-outcome": "INPUT_INVALID" }, ({ code }) => code === "INPUT_INVALID", 1280],
+  [{ ".by-user": "alice", ".by-outcome": "Failed" }, ({ userId, code }) => userId === "alice" && code !== null, 1280],
+  [
+    { ".by-tool": noTool, ".by-outcome": "Changed something" },
+    ({ tool, writes }) => tool === null && writes.length > 0,
+    1280,
+  ],
+])(
+  "the keyboard chooses %o without scripts, and the page says how many it shows",
+  async ([chosen, isMet, width], context) => {
+    await using opened = await openPage(browserFor(context), busyPage, { isScripted: false, width });
+    expect(await shown(opened.page)).toEqual({ records: everyCall, count: "120 of 120 calls shown" });
+    for (const [select, label] of Object.entries(chosen)) await choose(opened.page, select, label);
+    const records = everyCall.filter((at) => calls[at] !== undefined && isMet(calls[at]));
+    expect(await shown(opened.page)).toEqual({ records, count: `${records.length} of 120 calls shown` });
+    // The next stop after the last choice takes all of them back.
+    await opened.page.focus(".by-outcome");
+    await opened.page.keyboard.press("Tab");
+    await opened.page.keyboard.press("Enter");
+    expect((await shown(opened.page)).records).toEqual(everyCall);
+  },
+);
+
+test.for([
+  { name: "faults alone without a choice", label: null, count: 12, says: "On paper, only those that failed" },
+  {
+    name: "a choice with its name",
+    label: "Changed something",
+    count: calls.filter(({ writes }) => writes.length > 0).length,
+    says: "Changed something",
+  },
+])(
+  "a page is printed alike from both schemes, with numbered sheets and $name",
+  async ({ label, count, says }, context) => {
+    const browser = browserFor(context);
+    using folder = temporaryFolder();
+    const texts: string[] = [];
+    for (const scheme of schemes) {
+      await using opened = await openPage(browser, busyPage, { scheme });
+      if (label !== null) await choose(opened.page, ".by-outcome", label);
+      const file = join(folder.path, `${scheme}.pdf`);
+      writeFileSync(file, await opened.page.pdf({ preferCSSPageSize: true }));
+      texts.push(await runCommand("pdftotext", ["-layout", file, "-"]));
+      await opened.page.emulateMediaType("print");
+      expect(await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe("rgb(255, 255, 255)");
+    }
+    const [text = "", dark] = texts;
+    expect(dark).toBe(text);
+    const sheets = text.split("\f").filter((sheet) => sheet !== "");
+    const numbers = sheets.map((_, at) => [String(at + 1), String(sheets.length)]);
+    expect(sheets.map((sheet) => /(\d+) of (\d+)\s*$/.exec(sheet)?.slice(1))).toEqual(numbers);
+    const words = text.replaceAll(/\s+/g, " ");
+    expect(words).toContain(`${count} of 120 calls shown`);
+    expect(words).toContain(says);
+    expect(words).toContain("SHA-256");
+    expect(words).not.toContain("Show all");
+  },
+);

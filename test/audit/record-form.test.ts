@@ -5,7 +5,7 @@ import { recordLine } from "../../host/audit/log/record-line.ts";
 import { auditLimits } from "../../shared/limits.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
 import { auditRecordSchema } from "../stage/audit-log.ts";
-import { callEntry, longEntry, refusedEntry } from "./audit-entries.ts";
+import { callEntry, refusedEntry } from "./audited.ts";
 
 interface Schema {
   readonly type?: string;
@@ -129,5 +129,5 @@ test("refuses to write a record that is too long", () => {
 test("writes the longest valid record", () => {
   const file = { scope: "s".repeat(32), path: "p".repeat(255), bytes: 2 ** 21 };
   const removed = Array.from({ length: auditLimits.recordFilesMax }, () => file);
-  expect(recordLine({ ...longEntry(1), removed }, null).bytes.length).toBeGreaterThan(18_000_000);
+  expect(recordLine({ ...callEntry(1), removed }, null).bytes.length).toBeGreaterThan(18_000_000);
 });

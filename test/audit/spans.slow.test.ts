@@ -7,24 +7,27 @@ import type { Attributes, TracerProvider } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeEach, expect, test } from "vitest";
 
-import { summariseLog } from "../../host/audit/verify/summarise-log.ts";
 import { spanLimits } from "../../shared/limits.ts";
 import { writeCodedPuppet } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
+import { ask, openAuditedStage, read, upsert, write } from "./audited-stage.ts";
 
 const projectFolder = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 const exporter = new InMemorySpanExporter();
+const stage = await openAuditedStage();
+const { runtime } = stage;
+afterAll(() => stage[Symbol.asyncDispose]());
 
+let userId: string;
 beforeEach(() => {
+  userId = stage.user();
   exporter.reset();
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
 });
-
 afterEach(() => {
   trace.disable();
   context.disable();
@@ -32,17 +35,17 @@ afterEach(() => {
 
 const spanNamed = (name: string): ReadableSpan | undefined =>
   exporter.getFinishedSpans().find((span) => span.name === name);
+const lastAttributes = (): Attributes => exporter.getFinishedSpans().at(-1)?.attributes ?? {};
 
 test("a call's span is a child of the caller's, with the conventional name and kind", async () => {
-  await using stage = await openAuditedStage();
   await trace.getTracer("caller").startActiveSpan("agent", async (agent) => {
     await Promise.all([
-      stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice", callId: "one" }),
-      stage.runtime.memoryIndex({ userId: "bob" }),
+      runtime.call("Puppet", [write("a.md", "x")], { userId, callId: "one" }),
+      runtime.memoryIndex({ userId }),
     ]);
     agent.end();
   });
-  await stage.runtime.call("Puppet", [], { userId: "alice" });
+  await runtime.call("Puppet", [], { userId });
   const [agent, index] = [spanNamed("agent"), spanNamed("execute_tool PromptIndex")];
   const calls = exporter.getFinishedSpans().filter(({ name }) => name === "execute_tool Puppet");
   const named = calls.find(({ attributes }) => attributes["gen_ai.tool.call.id"] === "one");
@@ -50,16 +53,14 @@ test("a call's span is a child of the caller's, with the conventional name and k
   for (const span of [named, index]) {
     expect(span?.parentSpanContext?.spanId).toBe(spanId);
     expect(span?.spanContext().traceId).toBe(traceId);
-    expect(span?.kind).toBe(SpanKind.INTERNAL);
-    expect(span?.status.code).toBe(SpanStatusCode.UNSET);
+    expect([span?.kind, span?.status.code]).toEqual([SpanKind.INTERNAL, SpanStatusCode.UNSET]);
   }
   expect(named?.attributes).toMatchObject({ "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "Puppet" });
   expect(calls.find((span) => span !== named)?.parentSpanContext).toBeUndefined();
 });
 
-test("attributes are the facts of the call's record and its position in the log", async () => {
-  await using stage = await openAuditedStage();
-  await stage.runtime.call("Puppet", [write("old.md", "four")], { userId: "alice" });
+test("attributes are the facts of the call's record, its position in the log, and the caller's labels and origin", async () => {
+  await runtime.call("Puppet", [write("old.md", "four")], { userId });
   const steps = [
     read("old.md"),
     read("none.md"),
@@ -68,15 +69,25 @@ test("attributes are the facts of the call's record and its position in the log"
     ask("store_trash", { scope: "memory", path: "old.md" }),
     { writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } },
   ];
-  await stage.runtime.call("Puppet", steps, { userId: "alice", callId: "c" });
+  const origin = { class: "tool_external", run: "run-7", turn: "3", source: "https://example.com/" } as const;
+  const exposedTo = ["direct_user", "tool_external"] as const;
+  await runtime.call("Puppet", steps, {
+    userId,
+    callId: "c",
+    labels: { "model.name_1-x": "a b ~" },
+    origin,
+    exposedTo,
+  });
+  const attributes = lastAttributes();
   const [call] = stage.recordsOf("call", "c");
-  const span = exporter.getFinishedSpans().find(({ attributes }) => attributes["gen_ai.tool.call.id"] === "c");
-  const closed = (await stage.runtime.close(), stage.records().at(-1));
-  expect(span?.attributes).toEqual({
+  // The next record carries this hash.
+  await runtime.call("Puppet", [], { userId });
+  const next = stage.records().find(({ seq }) => seq === (call?.seq ?? 0) + 1);
+  expect(attributes).toEqual({
     "gen_ai.operation.name": "execute_tool",
     "gen_ai.tool.name": "Puppet",
     "gen_ai.tool.call.id": "c",
-    "memcell.user.id": "alice",
+    "memcell.user.id": userId,
     "memcell.plugin.name": call?.plugin?.name,
     "memcell.plugin.version": call?.plugin?.version,
     "memcell.plugin.sha256": call?.plugin?.sha256,
@@ -102,81 +113,80 @@ test("attributes are the facts of the call's record and its position in the log"
     "memcell.fuel.polls": call?.fuelPolls,
     "memcell.duration_ms": call?.durationMs,
     "memcell.audit.seq": call?.seq,
-    // The next record carries this hash.
-    "memcell.audit.hash": closed?.prev,
+    "memcell.audit.hash": next?.prev,
+    "memcell.label.model.name_1-x": "a b ~",
+    "memcell.origin.class": "tool_external",
+    "memcell.origin.run": "run-7",
+    "memcell.origin.turn": "3",
+    "memcell.origin.source": "https://example.com/",
+    "memcell.origin.exposed_to": ["direct_user", "tool_external"],
   });
 });
 
-test.for([
-  { name: "a denial", steps: [ask("store_read", { scope: "x", path: "y" })], code: "CAPABILITY_DENIED" },
-  { name: "a crash", steps: [{ fail: "x" }], code: "GUEST_TRAPPED" },
-])("$name is an error of the span, also without a log", async ({ steps, code }) => {
-  await using stage = await openAuditedStage({ isUnlogged: true });
-  await stage.runtime.call("Puppet", steps, { userId: "alice" });
-  const span = spanNamed("execute_tool Puppet");
-  expect(span?.status).toEqual({ code: SpanStatusCode.ERROR });
-  expect(span?.attributes).toMatchObject({ "error.type": code, "memcell.changes": "none" });
-  expect(span?.attributes).not.toHaveProperty("memcell.audit.seq");
+test.for<readonly [name: string, more: object, told: object]>([
+  ["an origin of a class alone", { origin: { class: "direct_user" } }, { "memcell.origin.class": "direct_user" }],
+  ["neither an origin nor labels", {}, {}],
+  ["labels that are refused", { labels: { BAD: "x" } }, {}],
+])("a call with %s has no other attributes of these", async ([, more, expected]) => {
+  await runtime.call("Puppet", [], { userId, ...more });
+  const found = Object.entries(lastAttributes()).filter(([name]) => /^memcell\.(label|origin)/.test(name));
+  expect(Object.fromEntries(found)).toEqual(expected);
 });
 
-const failing = (code: string): object => ({ fail: JSON.stringify({ ok: false, error: { code, message: "So" } }) });
+test("a denial and a crash are errors of the span, also without a log", async () => {
+  await using unlogged = await openAuditedStage({ isUnlogged: true });
+  for (const [step, code] of [
+    [ask("store_read", { scope: "x", path: "y" }), "CAPABILITY_DENIED"],
+    [{ fail: "x" }, "GUEST_TRAPPED"],
+  ] as const) {
+    await unlogged.runtime.call("Puppet", [step], { userId });
+    expect(exporter.getFinishedSpans().at(-1)?.status).toEqual({ code: SpanStatusCode.ERROR });
+    expect(lastAttributes()).toMatchObject({ "error.type": code, "memcell.changes": "none" });
+    expect(lastAttributes()).not.toHaveProperty("memcell.audit.seq");
+  }
+});
 
 test("the span and the record have a plugin's own code and the standard code behind it", async () => {
   using folder = temporaryFolder();
   const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT" as const, meaning: "Somebody sits there." }];
   const plugins = [writeCodedPuppet(folder.path, errors)];
-  await using stage = await openAuditedStage({ plugins, policy: policyFor(plugins) });
-  const codes = ["SEAT_TAKEN", "NAME_CONFLICT", "SEAT_UNKNOWN"];
-  for (const code of codes)
-    await stage.runtime.call("Puppet", [write("a.md", "a"), failing(code)], { userId: "alice" });
-  const records = stage.recordsOf("call");
-  expect(records).toMatchObject([
-    { code: "SEAT_TAKEN", of: "NAME_CONFLICT", changes: "dropped" },
-    { code: "NAME_CONFLICT", changes: "dropped" },
-    { code: "OUTPUT_INVALID", changes: "dropped" },
-  ]);
-  expect(records.map((record) => "of" in record)).toEqual([true, false, false]);
+  await using coded = await openAuditedStage({ plugins, policy: policyFor(plugins) });
+  for (const code of ["SEAT_TAKEN", "NAME_CONFLICT", "SEAT_UNKNOWN"]) {
+    const fail = JSON.stringify({ ok: false, error: { code, message: "So" } });
+    await coded.runtime.call("Puppet", [write("a.md", "a"), { fail }], { userId });
+  }
+  const expected = [
+    ["SEAT_TAKEN", "NAME_CONFLICT"],
+    ["NAME_CONFLICT", undefined],
+    ["OUTPUT_INVALID", undefined],
+  ];
+  expect(coded.recordsOf("call").map(({ code, of }) => [code, of])).toEqual(expected);
+  expect(coded.recordsOf("call").map(({ changes }) => changes)).toEqual(["dropped", "dropped", "dropped"]);
   const spans = exporter.getFinishedSpans().map(({ attributes }) => attributes);
-  expect(spans).toMatchObject([
-    { "error.type": "SEAT_TAKEN", "memcell.error.of": "NAME_CONFLICT" },
-    { "error.type": "NAME_CONFLICT" },
-    { "error.type": "OUTPUT_INVALID" },
-  ]);
-  expect(spans.map((attributes) => "memcell.error.of" in attributes)).toEqual([true, false, false]);
-  expect(summariseLog([stage.logFile])).toMatchObject({ calls: 3, failed: 3, verification: { findings: [] } });
+  expect(spans.map((each) => [each["error.type"], each["memcell.error.of"]])).toEqual(expected);
 });
 
-test("the span of a call with an unknown tool name does not repeat that name", async () => {
-  await using stage = await openAuditedStage();
-  await stage.runtime.call("my secret tool", {}, { userId: "alice" });
-  const span = spanNamed("execute_tool");
-  expect(span?.attributes).toMatchObject({ "error.type": "TOOL_UNKNOWN", "memcell.user.id": "alice" });
-  expect(span?.attributes).not.toHaveProperty("gen_ai.tool.name");
-});
-
-test("a span has a limited number of paths and their total", async () => {
-  await using stage = await openAuditedStage();
-  const count = spanLimits.pathsMax + 5;
-  await stage.runtime.call(
-    "Puppet",
-    Array.from({ length: count }, (_, at) => read(`${at}`)),
-    { userId: "alice" },
-  );
-  const { attributes } = spanNamed("execute_tool Puppet") ?? {};
-  expect(attributes?.["memcell.reads.count"]).toBe(count);
-  expect(attributes?.["memcell.reads.path"]).toHaveLength(spanLimits.pathsMax);
+test("a span has no unknown tool's name, and a limited number of paths with their total", async () => {
+  await runtime.call("my secret tool", {}, { userId });
+  expect(spanNamed("execute_tool")?.attributes).toMatchObject({
+    "error.type": "TOOL_UNKNOWN",
+    "memcell.user.id": userId,
+  });
+  expect(lastAttributes()).not.toHaveProperty("gen_ai.tool.name");
+  const steps = Array.from({ length: spanLimits.pathsMax + 5 }, (_, at) => read(`${at}`));
+  await runtime.call("Puppet", steps, { userId });
+  expect(lastAttributes()["memcell.reads.count"]).toBe(steps.length);
+  expect(lastAttributes()["memcell.reads.path"]).toHaveLength(spanLimits.pathsMax);
 });
 
 test("no span contains what was written, described, answered, logged or failed with", async () => {
-  await using stage = await openAuditedStage();
   const marker = "MARKER-that-nobody-else-would-write";
-  const ctx = { userId: "alice" };
-  const entry = { action: "upsert", name: "a", type: "user", description: marker, body: marker };
-  await stage.runtime.call("UpdateUserMemory", entry, ctx);
-  await stage.runtime.call("ReadUserMemory", { name: "a" }, ctx);
-  await stage.runtime.call("UpdateUserMemory", { ...entry, [marker]: marker }, ctx);
-  await stage.runtime.call("Puppet", [{ log: marker, times: 1 }, { fail: marker }], ctx);
-  await stage.runtime.call("Puppet", [ask("store_write", { scope: "x", path: "y", content: marker })], ctx);
+  const entry = { ...upsert("a", marker), description: marker };
+  await runtime.call("UpdateUserMemory", entry, { userId });
+  await runtime.call("ReadUserMemory", { name: "a" }, { userId });
+  await runtime.call("UpdateUserMemory", { ...entry, [marker]: marker }, { userId });
+  await runtime.call("Puppet", [{ log: marker, times: 1 }, { fail: marker }], { userId });
+  await runtime.call("Puppet", [ask("store_write", { scope: "x", path: "y", content: marker })], { userId });
   const told = exporter
     .getFinishedSpans()
     .map(({ name, attributes, status, events }) => [name, attributes, status, events]);
@@ -184,47 +194,34 @@ test("no span contains what was written, described, answered, logged or failed w
   expect(JSON.stringify(told)).not.toContain(marker);
 });
 
-const nothing = (): void => {};
-const widen = (attributes: Attributes): void => {
-  for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
+const use = (provider: unknown): void => {
+  trace.disable();
+  trace.setGlobalTracerProvider(provider as TracerProvider);
 };
 
 test("a tracer that changes the lists it gets changes no grant", async () => {
-  trace.disable();
-  const span = {
-    isRecording: () => true,
-    setAttributes: widen,
-    setAttribute: nothing,
-    setStatus: nothing,
-    end: nothing,
+  // oxlint-disable-next-line consistent-function-scoping -- belongs to this test alone
+  const nothing = (): void => {};
+  // oxlint-disable-next-line consistent-function-scoping -- belongs to this test alone
+  const setAttributes = (attributes: Attributes): void => {
+    for (const list of Object.values(attributes)) if (Array.isArray(list)) (list as unknown[]).push("write");
   };
-  trace.setGlobalTracerProvider({ getTracer: () => ({ startSpan: () => span }) } as unknown as TracerProvider);
-  await using stage = await openAuditedStage();
-  await stage.runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice" });
-  await stage.runtime.call("ReadUserMemory", { name: "a" }, { userId: "alice" });
-  const granted = stage.recordsOf("call").map(({ scopes, rights }) => ({ scopes, rights }));
-  const asked = { scopes: ["memory"], rights: ["read"] };
-  expect(granted).toEqual([asked, asked]);
+  const span = { isRecording: () => true, setAttributes, setAttribute: nothing, setStatus: nothing, end: nothing };
+  use({ getTracer: () => ({ startSpan: () => span }) });
+  for (const callId of ["widened", "widened"]) await runtime.call("ReadUserMemory", { name: "a" }, { userId, callId });
+  const granted = stage.recordsOf("call", "widened").map(({ scopes, rights }) => ({ scopes, rights }));
+  expect(granted).toEqual([1, 2].map(() => ({ scopes: ["memory"], rights: ["read"] })));
 });
 
-test("an exception in a tracer ends no call", async () => {
-  const broken = new Proxy(
-    {},
-    {
-      get: () => () => {
-        throw new Error("a broken tracer");
-      },
-    },
-  );
-  for (const provider of [broken, { getTracer: () => broken }, { getTracer: () => ({ startSpan: () => broken }) }]) {
-    trace.disable();
-    trace.setGlobalTracerProvider(provider as Parameters<typeof trace.setGlobalTracerProvider>[0]);
-    // oxlint-disable-next-line no-await-in-loop -- there is one global provider
-    await using stage = await openAuditedStage();
-    // oxlint-disable-next-line no-await-in-loop
-    expect(await stage.runtime.call("Puppet", [write("a.md", "x")], { userId: "alice" })).toMatchObject({ ok: true });
-    expect(stage.recordsOf("call")).toMatchObject([{ changes: "committed", code: null }]);
-  }
+const broken = new Proxy({}, { get: () => () => expect.fail("a broken tracer") });
+test.for([
+  { name: "provider", provider: broken },
+  { name: "tracer", provider: { getTracer: () => broken } },
+  { name: "span", provider: { getTracer: () => ({ startSpan: () => broken }) } },
+])("an exception in a $name ends no call", async ({ name, provider }) => {
+  use(provider);
+  expect(await runtime.call("Puppet", [write("a.md", "x")], { userId, callId: name })).toMatchObject({ ok: true });
+  expect(stage.recordsOf("call", name)).toMatchObject([{ changes: "committed", code: null }]);
 });
 
 test("without an SDK the package is not loaded, and an SDK registered later is found", () => {

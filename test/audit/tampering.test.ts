@@ -1,235 +1,299 @@
-/** Each kind of change to a log, at each place, is found and reported in a reviewer's words. */
+/** Each kind of change to a log, at each place, is found by `memcell audit verify` and told in a reviewer's words. */
+import { appendFileSync, cpSync, mkdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
-import { hashOf } from "../../host/audit/log/record-line.ts";
-import type { LogVerification } from "../../host/audit/verify/findings.ts";
 import { verifyLog } from "../stage/audit-log.ts";
+import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { callEntry, stagedEntry, useEntry } from "./audit-entries.ts";
-import { linesOf, logName, writeLines, writeRun } from "./log-under-test.ts";
+import { recordLog } from "./recorded-log.ts";
+import { fullName, hashOf, headName, linesOf, logFileNames, logName } from "./written-log.ts";
+import { recordsOf, smallestFile, told, verify, writeLines, writeRun } from "./written-log.ts";
 
-/** Records 0 to 9 in one file: opened, eight entries, closed. */
-async function tenRecords(folder: string): Promise<void> {
-  await writeRun(folder, [
-    callEntry(1),
-    useEntry(2),
-    stagedEntry(3),
-    callEntry(4),
-    callEntry(5),
-    callEntry(6),
-    callEntry(7),
-    callEntry(8),
-  ]);
+const recorded = temporaryFolder();
+afterAll(() => recorded[Symbol.dispose]());
+await recordLog(recorded.path, 36, { fileBytesMax: smallestFile });
+
+const [first = "", second = "", third = "", ...others] = logFileNames(recorded.path);
+const seqOf = (line = ""): number => (JSON.parse(line) as { seq: number }).seq;
+const [b, c, last] = [
+  seqOf(linesOf(recorded.path, second)[0]),
+  seqOf(linesOf(recorded.path, third)[0]),
+  seqOf(linesOf(recorded.path).at(-1)),
+];
+
+function copyOfLog(): ReturnType<typeof temporaryFolder> {
+  const folder = temporaryFolder();
+  cpSync(recorded.path, folder.path, { recursive: true });
+  return folder;
 }
 
-const verify = (folder: string): LogVerification => verifyLog([join(folder, logName)]);
-const told = (folder: string): string[] => verify(folder).findings.map(({ kind, text }) => `${kind}: ${text}`);
+test("moves a full file away and goes on with the chain in the next", async () => {
+  expect([first, second, third, ...others]).toEqual([fullName(0), fullName(b), fullName(c), logName]);
+  for (const name of [first, second, third]) {
+    const { size, mode } = statSync(join(recorded.path, name));
+    expect(size).toBeLessThanOrEqual(smallestFile);
+    expect(size).toBeGreaterThan(smallestFile / 2);
+    expect(mode & 0o777).toBe(0o600);
+  }
+  const records = recordsOf(recorded.path);
+  expect(records.map(({ seq }) => seq)).toEqual(records.map((_, at) => at));
+  expect(new Set(records.slice(0, 9).map(({ kind }) => kind))).toEqual(
+    new Set(["opened", "staged", "call", "use", "refused", "upkeep"]),
+  );
+  const whole = { isIntact: true, isEndKnown: true, files: 4, records: last + 1, firstSeq: 0, notes: [] };
+  expect(await verify(join(recorded.path, logName))).toMatchObject({ ...whole, head: { seq: last } });
+});
 
+type Change = (folder: string) => void;
 type Edit = (lines: string[]) => string[];
-const at = (lines: readonly string[], index: number): string => lines[index] ?? "";
+
+const edited =
+  (name: string) =>
+  (edit: Edit): Change =>
+  (folder) =>
+    writeLines(folder, name, edit(linesOf(folder, name)));
+const [inFirst, inSecond, inThird, inLast] = [edited(first), edited(second), edited(third), edited(logName)];
+const at = (lines: readonly string[], index: number): string => lines.at(index) ?? "";
 const without =
   (from: number, count = 1): Edit =>
   (lines) =>
     lines.toSpliced(from, count);
-const replaced =
-  (index: number, change: (line: string) => string): Edit =>
+const rewritten =
+  (index: number, old: RegExp, text: string): Edit =>
   (lines) =>
-    lines.with(index, change(at(lines, index)));
-const altered = (index: number): Edit => replaced(index, (line) => line.replace(/"time":"2/, '"time":"3'));
-/** A forged record that fits after the one at `index`. */
-const forged = (lines: readonly string[], index: number): string => {
-  const record = JSON.parse(at(lines, index)) as { seq: number };
-  const prev = hashOf(Buffer.from(at(lines, index)));
-  return JSON.stringify({ seq: record.seq + 1, time: "2026-01-01T00:00:00.000Z", prev, ...useEntry(99) });
+    lines.with(index, at(lines, index).replace(old, text));
+const altered = (index: number): Edit => rewritten(index, /"time":"2/, '"time":"3');
+const swapped =
+  (index: number): Edit =>
+  (lines) =>
+    lines.with(index, at(lines, index + 1)).with(index + 1, at(lines, index));
+const put =
+  (index: number, line: string): Edit =>
+  (lines) =>
+    lines.toSpliced(index, 0, line);
+const moved =
+  (from: number, to: number, count = 1): Edit =>
+  (lines) =>
+    lines.toSpliced(from, count).toSpliced(to, 0, ...lines.slice(from, from + count));
+const gone =
+  (name: string): Change =>
+  (folder) =>
+    rmSync(join(folder, name));
+/** The first record of one file goes to the end of another. */
+const carried =
+  (from: string, to: string): Change =>
+  (folder) => {
+    const [line = "", ...rest] = linesOf(folder, from);
+    writeLines(folder, from, rest);
+    edited(to)((lines) => [...lines, line])(folder);
+  };
+/** A forged record that fits after the given one. */
+const forged = (line: string): string => {
+  const { labels: _, ...record } = JSON.parse(line) as { seq: number; labels?: object };
+  return JSON.stringify({ ...record, seq: record.seq + 1, prev: hashOf(line) });
 };
-const isAltered = (seq: number, by: string): string =>
+
+const recordedLines = {
+  first: linesOf(recorded.path, first),
+  second: linesOf(recorded.path, second),
+  last: linesOf(recorded.path),
+};
+const end = at(recordedLines.last, -1);
+const bad = "nothing ".repeat(20);
+
+const counted = (count: number): string => (count === 1 ? "one record was removed" : `${count} records were removed`);
+const lost = (from: number, to: number): string =>
+  `removed: between records ${from} and ${to}, ${counted(to - from - 1)}`;
+const wrong = (seq: number, by = `record ${seq + 1}`): string =>
   `altered: record ${seq} was altered: its hash differs from the one in ${by}`;
+const unsure = (seq: number): string =>
+  `altered: record ${seq} may be altered: record ${seq + 1}, which carries its hash, was altered`;
+const late = (seq: number, than: number): string =>
+  `displaced: record ${seq} comes after record ${than}: it was moved here, or added`;
+const early = (seq: number, than: number): string =>
+  `displaced: record ${seq} comes before record ${than}: it was moved here, or added`;
+const again = (seq: number): string => `displaced: record ${seq} is repeated here`;
+const unreadable = (why: string): string => `unreadable: this line is not a record: ${why}`;
+const cutOff = (where: string): string =>
+  `removed: the log ${where}, but the log's head names record ${last}: records were removed from the end`;
+const beginning = (seq: number): string =>
+  `removed: before record ${seq}, ${seq} records were removed; a whole file may be missing`;
+const gap = `${lost(b - 1, c)}; a whole file may be missing`;
+const noHead = "head: the log has no head: records at its end may be missing";
 
-const notJson = "nothing ".repeat(20);
-
-interface Row {
-  readonly name: string;
-  readonly edit: Edit;
-  readonly told: readonly string[];
-}
-
-const rows: Row[] = [
-  { name: "nothing", edit: (lines) => lines, told: [] },
-  { name: "the first removed", edit: without(0), told: ["removed: before record 1, one record was removed"] },
-  {
-    name: "one in the middle removed",
-    edit: without(4),
-    told: ["removed: between records 3 and 5, one record was removed"],
-  },
-  {
-    name: "three in the middle removed",
-    edit: without(4, 3),
-    told: ["removed: between records 3 and 7, 3 records were removed"],
-  },
-  {
-    name: "two at two places removed",
-    edit: (lines) => without(6)(without(2)(lines)),
-    told: [
-      "removed: between records 1 and 3, one record was removed",
-      "removed: between records 6 and 8, one record was removed",
-    ],
-  },
-  {
-    name: "the last removed",
-    edit: without(9),
-    told: ["removed: the log ends with record 8, but the log's head names record 9: records were removed from the end"],
-  },
-  {
-    name: "all removed",
-    edit: () => [],
-    told: ["removed: the log is empty, but the log's head names record 9: records were removed from the end"],
-  },
-  { name: "the first altered", edit: altered(0), told: [isAltered(0, "record 1")] },
-  { name: "one in the middle altered", edit: altered(4), told: [isAltered(4, "record 5")] },
-  {
-    name: "two neighbours altered",
-    edit: (lines) => altered(5)(altered(4)(lines)),
-    told: [isAltered(4, "record 5"), isAltered(5, "record 6")].with(
-      0,
-      "altered: record 4 may be altered: record 5, which carries its hash, was altered",
-    ),
-  },
-  { name: "the last altered", edit: altered(9), told: [isAltered(9, "the log's head")] },
-  {
-    name: "two neighbours swapped",
-    edit: (lines) => lines.with(4, at(lines, 5)).with(5, at(lines, 4)),
-    told: ["displaced: record 4 comes after record 5: it was moved here, or added"],
-  },
-  {
-    name: "the first two swapped",
-    edit: (lines) => lines.with(0, at(lines, 1)).with(1, at(lines, 0)),
-    told: ["displaced: record 0 comes after record 1: it was moved here, or added"],
-  },
-  {
-    name: "the last two swapped",
-    edit: (lines) => lines.with(8, at(lines, 9)).with(9, at(lines, 8)),
-    told: ["displaced: record 8 comes after record 9: it was moved here, or added"],
-  },
-  {
-    name: "one moved back by three",
-    edit: (lines) => lines.toSpliced(3, 1).toSpliced(6, 0, at(lines, 3)),
-    told: ["displaced: record 3 comes after record 6: it was moved here, or added"],
-  },
-  {
-    name: "one moved forward by three",
-    edit: (lines) => lines.toSpliced(6, 1).toSpliced(3, 0, at(lines, 6)),
-    told: ["displaced: record 6 comes before record 3: it was moved here, or added"],
-  },
-  {
-    name: "two moved forward together",
-    edit: (lines) => lines.toSpliced(6, 2).toSpliced(3, 0, at(lines, 6), at(lines, 7)),
-    told: ["displaced: records 6 to 7 come before record 3: they were moved here, or added"],
-  },
-  {
-    name: "one repeated at once",
-    edit: (lines) => lines.toSpliced(4, 0, at(lines, 4)),
-    told: ["displaced: record 4 is repeated here"],
-  },
-  {
-    name: "the first repeated at the end",
-    edit: (lines) => [...lines, at(lines, 0)],
-    told: ["displaced: record 0 is repeated here"],
-  },
-  {
-    name: "the last repeated",
-    edit: (lines) => [...lines, at(lines, 9)],
-    told: ["displaced: record 9 is repeated here"],
-  },
-  {
-    name: "a forged one that fits the one before it",
-    edit: (lines) => lines.toSpliced(5, 0, forged(lines, 4)),
-    told: ["displaced: record 5 comes before record 5: it was moved here, or added"],
-  },
-  {
-    name: "a forged one in the place of another",
-    edit: (lines) => lines.with(5, forged(lines, 4)),
-    told: [isAltered(5, "record 6")],
-  },
-  {
-    name: "a forged one behind the end",
-    edit: (lines) => [...lines, forged(lines, 9)],
-    told: [],
-  },
-  {
-    name: "two forged ones behind the end",
-    edit: (lines) => {
-      const longer = [...lines, forged(lines, 9)];
-      return [...longer, forged(longer, 10)];
-    },
-    told: ["head: the last 2 records come after the log's head: the machine stopped, or they were added"],
-  },
-  {
-    name: "one with an invented number",
-    edit: (lines) => lines.toSpliced(5, 0, at(lines, 5).replace('"seq":5', '"seq":500000')),
-    told: ["displaced: record 500000 comes before record 5: it was moved here, or added"],
-  },
-  {
-    name: "one whose number is altered",
-    edit: replaced(5, (line) => line.replace('"seq":5', '"seq":500000')),
-    told: [
-      "displaced: record 500000 comes before record 6: it was moved here, or added",
-      "removed: between records 4 and 6, one record was removed",
-    ],
-  },
-  {
-    name: "one whose hash of the one before is altered",
-    edit: replaced(5, (line) => line.replace(/(?<="prev":")./, (digit) => (digit === "0" ? "1" : "0"))),
-    told: ["altered: record 4 may be altered: record 5, which carries its hash, was altered", isAltered(5, "record 6")],
-  },
-  {
-    name: "an empty line",
-    edit: (lines) => lines.toSpliced(5, 0, ""),
-    told: ["unreadable: this line is not a record: it is empty"],
-  },
-  {
-    name: "a short line",
-    edit: (lines) => lines.toSpliced(5, 0, "{}"),
-    told: ["unreadable: this line is not a record: it is too short to be one"],
-  },
-  {
-    name: "a line that is not JSON in the place of a record",
-    edit: (lines) => lines.with(5, notJson),
-    told: ["unreadable: this line is not a record: it is not JSON"],
-  },
-  {
-    name: "a line that is not JSON in the place of two",
-    edit: (lines) => lines.with(5, notJson).toSpliced(6, 1),
-    told: [
-      "unreadable: this line is not a record: it is not JSON",
-      "removed: between records 4 and 7, one record was removed",
-    ],
-  },
-  {
-    name: "JSON that is not a record",
-    edit: (lines) => lines.toSpliced(5, 0, '{"seq":-1}'.padEnd(100)),
-    told: ["unreadable: this line is not a record: it has no place in the chain"],
-  },
-  {
-    name: "a record with the text of a body",
-    edit: replaced(9, (line) => line.replace(/}$/, ',"body":"text"}')),
-    told: [
-      "unreadable: record 9 does not match the record format: it was altered, or another version wrote it",
-      isAltered(9, "the log's head"),
-    ],
-  },
-  {
-    name: "one key twice",
-    edit: replaced(5, (line) => line.replace(/}$/, ',"code":null}')),
-    told: [isAltered(5, "record 6")],
-  },
+/** Changes, mostly of the second file, whose records are `b` to `c - 1`, with all that is told of each. */
+const rows: readonly (readonly [name: string, change: Change, ...told: string[]])[] = [
+  ["nothing", () => {}],
+  ["the first removed", inFirst(without(0)), "removed: before record 1, one record was removed"],
+  ["one removed", inSecond(without(4)), lost(b + 3, b + 5)],
+  ["three removed", inSecond(without(4, 3)), lost(b + 3, b + 7)],
+  ["two removed", inSecond((all) => without(2)(without(6)(all))), lost(b + 1, b + 3), lost(b + 5, b + 7)],
+  ["the last removed", inLast(without(-1)), cutOff(`ends with record ${last - 1}`)],
+  ["all removed", (folder) => logFileNames(folder).forEach((name) => writeLines(folder, name, [])), cutOff("is empty")],
+  ["the last of a full file removed", inSecond(without(-1)), lost(c - 2, c)],
+  ["the first of a file removed", inThird(without(0)), lost(c - 1, c + 1)],
+  ["the first altered", inFirst(altered(0)), wrong(0)],
+  ["one altered", inSecond(altered(4)), wrong(b + 4)],
+  ["two neighbours altered", inSecond((all) => altered(5)(altered(4)(all))), unsure(b + 4), wrong(b + 5)],
+  ["the last altered", inLast(altered(-1)), wrong(last, "the log's head")],
+  ["the last of a full file altered", inSecond(altered(-1)), wrong(c - 1)],
+  ["the first of a file altered", inThird(altered(0)), wrong(c)],
+  ["two neighbours swapped", inSecond(swapped(4)), late(b + 4, b + 5)],
+  ["the first two swapped", inFirst(swapped(0)), late(0, 1)],
+  ["the last two swapped", inLast(swapped(recordedLines.last.length - 2)), late(last - 1, last)],
+  ["one moved back by three", inSecond(moved(3, 6)), late(b + 3, b + 6)],
+  ["one moved forward by three", inSecond(moved(6, 3)), early(b + 6, b + 3)],
+  [
+    "two moved forward",
+    inSecond(moved(6, 3, 2)),
+    `displaced: records ${b + 6} to ${b + 7} come before record ${b + 3}: they were moved here, or added`,
+  ],
+  ["one repeated at once", inSecond(put(4, at(recordedLines.second, 4))), again(b + 4)],
+  ["the first repeated at the end", inLast((all) => [...all, at(recordedLines.first, 0)]), again(0)],
+  ["the last repeated", inLast((all) => [...all, end]), again(last)],
+  [
+    "a forged one that fits the one before it",
+    inSecond(put(5, forged(at(recordedLines.second, 4)))),
+    early(b + 5, b + 5),
+  ],
+  ["a forged one in the place of another", inSecond((all) => all.with(5, forged(at(all, 4)))), wrong(b + 5)],
+  // A kill between a record and its head leaves the same.
+  ["a forged one behind the end", inLast((all) => [...all, forged(end)])],
+  [
+    "two forged ones behind the end",
+    inLast((all) => [...all, forged(end), forged(forged(end))]),
+    "head: the last 2 records come after the log's head: the machine stopped, or they were added",
+  ],
+  ["an invented number", inSecond(put(5, at(recordedLines.second, 5).replace(/\d+/, "500000"))), early(500_000, b + 5)],
+  ["an altered number", inSecond(rewritten(5, /\d+/, "500000")), early(500_000, b + 6), lost(b + 4, b + 6)],
+  ["an altered hash", inSecond(rewritten(5, /"prev":"\w+/, `"prev":"${"0".repeat(64)}`)), unsure(b + 4), wrong(b + 5)],
+  ["one key twice", inSecond(rewritten(5, /}$/, ',"code":null}')), wrong(b + 5)],
+  ["an empty line", inSecond(put(5, "")), unreadable("it is empty")],
+  ["a short line", inSecond(put(5, "{}")), unreadable("it is too short to be one")],
+  ["a line that is not JSON", inSecond((all) => all.with(5, bad)), unreadable("it is not JSON")],
+  [
+    "one for two",
+    inSecond((all) => all.toSpliced(5, 2, bad)),
+    unreadable("it is not JSON"),
+    `removed: between records ${b + 4} and ${b + 7}, ${counted(1)}`,
+  ],
+  ["no record", inSecond(put(5, '{"seq":-1}'.padEnd(100))), unreadable("it has no place in the chain")],
+  [
+    "a record with the text of a body",
+    inLast(rewritten(-1, /}$/, ',"body":"text"}')),
+    `unreadable: record ${last} does not match the record format: it was altered, or another version wrote it`,
+    wrong(last, "the log's head"),
+  ],
+  ["the first file gone", gone(first), beginning(b)],
+  ["a file in the middle gone", gone(second), gap],
+  ["the last file gone", gone(logName), cutOff(`ends with record ${seqOf(at(recordedLines.last, 0)) - 1}`)],
+  // The boundaries between files carry no information, and neither do their names.
+  ["a record moved into the file before", carried(third, second)],
+  ["a record moved behind the next file", carried(second, third), late(b, seqOf(at(recordedLines.last, 0)) - 1)],
+  ["a file under another name", (folder) => renameSync(join(folder, second), join(folder, fullName(99)))],
+  [
+    "a file repeated under another name",
+    (folder) => cpSync(join(folder, second), join(folder, fullName(99))),
+    ...recordedLines.second.map((line) => again(seqOf(line))),
+  ],
+  [
+    "a torn end in a full file",
+    (folder) => appendFileSync(join(folder, second), "torn"),
+    "torn: the file ends with 4 bytes of a record: it was cut, not finished, or is just being written",
+  ],
+  ["the head gone", gone(headName), noHead],
+  ["a folder beside it", (folder) => mkdirSync(join(folder, `${logName}.old`))],
+  ["a file beside it", (folder) => writeFileSync(join(folder, `${logName}.12.jsonl`), "nothing")],
 ];
 
-test.for(rows)("$name", async ({ edit, told: expected }) => {
+test.for(rows)("finds %s", async ([, change, ...found]) => {
+  using folder = copyOfLog();
+  change(folder.path);
+  const result = await verify(join(folder.path, logName));
+  expect(told(result)).toEqual(found);
+  expect(result.isIntact).toBe(found.length === 0);
+});
+
+test.for<readonly [name: string, change: Change, files: readonly string[], args: readonly string[], ...told: string[]]>(
+  [
+    ["the first file is elsewhere", gone(first), [logName], ["--partial"]],
+    ["a file in the middle is gone", gone(second), [logName], ["--partial"], gap],
+    ["the head is elsewhere", gone(headName), [logName], ["--partial"]],
+    ["only a full file is given", () => {}, [second], ["--partial"]],
+    ["only a full file is given, as if it were the whole log", () => {}, [second], [], beginning(b), noHead],
+    ["the files are given in another order", () => {}, [logName, third, first, second], []],
+    ["a file is given twice", () => {}, [logName, third, third], []],
+  ],
+)("verifies a log of which %s", async ([, change, files, args, ...found]) => {
+  using folder = copyOfLog();
+  change(folder.path);
+  expect(
+    told(
+      await verify(
+        files.map((name) => join(folder.path, name)),
+        ...args,
+      ),
+    ),
+  ).toEqual(found);
+});
+
+test("the text of the command has each finding by file and line, and the head to be noted", async () => {
+  using folder = copyOfLog();
+  const file = join(folder.path, logName);
+  const { head, bytes } = verifyLog([file]);
+  const place = `${head?.seq}:${head?.hash}`;
+  const stdout = `PASS  ${last + 1} records, 0 to ${last}, in 4 files, ${bytes} bytes\nhead  ${place}\n`;
+  expect(await memcell(["audit", "verify", file])).toEqual({ status: 0, stdout, stderr: "" });
+  expect(await memcell(["audit", "verify", file, "--head", place])).toMatchObject({ status: 0, stdout });
+  inSecond(without(2))(folder.path);
+  const failed = await memcell(["audit", "verify", file]);
+  expect(failed.status).toBe(1);
+  expect(failed.stdout).toContain(`FAIL  ${last} records, 0 to ${last}, in 4 files, `);
+  expect(failed.stdout).toContain(
+    `  "${second}" line 3: between records ${b + 1} and ${b + 3}, one record was removed\n`,
+  );
+  rmSync(join(folder.path, headName));
+  const { stdout: partial } = await memcell(["audit", "verify", file, "--partial"]);
+  expect(partial).toContain("note  only the log itself says where it ends\n");
+});
+
+test("only a head noted elsewhere finds a log that was rewritten together with its head", async () => {
   using folder = temporaryFolder();
-  await tenRecords(folder.path);
-  writeLines(folder.path, logName, edit(linesOf(folder.path)));
-  expect(told(folder.path)).toEqual(expected);
-  expect(verify(folder.path).isIntact).toBe(expected.length === 0);
+  const [mine, theirs] = ["mine", "theirs"].map((name) => join(folder.path, name)) as [string, string];
+  await writeRun(mine, [1, 2]);
+  await writeRun(theirs, [1, 3]);
+  const { head } = await verify(join(mine, logName));
+  expect(told(await verify(join(theirs, logName)))).toEqual([]);
+  const noted = await verify(join(theirs, logName), "--head", `${head?.seq}:${head?.hash}`);
+  expect(told(noted)).toEqual([wrong(3, "the noted head")]);
+  const [beyond = ""] = told(await verify(join(theirs, logName), "--head", `99:${head?.hash}`));
+  expect(beyond).toContain("the log ends with record 3, but the noted head names record 99");
+});
+
+test("prints no text of a log or file name raw to the terminal", async () => {
+  using folder = temporaryFolder();
+  const name = "a\u001b[31m\u202e\u009b\u{e0041}.jsonl";
+  const file = join(folder.path, name);
+  await writeRun(folder.path, [1], { file });
+  const lines = linesOf(folder.path, name);
+  writeLines(folder.path, name, ["\u001b[2J\u202e", ...lines, '{"seq":7,"kind":"\u001b]0;"}', lines[1] ?? ""]);
+  for (const args of [[file], [file, "--json"], ["a", "--\u009b2J\u202e"]]) {
+    const { status, stdout, stderr } = await memcell(["audit", "verify", ...args]);
+    expect(status).toBeGreaterThan(0);
+    expect(`${stdout}${stderr}`).not.toMatch(/[^\n\P{Cc}]|\p{Cf}|\p{Zl}|\p{Zp}/u);
+  }
+  expect(await verify(file)).toEqual(verifyLog([file]));
+});
+
+test("an unreadable log exits with 1, an invalid command line with 2", async () => {
+  using folder = temporaryFolder();
+  const missing = await memcell(["audit", "verify", join(folder.path, "nothing.jsonl")]);
+  expect(missing.status).toBe(1);
+  const error = { code: "STORAGE_FAILED", message: "Cannot read the audit log: there is no such file" };
+  expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error });
+  for (const args of [[], [""], ["a", "--head", "1"], ["a", "--head", `1:${"g".repeat(64)}`], ["a", "--other"]]) {
+    expect(await memcell(["audit", "verify", ...args])).toMatchObject({ status: 2, stdout: "" });
+  }
 });

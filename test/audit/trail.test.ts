@@ -1,93 +1,44 @@
-/**
- * A call's trail in shared memory: the main thread reads what the worker thread wrote, and nothing after it is closed.
- */
+/** A call's trail in shared memory: closed at any moment, it has every answered use, whole, and nothing after that. */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+
 import { expect, test } from "vitest";
 
-import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
-import { readTrail } from "../../host/audit/collect/read-trail.ts";
-import { clearTrail, closeTrail, newTrail } from "../../host/audit/collect/trail-memory.ts";
-import type { Trail } from "../../host/audit/collect/trail-memory.ts";
-import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
-import type { BoundCapabilities, CapabilityRecord } from "../../host/guest/capabilities/bind-capabilities.ts";
-import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
 import { trailLimits } from "../../shared/limits.ts";
+import { seed } from "../stage/seed.ts";
 import { checkUserId } from "../stage/store.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
 import { fullGrant } from "../support/full-grant.ts";
+import { seededRandom } from "../support/seeded-random.ts";
+import {
+  bindCapabilities,
+  CapabilityTrail,
+  closeTrail,
+  newTrail,
+  readTrail,
+  StagedChanges,
+  words,
+} from "./shared-trail.ts";
+import type { Trail } from "./shared-trail.ts";
 
-function openCall(): { memory: Trail; capabilities: BoundCapabilities; record: CapabilityRecord } {
-  const memory = newTrail();
-  const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const parts = { grant: fullGrant(checkUserId("alice")), store: emptyFolder, staged: new StagedChanges(), epochMs: 0 };
-  return { memory, record, capabilities: bindCapabilities(parts, record, new CapabilityTrail(memory)) };
+type Capabilities = ReturnType<typeof bindCapabilities>;
+type Denial = Parameters<typeof bindCapabilities>[1];
+
+function openCall(memory: Trail, store = emptyFolder): { capabilities: Capabilities; record: Denial } {
+  const record: Denial = { denial: null, reported: new Set(), causes: [] };
+  const parts = { grant: fullGrant(checkUserId("alice")), store, staged: new StagedChanges(), epochMs: 0 };
+  return { record, capabilities: bindCapabilities(parts, record, new CapabilityTrail(memory)) };
 }
 
 const place = (path: string, more: object = {}): string => JSON.stringify({ scope: "memory", path, ...more });
 
-test("records each use once for each path", () => {
-  const { memory, capabilities } = openCall();
-  for (const path of ["a.md", "b.md", "a.md"]) capabilities.store_read(place(path));
-  capabilities.store_write(place("a.md", { content: "four" }));
-  capabilities.store_write(place("a.md", { content: "fünf" }));
-  capabilities.store_trash(place("a.md"));
-  capabilities.store_write(place("a.md", { content: "x" }));
-  capabilities.store_read(place("a.md"));
-  capabilities.store_list('{"scope":"memory","prefix":"a"}');
-  capabilities.clock_now("{}");
-  expect(readTrail(memory)).toEqual({
-    reads: [
-      { scope: "memory", path: "a.md", bytes: 1 },
-      { scope: "memory", path: "b.md", bytes: null },
-    ],
-    lists: [{ scope: "memory", prefix: "a", files: 1 }],
-    writes: [
-      { scope: "memory", path: "a.md", bytes: 5 },
-      { scope: "memory", path: "a.md", bytes: 1 },
-    ],
-    trashed: [{ scope: "memory", path: "a.md", bytes: 5, trashed: "trash/a.19700101T000000000Z.md" }],
-    refusals: [],
-    denied: 0,
-    failed: 0,
-    looksNotShown: 0,
-    changesNotShown: 0,
-  });
-});
-
-test.for([
-  { name: "of a scope that is not granted", request: '{"scope":"other","path":"a"}', scope: "other", path: "a" },
-  { name: "that is not JSON", request: "{", scope: null, path: null },
-  { name: "that is not an object", request: '["memory"]', scope: null, path: null },
-  { name: "that is null", request: "null", scope: null, path: null },
-  { name: "with numbers for names", request: '{"scope":1,"path":{}}', scope: null, path: null },
-  {
-    name: "with names of a prototype's properties",
-    request: '{"__proto__":{"scope":"x","path":"y"}}',
-    scope: null,
-    path: null,
-  },
-  { name: "with extra fields", request: '{"scope":"memory","path":"a","content":"x"}', scope: "memory", path: "a" },
-  { name: "of a name beyond ASCII", request: '{"scope":"memory","path":"é💥\\n"}', scope: "memory", path: "é💥\n" },
-])("a denied request $name", ({ request, scope, path }) => {
-  const { memory, capabilities } = openCall();
-  capabilities.store_read(request);
-  const { refusals, denied } = readTrail(memory);
-  expect(refusals).toEqual([{ capability: "store_read", code: "CAPABILITY_DENIED", scope, path }]);
-  expect(denied).toBe(1);
-});
-
-test("counts a failing use as failed", () => {
-  const { memory, capabilities } = openCall();
-  capabilities.store_write(place("a.md", { content: "x".repeat(2 * 1024 * 1024 + 1) }));
-  const { refusals, denied, failed, writes } = readTrail(memory);
-  expect(refusals).toMatchObject([{ capability: "store_write", code: "QUOTA_EXCEEDED", path: "a.md" }]);
-  expect({ denied, failed, writes }).toEqual({ denied: 0, failed: 1, writes: [] });
-});
-
 test("a closed trail records no uses, and none is answered", () => {
-  const { memory, capabilities, record } = openCall();
+  const memory = newTrail();
+  const { capabilities, record } = openCall(memory);
   capabilities.store_read(place("a.md"));
   closeTrail(memory);
   const before = readTrail(memory);
+  expect(before.reads).toHaveLength(1);
   for (const [name, request] of [
     ["store_read", place("late.md")],
     ["store_write", place("late.md", { content: "x" })],
@@ -101,11 +52,10 @@ test("a closed trail records no uses, and none is answered", () => {
 });
 
 test("when a trail is closed during a use, the use is recorded or not answered", () => {
-  const { memory, record } = openCall();
-  const reader = { ...emptyFolder, read: () => (closeTrail(memory), null), [Symbol.dispose]: () => {} };
-  const parts = { grant: fullGrant(checkUserId("alice")), store: reader, staged: new StagedChanges(), epochMs: 0 };
-  const { store_read } = bindCapabilities(parts, record, new CapabilityTrail(memory));
-  expect(JSON.parse(store_read(place("a.md")))).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+  const memory = newTrail();
+  const closing = { ...emptyFolder, read: () => (closeTrail(memory), null), [Symbol.dispose]: () => {} };
+  const { capabilities } = openCall(memory, closing);
+  expect(JSON.parse(capabilities.store_read(place("a.md")))).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
 });
 
 test("counts uses that find no room, and they never take the room of denials", () => {
@@ -136,11 +86,28 @@ test("has room for the largest repair: 1,000 entries with the longest names are 
   expect(changesNotShown + looksNotShown).toBe(0);
 });
 
-test("memory that is used again holds nothing of the previous call", () => {
-  const { memory, capabilities } = openCall();
-  capabilities.store_read(place("a.md"));
-  capabilities.store_read("{");
-  closeTrail(memory);
-  clearTrail(memory);
-  expect(readTrail(memory)).toEqual(readTrail(newTrail()));
+const writer = new URL("dist/test/audit/shared-trail.js", import.meta.resolve("memcell/package.json"));
+
+test(`300 trails closed while they are written, seed ${seed}`, async () => {
+  const random = seededRandom(seed);
+  const worker = new Worker(writer);
+  let amid = 0;
+  for (let round = 0; round < 300; round++) {
+    const trail = newTrail();
+    const answer = once(worker, "message") as Promise<[number]>;
+    // oxlint-disable-next-line require-post-message-target-origin -- a thread has no origin
+    worker.postMessage(trail.memory);
+    const { words: view } = trail;
+    while (Atomics.load(view, words.usesEnd) === 0);
+    for (let turn = Math.floor(random() * 20_000); turn > 0; turn--) Atomics.load(view, words.usesEnd);
+    closeTrail(trail);
+    const { reads, looksNotShown } = readTrail(trail);
+    const [answered] = await answer;
+    expect(reads.length + looksNotShown).toBeGreaterThanOrEqual(answered);
+    expect(reads).toEqual(reads.map((_, at) => ({ scope: "memory", path: `${at}.md`, bytes: at })));
+    if (reads.length < 2_500) amid++;
+  }
+  await worker.terminate();
+  // Trails were closed while they were written, not after they were full.
+  expect(amid).toBeGreaterThan(20);
 });

@@ -3,16 +3,14 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { verifyLog } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { callEntry } from "./audit-entries.ts";
 import { startWriting } from "./log-processes.ts";
-import { kindsOf, logName, openLog, writeRun } from "./log-under-test.ts";
+import { kindsOf, logName, openLog, told, verify, writeRun } from "./written-log.ts";
 
 const workIn = (folder: string, more: { waitMs?: number; holds?: boolean } = {}) => ({
   folder,
   file: join(folder, logName),
-  waitMs: 0,
+  waitMs: 1,
   holds: false,
   ...more,
 });
@@ -23,8 +21,8 @@ test("refuses another process that opens the log", async () => {
   using other = await startWriting(workIn(folder.path));
   other.go();
   expect((await other.ended).told).toEqual(["no open BUSY"]);
-  log.append(callEntry(1));
-  log.close();
+  await log.call(1);
+  await log.runtime.close();
   expect(kindsOf(folder.path)).toEqual(["opened", "call", "closed"]);
 });
 
@@ -34,7 +32,7 @@ test("refuses another runtime of the same process and says for how long the log 
   await expect(openLog(folder.path, { waitMs: 50 })).rejects.toThrow(
     /^Cannot open the audit log: another runtime writes it, such as a server, .* for \d+ ms; stop that one, or name another log file$/,
   );
-  log.close();
+  await log.runtime.close();
   await writeRun(folder.path, []);
 });
 
@@ -45,14 +43,14 @@ test("another process waits until the log is closed, also during rotation", asyn
   const log = await openLog(folder.path);
   first.go();
   second.go();
-  log.append(callEntry(1));
-  log.close();
+  await log.call(1);
+  await log.runtime.close();
   const all = ["ok open", "ok 1", "ok 2", "ok 3", "ok 4", "ok close"];
   expect((await first.ended).told).toEqual(all);
   expect((await second.ended).told).toEqual(all);
   const run = ["opened", "call", "call", "call", "call", "closed"];
   expect(kindsOf(folder.path)).toEqual(["opened", "call", "closed", ...run, ...run]);
-  expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: true, records: 15 });
+  expect(await verify(join(folder.path, logName))).toMatchObject({ isIntact: true, records: 15 });
 });
 
 test("a killed writer's log is free again, and can be verified before that", async () => {
@@ -60,11 +58,11 @@ test("a killed writer's log is free again, and can be verified before that", asy
   using other = await startWriting(workIn(folder.path, { holds: true }));
   other.go();
   await other.until("ok 4");
-  expect(verifyLog([join(folder.path, logName)])).toMatchObject({ isIntact: true, records: 5, notes: [] });
+  expect(await verify(join(folder.path, logName))).toMatchObject({ isIntact: true, records: 5, notes: [] });
   await expect(openLog(folder.path)).rejects.toMatchObject({ code: "BUSY" });
   other.kill();
   await other.ended;
   await writeRun(folder.path, []);
   expect(kindsOf(folder.path)).toEqual(["opened", "call", "call", "call", "call", "opened", "closed"]);
-  expect(verifyLog([join(folder.path, logName)]).findings).toEqual([]);
+  expect(told(await verify(join(folder.path, logName)))).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { concatBytes, customSection, writeModule } from "../../shared/wasm-write
 import { ToolError } from "../stage/store.ts";
 import { loadCatalog } from "../support/load-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { isManifest, sections, shippedManifest } from "./tamper.ts";
+import { isManifest, sections, shippedManifest } from "./tampered-files.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());

@@ -4,7 +4,11 @@
  */
 export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "README.md": ["test/cli/readme.test.ts", "test/cli/readme.test.ts", "test/serve/documents.test.ts"],
-  "host/audit/README.md": ["test/audit/documents.test.ts", "test/audit/documents.test.ts", "test/audit/origin.test.ts"],
+  "host/audit/README.md": [
+    "test/audit/records.test.ts",
+    "test/audit/records.test.ts",
+    "test/audit/caller-fields.test.ts",
+  ],
   "host/config/README.md": ["test/serve/public-url.test.ts"],
   "host/plugins/policy/README.md": [
     "test/cli/room-readmes.test.ts",
@@ -15,7 +19,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "host/report/README.md": ["test/cli/room-readmes.test.ts"],
   "host/runtime/README.md": ["test/cli/room-readmes.test.ts"],
   "host/serve/README.md": ["test/serve/stated-origins.test.ts"],
-  "host/serve/http/README.md": ["test/audit/refusal-lines.test.ts"],
+  "host/serve/http/README.md": ["test/audit/refusals.test.ts"],
   "host/serve/storage/README.md": ["test/serve/storage/agent-keys.test.ts"],
   "plugin/README.md": ["test/build/seal-module.slow.test.ts"],
   "plugin/stores/memory.md": ["test/documents/tool-pages.test.ts"],
