@@ -75,11 +75,13 @@ test("if the export cannot be written, nothing is removed", async () => {
 
 test("of a database, no folder is named", async () => {
   using at = commandStage();
-  const store = ["--user", "alice", "--store", await freshDatabase()];
+  const ofDatabase = ["--user", "alice", "--store", await freshDatabase()];
   const note = JSON.stringify({ command: "create", path: "/memories/a.md", content: "x" });
-  const called = await memcell(["call", "memory", "--plugin", "stores", ...store, "--input", note], { cwd: at.path });
+  const called = await memcell(["call", "memory", "--plugin", "stores", ...ofDatabase, "--input", note], {
+    cwd: at.path,
+  });
   expect(called).toMatchObject({ status: 0 });
-  const { status, stdout } = await memcell(["erase", ...store], { cwd: at.path });
+  const { status, stdout } = await memcell(["erase", ...ofDatabase], { cwd: at.path });
   expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^store: \d files?, \d+ bytes\n/) });
   expect(stdout).not.toContain(storeIdOf("alice"));
   expect(existsSync(at.dataDir)).toBe(false);
