@@ -80,7 +80,7 @@ export function burning(): Promise<void> {
 }
 
 /** Polls the condition. If it never holds, the test times out. */
-async function until(condition: () => boolean): Promise<void> {
+export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(1);
 }
 

@@ -119,6 +119,16 @@ test("a grant that is revoked while a reading call runs gives the call nothing",
   expect(await stage.memory("reader", view)).toMatchObject(denied);
 });
 
+test("a revocation counts, although the grantee's hint cannot be removed", async () => {
+  await using stage = await openStoreStage();
+  const hints = join(stage.dataDir, "stores/.granted", ids.reader);
+  rmSync(hints, { recursive: true });
+  symlinkSync(stage.dataDir, hints);
+  expect(await stage.runtime.stores({ userId: ids.alice }).revoke(ids.reader)).toBe(true);
+  rmSync(hints);
+  expect(await stage.memory("reader", view)).toMatchObject(denied);
+});
+
 test("a revocation waits for a writing call that has begun, and the next call is denied", async () => {
   await using stage = await openStoreStage({ threadsMax: 2 });
   const writing = stage.memory("writer", { command: "create", path: `/memories/shared/${ids.alice}/w`, content: "x" });

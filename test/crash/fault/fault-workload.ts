@@ -61,7 +61,9 @@ async function sweep(): Promise<FaultReport> {
   const options = ["-y", "-o", log, "-e", `trace=${fileCalls.join(",")}`];
   await whileTraced({ threads: "all", options, text: "" }, stepOf("rehearsal"));
   const after = filesOn(subject, dataDir);
-  const injections = injectionsFor(systemCalls(readFileSync(log, "utf8"), process.pid));
+  const all = injectionsFor(systemCalls(readFileSync(log, "utf8"), process.pid));
+  // A runtime finds the folder of the step by a link, which is the rig's.
+  const injections = all.filter(({ text }) => !text.includes("/memcell-model-"));
   const tried = parts[part](injections);
   const failed: Record<string, number> = {};
   const problems: FaultReport["problems"][number][] = [];

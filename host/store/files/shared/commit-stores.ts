@@ -122,10 +122,17 @@ async function addHints({ hints }: CommitPlace, grants: Grants): Promise<void> {
   for (const [id, { granted, nowMs }] of grants ?? []) for (const each of granted) await hints.add(id, each, nowMs);
 }
 
-/** Of grants that are gone, or that others have replaced. */
+/**
+ * After the commit: of grants that are gone, or that others have replaced. What fails here is left, since the change has
+ * been made: a hint without a grant does no harm.
+ */
 function forgetHints({ hints }: CommitPlace, grants: Grants): void {
   for (const [id, { granted, revoked = [] }] of grants ?? []) {
-    for (const each of granted) hints.remove(id, each.grantee, each);
-    for (const principal of revoked) hints.remove(id, principal, null);
+    try {
+      for (const each of granted) hints.remove(id, each.grantee, each);
+      for (const principal of revoked) hints.remove(id, principal, null);
+    } catch (error) {
+      if (!(error instanceof ToolError)) throw error;
+    }
   }
 }
