@@ -84,10 +84,11 @@ test("an entry is found if and only if it has a word of the query", { timeout: 3
 
 function hasOne(each: string, name: string, stems: ReadonlySet<string>): boolean {
   const entry = parseEntry(each, name);
-  if ("unreadable" in entry) return false;
   const parts = name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replace("HTTPB", "HTTP B");
-  const others = (entry.frontMatter ?? "").split("\n").filter((line) => line.startsWith("tags:"));
-  const words = wordsIn(fold([name, parts, entry.description, ...others, entry.body].join("\n")));
+  // What cannot be read as an entry is found by all of its text.
+  const [front, text] = "unreadable" in entry ? ["", entry.text] : [entry.frontMatter ?? "", entry.body];
+  const others = front.split("\n").filter((line) => line.startsWith("tags:"));
+  const words = wordsIn(fold([name, parts, entry.description ?? "", ...others, text].join("\n")));
   return words.some(
     (word) =>
       stems.has(stemOf(word)) ||
