@@ -86,9 +86,9 @@ function hasOne(each: string, name: string, stems: ReadonlySet<string>): boolean
   const entry = parseEntry(each, name);
   const parts = name.replaceAll(/([a-z])([A-Z])/g, "$1 $2").replace("HTTPB", "HTTP B");
   // What cannot be read as an entry is found by all of its text.
-  const [front, text] = "unreadable" in entry ? ["", entry.text] : [entry.frontMatter ?? "", entry.body];
+  const [front, body] = "unreadable" in entry ? ["", entry.text] : [entry.frontMatter ?? "", entry.body];
   const others = front.split("\n").filter((line) => line.startsWith("tags:"));
-  const words = wordsIn(fold([name, parts, entry.description ?? "", ...others, text].join("\n")));
+  const words = wordsIn(fold([name, parts, entry.description ?? "", ...others, body].join("\n")));
   return words.some(
     (word) =>
       stems.has(stemOf(word)) ||
