@@ -39,6 +39,14 @@ beforeEach(() => {
 });
 afterAll(async () => await stage[Symbol.asyncDispose]());
 
+const read = { name: "ReadUserMemory", arguments: { name: "editor" } };
+
+/** Lets alice's calls end that nobody has asked for, as those of a new session: the next one that begins is the tool's. */
+async function quiet(): Promise<void> {
+  expect((await stage.rpc(token, "tools/call", read)).status).toBe(200);
+  spins = 0;
+}
+
 /** Resolves when a thread has started the tool. */
 async function spinning(): Promise<void> {
   if (spins === 0) await once(begun, "begin");
@@ -98,6 +106,7 @@ test("a client that disconnects cancels its call, in either revision", async () 
     legacyRequest(token, { id: 7, method: "tools/call", params: spin }, { session }),
   ];
   for (const { body, headers } of asks) {
+    await quiet();
     const going = new AbortController();
     const gone = fetch(stage.url, {
       method: "POST",
@@ -110,7 +119,6 @@ test("a client that disconnects cancels its call, in either revision", async () 
     await expect(gone).rejects.toThrow("aborted");
   }
   // A call is recorded when its thread has stopped.
-  const read = { name: "ReadUserMemory", arguments: { name: "editor" } };
   while (codesOf("Spin").length < 2) expect((await stage.rpc(token, "tools/call", read)).status).toBe(200);
   expect(codesOf("Spin")).toEqual(["CANCELLED", "CANCELLED"]);
   // The id can be used again.
@@ -119,6 +127,7 @@ test("a client that disconnects cancels its call, in either revision", async () 
 
 test("answers a cancelled request of a session; its id is in use until then", async () => {
   const session = await openSession(stage, token);
+  await quiet();
   const answered = stage.ask(legacyRequest(token, { id: "spin", method: "tools/call", params: spin }, { session }));
   await spinning();
   expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(400);
@@ -133,6 +142,7 @@ test("answers a cancelled request of a session; its id is in use until then", as
 test("when a client ends its session, running requests are answered and nothing is kept", async () => {
   await using served = await stage.serve();
   const session = await openSession(served, token);
+  await quiet();
   const answered = served.ask(legacyRequest(token, { id: "spin", method: "tools/call", params: spin }, { session }));
   await spinning();
   expect((await served.ask(legacyRequest(token, null, { session, method: "DELETE" }))).status).toBe(200);
