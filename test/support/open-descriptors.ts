@@ -2,8 +2,6 @@
 import { readdirSync, readlinkSync } from "node:fs";
 import { setTimeout } from "node:timers/promises";
 
-import { keptLimits } from "../../host/store/files/kept-sessions.ts";
-
 /** A folder and the files below it, if this process has them open. Linux only; returns nothing elsewhere. */
 export function openDescriptors(folder: string): string[] {
   if (process.platform !== "linux") return [];
@@ -12,12 +10,15 @@ export function openDescriptors(folder: string): string[] {
     .filter((path) => path === folder || path.startsWith(`${folder}/`));
 }
 
-/**
- * As `openDescriptors`, when the sessions that calls have kept are released: a timer of this length fires after theirs.
- */
+/** Longer than calls keep a session, and than retiring it takes on a busy disk. */
+const restMs = 5_000;
+
+/** As `openDescriptors`, when the sessions that calls have kept are released: what is open after a while stays open. */
 export async function openDescriptorsAtRest(folder: string): Promise<string[]> {
-  await setTimeout(3 * keptLimits.idleMs);
-  return openDescriptors(folder);
+  const end = performance.now() + restMs;
+  let open = openDescriptors(folder);
+  for (; open.length > 0 && performance.now() < end; open = openDescriptors(folder)) await setTimeout(1);
+  return open;
 }
 
 /** Another thread can close the descriptor in the meantime. */
