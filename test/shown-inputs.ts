@@ -4,7 +4,7 @@
  * suites.
  */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 
@@ -34,10 +34,10 @@ export function whyShown(name: Shown): string | null {
   return `what ${name} depends on is as it was at the last "npm run test:long"; TEST_LONG=1 runs it`;
 }
 
-/** The record for the present files. */
-export function presentInputs(): string {
+/** Records the present files. */
+export function recordShown(): void {
   const hashes = Object.entries(inputs).map(([name, paths]) => [name, hashOf(paths)]);
-  return `${JSON.stringify(Object.fromEntries(hashes), null, 2)}\n`;
+  writeFileSync(record, `${JSON.stringify(Object.fromEntries(hashes), null, 2)}\n`);
 }
 
 /** The hash of files, and of all files in folders, by their paths from the project's folder. */

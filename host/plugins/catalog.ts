@@ -133,9 +133,10 @@ async function judgePlugin(file: string, policy: Policy): Promise<JudgedFile> {
   const name = basename(file);
   const wasm = await readBytes(file, name);
   const sha256 = createHash("sha256").update(wasm).digest("hex");
-  const { manifest, guests } = checkedFile(sha256) ?? checkFile({ name, wasm, sha256 }, policy);
-  const [unpinned] = pinDeviations(manifest, sha256, policy);
+  const known = checkedFile(sha256);
+  const [unpinned] = known === null ? [] : pinDeviations(known.manifest, sha256, policy);
   if (unpinned !== undefined) throw refused(name, unpinned);
+  const { manifest, guests } = known ?? checkFile({ name, wasm, sha256 }, policy);
   const [deviation] = policyDeviations(manifest, sha256, policy);
   if (deviation !== undefined) throw refused(name, deviation);
   const narrowed = narrowPlugin(manifest, policy);
