@@ -18,7 +18,7 @@ import type { Terminal } from "./terminal.ts";
 export function readCommandLine<Text extends string, Flag extends string, List extends string, Required extends string>(
   command: Command<Text, Flag, List, Required>,
   args: readonly string[],
-  terminal: Terminal = process,
+  terminal: Terminal,
 ): CommandLine<Text, Flag, List, Required> | { readonly help: string } {
   const settings: Said = { given: new Map(), environment: terminal.env };
   const parser = parserOf(command, settings);

@@ -72,7 +72,7 @@ Exit codes:
 `;
 
 /** Resolves to the exit code. Relative names of files are below the working directory of the process. */
-export async function runCommand(args: readonly string[], terminal: Terminal = process): Promise<number> {
+export async function runCommand(args: readonly string[], terminal: Terminal): Promise<number> {
   const [first] = args;
   if (first === "--version" || first === "-V") {
     const { version } = await import("../values/version.ts");

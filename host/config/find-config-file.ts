@@ -14,7 +14,7 @@ const fileInFolder = "memcell.config.json";
 /** What `--config` says, and the environment. */
 interface ConfigNames {
   readonly file?: string | undefined;
-  readonly environment?: NodeJS.ProcessEnv;
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 export interface FoundConfig {
@@ -31,7 +31,7 @@ export async function findConfigFile(names: ConfigNames): Promise<FoundConfig | 
   const named = namedFile(names);
   if (named !== undefined)
     return { file: (await isFolder(named)) ? join(named, fileInFolder) : named, mayBeAbsent: false };
-  const folder = userFolder(names.environment ?? process.env);
+  const folder = userFolder(names.environment);
   return folder === null ? null : { file: join(folder, "memcell", "config.json"), mayBeAbsent: true };
 }
 
@@ -40,7 +40,7 @@ export async function isFileIgnored(names: ConfigNames): Promise<boolean> {
   return namedFile(names) === undefined && (await isNameTaken(fileInFolder));
 }
 
-function namedFile({ file, environment = process.env }: ConfigNames): string | undefined {
+function namedFile({ file, environment }: ConfigNames): string | undefined {
   const named = file ?? environment[fileVariable];
   if (named === undefined || !/^$|\0/.test(named)) return named;
   throw new UsageError(`${file === undefined ? fileVariable : "--config"} is not the name of a file`);

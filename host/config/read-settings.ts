@@ -24,8 +24,8 @@ export interface SettingFlags {
   /** `--config`. */
   readonly file?: string | undefined;
   readonly given: ReadonlyMap<SettingPath, string | boolean | readonly string[]>;
-  /** Default: the environment of the process. */
-  readonly environment?: NodeJS.ProcessEnv;
+  /** The variables, as of the process. */
+  readonly environment: NodeJS.ProcessEnv;
 }
 
 /**
@@ -33,14 +33,13 @@ export interface SettingFlags {
  * overrides the defaults. Overridden values are checked too. Throws `UsageError`.
  *
  * @example
- * const { values } = await readSettings({ given: new Map([["serve.http", true]]) });
+ * const { values } = await readSettings({ given: new Map([["serve.http", true]]), environment: process.env });
  * console.log(values["serve.port"]); // 7391
  */
 export async function readSettings(flags: SettingFlags): Promise<Settings> {
-  const { environment = process.env } = flags;
   const found = await findConfigFile(flags);
   const config = found && (await readConfigFile(found));
-  const given = [readFlags(flags), readEnvironment(environment), config?.given ?? new Map<SettingPath, Given>()];
+  const given = [readFlags(flags), readEnvironment(flags.environment), config?.given ?? new Map<SettingPath, Given>()];
   const held = settingPaths.map((path): [SettingPath, Given] => [path, heldOf(path, given)]);
   return {
     // Each value has passed the schema that gives it its type.
