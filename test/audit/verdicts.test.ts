@@ -12,6 +12,7 @@ import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { proposePolicy } from "../../host/plugins/policy/propose-policy.ts";
 import { makeReport } from "../../host/report/make-report.ts";
 import { concatBytes, customSection, writeModule } from "../../shared/wasm-writer.ts";
+import { isLong } from "../stage/seed.ts";
 import { ToolError } from "../stage/store.ts";
 import { loadCatalog } from "../support/load-catalog.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -87,7 +88,7 @@ test("a runtime loads what gets PASS, and refuses or leaves out what gets FAIL",
       expect(isLoaded, report.deviations[0]?.text).toBe(report.verdict === "PASS");
       verdicts[report.verdict]++;
     }),
-    { numRuns: process.env["TEST_LONG"] === "1" ? 1_000 : 200 },
+    { numRuns: isLong ? 1_000 : 200 },
   );
   expect(Math.min(verdicts.PASS, verdicts.FAIL)).toBeGreaterThan(20);
 });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 
 import { lockText, parseLock } from "../../shared/plugin-lock.ts";
+import { isLong } from "../stage/seed.ts";
 import { copyBuiltClone, foreignEnvironment, oddFolder } from "../support/built-clone.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -97,7 +98,7 @@ test.for([["--out", "elsewhere"], ["--fast"], ["--plugins", "test/plugins"]])("-
 });
 
 /** Other release lines of Node are npm packages of 50 MB each: `npm run test:long` fetches them. */
-const otherNodes = process.env["TEST_LONG"] ? ["22", "24"] : [];
+const otherNodes = isLong ? ["22", "24"] : [];
 test.for(otherNodes)("Node %s gives the same plugin", { timeout: 600_000 }, (line, context) => {
   const name = `node-${process.platform}-${process.arch}`;
   const prefix = join(folder.path, `node-${line}`);

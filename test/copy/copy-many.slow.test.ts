@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { fileStore } from "memcell";
 import { expect, test } from "vitest";
 
+import { isLong } from "../stage/seed.ts";
 import { ownStoreOf } from "../stage/store.ts";
 import type { ChangeSet, UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
@@ -13,7 +14,7 @@ import { countedDatabase, killWhen } from "./kill-copy.ts";
 import { copy } from "./memcell-copy.ts";
 import { treeOf } from "./stored-state.ts";
 
-const usersCount = process.env["TEST_LONG"] === "1" ? 1_000 : 150;
+const usersCount = isLong ? 1_000 : 150;
 /** Every fourth user has a store. */
 const homesCount = usersCount + Math.ceil(usersCount / 4);
 

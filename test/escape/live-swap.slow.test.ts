@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import { isLong } from "../stage/seed.ts";
 import type { UserId } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { readStored } from "../support/read-stored.ts";
@@ -24,7 +25,7 @@ afterAll(() => folder[Symbol.dispose]());
 const attacker = buildAttacker(folder.path);
 
 /** 37,500 reads and 7,500 writes in five attacks; 100,000 and 20,000 with `TEST_LONG=1`. */
-const writesEach = process.env["TEST_LONG"] === "1" ? 4_000 : 1_500;
+const writesEach = isLong ? 4_000 : 1_500;
 const readsPerWrite = 5;
 
 const alice = "alice" as UserId;

@@ -10,6 +10,7 @@ import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { isLong } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
 import { describe, usersCount } from "./caller.ts";
@@ -17,7 +18,7 @@ import type { CallerReport } from "./caller.ts";
 
 const processesCount = 4;
 const callersCount = 8;
-const callsCount = process.env["TEST_LONG"] === "1" ? 1250 : process.env["TEST_SEEDED"] ? 250 : 500;
+const callsCount = isLong ? 1250 : process.env["TEST_SEEDED"] ? 250 : 500;
 const allCalls = processesCount * callersCount * callsCount;
 /** The highest allowed ratio of two processes' median waits. A starving process waits many times as long. */
 const medianRatioMax = 3;

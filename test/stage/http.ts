@@ -5,7 +5,6 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { createRuntime } from "memcell";
 import type { LogEntry, Refusal, Runtime, RuntimeOptions } from "memcell";
 
 import { refusals as mcpRefusals } from "../../host/serve/http/refusals.ts";
@@ -14,10 +13,9 @@ import type { HttpServer } from "../../host/serve/http/start-http-server.ts";
 import { tokenAlgorithms } from "../../host/serve/serve-options.ts";
 import type { HttpServeOptions, StorageOptions, TokenOptions, TokenOrigins } from "../../host/serve/serve-options.ts";
 import { storageRefusals } from "../../host/serve/storage/storage-refusal.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
 import { askServer, modernRequest } from "./http-requests.ts";
 import type { Answer, Asked } from "./http-requests.ts";
+import { openStage } from "./runtime.ts";
 import { audience, issuer, TokenIssuer } from "./token-issuer.ts";
 
 export { tokenAlgorithms };
@@ -149,22 +147,19 @@ export async function serveRuntime(
  * await client.callTool({ name: "ReadUserMemory", arguments: { name: "editor" } });
  */
 export async function openHttpStage({ runtime: changed, ...options }: HttpStageOptions = {}): Promise<HttpStage> {
-  const folder = temporaryFolder();
   const issuing = await TokenIssuer.start();
-  const [dataDir, logFile] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
   const log: LogEntry[] = [];
   const onLog = (entry: LogEntry): void => void log.push(entry);
-  const common = { dataDir, plugins: shippedNames(), threadsMax: 2, auditLog: { file: logFile }, onLog };
-  const runtime = await createRuntime({ ...common, ...changed });
+  const stage = await openStage({ onLog, ...changed });
+  const { runtime, folder, dataDir, logFile } = stage;
   const refused = listenToRefusals(runtime);
   const nobody = listenToFeeds(runtime);
   const [allRecords, opened] = [tailOf(logFile), [] as ServedHttp[]];
-  let [forgotten, users] = [0, 0];
+  let forgotten = 0;
   const close = async (): Promise<void> => {
     for (const each of opened) await each[Symbol.asyncDispose]();
-    await runtime.close();
+    await stage[Symbol.asyncDispose]();
     await issuing[Symbol.asyncDispose]();
-    folder[Symbol.dispose]();
   };
   const serve = async (more: ServerOptions = {}): Promise<ServedHttp> => {
     const served = await serveRuntime(runtime, issuing, more, onLog);
@@ -179,7 +174,7 @@ export async function openHttpStage({ runtime: changed, ...options }: HttpStageO
     ...served,
     issuer: issuing,
     runtime,
-    folder: folder.path,
+    folder,
     dataDir,
     logFile,
     serve,
@@ -192,7 +187,7 @@ export async function openHttpStage({ runtime: changed, ...options }: HttpStageO
       refused.refusals.length = 0;
     },
     nobody,
-    user: (name = "user") => `${name}-${(users += 1)}`,
+    user: (name) => stage.user(name),
     [Symbol.asyncDispose]: close,
   };
 }
