@@ -124,7 +124,9 @@ test("a text is refused for a key exactly if an object has it twice", async () =
 });
 
 test("the place of a key that is not allowed is where it is written", async () => {
-  const plugin = fc.record({ tools: fc.constant({}), odd: fc.jsonValue({ maxDepth: 2 }) }, { requiredKeys: ["tools"] });
+  // A key "__proto__" is refused before anything else is looked at (`test/unit/policy-file.test.ts`).
+  const odd = fc.jsonValue({ maxDepth: 2 }).filter((value) => !JSON.stringify(value).includes('"__proto__":'));
+  const plugin = fc.record({ tools: fc.constant({}), odd }, { requiredKeys: ["tools"] });
   await fc.assert(
     fc.asyncProperty(fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), plugin), async (plugins) => {
       const text = JSON.stringify({ version: 1, plugins }, null, 1);
