@@ -9,8 +9,8 @@ import type { Files } from "../homes/tree.ts";
 import { unlike } from "../model/expected-memory.ts";
 
 export interface Failure {
-  /** The failing call, with its error. */
-  readonly text: string;
+  /** strace's of the step: calls of several stores come in another order than in a rehearsal. */
+  readonly log: string;
   readonly subject: Subject;
   readonly place: StorePlace;
   /** The error of the step, or `null` if it was acknowledged. */
@@ -24,7 +24,7 @@ export interface Failure {
 
 /** The same store continues on a disk that works again, and then one of a later start. */
 export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
-  const { text, subject, place, error, before, after, isUpkeep } = failure;
+  const { log, subject, place, error, before, after, isUpkeep } = failure;
   const faults = error === null ? [] : faultsOfError(error, place.path);
   const compare = (when: string, wanted: Files): void =>
     void faults.push(...unlike([wanted], filesOn(subject, place.path)).map((each) => `${when}: ${each}`));
@@ -32,7 +32,7 @@ export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
   const thrown = await takeStep(subject, place, { do: "look" }, { waitMs }).catch(String);
   if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
   compare("in the next call", error === null || isUpkeep ? after : before.files);
-  const [flushedWal] = /(?<=f(?:data)?sync.*)(?:users|stores)\/[^>]*\/journal(?=>)/.exec(text) ?? [];
+  const [flushedWal] = /(?<=f(?:data)?sync.*)(?:users|stores)\/[^>]*\/journal(?=>.*INJECTED)/.exec(log) ?? [];
   // Recovery and retirement rewrite what they flush again. A commit must stop using the WAL file.
   const isCommit = error !== null && flushedWal !== undefined && !isUpkeep;
   const old = flushedWal === undefined ? undefined : before.wals[flushedWal];

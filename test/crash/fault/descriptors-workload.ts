@@ -48,8 +48,7 @@ async function callWith(free: number): Promise<{ code: string | null; faults: st
   for (const descriptor of taken) closeSync(descriptor);
   const leaked = openDescriptors() - count;
   const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
-  const text = `${free} free descriptors`;
-  faults.push(...(await faultsAfterFailure({ text, subject, place, error, before, after, isUpkeep: false })));
+  faults.push(...(await faultsAfterFailure({ log: "", subject, place, error, before, after, isUpkeep: false })));
   return { code: error === null ? null : String((error as { code?: unknown }).code), faults };
 }
 

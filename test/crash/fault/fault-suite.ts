@@ -27,8 +27,6 @@ export function testFaults(
   const title = "disk errors lose nothing: $name";
   test.concurrent.for(choose(scenarios))(title, { timeout: 1_200_000 }, async ({ name }, context) => {
     if (reason !== null) skipWithReason(context, reason);
-    if (part === "others" && name === "change of three stores, of which one is new, with grants")
-      skipWithReason(context, "after a failed flush of one of its WALs, that WAL can be in use: open, see TEST_LONG=1");
     using folder = temporaryFolder();
     const child = spawn(process.execPath, [compiledScript("fault/fault-workload.js"), folder.path, name, part], {
       stdio: ["ignore", "pipe", "inherit"],

@@ -57,11 +57,10 @@ process.stdout.write(JSON.stringify(await sweep()));
 process.exit(0);
 
 async function sweep(): Promise<FaultReport> {
-  const log = join(folder, "log");
-  const options = ["-y", "-o", log, "-e", `trace=${fileCalls.join(",")}`];
-  await whileTraced({ threads: "all", options, text: "" }, stepOf("rehearsal"));
+  const options = ["-e", `trace=${fileCalls.join(",")}`];
+  const rehearsal = await whileTraced({ threads: "all", options, text: "" }, stepOf("rehearsal"));
   const after = filesOn(subject, dataDir);
-  const all = injectionsFor(systemCalls(readFileSync(log, "utf8"), process.pid));
+  const all = injectionsFor(systemCalls(rehearsal.log, process.pid));
   // A runtime finds the folder of the step by a link, which is the rig's.
   const injections = all.filter(({ text }) => !text.includes("/memcell-model-"));
   const tried = parts[part](injections);
@@ -79,7 +78,7 @@ async function sweep(): Promise<FaultReport> {
     const found =
       step.do === "gate"
         ? await faultsOfGate({ ...suffered, text: injection.text, step })
-        : await faultsAfterFailure({ ...suffered, text: injection.text, subject, after, isUpkeep: isUpkeep(scenario) });
+        : await faultsAfterFailure({ ...suffered, subject, after, isUpkeep: isUpkeep(scenario) });
     faults.push(...found);
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
@@ -104,6 +103,8 @@ interface Suffered {
   readonly before: { readonly files: Files; readonly wals: ReturnType<typeof walInodes> };
   readonly error: unknown;
   readonly leaked: number;
+  /** strace's. */
+  readonly log: string;
 }
 
 /** Takes the step in a fresh folder while strace is attached. */
@@ -114,7 +115,8 @@ async function whileTraced({ threads, options }: Injection, step: Step): Promise
   const place = openPlace(dataDir, boot);
   await takeSteps(scenario.of, place, scenario.warm ?? []);
   const before = { files: filesOn(subject, dataDir), wals: walInodes(dataDir) };
-  const tracing = await traceProcess(process.pid, threads, options);
+  const log = join(folder, "log");
+  const tracing = await traceProcess(process.pid, threads, ["-y", "-o", log, ...options]);
   const error: unknown = await takeStep(subject, place, step, { number: numberOfStep, waitMs: 0 }).then(
     () => null,
     (thrown: unknown) => thrown ?? new Error("nothing was thrown"),
@@ -122,7 +124,7 @@ async function whileTraced({ threads, options }: Injection, step: Step): Promise
   // It keeps a session for the next call.
   await place.store.close();
   await tracing.detach();
-  return { place, before, error, leaked: openDescriptors() - descriptors };
+  return { place, before, error, leaked: openDescriptors() - descriptors, log: readFileSync(log, "utf8") };
 }
 
 /** After an error the operation has happened as a whole or not at all, and done again it ends as without the failure. */
