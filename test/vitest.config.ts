@@ -4,6 +4,8 @@ import { defineConfig } from "vitest/config";
 
 import LongestFirst from "./longest-first.ts";
 import { rebuilds, whyShown } from "./shown-inputs.ts";
+import { isLong } from "./stage/seed.ts";
+import { memoryDisk } from "./support/temporary-folder.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const forAll = { testTimeout: 60_000, hookTimeout: 60_000, retry: 0 };
@@ -23,6 +25,8 @@ const filling = [
 ];
 /** Rebuilds that have been shown for the present sources. */
 const shown = whyShown("rebuilds") === null ? [] : [rebuilds];
+/** Where fast suites make their folders: TMPDIR, or a disk in memory. With `TEST_LONG=1`, on a disk as the others. */
+const ofMemory = isLong || process.env["TMPDIR"] !== undefined ? {} : { TMPDIR: memoryDisk() };
 /** They measure the memory of their process, so no other suite may have run in it. */
 const alone = "test/escape/guest-floods.test.ts";
 
@@ -42,6 +46,7 @@ export default defineConfig({
         test: {
           ...forAll,
           name: "fast",
+          env: ofMemory,
           include: ["test/**/*.test.ts"],
           exclude: [slow, polyglot, mcp, load, alone],
           // Many of its tests wait: for a deadline, or for a process.
@@ -50,7 +55,7 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { root, test: { ...forAll, name: "fast-alone", include: [alone], maxWorkers: 2 } },
+      { root, test: { ...forAll, name: "fast-alone", env: ofMemory, include: [alone], maxWorkers: 2 } },
       {
         root,
         test: {

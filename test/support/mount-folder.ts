@@ -1,9 +1,10 @@
 /** A fresh folder for mounts. Everything mounted below it is unmounted again, however the process ends. */
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, statfsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
 import type { Socket } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import { memoryDisk } from "./temporary-folder.ts";
 
 export interface MountFolder extends Disposable {
   readonly path: string;
@@ -32,7 +33,7 @@ export function whyNoMounting(): string | null {
 
 /** For small content: the folder is in main memory if there is enough. */
 export function mountFolder(): MountFolder {
-  const path = mkdtempSync(join(roomyFolder(), "memcell-mount-"));
+  const path = mkdtempSync(join(memoryDisk(), "memcell-mount-"));
   const guard = startGuard(path);
   return {
     path,
@@ -56,14 +57,4 @@ function startGuard(path: string): ReturnType<typeof spawn> {
   guard.unref();
   (guard.stdin as Socket).unref();
   return guard;
-}
-
-/** In main memory a flush costs almost nothing. Half a GiB has room for many test disks. */
-function roomyFolder(): string {
-  try {
-    const { bavail, bsize } = statfsSync("/dev/shm");
-    return bavail * bsize > 512 * 2 ** 20 ? "/dev/shm" : tmpdir();
-  } catch {
-    return tmpdir();
-  }
 }

@@ -1,8 +1,9 @@
 /** Folders and files as plain values, and as a real folder. */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+import { memoryDisk } from "../../support/temporary-folder.ts";
 
 export type Tree = ReadonlyMap<string, Tree | Buffer>;
 
@@ -73,6 +74,6 @@ export function below(tree: Tree, path: readonly string[]): Tree | null {
 
 /** The model creates thousands of folders, so it uses a file system in memory if there is one. */
 export function memoryFolder(): Disposable & { readonly path: string } {
-  const path = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "memcell-model-"));
+  const path = mkdtempSync(join(memoryDisk(), "memcell-model-"));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
