@@ -6,8 +6,7 @@ import { afterAll, expect, test } from "vitest";
 
 import { memcell as run } from "../stage/command.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
-import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
 
@@ -77,21 +76,6 @@ test("tools prints the fields that a function-calling API needs, and --doc only 
     expect(code).toBe("TOOL_UNKNOWN");
     expect(message).toMatch(/^Cannot document ".+": no such tool, allowed: UpdateUserMemory, ReadUserMemory, Search/);
   }
-});
-
-test("tools --doc reports a tool without a page", async () => {
-  const wasm = readFileSync(shippedPlugin("user-memory"));
-  const manifest = manifestOf(wasm);
-  const tools = manifest.tools.map((tool) => ({ ...tool, documentation: undefined }));
-  writeFileSync(stage.place("bare.wasm"), resealPlugin(wasm, { ...manifest, tools }));
-  writeFileSync(stage.place("policy.json"), JSON.stringify(policyFor([stage.place("bare.wasm")])));
-  const args = ["tools", "--plugin", "./bare.wasm", "--policy", "policy.json"];
-  expect(await memcell(args)).toMatchObject({ status: 0, stderr: "" });
-  expect(await memcell([...args, "--doc", "ReadUserMemory"])).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: 'memcell tools: the tool "ReadUserMemory" has no page\n',
-  });
 });
 
 test("a guest's log text stays in its own lines", async () => {
