@@ -43,18 +43,6 @@ test("hand-made texts, CRLF, notes in the index and trash that is not text survi
   expect(await at.runtime.call("ReadUserMemory", { name: "b" }, bob)).toMatchObject({ ok: true });
 });
 
-test("a memory of 1,000 entries survives a round trip, and has no room for one more", async () => {
-  await using at = await openUpkeep();
-  const names = Array.from({ length: 1000 }, (_, each) => `entry-${each}`);
-  at.put({ "memory/MEMORY.md": names.map(indexLine).join("") });
-  at.put(Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)])));
-  expect(Object.keys(await goesRound(at))).toHaveLength(1001);
-  await expect(at.upkeep.import(bob, asMemoryFiles({ "one-more.md": entryText("one-more") }))).rejects.toMatchObject({
-    code: "QUOTA_EXCEEDED",
-    message: 'Cannot import the memory: "memory": the user would have 1001 entries, at most 1000 allowed',
-  });
-});
-
 const nothing = { replaced: [], skipped: [], mended: [], leftOut: [], refused: [], refusedHidden: 0 };
 
 test.for(engines)("%s: the plan is what import() does in one change set, and changes nothing", async (engine) => {
