@@ -110,7 +110,7 @@ afterAll(() => {
 
 const codeOf = ({ code }: { readonly code: string }): string => code;
 
-test.for(cases.map((row, at) => [...row, at] as const))(
+test.for(cases.map(([name, mode, becomes], at) => [name, mode, becomes, at] as const))(
   'what the host may not open is named, and keeps nothing else from its owner: "%s" with %s',
   async ([name, mode, becomes, at]) => {
     const users = join(placeOf(at), "users");

@@ -225,13 +225,13 @@ test("refuses every truncated zip file, and notices every flipped byte that has 
   for (const each of [entry, streamed(entry)]) await refuseWrong(withFiles([each]));
 });
 
-async function refuseWrong(whole: Buffer): Promise<void> {
-  const expected = await readZip(whole);
-  for (let length = 0; length < whole.length; length++) {
-    expect(await failureOf(whole.subarray(0, length))).toBeInstanceOf(ToolError);
+async function refuseWrong(right: Buffer): Promise<void> {
+  const expected = await readZip(right);
+  for (let length = 0; length < right.length; length++) {
+    expect(await failureOf(right.subarray(0, length))).toBeInstanceOf(ToolError);
   }
-  for (let at = 0; at < whole.length; at++) {
-    const turned = Buffer.from(whole);
+  for (let at = 0; at < right.length; at++) {
+    const turned = Buffer.from(right);
     turned[at] = (turned[at] ?? 0) ^ 0xff;
     const outcome = await readZip(turned).catch((error: unknown) => error);
     if (!(outcome instanceof ToolError)) expect(outcome).toEqual(expected);
