@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import { memcell as run } from "../stage/command.ts";
+import { writeCodedReporter } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
@@ -76,6 +77,24 @@ test("tools prints the fields that a function-calling API needs, and --doc only 
     expect(code).toBe("TOOL_UNKNOWN");
     expect(message).toMatch(/^Cannot document ".+": no such tool, allowed: UpdateUserMemory, ReadUserMemory, Search/);
   }
+});
+
+test("call prints a plugin's own code with its `of`, and tools prints the codes with each tool", async () => {
+  const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." }] as const;
+  const plugin = writeCodedReporter(stage.path, "Report", errors);
+  writeFileSync(stage.place("coded.json"), JSON.stringify(policyFor([plugin])));
+  const settings = ["--plugin", plugin, "--policy", "coded.json"];
+  const input = JSON.stringify({ ok: false, error: { code: "SEAT_TAKEN", message: "Somebody sits there" } });
+  const called = await memcell(["call", "Report", "--user", "alice", ...settings, "--input", input]);
+  expect(errorOf(called)).toEqual({
+    code: "SEAT_TAKEN",
+    of: "NAME_CONFLICT",
+    message: "Somebody sits there",
+    blame: "caller",
+    retryable: false,
+  });
+  const tools = JSON.parse((await memcell(["tools", ...settings])).stdout) as { errors?: unknown }[];
+  expect(tools.map((tool) => tool.errors)).toEqual([errors]);
 });
 
 test("a guest's log text stays in its own lines", async () => {

@@ -80,21 +80,6 @@ test("a name with a dot or a slash is a file, and an audit takes names and files
   expect((await memcell("audit", "mine.wasm")).stdout).toContain("mine.wasm: journal");
 });
 
-test.for([
-  { name: "call", args: ["call", "memory_write", ...alice, "--input", "{}"], says: "no such tool" },
-  { name: "tools", args: ["tools", "--doc", "memory_write"], says: "no such tool" },
-  { name: "a mount", args: ["index", ...alice, "--mount", "journal=elsewhere"], says: "no loaded tool has this scope" },
-])("$name of what only another plugin has names the plugin and how to load it", async ({ args, says }) => {
-  const ran = await memcell(...args);
-  const { message } = errorOf(ran);
-  expect(message).toContain(says);
-  // The message is for a model.
-  expect(message).not.toContain("--plugin");
-  expect((JSON.parse(ran.stdout) as { hint: string }).hint).toMatch(
-    /^The plugin "journal" has it .* createRuntime, or --plugin journal /,
-  );
-});
-
 test("runs and stores load their family, whatever the setting names, and are refused under a policy without it", async () => {
   for (const setting of [[], ["--plugin", "journal"], ["--plugin", "run-history"]]) {
     const runs = await memcell("runs", "list", ...alice, "--json", ...setting);

@@ -89,29 +89,6 @@ test.for(engines)(
   },
 );
 
-test.for(engines)(
-  "%s: an entry with other content refuses the whole; with replace, it goes to the trash",
-  async (engine) => {
-    await using at = await openUpkeep(engine);
-    await at.upkeep.import(alice, asMemoryFiles({ "a.md": entryText("a", "mine") }));
-    const before = await allFiles(at);
-    const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "new.md": entryText("new") });
-    const reason = "an entry of this name is there with other content";
-    const refusal = { path: "memory/a.md", code: "NAME_CONFLICT", reason };
-    expect(await at.upkeep.planImport(alice, files)).toMatchObject({ refused: [refusal] });
-    const message = `Cannot import the memory: "memory/a.md": ${reason}`;
-    await expect(at.upkeep.import(alice, files)).rejects.toMatchObject({ code: "NAME_CONFLICT", message });
-    expect(await allFiles(at)).toEqual(before);
-    expect(await at.upkeep.import(alice, files, { replace: true })).toMatchObject({ replaced: ["memory/a.md"] });
-    expect(await allFiles(at)).toEqual({
-      "memory/MEMORY.md": Buffer.from(indexLine("a") + indexLine("new")).toString("latin1"),
-      "memory/a.md": entryText("a", "yours"),
-      "memory/new.md": entryText("new"),
-      "memory/trash/a.20260101T000000000Z.md": entryText("a", "mine"),
-    });
-  },
-);
-
 test("an index that lists a missing entry is repaired, and the plan says so", async () => {
   await using at = await openUpkeep();
   const files = asMemoryFiles({ "MEMORY.md": indexLine("gone") + indexLine("a"), "a.md": entryText("a") });

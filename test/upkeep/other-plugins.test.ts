@@ -11,7 +11,7 @@ import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { zippedBytes } from "../support/zipped-bytes.ts";
-import { alice, bob, inShort, openUpkeep } from "./upkeep-stage.ts";
+import { alice, bob, openUpkeep } from "./upkeep-stage.ts";
 
 const stamp = "20250101T000000000Z";
 const journal = { plugins: ["journal"] };
@@ -153,19 +153,6 @@ describe("a scope without a loaded plugin", () => {
     const alone = files.filter(({ scope }) => scope === "journal");
     expect(await upkeep.planImport(bob, alone)).toMatchObject({ leftOut: [], refused: [told] });
     await expect(upkeep.import(bob, alone)).rejects.toMatchObject({ code: "TOOL_UNKNOWN" });
-  });
-
-  test("is mended where the store can, and its files stay", async () => {
-    await using at = await openUpkeep("files", journal);
-    at.put({ "memory/b.md": "no entry", "journal/MEMORY.md": block("b"), ".memcell/owner": "" });
-    const left = unjudged("user-memory", "memory");
-    expect((await at.upkeep.inspect(alice)).map(inShort)).toEqual([
-      ".memcell/owner owner-missing",
-      "memory not-inspected",
-    ]);
-    expect((await at.upkeep.mend(alice)).map(inShort)).toEqual([".memcell/owner owner-missing"]);
-    expect(await at.upkeep.inspect(alice)).toMatchObject([left]);
-    expect(at.files()).toMatchObject({ "memory/b.md": "no entry" });
   });
 
   test("is nothing to judge if it is empty or has only trash; a restore and a mount of it name the plugin", async () => {
