@@ -15,8 +15,12 @@ import { alice } from "./upkeep-stage.ts";
 async function stage() {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
+  {
+    await using filling = await openAll(dataDir);
+    await fillAll(filling, "alice");
+  }
+  // It has nothing left to put away while a test compares files.
   const runtime = await openAll(dataDir);
-  await fillAll(runtime, "alice");
   return {
     dataDir,
     runtime,
