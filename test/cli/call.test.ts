@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 
 import { memcell as run } from "../stage/command.ts";
+import { writeCodedReporter } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
-import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
 
@@ -79,19 +79,22 @@ test("tools prints the fields that a function-calling API needs, and --doc only 
   }
 });
 
-test("tools --doc reports a tool without a page", async () => {
-  const wasm = readFileSync(shippedPlugin("user-memory"));
-  const manifest = manifestOf(wasm);
-  const tools = manifest.tools.map((tool) => ({ ...tool, documentation: undefined }));
-  writeFileSync(stage.place("bare.wasm"), resealPlugin(wasm, { ...manifest, tools }));
-  writeFileSync(stage.place("policy.json"), JSON.stringify(policyFor([stage.place("bare.wasm")])));
-  const args = ["tools", "--plugin", "./bare.wasm", "--policy", "policy.json"];
-  expect(await memcell(args)).toMatchObject({ status: 0, stderr: "" });
-  expect(await memcell([...args, "--doc", "ReadUserMemory"])).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: 'memcell tools: the tool "ReadUserMemory" has no page\n',
+test("call prints a plugin's own code with its `of`, and tools prints the codes with each tool", async () => {
+  const errors = [{ code: "SEAT_TAKEN", of: "NAME_CONFLICT", meaning: "Somebody sits there." }] as const;
+  const plugin = writeCodedReporter(stage.path, "Report", errors);
+  writeFileSync(stage.place("coded.json"), JSON.stringify(policyFor([plugin])));
+  const settings = ["--plugin", plugin, "--policy", "coded.json"];
+  const input = JSON.stringify({ ok: false, error: { code: "SEAT_TAKEN", message: "Somebody sits there" } });
+  const called = await memcell(["call", "Report", "--user", "alice", ...settings, "--input", input]);
+  expect(errorOf(called)).toEqual({
+    code: "SEAT_TAKEN",
+    of: "NAME_CONFLICT",
+    message: "Somebody sits there",
+    blame: "caller",
+    retryable: false,
   });
+  const tools = JSON.parse((await memcell(["tools", ...settings])).stdout) as { errors?: unknown }[];
+  expect(tools.map((tool) => tool.errors)).toEqual([errors]);
 });
 
 test("a guest's log text stays in its own lines", async () => {

@@ -60,24 +60,14 @@ test("by default models get the tools of user-memory alone, and each plugin of t
   expect(await toolsOf("--config", "named.json")).toEqual(modelTools("journal"));
 });
 
-test("call and index use what the setting names", async () => {
-  expect(await call("ReadUserMemory", { name: "a" })).toMatchObject({ status: 0 });
-  expect(await call("memory_read", { key: "k" }, "--plugin", "journal")).toMatchObject({ status: 0 });
-  expect((await memcell("index", ...alice)).stdout).not.toContain("journal_summary");
-  expect((await memcell("index", ...alice, "--plugin", "journal")).stdout).toContain("journal_summary");
+test.for(["journals", "constructor", "x".repeat(200)])("%s is refused as an unknown plugin", async (name) => {
+  const message = expect.stringMatching(
+    /the package has no plugin of this name; did you mean "[a-z-]+"\? Expected journal, .*user-memory.*, or a file, such as "/,
+  ) as string;
+  const refusal = { code: "PLUGIN_REFUSED", message };
+  await expect(createRuntime({ store: memoryStore(), plugins: [name] })).rejects.toMatchObject(refusal);
+  expect(errorOf(await memcell("tools", "--plugin", name))).toMatchObject(refusal);
 });
-
-test.for(["journals", "Journal", "Run_History", "constructor", "a-b-c", "x".repeat(200)])(
-  "%s is refused as an unknown plugin",
-  async (name) => {
-    const message = expect.stringMatching(
-      /the package has no plugin of this name; did you mean "[a-z-]+"\? Expected journal, .*user-memory.*, or a file, such as "/,
-    ) as string;
-    const refusal = { code: "PLUGIN_REFUSED", message };
-    await expect(createRuntime({ store: memoryStore(), plugins: [name] })).rejects.toMatchObject(refusal);
-    expect(errorOf(await memcell("tools", "--plugin", name))).toMatchObject(refusal);
-  },
-);
 
 test("a name with a dot or a slash is a file, and an audit takes names and files", async () => {
   for (const file of ["./none", "none.wasm", "journal/"]) {
@@ -88,21 +78,6 @@ test("a name with a dot or a slash is a file, and an audit takes names and files
   expect(stdout).not.toContain("user-memory.wasm");
   expect(errorOf(await memcell("audit", "jornal")).code).toBe("PLUGIN_REFUSED");
   expect((await memcell("audit", "mine.wasm")).stdout).toContain("mine.wasm: journal");
-});
-
-test.for([
-  { name: "call", args: ["call", "memory_write", ...alice, "--input", "{}"], says: "no such tool" },
-  { name: "tools", args: ["tools", "--doc", "memory_write"], says: "no such tool" },
-  { name: "a mount", args: ["index", ...alice, "--mount", "journal=elsewhere"], says: "no loaded tool has this scope" },
-])("$name of what only another plugin has names the plugin and how to load it", async ({ args, says }) => {
-  const ran = await memcell(...args);
-  const { message } = errorOf(ran);
-  expect(message).toContain(says);
-  // The message is for a model.
-  expect(message).not.toContain("--plugin");
-  expect((JSON.parse(ran.stdout) as { hint: string }).hint).toMatch(
-    /^The plugin "journal" has it .* createRuntime, or --plugin journal /,
-  );
 });
 
 test("runs and stores load their family, whatever the setting names, and are refused under a policy without it", async () => {

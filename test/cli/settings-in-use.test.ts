@@ -5,6 +5,7 @@ import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { memcell } from "../stage/command.ts";
+import { readRecords } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
@@ -111,8 +112,19 @@ test("a variable sets a tool's deadline, and the server's user is no call's", as
   expect(nobodys).toMatchObject({ status: 2, stderr: expect.stringContaining("--user") });
 });
 
-test("an audit log whose name is not a file's is an error", async () => {
-  const ran = await run([...call, "--audit-log", "log/"]);
-  expect(ran.status).toBe(2);
-  expect(ran.stderr).toContain("the audit log's file must be a file's path, without NUL");
+test("commands append to one log, and do nothing without one that can be opened", async () => {
+  for (const args of [call, ["doctor", "--fix"]]) {
+    expect(await run([...args, "--data", "logged", "--audit-log", "one.jsonl"])).toMatchObject({ status: 0 });
+  }
+  const kinds = readRecords(at.place("one.jsonl")).map(({ kind }) => kind);
+  const calls = kinds.slice(5, -2);
+  expect(new Set(calls)).toEqual(new Set(["call"]));
+  expect(kinds).toEqual(["opened", "staged", "call", "closed", "opened", ...calls, "upkeep", "closed"]);
+  for (const args of [call, ["doctor", "--fix"]]) {
+    const misnamed = await run([...args, "--audit-log", "log/"]);
+    expect(misnamed.status).toBe(2);
+    expect(misnamed.stderr).toContain("the audit log's file must be a file's path, without NUL");
+    const folder = await run([...args, "--data", "logged", "--audit-log", "data"]);
+    expect(errorOf(folder).code).toMatch(/^STORAGE_/);
+  }
 });

@@ -26,39 +26,25 @@ const { fileBytesMax } = configLimits;
 const cannot = 'cannot use "FILE": it is';
 
 const refused: readonly (readonly [name: string, text: string | Buffer, says: string])[] = [
-  ["a byte order mark before garbage", "\ufeff{", `${cannot} not JSON`],
   ["bytes that are not UTF-8", Buffer.from('{"data":"\xe9"}', "latin1"), `${cannot} not UTF-8`],
   ["an array", "[1]", `${cannot} an array, allowed: an object`],
-  ["null", "null", `${cannot} null, allowed: an object`],
   ["a key twice", '{\n  "a": 1,\n  "é": { "b": 2, "b": 3 }\n}', 'the key "b" twice in one object (line 3, column 18)'],
   ["a key twice, once escaped", '{"policy":"a","polic\\u0079":"b"}', 'the key "policy" twice'],
   ["the prototype's key", '{\n\n "__proto__": 1 }', "names nothing (line 3, column 2)"],
   ["the prototype's key inside", '{"serve":{"__proto__":{"port":1}}}', 'has the key "__proto__"'],
   ["a prototype's name", '{"constructor":{}}', '"FILE" has "constructor": unknown setting'],
-  ["a prototype's name inside", '{"serve":{"toString":1}}', 'has "serve.toString": unknown setting'],
   ["a misspelt name", '{"auditlog":"x"}', '"FILE" has "auditlog": unknown setting; did you mean "auditLog"?'],
-  ["a misspelt group", '{"server":{}}', 'has "server": unknown setting; did you mean "serve"?'],
   ["a name in the wrong place", '{"port":1}', 'has "port": unknown setting; did you mean "serve.port"?'],
   ["a path for a name", '{"serve.port":1}', 'the key "serve.port", allowed: nested objects, "serve" > "port"'],
-  [
-    "a path inside",
-    '{"serve":{"auth.issuer":"x"}}',
-    'has the key "auth.issuer", allowed: nested objects, "serve" > "auth" > "issuer"',
-  ],
-  ["a group for a path", '{"serve.auth":{}}', 'the key "serve.auth", allowed: nested objects'],
   ["a group that is an array", '{"serve":[]}', 'serve (file FILE "serve") is an empty array, allowed: an object'],
-  ["a group of null", '{"serve":{"auth":null}}', 'serve.auth (file FILE "serve.auth") is null, allowed: an object'],
-  ["a schema inside", '{"serve":{"$schema":"x"}}', 'has "serve.$schema": unknown setting'],
   ["a schema that is a number", '{"$schema":1}', '$schema (file FILE "$schema") is 1, allowed: a text'],
   ["half a surrogate pair", '{"data":"\\ud800"}', 'is "\\ud800", allowed: the name of a folder'],
   ["a NUL", '{"auditLog":"log\\u0000.jsonl"}', "allowed: the name of a file"],
   ["nine levels", `{"data":${"[".repeat(8)}${"]".repeat(8)}}`, "it is 9 levels deep, at most 8"],
-  ["30,000 levels", "[".repeat(30_000), "levels deep, at most 8 allowed"],
   ["an endless unknown name", `{"${"x".repeat(60_000)}":1}`, `has "${"x".repeat(60)}…": unknown setting`],
   ["control characters in a name", '{"\\u001b[2J\\u202e":1}', 'has "\\u001b[2J\\u202e": unknown setting'],
   ["too many bytes", " ".repeat(fileBytesMax + 1), `${fileBytesMax + 1} bytes, at most ${fileBytesMax} allowed`],
   ["an unknown setting", '{\n  "data": "x",\n  "auditlog": "y"\n}', "(line 3, column 3)"],
-  ["an unknown setting inside", '{\n  "serve": {\n    "prot": 1\n  }\n}', "(line 3, column 5)"],
   ["a wrong value", '{\n  "serve": { "http": true,\n    "port": "80" }\n}', "(line 3, column 5)"],
   ["a wrong part of a list", '{\n  "plugins": [\n    "journal",\n    7\n  ]\n}', "(line 4, column 5)"],
   ["no object in the third line", '\n\n  ["data"]', "(line 3, column 3)"],
@@ -75,15 +61,8 @@ test.for(refused)("a file with %s is refused", async ([, text, says], { task }) 
 const syntax: readonly (readonly [name: string, text: string, at: string])[] = [
   ["nothing", "", "line 1, column 1: a value is expected"],
   ["a trailing comma", '{\n  "data": "x",\n}', "line 3, column 1: a key in double quotes is expected"],
-  ["a missing value", '{\n  "data": \n}', "line 3, column 1: a value is expected"],
-  [
-    "a missing comma",
-    '{\n  "data": "x"\n  "policy": "y"\n}',
-    "line 3, column 3: a comma or a closing bracket is expected",
-  ],
   ["a missing colon", '{\n  "data" "x"\n}', "line 2, column 10: a colon is expected"],
   ["a missing brace", '{\n  "data": "x"\n', 'line 3, column 1: "}" is expected'],
-  ["a missing bracket", '{\n  "plugins": ["x"\n}', "line 3, column 1: a comma or a closing bracket is expected"],
   [
     "a missing quote",
     '{\n  "data": "x,\n  "a": 1\n}',
@@ -92,7 +71,6 @@ const syntax: readonly (readonly [name: string, text: string, at: string])[] = [
   ["single quotes", "{\r\n  'data': 'x'\r\n}", "line 2, column 3: a value is expected, or a key in double quotes"],
   ["a comment", '{\n  // the data\n  "data": "x"\n}', "line 2, column 3: comments are not allowed"],
   ["more than one value", '{}\n{ "data": "x" }', "line 2, column 1: nothing is expected after"],
-  ["an escape", '{\n  "data": "C:\\data"\n}', "line 2, column 11: the text that begins here has an"],
 ];
 
 const policyError = (policy: string): Promise<unknown> =>

@@ -148,7 +148,3 @@ test("a file with plugins that belongs to another user is refused", async (conte
   chownSync(file, 65_534, 65_534);
   expect(await mistakeOf(["--config", file])).toContain("it belongs to another user");
 });
-
-test("other settings are read from a file that others can write to", async () => {
-  expect((await settingsOf(["--config", place("shared.json", data, 0o666)])).values["data"]).toBe("/kept");
-});

@@ -54,16 +54,6 @@ test.for<readonly [name: string, args: readonly string[], says: string]>([
     ["serve", "--http", ...tokens, "--mount", "journal=ws"],
     "mounts (flag --mount) belong to one user, but tokens can be of many users, allowed: with --user",
   ],
-  [
-    "one scope mounted twice",
-    [...call(read("a.md")), "--mount", "journal=ws", "--mount", "journal=ws/x"],
-    "mounts[1] has user and scope of mounts[0], allowed: one folder for each scope of a user",
-  ],
-  [
-    "a mount that contains the data folder",
-    ["serve", "--user", "alice", "--mount", "journal=."],
-    "mounts[0].dir holds the data folder",
-  ],
   ["a mount for an invalid user", [...call(read("a.md"), "../bob"), "--mount", "journal=ws"], '--user is "../bob"'],
 ])("%s is refused and creates nothing", async ([, args, says]) => {
   const cwd = place();
@@ -79,14 +69,4 @@ test("tools are printed with any mounts, and no user's files are touched", async
   const { status, stdout } = await run(["tools", ...named, "--config", "said.json"], { cwd });
   expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('"Puppet"') });
   expect(existsSync(join(cwd, "ws"))).toBe(false);
-});
-
-test("an unknown scope is an error that lists the existing ones, and nothing goes to the data folder", async () => {
-  const cwd = place();
-  const { status, stdout } = await run([...call(write("a.md", "x")), "--mount", "jurnal=ws"], { cwd });
-  expect(status).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    error: { code: "PLUGIN_REFUSED", message: expect.stringContaining("journal") },
-  });
-  expect(existsSync(join(cwd, "data"))).toBe(false);
 });

@@ -65,8 +65,8 @@ export async function openGateStage(kind: StoreKind, connectionsMax = 10): Promi
   const memory = memoryStore();
   const mounts = mountedUsers.map((userId) => ({ userId, scope: "journal", dir: join(folder.path, "notes", userId) }));
   const of = {
-    files: () => fileStore({ dir: folder.path }),
-    "mounted files": () => fileStore({ dir: join(folder.path, "data"), mounts }),
+    files: () => fileStore({ dir: folder.path, durability: "relaxed" }),
+    "mounted files": () => fileStore({ dir: join(folder.path, "data"), mounts, durability: "relaxed" }),
     memory: () => memory,
     PostgreSQL: () => postgresStore({ url, connectionsMax }),
   };

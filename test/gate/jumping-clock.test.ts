@@ -10,9 +10,10 @@ import { fileURLToPath } from "node:url";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { oneIn } from "../stage/seed.ts";
 import { steppedUptime } from "../support/stepped-uptime.ts";
 import type { SteppedUptime } from "../support/stepped-uptime.ts";
-import { dayMs, inRun, openGateStage, owner, read, save, storeKinds, waits, web } from "./gate-stage.ts";
+import { dayMs, inRun, openGateStage, owner, read, save, waits, web } from "./gate-stage.ts";
 import type { GateStage } from "./gate-stage.ts";
 
 const startMs = Date.UTC(2026, 5, 1);
@@ -27,7 +28,7 @@ async function inAnotherProcess(path: string, userId: string, nowMs: number): Pr
   expect(code).toBe(0);
 }
 
-describe.for(storeKinds)("in %s", (kind) => {
+describe.for(["files", ...oneIn(2, ["memory", "PostgreSQL"] as const)] as const)("in %s", (kind) => {
   let stage: GateStage;
   let runtime: Runtime;
   let uptime: SteppedUptime;
@@ -89,29 +90,31 @@ describe.for(storeKinds)("in %s", (kind) => {
   test("former contents stay until two days' looks agree", async () => {
     // The looks are the store's, not a user's.
     await using own = await openGateStage(kind);
-    const looking = await own.open({ clock: () => nowMs });
+    const user = owner("former");
     nowMs = startMs;
-    await save(looking, "a", owner("former"), "former");
-    await save(looking, "a", owner("former"), "present");
-    const [last] = await looking.upkeep.history(owner("former"), { path: "a.md" });
-    const diff = (): Promise<unknown> => looking.upkeep.diff(owner("former"), "a", { from: "before", to: last?.seq });
+    let looking = await own.open({ clock: () => nowMs });
+    for (const body of ["former", "present"]) await save(looking, "a", user, body);
+    const [last] = await looking.upkeep.history(user, { path: "a.md" });
+    const diff = (): Promise<unknown> => looking.upkeep.diff(user, "a", { from: "before", to: last?.seq });
     const look = async (atMs: number): Promise<void> => {
       nowMs = atMs;
       uptime.step(3_600_000);
-      await save(looking, "b", owner("former"), `${atMs}`);
-      if (kind === "files") await inAnotherProcess(own.path, "former", atMs);
+      await save(looking, "b", user, `${atMs}`);
+      await own.close();
+      looking = await own.open({ clock: () => nowMs });
     };
     await look(startMs + 1_000);
     for (const jumpDays of [100, 102]) {
-      nowMs = startMs + jumpDays * dayMs;
-      await save(looking, "b", owner("former"), `${jumpDays}`);
-      await diff();
-      nowMs = startMs + 2_000;
-      await save(looking, "c", owner("former"), `${jumpDays}`);
-      await diff();
+      for (const [name, atMs] of [
+        ["b", startMs + jumpDays * dayMs],
+        ["c", startMs + 2_000],
+      ] as const) {
+        nowMs = atMs;
+        await save(looking, name, user, `${jumpDays}`);
+        await diff();
+      }
     }
-    await look(startMs + 100 * dayMs);
-    await look(startMs + 102 * dayMs);
+    for (const days of [100, 102, 102]) await look(startMs + days * dayMs);
     await expect(diff()).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   });
 

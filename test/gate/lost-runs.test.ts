@@ -1,21 +1,11 @@
 /** What a run has read is not forgotten when its record is lost: the history says which runs the record must have. */
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, postgresStore, storeIdOf } from "memcell";
+import { storeIdOf } from "memcell";
 import type { CallContext, Runtime, RuntimeOptions } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { dayMs, inRun, openGateStage, owner, problemsOf, read, save, waits } from "./gate-stage.ts";
 import type { GateStage } from "./gate-stage.ts";
 
@@ -41,9 +31,7 @@ async function newUser(...readers: readonly string[]) {
 test.for<readonly [string, (path: string) => void]>([
   ["removed", rmSync],
   ["emptied", (path) => truncateSync(path)],
-  ["an empty list", (path) => writeFileSync(path, "[]")],
   ["cut in half", (path) => truncateSync(path, Math.floor(readFileSync(path).length / 2))],
-  ["removed with its folder", (path) => rmSync(join(path, ".."), { recursive: true })],
 ])("a record that is %s raises nobody's trust, and the doctor tells", async ([, lose]) => {
   const { userId, ctx, record } = await newUser("r");
   lose(record);
@@ -80,15 +68,6 @@ async function whileClosed(change: () => void, options: Partial<RuntimeOptions> 
   runtime = await stage.open({ clock: () => nowMs, ...options });
 }
 
-test.for(["versions", "journal"])("a history without its only file of %s makes no text the owner's", async (name) => {
-  const { userId, ctx } = await newUser();
-  const file = name === "journal" ? name : "history/versions-000000000001.jsonl";
-  await whileClosed(() => rmSync(stage.own(userId, file)));
-  expect(await problemsOf(runtime, userId)).toEqual(["history-broken"]);
-  expect(await read(runtime, "page", ctx("new"))).toMatchObject({ ok: true });
-  await waits(save(runtime, "a", ctx("new")));
-});
-
 test.for(["a user", "a store"])(
   "the doctor says that it begins a history of %s anew, and does it at once",
   async (of) => {
@@ -103,18 +82,6 @@ test.for(["a user", "a store"])(
     expect(await problemsOf(runtime, userId)).toEqual(of === "a user" ? ["runs-lost"] : []);
   },
 );
-
-test("an older record says of a later run what the history says, and of no other run anything else", async () => {
-  const { userId, ctx, record } = await newUser("first");
-  copyFileSync(record, join(stage.path, "older.json"));
-  await read(runtime, "page", ctx("second"));
-  copyFileSync(join(stage.path, "older.json"), record);
-  expect(await problemsOf(runtime, userId)).toEqual(["runs-unreadable"]);
-  await waits(save(runtime, "a", ctx("second")));
-  await waits(save(runtime, "b", ctx("first")));
-  expect(await save(runtime, "c", ctx("third"))).toMatchObject({ ok: true });
-  expect(await problemsOf(runtime, userId)).toEqual([]);
-});
 
 test("a user without runs, and a new user, are not taken for damaged", async () => {
   const { userId, ctx, record } = await newUser();
@@ -139,23 +106,6 @@ test("a record from before the history had runs counts, and is in the history wh
   rmSync(record);
   expect(await problemsOf(runtime, "before")).toEqual(["runs-unreadable"]);
   await waits(save(runtime, "d", inRun("before", "old")));
-});
-
-test("in a database, such a record is in the history as well", async () => {
-  const url = await freshDatabase();
-  await using inDatabase = await createRuntime({ store: postgresStore({ url }), clock: () => nowMs });
-  await save(inDatabase, "a", owner("alice"));
-  const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
-  try {
-    const tenant = storeIdOf("alice");
-    await admin.query("INSERT INTO memcell.records VALUES ($1, 'runs', 'trust', $2)", [tenant, oldRecord()]);
-    await waits(save(inDatabase, "b", inRun("alice", "old")));
-    await admin.query("DELETE FROM memcell.records WHERE tenant = $1 AND record_kind = 'runs'", [tenant]);
-  } finally {
-    await admin.end();
-  }
-  expect(await problemsOf(inDatabase, "alice")).toEqual(["runs-unreadable"]);
-  await waits(save(inDatabase, "c", inRun("alice", "old")));
 });
 
 test("a run that reads the same again adds no version, and none of the versions is one of a file", async () => {

@@ -32,7 +32,7 @@ export class Ground implements AsyncDisposable {
   attacks = 0;
 
   constructor(kind: "files" | "memory") {
-    this.#store = kind === "files" ? fileStore({ dir: this.folder.path }) : memoryStore();
+    this.#store = kind === "files" ? fileStore({ dir: this.folder.path, durability: "relaxed" }) : memoryStore();
   }
 
   async open(options: Partial<RuntimeOptions> = {}): Promise<Runtime> {

@@ -8,7 +8,7 @@ export interface Attack {
   /** What the attacker does. */
   readonly attack: string;
   readonly play: Play;
-  /** The store that is attacked. Default: one of files, and one in memory if the class is about what a store keeps. */
+  /** The store that is attacked. Default: one in memory, and one of files if the class is about what a store keeps. */
   readonly on?: "files" | "memory";
 }
 

@@ -21,7 +21,7 @@ const attacks = [...ofPages, ...moves, ...transfers, ...grants, ...names, ...dis
 const ofStores = new Set(["runs", "an approval", "a shared store"]);
 
 const isOn = ({ class: of, on }: Attack, kind: "files" | "memory"): boolean =>
-  on === undefined ? kind === "files" || ofStores.has(of) : on === kind;
+  on === undefined ? kind === "memory" || ofStores.has(of) : on === kind;
 
 describe.for(["files", "memory"] as const)("in %s", (kind) => {
   const ground = new Ground(kind);

@@ -238,10 +238,7 @@ const entryWith = (text: string): string => `---\ndescription: d\ntype: user\n${
 
 test.for([
   ["20 KB of blank lines", "\n".repeat(20_000)],
-  ["20 KB of blank lines with spaces", "  \n".repeat(7_000)],
-  ["a folded text of 900 KB", `note: >\n  ${"word ".repeat(180_000)}\n`],
   ["100,000 open brackets", `note: ${"[".repeat(100_000)}\n`],
-  ["16 KB of nested lists", `note:\n${"- ".repeat(8_000)}x\n`],
   [
     "aliases of aliases",
     `a: &a [x, x]\n${Array.from({ length: 200 }, (_, at) => `b${at}: &b${at} [*a, *a]\n`).join("")}`,
@@ -258,32 +255,14 @@ test.for([
   expect(Object.values(files())).toContain(entryWith(text));
 });
 
-test("an index of many entries in other YAML parses each once", async () => {
-  const words = "word ".repeat(50);
-  const names = Array.from({ length: 190 }, (_, at) => `entry-${at}`);
-  const entries = names.map((name) => [
-    `${name}.md`,
-    `---\nname: ${name}\ndescription: >-\n  About ${name}\n  ${words}\ntype: user\nnote: ${words}\n---\n# A heading\n`,
-  ]);
-  const files = Object.fromEntries(entries) as Record<string, string>;
-  const described: number[] = [];
-  for (const index of [{}, { "MEMORY.md": names.map(indexLine).join("") }]) {
-    const text = await stage.runtime.memoryIndex(userWith({ ...files, ...index }).ctx);
-    described.push(text.split("\n").filter((line) => line.includes("About entry-")).length);
-    if ("MEMORY.md" in index) expect(text).not.toContain("A heading");
-  }
-  expect(described[0]).toBeGreaterThan(0);
-  expect(described[1]).toBe(described[0]);
-});
-
 test("a text that is written while a large change set takes effect is in the trash", async () => {
   await using at = await openUpkeep();
-  const names = Array.from({ length: 400 }, (_, each) => `entry-${each}`);
+  const names = Array.from({ length: 200 }, (_, each) => `entry-${each}`);
   const filesWith = (body: string) =>
     asMemoryFiles(Object.fromEntries(names.map((name) => [`${name}.md`, entryText(name) + body])));
   await at.upkeep.import(alice, filesWith("old"));
   const memory = join(at.home(), "memory");
-  const [first, last] = [join(memory, "entry-0.md"), join(memory, "entry-399.md")];
+  const [first, last] = [join(memory, "entry-0.md"), join(memory, "entry-199.md")];
   const over = new AbortController();
   // Looks between any two pieces of the work. The old files go to the trash first, then the new ones come, in order.
   const edit = async (): Promise<boolean> => {

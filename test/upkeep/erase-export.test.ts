@@ -9,14 +9,18 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { fillAll, openAll, ownStore, shownBy } from "./four-families.ts";
-import { alice, bob } from "./upkeep-stage.ts";
+import { alice } from "./upkeep-stage.ts";
 
 /** A data folder with Alice's entries of all families, and a place for exports. */
 async function stage() {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
+  {
+    await using filling = await openAll(dataDir);
+    await fillAll(filling, "alice");
+  }
+  // It has nothing left to put away while a test compares files.
   const runtime = await openAll(dataDir);
-  await fillAll(runtime, "alice");
   return {
     dataDir,
     runtime,
@@ -44,31 +48,6 @@ test("what an erasure has exported is imported again, and all tools show the sam
   expect(await at.runtime.upkeep.import(alice, found)).toMatchObject({ refused: [], leftOut: [] });
   expect(await shownBy(at.runtime, "alice")).toEqual(shown);
   expect(readUserFiles(at.dataDir, "alice")).toEqual(stored);
-});
-
-test("an export has the files of families whose plugins are not loaded, and an import names those that it skips", async () => {
-  await using at = await stage();
-  const all = await at.runtime.upkeep.export(alice);
-  await using one = await openAll(at.dataDir, { plugins: ["user-memory"] });
-  expect(await one.upkeep.export(alice)).toEqual(all);
-  expect(new Set(all.files.map(({ scope }) => scope))).toEqual(new Set(["journal", "memory", "runs", "store"]));
-
-  const plan = await one.upkeep.import(bob, all.files);
-  const skipped = ["journal", "runs", "store"].map((path) => ({
-    path,
-    code: "TOOL_UNKNOWN",
-    reason: "no loaded plugin has this scope",
-  }));
-  expect(plan.leftOut).toEqual(skipped);
-  const files = Object.keys(readUserFiles(at.dataDir, "bob"));
-  expect(files.filter((path) => !path.startsWith("memory/"))).toEqual([]);
-  expect(await one.call("ReadUserMemory", { name: "kept" }, bob)).toMatchObject({ ok: true });
-  await using none = await openAll(at.dataDir, { plugins: ["run-history"] });
-  const journalAlone = none.upkeep.import(bob, all.files, { scopes: ["journal"] });
-  await expect(journalAlone).rejects.toMatchObject({
-    code: "TOOL_UNKNOWN",
-    message: 'Cannot import the memory: "journal": no loaded plugin has this scope',
-  });
 });
 
 test("an export names what lies beside the scopes, and an erasure with an export then removes nothing", async () => {

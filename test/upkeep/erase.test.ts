@@ -83,27 +83,6 @@ test("nothing is left on the disk of a user with entries of all families, and ot
   expect(readFileSync(log, "utf8")).not.toContain(mark);
 });
 
-test("a user begins anew, in the same runtime and in another that knew the user", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await openAll(folder.path);
-  await using other = await openAll(folder.path);
-  await fillAll(runtime, "alice");
-  const shown = await shownBy(other, "alice");
-  await other.call("memory_write", { key: "k", content: "again" }, alice);
-  await runtime.upkeep.erase(alice);
-  for (const each of [other, runtime]) {
-    const gone = await each.call("ReadUserMemory", { name: "kept" }, alice);
-    expect(gone).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
-    expect(await each.upkeep.listTrash(alice)).toEqual([]);
-    expect(await each.memoryIndex(alice)).toBe("");
-  }
-  await fillAll(other, "alice");
-  const anew = await shownBy(runtime, "alice");
-  expect(Object.keys(anew)).toEqual(Object.keys(shown));
-  expect(anew).toMatchObject({ entry: { ok: true }, note: { ok: true }, internal: mark, findings: [] });
-  expect(await runtime.upkeep.users()).toEqual(["alice"]);
-});
-
 test("of a user of whom nothing is stored, it says so, makes nothing and is on record", async () => {
   using folder = temporaryFolder();
   const [dataDir, log] = [join(folder.path, "data"), join(folder.path, "log.jsonl")];

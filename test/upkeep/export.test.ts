@@ -119,7 +119,7 @@ test("is of one moment while others write: index and entries agree in every expo
   );
   const states = new Set<string>();
   const looking = (async () => {
-    for (let count = 0; count < 15; count++) {
+    for (let count = 0; count < 10; count++) {
       const { files } = await at.upkeep.export(alice);
       expect(linesOf(files)).toEqual(entriesOf(files));
       states.add(JSON.stringify(asTexts(files)));

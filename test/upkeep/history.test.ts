@@ -1,5 +1,5 @@
 /** What the owner sees of the history, by the calls and operations of a runtime. */
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { CallContext } from "memcell";
@@ -52,31 +52,6 @@ test.for(engines)(
   },
 );
 
-test.for(engines)(
-  "%s: trust does not rise by deletion and restore, by export and import, or by a later call",
-  async (engine) => {
-    await using at = await openUpkeep(engine);
-    const expectLow = async (ctx = alice): Promise<void> => {
-      const [now] = await at.upkeep.history(ctx, { scope: "memory", path: "a.md" });
-      expect(now).toMatchObject({ trust: "tool_external" });
-    };
-    await at.write({ ctx: { ...alice, origin: { class: "tool_external" } }, input: upsert("a", "of a page") });
-    await at.write({ ctx: said, input: upsert("a", "edited") });
-    await expectLow();
-    await at.write({ ctx: said, input: remove("a") });
-    await at.upkeep.restore(alice, "a");
-    await expectLow();
-    const { files } = await at.upkeep.export(alice);
-    await at.write({ ctx: said, input: remove("a") });
-    await at.upkeep.purge(alice, all);
-    await at.upkeep.import(alice, files);
-    await expectLow();
-    // The export says how far the file is trusted.
-    await at.upkeep.import(bob, files);
-    await expectLow(bob);
-  },
-);
-
 test("the audit log has the end of the history after each change, so that no version can be changed unnoticed", async () => {
   await using at = await openUpkeep();
   await at.write({ ctx: { ...said, callId: "first" }, input: upsert("a", "x") });
@@ -115,17 +90,4 @@ test("emptying the trash leaves nothing of an entry, not even its line in former
   const texts = files.map(({ parentPath, name }) => readFileSync(join(parentPath, name), "latin1")).join();
   expect(texts).not.toContain("a secret");
   expect(texts).toContain("an honest body");
-});
-
-test("an edit by hand has a version of its own", async () => {
-  await using at = await openUpkeep();
-  await at.write({ ctx: web, input: upsert("a", "x") });
-  const file = join(at.home(), "memory/a.md");
-  writeFileSync(file, `${readFileSync(file, "utf8")} by hand`);
-  await at.write({ ctx: said, input: upsert("a", "next") });
-  expect(await at.upkeep.history(alice, { scope: "memory", path: "a.md" })).toMatchObject([
-    { seq: 3, class: "direct_user", trust: "tool_internal" },
-    { seq: 2, kind: "edited", class: "owner_edit", trust: "tool_internal", tool: null, callId: null },
-    { seq: 1, class: "tool_internal" },
-  ]);
 });

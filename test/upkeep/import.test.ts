@@ -43,18 +43,6 @@ test("hand-made texts, CRLF, notes in the index and trash that is not text survi
   expect(await at.runtime.call("ReadUserMemory", { name: "b" }, bob)).toMatchObject({ ok: true });
 });
 
-test("a memory of 1,000 entries survives a round trip, and has no room for one more", async () => {
-  await using at = await openUpkeep();
-  const names = Array.from({ length: 1000 }, (_, each) => `entry-${each}`);
-  at.put({ "memory/MEMORY.md": names.map(indexLine).join("") });
-  at.put(Object.fromEntries(names.map((name) => [`memory/${name}.md`, entryText(name)])));
-  expect(Object.keys(await goesRound(at))).toHaveLength(1001);
-  await expect(at.upkeep.import(bob, asMemoryFiles({ "one-more.md": entryText("one-more") }))).rejects.toMatchObject({
-    code: "QUOTA_EXCEEDED",
-    message: 'Cannot import the memory: "memory": the user would have 1001 entries, at most 1000 allowed',
-  });
-});
-
 const nothing = { replaced: [], skipped: [], mended: [], leftOut: [], refused: [], refusedHidden: 0 };
 
 test.for(engines)("%s: the plan is what import() does in one change set, and changes nothing", async (engine) => {
@@ -98,29 +86,6 @@ test.for(engines)(
     });
     const lines = (await allFiles(at))["memory/MEMORY.md"];
     expect(Buffer.from(lines ?? "", "latin1").toString()).toBe(index + indexLine("new"));
-  },
-);
-
-test.for(engines)(
-  "%s: an entry with other content refuses the whole; with replace, it goes to the trash",
-  async (engine) => {
-    await using at = await openUpkeep(engine);
-    await at.upkeep.import(alice, asMemoryFiles({ "a.md": entryText("a", "mine") }));
-    const before = await allFiles(at);
-    const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "new.md": entryText("new") });
-    const reason = "an entry of this name is there with other content";
-    const refusal = { path: "memory/a.md", code: "NAME_CONFLICT", reason };
-    expect(await at.upkeep.planImport(alice, files)).toMatchObject({ refused: [refusal] });
-    const message = `Cannot import the memory: "memory/a.md": ${reason}`;
-    await expect(at.upkeep.import(alice, files)).rejects.toMatchObject({ code: "NAME_CONFLICT", message });
-    expect(await allFiles(at)).toEqual(before);
-    expect(await at.upkeep.import(alice, files, { replace: true })).toMatchObject({ replaced: ["memory/a.md"] });
-    expect(await allFiles(at)).toEqual({
-      "memory/MEMORY.md": Buffer.from(indexLine("a") + indexLine("new")).toString("latin1"),
-      "memory/a.md": entryText("a", "yours"),
-      "memory/new.md": entryText("new"),
-      "memory/trash/a.20260101T000000000Z.md": entryText("a", "mine"),
-    });
   },
 );
 

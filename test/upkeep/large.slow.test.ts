@@ -1,11 +1,13 @@
-/** Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. */
+/** Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. An undo of more than a call does. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { auditLimits } from "../../shared/limits.ts";
-import { alice, bob, openUpkeep } from "./upkeep-stage.ts";
+import { oneIn } from "../stage/seed.ts";
+import { entryText } from "../support/memory-files.ts";
+import { alice, bob, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const plugins = ["user-memory"];
 
@@ -53,10 +55,12 @@ test("a trash of more files than a call has room for arguments is purged", { tim
 const count = 1_000;
 const bodyBytes = 65_536;
 
-test.for([
+const units = [
   ["letters of two bytes", "\u00e9"],
   ["characters that JSON escapes", '\\"'],
-] as const)("a full memory of %s goes round and is mended", { timeout: 180_000 }, async ([, unit]) => {
+] as const;
+
+test.for(oneIn(2, units))("a full memory of %s goes round and is mended", { timeout: 180_000 }, async ([, unit]) => {
   await using at = await openUpkeep("files", { plugins });
   const body = unit.repeat(bodyBytes / Buffer.byteLength(unit));
   const files = Array.from({ length: count }, (_, each) => ({
@@ -70,7 +74,59 @@ test.for([
   expect(exported.files).toHaveLength(count + 1);
   const { created, refused } = await at.upkeep.import(bob, exported.files);
   expect([created.length, refused]).toEqual([count + 1, []]);
+  const more = at.upkeep.import(bob, [{ scope: "memory", path: "more.md", content: Buffer.from("More") }]);
+  await expect(more).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
   rmSync(join(at.home("bob"), "memory/MEMORY.md"));
   expect(await at.upkeep.mend(bob)).toMatchObject([{ problem: "index-missing" }]);
   expect(await at.upkeep.inspect(bob)).toEqual([]);
 });
+
+const run = { run: "poisoned" };
+
+test("an undo of more bytes than one change set holds is done in parts", { timeout: 600_000 }, async () => {
+  await using stage = await openUpkeep("memory", { plugins });
+  const { upkeep } = stage.runtime;
+  const names = Array.from({ length: 600 }, (_, at) => `entry-${String(at).padStart(3, "0")}`);
+  const files = names.map((name) => {
+    const content = Buffer.from(`${entryText(name)}${"x".repeat(60_000)}`);
+    return { scope: "memory", path: `${name}.md`, content };
+  });
+  await upkeep.import(alice, files);
+  const before = await liveFiles(stage);
+  for (const name of names) await stage.write({ ctx: poisoned, input: remove(name) });
+  const last = (await upkeep.history(alice))[0]?.seq ?? 0;
+  const plan = await upkeep.planUndo(alice, run);
+  expect(plan.restored).toHaveLength(600);
+  expect((await upkeep.undo(alice, run)).restored).toEqual(plan.restored);
+  expect(await liveFiles(stage)).toEqual(before);
+  expect((await upkeep.history(alice))[0]?.seq).toBe(last + 2);
+});
+
+test(
+  "what its plugin has no room for, or cannot read, is named, and comes back later",
+  { timeout: 600_000 },
+  async () => {
+    await using stage = await openUpkeep("files", { plugins });
+    const { upkeep } = stage.runtime;
+    const names = Array.from({ length: 999 }, (_, at) => `entry-${at}`);
+    await upkeep.import(
+      alice,
+      names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
+    );
+    writeFileSync(join(stage.home(), "memory/mine.md"), Uint8Array.of(0xff));
+    await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
+    for (const name of ["entry-1", "entry-2"]) await stage.write({ ctx: poisoned, input: remove(name) });
+    for (const name of ["more-1", "more-2"]) await stage.write({ ctx: honest, input: upsert(name, "honest") });
+    const reason = expect.stringMatching(/^its plugin refuses what it was before: /) as string;
+    const deleted = ["memory/entry-1.md", "memory/entry-2.md"];
+    const left = deleted.map((path) => ({ path, reason }));
+    expect(await upkeep.undo(alice, run)).toMatchObject({
+      restored: [],
+      trashed: ["memory/mine.md"],
+      left: [...left, { path: "memory/mine.md", reason }],
+    });
+    expect(await upkeep.undo(alice, run)).toMatchObject({ restored: [], trashed: [], left });
+    await stage.write({ ctx: honest, input: remove("more-1") });
+    expect(await upkeep.undo(alice, run)).toMatchObject({ restored: deleted, trashed: [], left: [] });
+  },
+);

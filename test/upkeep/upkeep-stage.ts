@@ -1,16 +1,13 @@
 /** A memory on files or in memory, for the operations of its owner: Alice, whose agents have also read a hostile page. */
 import { join } from "node:path";
 
-import { createRuntime, memoryStore } from "memcell";
-import type { CallContext, Finding, Runtime, RuntimeOptions } from "memcell";
+import { memoryStore } from "memcell";
+import type { CallContext, Finding, RuntimeOptions } from "memcell";
 import { expect } from "vitest";
 
-import type { AuditRecord } from "../stage/audit-log.ts";
-import { readRecords } from "../stage/runtime.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
+import { openStage } from "../stage/runtime.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
-import { readUserFiles, userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
+import { userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
 
 export const alice = { userId: "alice" };
 export const bob = { userId: "bob" };
@@ -39,61 +36,35 @@ export const remove = (name: string): object => ({ action: "delete", name });
 export const engines = ["files", "memory"] as const;
 export type Engine = (typeof engines)[number];
 
-export interface UpkeepStage extends AsyncDisposable {
-  readonly runtime: Runtime;
-  readonly upkeep: Runtime["upkeep"];
-  readonly dataDir: string;
-  /** The time of the next calls. */
-  atMs: number;
-  write(...writes: readonly Write[]): Promise<void>;
-  /** Puts files there as a person does. */
-  put(files: Readonly<Record<string, string>>, userId?: string): void;
-  home(userId?: string): string;
-  /** Every file of a user's folder. */
-  files(userId?: string): Record<string, string>;
-  users(): string[];
-  records(): AuditRecord[];
-  /** A place beside the data folder. */
-  place(name: string): string;
-}
+export type UpkeepStage = Awaited<ReturnType<typeof openUpkeep>>;
 
-export async function openUpkeep(
-  engine: Engine = "files",
-  options: Partial<RuntimeOptions> = {},
-): Promise<UpkeepStage> {
-  const folder = temporaryFolder();
-  const [dataDir, logFile] = [join(folder.path, "data"), join(folder.path, "log/audit.jsonl")];
-  const stage = { atMs: Date.UTC(2026, 0, 1) };
-  const runtime = await createRuntime({
-    ...(engine === "files" ? { dataDir, durability: "relaxed" } : { store: memoryStore() }),
-    plugins: shippedNames(),
+export async function openUpkeep(engine: Engine = "files", options: Partial<RuntimeOptions> = {}) {
+  const clock = { atMs: Date.UTC(2026, 0, 1) };
+  const stage = await openStage({
+    ...(engine === "files" ? { durability: "relaxed" } : { store: memoryStore() }),
     threadsMax: 1,
     // The poison has got in.
     policy: trustingPolicy({ active: "untrusted_document" }),
-    clock: () => stage.atMs,
-    auditLog: { file: logFile },
+    clock: () => clock.atMs,
     ...options,
   });
-  return Object.assign(stage, {
-    runtime,
-    upkeep: runtime.upkeep,
-    dataDir,
+  return Object.assign(clock, stage, {
+    upkeep: stage.runtime.upkeep,
     async write(...writes: readonly Write[]): Promise<void> {
       for (const { ctx, input } of writes) {
         const tool = Object.hasOwn(input, "command") ? "memory" : "UpdateUserMemory";
-        expect(await runtime.call(tool, input, ctx)).toMatchObject({ ok: true });
+        expect(await stage.runtime.call(tool, input, ctx)).toMatchObject({ ok: true });
       }
     },
-    put: (files: Readonly<Record<string, string>>, userId = "alice") => writeUserFiles(dataDir, { [userId]: files }),
-    home: (userId = "alice") => userFolder(dataDir, userId),
-    files: (userId = "alice") => (userFolderNames(dataDir).includes(userId) ? readUserFiles(dataDir, userId) : {}),
-    users: () => userFolderNames(dataDir),
-    records: () => readRecords(logFile),
-    place: (name: string) => join(folder.path, name),
-    async [Symbol.asyncDispose]() {
-      await runtime.close();
-      folder[Symbol.dispose]();
-    },
+    /** Puts files there as a person does. */
+    put: (files: Readonly<Record<string, string>>, userId = "alice") =>
+      writeUserFiles(stage.dataDir, { [userId]: files }),
+    home: (userId = "alice") => userFolder(stage.dataDir, userId),
+    /** Every file of a user's folder. */
+    files: (userId = "alice") => stage.files(userId),
+    users: () => userFolderNames(stage.dataDir),
+    /** A place beside the data folder. */
+    place: (name: string) => join(stage.folder, name),
   });
 }
 

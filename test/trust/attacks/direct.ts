@@ -4,7 +4,7 @@ import type { CallContext } from "memcell";
 import { expect } from "vitest";
 
 import { entry, poison } from "../attack-stage.ts";
-import { attacksOf, inMemory } from "../attack.ts";
+import { attacksOf } from "../attack.ts";
 
 export const direct = attacksOf("a page speaks", {
   "writes an entry of user memory": (stage) => stage.waits(() => stage.save("page", poison, stage.web)),
@@ -44,12 +44,6 @@ export const direct = attacksOf("a page speaks", {
     const share = { command: "share", agent: storeIdOf(stage.bob), level: "read" };
     await stage.refused("WRITE_REFUSED", () => stage.runtime.callAsHost("stores/memory", share, stage.web));
   },
-  "100 harmless writes come first": inMemory(async (stage) => {
-    for (let at = 0; at < 100; at++) await stage.save(`note-${at % 10}`, `Note ${at}`, stage.user);
-    await stage.waits(() =>
-      stage.save("page", poison, { ...stage.web, origin: { class: "tool_external", run: "chat" } }),
-    );
-  }),
   "many pages fill the queue of writes that wait": async (stage) => {
     const fill = (run: string, count: number): Promise<unknown> =>
       Promise.all(

@@ -101,12 +101,6 @@ export const runs = attacksOf("runs", {
     await stage.restart();
     await stage.waits(() => stage.summarize());
   },
-  "one runtime reads and another one on the same store writes": async (stage) => {
-    await stage.poisonAll();
-    const other = await stage.open();
-    await other.call("ReadUserMemory", { name: "page" }, stage.model("r"));
-    await stage.waits(() => stage.summarize());
-  },
   "reads and writes of one run at the same time, in two runtimes": async (stage) => {
     await stage.poisonAll();
     const other = await stage.open();

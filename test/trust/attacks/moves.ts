@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { storeIdOf } from "memcell";
 import { expect } from "vitest";
 
-import { entry, poison } from "../attack-stage.ts";
+import { poison } from "../attack-stage.ts";
 import type { AttackStage } from "../attack-stage.ts";
 import { attacksOf, onFiles } from "../attack.ts";
 
@@ -40,23 +40,12 @@ export const moves = attacksOf("a move", {
     ]);
     expect(await stage.trustOf("page.md")).toBe("tool_external");
   }),
-  "the user is erased, and comes back: what waited is approved": async (stage) => {
-    const id = await stage.wait("page", poison);
-    await stage.runtime.upkeep.erase(stage.owner);
-    await stage.save("billing", "Fine", stage.user);
-    expect(await stage.unchanged(() => stage.decide(id))).toBe("ENTRY_NOT_FOUND");
-  },
   "the owner's operations run in a call that comes from a page": async (stage) => {
     const content = Buffer.from("---\nname: menu\ndescription: Menu\ntype: reference\n---\nSoup\n");
     await stage.runtime.upkeep.import(stage.web, [{ scope: "memory", path: "menu.md", content }]);
     expect(await stage.trustOf("menu.md")).toBe("tool_external");
     await stage.runtime.call("ReadUserMemory", { name: "menu" }, stage.model("r"));
     await stage.waits(() => stage.save("summary", "Soup", stage.model("r")));
-  },
-  "a run reads the poisoned entry and writes its text under the name of a good one": async (stage) => {
-    await stage.poisonAll();
-    await stage.readPage();
-    await stage.waits(() => stage.runtime.call("UpdateUserMemory", entry("billing", poison), stage.model("r")));
   },
 });
 

@@ -1,0 +1,198 @@
+/**
+ * The commands of a memory's owner: trash, pending, history, diff, restore, undo and stores. What they add to the operations:
+ * tables, exit codes, and changes that only --yes makes.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { createRuntime, storeIdOf } from "memcell";
+import type { CallContext, Runtime } from "memcell";
+import { expect, test } from "vitest";
+
+import { entryText, indexLine } from "../support/memory-files.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
+import { trustingPolicy } from "../support/trusting-policy.ts";
+import { waitingId } from "../support/waiting-id.ts";
+import { cellsIn, commandStage, errorOf } from "./command-stage.ts";
+import type { CommandStage } from "./command-stage.ts";
+
+const startMs = Date.now();
+const time = new Date(startMs).toISOString();
+const source = "https://example.com/%1b[31mred";
+const good: CallContext = { userId: "alice", origin: { class: "direct_user", run: "good" } };
+const bad: CallContext = { userId: "alice", origin: { class: "tool_external", run: "bad", source } };
+
+function stage(files: Readonly<Record<string, string>> = {}) {
+  const at = commandStage({ alice: files });
+  return Object.assign(at, { run: (name: string, ...args: string[]) => at.memcell(name, "--user", "alice", ...args) });
+}
+
+/** What programs do before the commands. */
+async function withRuntime({ dataDir }: CommandStage, policy: ReturnType<typeof trustingPolicy>) {
+  const runtime: Runtime = await createRuntime({ dataDir, policy, threadsMax: 1, clock: () => startMs });
+  const save = (name: string, body: string, ctx: CallContext) =>
+    runtime.call(
+      "UpdateUserMemory",
+      { action: "upsert", name, type: "user", description: body.split("\n")[0], body },
+      ctx,
+    );
+  return { save, [Symbol.asyncDispose]: () => runtime.close() };
+}
+
+test("trash lists and restores; without --yes a purge only says what would go", async () => {
+  const [old, late] = ["20200102T030405678Z", "29990102T030405678Z"];
+  const trashed = { [`memory/trash/a.${old}.md`]: "x", [`memory/trash/b.${late}.md`]: entryText("b") };
+  const row = `2020-01-02T03:04:05.678Z         1 bytes  a.${old}.md  (memory)\n`;
+  using at = stage({ ...trashed, "memory/MEMORY.md": "" });
+  expect((await at.run("trash", "list")).stdout).toContain(row);
+  const purge = ["purge", "--older-than", "30d"];
+  const nothing = "Nothing was changed; use --yes to purge\n";
+  for (const more of [[], ["--dry-run"]]) {
+    const planned = { status: 0, stdout: `${row}${nothing}`, stderr: "" };
+    expect(await at.run("trash", ...purge, ...more)).toEqual(planned);
+  }
+  const asJson = await at.run("trash", ...purge, "--json");
+  expect(JSON.parse(asJson.stdout)).toHaveLength(1);
+  expect(asJson.stderr).toBe(nothing);
+  expect(await at.run("trash", "restore", "b")).toMatchObject({ status: 0 });
+  expect(await at.run("trash", ...purge, "--yes")).toMatchObject({ status: 0, stdout: row });
+  expect(at.files("alice")).toEqual({ "memory/MEMORY.md": indexLine("b"), "memory/b.md": entryText("b") });
+});
+
+test("pending lists and shows what waits, applies exactly that, shows again what has changed, and drops what is rejected", async () => {
+  using at = stage();
+  let id: string;
+  {
+    await using programs = await withRuntime(at, trustingPolicy({}));
+    await programs.save("menu", "Bread\nand wine", good);
+    id = waitingId(await programs.save("menu", "Soup\nand wine", bad));
+  }
+  expect(cellsIn((await at.run("pending", "list")).stdout)).toEqual([
+    ["id", "time", "tool", "trust", "files", "run or source"],
+    [id, time, "UpdateUserMemory", "tool_external", "memory/menu.md", "bad", source],
+    ["1 write"],
+  ]);
+  const { stdout } = await at.run("pending", "show", id);
+  expect(stdout).toContain("origin   tool_external, trusted as tool_external\n");
+  expect(stdout).toContain("\nreplace memory/menu.md\n@@ ");
+  expect(stdout).toMatch(/\n-Bread\n\+Soup\n and wine\n/);
+  expect(stdout).not.toContain("MEMORY.md");
+  {
+    await using programs = await withRuntime(at, trustingPolicy({}));
+    await programs.save("menu", "Cake\nand wine", good);
+  }
+  const shown = await at.run("pending", "approve", id);
+  expect(shown).toMatchObject({ status: 1, stdout: expect.stringMatching(/^Nothing was applied: .*It waits as w-/) });
+  expect(shown.stdout).toMatch(/\n-Cake\n\+Soup\n/);
+  const [again] = JSON.parse((await at.run("pending", "list", "--json")).stdout) as [{ id: string }];
+  expect(await at.run("pending", "approve", again.id)).toMatchObject({
+    status: 0,
+    stdout: `Applied ${again.id}: memory/menu.md\n`,
+  });
+  expect((await at.run("pending", "list")).stdout).toBe("No write waits\n");
+  expect(errorOf(await at.run("pending", "reject", id)).code).toBe("ENTRY_NOT_FOUND");
+});
+
+test("history, diff and restore show an entry's versions and put one back", async () => {
+  using at = stage();
+  {
+    await using programs = await withRuntime(at, trustingPolicy({ active: "tool_external" }));
+    await programs.save("editor", "Helix", good);
+    await programs.save("editor", "Vim", bad);
+  }
+  const tool = "UpdateUserMemory";
+  expect(cellsIn((await at.run("history", "editor")).stdout)).toEqual([
+    ["time", "version", "change", "file", "trust", "by", "run or source"],
+    [time, "2", "changed", "memory/editor.md", "tool_external", tool, "bad", source],
+    [time, "1", "new", "memory/editor.md", "direct_user", tool, "good"],
+  ]);
+  const all = JSON.parse((await at.run("history", "--json")).stdout) as { path: string; callId: string }[];
+  expect(new Set(all.map(({ path }) => path))).toEqual(new Set(["editor.md", "MEMORY.md"]));
+  const changed = await at.run("diff", "editor", "before", "2");
+  expect(changed.stdout.split("\n").filter((line) => /^[-+]/.test(line))).toEqual([
+    "--- memory/editor.md (before version 2)",
+    "+++ memory/editor.md (version 2)",
+    "-description: Helix",
+    "+description: Vim",
+    "-Helix",
+    "+Vim",
+  ]);
+  expect(await at.run("restore", "editor", "--version", "1")).toMatchObject({
+    status: 0,
+    stdout: "memory/editor.md: replaced, as in version 1\n",
+  });
+  const same = await at.run("diff", "editor", "1", "--json");
+  expect(JSON.parse(same.stdout)).toMatchObject({ path: "editor.md", lines: [] });
+  for (const [name = "", ...args] of [
+    ["history", "none"],
+    ["diff", "none", "1"],
+    ["restore", "editor", "--version", "9"],
+    ["undo", "--run", "none", "--yes"],
+  ]) {
+    expect(errorOf(await at.run(name, ...args)).code).toBe("ENTRY_NOT_FOUND");
+  }
+  expect(errorOf(await at.run("history", "--scope", "x")).code).toBe("INPUT_INVALID");
+});
+
+const planned =
+  "restore memory/editor.md\n" +
+  "trash memory/new.md\n" +
+  "update memory/MEMORY.md\n" +
+  "keep memory/shared.md: changed since by version 6\n" +
+  "1 restored, 1 to the trash, 1 kept, 0 left, 0 rejected\n";
+
+test("undo shows its plan and changes nothing, does it with --yes, and then has nothing left to do", async () => {
+  using at = stage();
+  {
+    await using programs = await withRuntime(at, trustingPolicy({ active: "tool_external" }));
+    for (const name of ["editor", "shared"]) await programs.save(name, "Helix", good);
+    for (const name of ["editor", "shared", "new"]) await programs.save(name, "Vim", bad);
+    await programs.save("shared", "Emacs", good);
+  }
+  const before = treeFingerprint(at.dataDir);
+  const stdout = `${planned}Nothing was changed; use --yes to undo\n`;
+  expect(await at.run("undo", "--run", "bad")).toEqual({ status: 0, stderr: "", stdout });
+  const json = await at.run("undo", "--source", source, "--json");
+  expect(JSON.parse(json.stdout)).toMatchObject({ restored: ["memory/editor.md"], trashed: ["memory/new.md"] });
+  expect(treeFingerprint(at.dataDir)).toEqual(before);
+  // Others have built on one of the files, so not all of it is gone.
+  expect(await at.run("undo", "--run", "bad", "--yes")).toMatchObject({ status: 1, stdout: `${planned}Undone\n` });
+  const index = readFileSync(join(at.home("alice"), "memory/MEMORY.md"), "utf8");
+  expect(index).toBe("- [editor](editor.md) — Helix\n- [shared](shared.md) — Emacs\n");
+  const again = await at.run("undo", "--run", "bad", "--yes", "--json");
+  expect(JSON.parse(again.stdout)).toMatchObject({ restored: [], trashed: [], derived: [], left: [] });
+  expect(await at.run("undo", "--since", "2h", "--yes")).toMatchObject({ status: 0 });
+  expect(Object.keys(at.files("alice")).filter((path) => path === "memory/editor.md")).toEqual([]);
+});
+
+test("stores grants until it is revoked, lists and shows it, and a grantee leaves and rejoins", async () => {
+  using at = stage();
+  const [alices, planners, critics] = [storeIdOf("alice"), storeIdOf("planner"), storeIdOf("critic")];
+  const stores = (user: string, ...args: string[]) => at.memcell("stores", ...args, "--user", user);
+  const said = async (...args: [string, ...string[]]): Promise<string> => (await stores(...args)).stdout;
+  expect(await said("alice", "grant", "planner")).toBe(`Granted to the user with the store ${planners}\n`);
+  const longer = ["grant", critics, "--level", "search", "--expires-in", "30d"];
+  expect(await said("alice", ...longer)).toBe(`Granted to the user with the store ${critics}\n`);
+  expect(cellsIn(await said("planner", "list"))).toEqual([
+    ["store", "level", "why"],
+    [planners, "readwrite", "self"],
+    [alices, "read", "grant"],
+  ]);
+  const [store, heading, ...grants] = (await said("alice", "show")).trimEnd().split("\n");
+  expect([store, heading?.split(/ +/)]).toEqual([`Store ${alices}`, ["grantee", "level", "granted", "expires"]]);
+  expect(grants).toHaveLength(2);
+  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${planners}  read    20\\S+Z  never$`)));
+  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${critics}  search  20\\S+Z  20\\S+Z$`)));
+  expect(JSON.parse(await said("critic", "list", "--json"))).toMatchObject([{}, { id: alices, source: "grant" }]);
+  expect(await said("planner", "leave", alices)).toBe("Left\n");
+  expect(await said("planner", "list")).not.toContain(alices);
+  expect(await said("planner", "leave", alices)).toBe("There was no grant, or the store is left already\n");
+  expect(await said("planner", "rejoin", alices)).toBe("Rejoined\n");
+  expect(await said("planner", "list")).toContain(alices);
+  expect(await said("planner", "rejoin", alices)).toBe("The store was not left\n");
+  expect(await said("alice", "revoke", planners)).toBe("Revoked\n");
+  expect(await said("alice", "revoke", "planner")).toBe("There was no grant\n");
+  expect(await said("planner", "list")).not.toContain(alices);
+  expect(JSON.parse(await said("bob", "show", "--json"))).toEqual({ store: storeIdOf("bob"), grants: [] });
+  expect(errorOf(await stores("alice", "grant", "alice")).code).toBe("INPUT_INVALID");
+});
