@@ -285,7 +285,9 @@ const audience = fc.constantFrom("model" as const, "host" as const);
 const asked = fc.record({ rights: someRights, scopes: someScopes, audience });
 const randomTool = fc.tuple(asked, fc.option(asked, { nil: undefined }));
 
-/** A tool of each manifest is one case. */
+const isTold = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name));
+
+/** Each tool of a manifest is a case. */
 test("whatever is granted, a tool is left exactly if it gets all that it asks for, and a strict policy agrees", async () => {
   const seen = { whole: 0, hidden: 0, gone: 0 };
   await fc.assert(
@@ -296,7 +298,6 @@ test("whatever is granted, a tool is left exactly if it gets all that it asks fo
       const plugins = { a: { tools: Object.fromEntries(grants) } };
       const { tools, narrowings } = await audited(manifest, policyOf(plugins));
       const strict = textsOf(await audited(manifest, policyOf(plugins, { strict: true })));
-      const isTold = (texts: readonly string[], name: string): boolean => texts.some((text) => text.includes(name));
       const judged = named.map(([name, ask, grant]) => {
         const isWhole = (of: "rights" | "scopes"): boolean =>
           ask[of].every((each) => grant?.[of].includes(each as never));
