@@ -147,21 +147,6 @@ test("a strict policy lists every deviation, in the order file, tools, memory", 
   ]);
 });
 
-const unnamed = 'The policy does not name the tool "Second", so it grants it nothing.';
-
-const withFirst = (sha256: string[] | undefined): PolicyFile =>
-  policyOf({ a: { sha256, tools: { First: { rights: [], scopes: ["memory"] } } } }, { limits: { memoryPages: 8 } });
-
-test("without being strict, the file and the memory alone keep a plugin out", async () => {
-  const manifest = { ...guestManifest("a", { First: "first", Second: "second" }), ...narrowMemory };
-  expect(textsOf(await audited(manifest, withFirst([other])))).toEqual([
-    expect.stringContaining(other),
-    unnamed,
-    memoryFault,
-  ]);
-  expect(textsOf(await audited(manifest, withFirst(undefined)))).toEqual([unnamed, memoryFault]);
-});
-
 test("a proposal is the smallest policy without deviations", async () => {
   const manifest = guestManifest("a", { First: "first", Second: "second" }, { First: ["clock", "read", "clock"] });
   const file = writeEmptyPlugin(folder.path, manifest);
