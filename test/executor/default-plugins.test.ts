@@ -64,16 +64,6 @@ test("no plugin, or one that says nothing, has no instructions", async () => {
   });
 });
 
-test.for(shippedNames())("the instructions of %s name its tools for models, in one to three sentences", (name) => {
-  const { instructions = "" } = manifests.get(name) as Manifest;
-  for (const tool of modelTools(manifests.get(name) as Manifest))
-    expect(instructions).toMatch(new RegExp(`\\b${tool}\\b`));
-  const sentences = instructions.match(/[.](?= |$)/g) ?? [];
-  expect(sentences.length).toBeGreaterThanOrEqual(1);
-  expect(sentences.length).toBeLessThanOrEqual(3);
-  expect(instructions).toMatch(/\.$/);
-});
-
 const hintOf = (plugin: string): string =>
   `The plugin "${plugin}" has it but is not loaded: add "${plugin}" to the option plugins of createRuntime, ` +
   `or --plugin ${plugin} on the command line, beside the other plugins`;
