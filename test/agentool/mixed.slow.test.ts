@@ -39,9 +39,10 @@ async function expectKnown(
   }
 }
 
+const keysOf = (answer: Answer): string[] => (dataOf(answer)["results"] as Shown[]).map(({ key }) => key);
+
 async function expectSameFound({ agentool, memcell }: Both, params: object, what: string): Promise<void> {
   const [theirs, ours] = [await agentool("memory_search", params), await memcell("memory_search", params)];
-  const keysOf = (answer: Answer): string[] => (dataOf(answer)["results"] as Shown[]).map(({ key }) => key);
   expect(keysOf(ours), what).toEqual(keysOf(theirs));
 }
 
