@@ -58,6 +58,20 @@ function withoutTypeOfEnums(schema: ObjectSchema): unknown {
   });
 }
 
+test("Anthropic's limits for all strict tools of a request have room for the tools of the package", () => {
+  const tools = offeredIn("anthropic-strict", runtime).filter(({ name }) => !name.startsWith("sample"));
+  const fields = tools.flatMap(({ schema }) =>
+    Object.entries(schema.properties ?? {}).map(([name, field]) => ({
+      field,
+      isNeeded: schema.required?.includes(name),
+    })),
+  );
+  const unions = fields.filter(({ field }) => "anyOf" in field || ("type" in field && Array.isArray(field["type"])));
+  expect(tools.length).toBeLessThanOrEqual(20);
+  expect(fields.filter(({ isNeeded }) => isNeeded !== true).length).toBeLessThanOrEqual(24);
+  expect(unions.length).toBeLessThanOrEqual(16);
+});
+
 const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
 const path = "/memories/a.md";
 const run = { agentId: "planner", runId: "run-1" };
