@@ -82,20 +82,19 @@ test("memcell finds every cased letter by each form by which agentool finds it",
   }
 });
 
-test.for([
-  ["straße", "STRASSE", true],
-  ["STRASSE", "straße", true],
-  ["ΟΔΟΣ", "οδοσ", true],
-  ["ısı", "ISI", true],
-  ["ﬁn", "FIN", true],
-  ["ŉ", "ʼN", true],
-  ["ſ", "S", true],
-  ["µm", "ΜM", true],
-  ["İstanbul", "istanbul", false],
-  ["é", "e", false],
-  ["e\u0301", "é", false],
-  ["ａ", "a", false],
-] as const)("only memcell finds %s by %s: %s; agentool does not", async ([content, query, isFound], context) => {
+const byMoreForms = ["straße STRASSE", "ΟΔΟΣ οδοσ", "ısı ISI", "ﬁn FIN", "ŉ ʼN", "ſ S", "µm ΜM"];
+
+test.for(byMoreForms)("only memcell finds the first by the second: %s", async (pair, context) => {
+  const [content = "", query = ""] = pair.split(" ");
   const { agentool, memcell } = journalWith(stageFor(context), [content]);
-  expect([await found(agentool, query), await found(memcell, query)]).toEqual([[], isFound ? [content] : []]);
+  expect([await found(agentool, query), await found(memcell, query)]).toEqual([[], [content]]);
+});
+
+test.for([
+  ["İstanbul", "istanbul"],
+  ["é", "e"],
+  ["ａ", "a"],
+])("neither finds %s by %s", async ([content = "", query = ""], context) => {
+  const { agentool, memcell } = journalWith(stageFor(context), [content]);
+  expect([await found(agentool, query), await found(memcell, query)]).toEqual([[], []]);
 });

@@ -1,7 +1,7 @@
 /** Calls that fail: both sides answer with the same code, or a table says why not. */
 import { existsSync } from "node:fs";
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
@@ -19,36 +19,24 @@ const alike: readonly (readonly [code: string, ...Call])[] = [
   ["MEMORY_KEY_EXISTS", "memory_write", { key: "there", content: "x" }],
   ["MEMORY_KEY_EXISTS", "memory_write", { key: " \u0085there\u3000\n", content: "x", target: "summary" }],
   ["MEMORY_KEY_NOT_FOUND", "memory_read", { key: "missing" }],
-  ["MEMORY_KEY_NOT_FOUND", "memory_read", { key: "There" }],
   ["MEMORY_KEY_NOT_FOUND", "memory_read", { key: "\ufeffthere" }],
   ["MEMORY_KEY_NOT_FOUND", "memory_update", { key: "missing", content: "x" }],
   ["MEMORY_INVALID_TARGET", "memory_write", { key: "x", content: "y", target: "nope" }],
-  ["MEMORY_INVALID_TARGET", "memory_write", { key: "x", content: "y", target: "" }],
-  ["MEMORY_INVALID_TARGET", "memory_write", { key: "x", content: "y", target: "Daily" }],
   ["MEMORY_INVALID_TARGET", "memory_write", { key: "there", content: "y", target: "nope" }],
-  ["MEMORY_INVALID_KEY", "memory_write", { key: "", content: "y" }],
   ["MEMORY_INVALID_KEY", "memory_write", { key: " \u0085\u3000\n", content: "y", target: "nope" }],
-  ["MEMORY_INVALID_KEY", "memory_write", { key: " " }],
   ["MEMORY_INVALID_KEY", "memory_update", { key: " ", content: "y" }],
   ["MEMORY_INVALID_KEY", "memory_read", { key: "\t" }],
   ["MEMORY_INVALID_KEY", "memory_write", { key: "a\nb", content: "y" }],
-  ["MEMORY_INVALID_KEY", "memory_write", { key: "a\rb", content: "y" }],
   ["MEMORY_INVALID_TARGET", "memory_write", { key: "a\nb", content: "y", target: "nope" }],
-  ["MEMORY_KEY_NOT_FOUND", "memory_read", { key: "there\nx" }],
   ["MEMORY_KEY_NOT_FOUND", "memory_update", { key: "there\r\nx", content: "y" }],
   ["INVALID_PATH", "memory_write", {}],
   ["INVALID_PATH", "memory_write", { content: "y", target: "nope" }],
   ["INVALID_PATH", "memory_write", { key: 1, content: "y" }],
-  ["INVALID_PATH", "memory_write", { key: null, content: "y" }],
   ["INVALID_PATH", "memory_write", { key: "there" }],
   ["INVALID_PATH", "memory_write", { key: "x", content: null, target: "nope" }],
-  ["INVALID_PATH", "memory_write", { key: "x", content: ["y"] }],
   ["INVALID_PATH", "memory_update", { key: "missing" }],
-  ["INVALID_PATH", "memory_update", { key: "there", content: 5 }],
-  ["INVALID_PATH", "memory_read", {}],
   ["INVALID_PATH", "memory_read", { key: { is: "there" } }],
   ["INVALID_PATH", "memory_search", {}],
-  ["INVALID_PATH", "memory_search", { query: null }],
   ["INVALID_PATH", "memory_search", { query: 1, limit: 5 }],
 ];
 
@@ -57,26 +45,17 @@ const stricter: readonly (readonly [reason: string, code: string, ...Call])[] = 
   // The crate's newer source refuses the first three. Its version 0.2.0 treats a wrong type as a missing field.
   ["a type", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: "ops" }],
   ["a type", "INVALID_PATH", "memory_write", { key: "x", content: "y", target: true }],
-  ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: "5" }],
   ["a type", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a", 1] }],
-  ["a type", "INVALID_PATH", "memory_update", { key: "there", content: "y", tags: { a: "b" } }],
-  ["a type", "INVALID_PATH", "memory_search", { query: "x", tags: "ops" }],
   ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: -1 }],
-  ["a type", "INVALID_PATH", "memory_search", { query: "x", limit: 1.5 }],
   ["an unknown field", "INVALID_PATH", "memory_write", { key: "x", content: "y", kind: "daily" }],
   ["an unknown field", "INVALID_PATH", "memory_update", { key: "there", content: "y", target: "daily" }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a|b"] }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a\nb"] }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["x --> y"] }],
-  ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["x --!> y"] }],
   ["a tag that forges", "INVALID_PATH", "memory_update", { key: "there", content: "y", tags: ["a\u2028b"] }],
   ["a tag that forges", "INVALID_PATH", "memory_write", { key: "x", content: "y", tags: ["a\u0007b"] }],
   ["a key of several lines", "MEMORY_INVALID_KEY", "memory_write", { key: "a\u2028b", content: "y" }],
-  ["a key of several lines", "MEMORY_INVALID_KEY", "memory_write", { key: "a\u0085b", content: "y" }],
-  ["a key of several lines", "MEMORY_INVALID_KEY", "memory_write", { key: "a\vb", content: "y" }],
   ["a key with controls", "MEMORY_INVALID_KEY", "memory_write", { key: "a\u001b[31mb", content: "y" }],
-  ["a key with controls", "MEMORY_INVALID_KEY", "memory_write", { key: "a\tb", content: "y" }],
-  ["a tag that forges", "INVALID_PATH", "memory_search", { query: "", tags: ["a|b"] }],
   ["a bound", "MEMORY_INVALID_KEY", "memory_write", { key: "k".repeat(201), content: "y" }],
   ["a bound", "INVALID_PATH", "memory_write", { key: "x", content: "y".repeat(65_537) }],
   ["a bound", "INVALID_PATH", "memory_write", { key: "x", content: "y\0" }],
@@ -94,12 +73,6 @@ const forgiven: readonly Call[] = [
   ["memory_search", { query: "hello", limit: null, tags: null }],
 ];
 
-/** A row with a title that fits on a line. */
-function titled<Row extends readonly unknown[]>(row: Row): [title: string, row: Row] {
-  const words = row.map((part) => (typeof part === "string" ? part : JSON.stringify(part)));
-  return [words.join(" ").slice(0, 100), row];
-}
-
 /** A journal for each side, with the same entry. */
 async function bothSides(stage: Stage): Promise<{ agentool: Ask; memcell: Ask }> {
   const [theirs, ours] = [stage.fresh(), stage.fresh()];
@@ -109,25 +82,31 @@ async function bothSides(stage: Stage): Promise<{ agentool: Ask; memcell: Ask }>
   return { agentool: theirs.agentool, memcell: ours.memcell };
 }
 
-describe("a call that fails", () => {
-  test.for(alike.map(titled))("%s: fails on both sides", async ([, [code, tool, params]], context) => {
-    const { agentool, memcell } = await bothSides(stageFor(context));
-    expect(await agentool(tool, params)).toEqual({ code });
-    expect(await memcell(tool, params)).toEqual({ code });
-  });
-
-  test.for(stricter.map(titled))("%s: fails only on memcell", async ([, [, code, tool, params]], context) => {
-    const { agentool, memcell } = await bothSides(stageFor(context));
-    expect(await agentool(tool, params)).toMatchObject({ success: true });
-    expect(await memcell(tool, params)).toEqual({ code });
-  });
+test("what fails on both sides has the same code", async (context) => {
+  const { agentool, memcell } = await bothSides(stageFor(context));
+  for (const [code, tool, params] of alike)
+    expect({ params, theirs: await agentool(tool, params), ours: await memcell(tool, params) }).toEqual({
+      params,
+      theirs: { code },
+      ours: { code },
+    });
 });
 
-test.for(forgiven.map(titled))("%s: succeeds on both sides", async ([, [tool, params]], context) => {
-  const { agentool, memcell } = await bothSides(stageFor(context));
-  const expected = await agentool(tool, params);
-  expect(expected).toMatchObject({ success: true });
-  expect(await memcell(tool, params)).toEqual(expected);
+test("what only memcell refuses is done by agentool", async (context) => {
+  for (const [reason, code, tool, params] of stricter) {
+    const { agentool, memcell } = await bothSides(stageFor(context));
+    expect({ reason, params, answer: await agentool(tool, params) }).toMatchObject({ answer: { success: true } });
+    expect({ reason, params, answer: await memcell(tool, params) }).toEqual({ reason, params, answer: { code } });
+  }
+});
+
+test("what looks wrong and is forgiven has the same answer on both sides", async (context) => {
+  for (const [tool, params] of forgiven) {
+    const { agentool, memcell } = await bothSides(stageFor(context));
+    const expected = await agentool(tool, params);
+    expect(expected).toMatchObject({ success: true });
+    expect({ params, answer: await memcell(tool, params) }).toEqual({ params, answer: expected });
+  }
 });
 
 test("the peer answers what its README shows", async (context) => {

@@ -17,10 +17,8 @@ const keysOf = async (ask: Ask): Promise<string[]> => (await shownBlocks(ask)).m
 describe("the newer of two times", () => {
   test.for([
     ["an offset", "2026-01-01T09:00:00+09:00", "2026-01-01T01:00:00+00:00"],
-    ["an offset behind", "2026-01-01T02:00:00+00:00", "2026-01-01T00:00:00-05:00"],
     ["a letter for the offset", "2026-01-01T00:00:00Z", "2026-01-01T00:00:00.5+00:00"],
     ["a text that is no time", "yesterday", "2026-01-01T00:00:00+00:00"],
-    ["a text of digits", "99999", "2026-01-01T00:00:00+00:00"],
   ])("%s: agentool compares the text, memcell the time", async ([, newerAsText = "", newerAsTime = ""], context) => {
     const files = { "MEMORY.md": blockOf("k", "by text", newerAsText) + blockOf("k", "by time", newerAsTime) };
     const { agentool, memcell } = stageFor(context).fresh(files);
@@ -34,8 +32,6 @@ describe("the newer of two times", () => {
 
   test.for([
     ["a date", "2026-02-01", "2026-01-31T23:59:59+00:00"],
-    ["a month", "2026-02", "2026-01-31T23:59:59+00:00"],
-    ["a year", "2099", "2098-12-31T23:59:59+00:00"],
     ["nanoseconds", "2026-01-01T00:00:00.123456790+00:00", "2026-01-01T00:00:00.123456789+00:00"],
     ["with and without a fraction", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
   ])("%s: both agree", async ([, newer = "", older = ""], context) => {
@@ -117,15 +113,14 @@ test("a link to a file: agentool follows it out of the workspace, but memcell do
   expect([await keysOf(agentool), await keysOf(memcell)]).toEqual([["k", "secret"], ["k"]]);
 });
 
-test.for(["trash/a.md", "with space.md", ".hidden/a.md", "ünicode.md", ".md"])(
+test.for(["trash/a.md", "with space.md", ".hidden/a.md"])(
   "a file named %s: agentool reads it, but memcell does not",
   async (path, context) => {
     const { agentool, memcell } = stageFor(context).fresh({
       [path]: blockOf("k", "x", old),
     });
     expect(await memcell("memory_read", { key: "k" })).toEqual({ code: "MEMORY_KEY_NOT_FOUND" });
-    // In Rust, a name that is only ".md" has no extension.
-    expect(await keysOf(agentool)).toEqual(path === ".md" ? [] : ["k"]);
+    expect(await keysOf(agentool)).toEqual(["k"]);
   },
 );
 

@@ -8,7 +8,7 @@ import { seededRandom } from "../support/seeded-random.ts";
 import { blockOf, escaped, normalised, trimmed } from "./block-text.ts";
 import { pick, randomCall } from "./random-calls.ts";
 import { dataOf, readBlock, shownBlocks, useStage } from "./stage.ts";
-import type { Both } from "./stage.ts";
+import type { Answer, Both, Shown } from "./stage.ts";
 
 const stageFor = useStage();
 const steps = 200;
@@ -39,6 +39,13 @@ async function expectKnown(
   }
 }
 
+const keysOf = (answer: Answer): string[] => (dataOf(answer)["results"] as Shown[]).map(({ key }) => key);
+
+async function expectSameFound({ agentool, memcell }: Both, params: object, what: string): Promise<void> {
+  const [theirs, ours] = [await agentool("memory_search", params), await memcell("memory_search", params)];
+  expect(keysOf(ours), what).toEqual(keysOf(theirs));
+}
+
 test.for([
   { seed: 1, folder: "a user's folder", isMounted: false },
   { seed: 2, folder: "the mounted memory folder of a workspace", isMounted: true },
@@ -58,6 +65,7 @@ test.for([
     const tags = Array.isArray(givenTags) ? [pick(random, ["a", "b", "two words", "ключ"])] : null;
     const answer = await ask(tool, "content" in params ? { ...rest, tags } : params);
     const { key, content } = params as { key: string; content: string };
+    if (tool === "memory_search" && givenTags === undefined) await expectSameFound(both, params, what);
     if ("code" in answer || (tool !== "memory_write" && tool !== "memory_update")) continue;
     const name = trimmed(key);
     const at = String((await readBlock(both.agentool, name))["updated_at"]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { normalised, trimmed, withoutTimes, writtenTime } from "./block-text.ts";
+import { blockOf, normalised, trimmed, withoutTimes, writtenTime } from "./block-text.ts";
 import { forgingSamples, plainSamples, trimmedTagSamples } from "./samples.ts";
 import type { Sample } from "./samples.ts";
 import { dataOf, readBlock, shownBlocks, useStage } from "./stage.ts";
@@ -47,6 +47,28 @@ test.for([...plainSamples, ...trimmedTagSamples])(
     expect(our).toContain(`\n<!-- agentool-memory: at=${at} `);
   },
 );
+
+/** What people and other programs write, for which neither tool has a form of its own. */
+const byHand = [
+  "# A title\n\n## Section\nplain text\n",
+  "### k1\nby hand\n### k2\n\n\nx\n\ny\n\n<!-- agentool-memory: at=2099 -->\n\n",
+  "### two words\nx\n<!-- agentool-memory: at=2099 tags=a|b -->\n",
+  "### ключ\n<!-- agentool-memory: at=2099 tags=| a || -->\nlost text\n",
+  "###  spaced key \t\nx\n  <!-- agentool-memory:at=2099 tags=a-->  \n",
+  "### broken meta\nx\n<!-- agentool-memory: nothing -->\nlost\n",
+  "### broken too\nx\n<!-- agentool-memory: at=2099\n",
+  "### \nno key\n<!-- agentool-memory: at=2099 tags=stray -->\n",
+  "### a\u00a0b\nx\n### k1\nwithout an end",
+  "### crlf\r\n\r\nl1\r\nl2\r\n\r\n<!-- agentool-memory: at=2099 tags=a -->\r\n\r\n",
+  "```\n### fenced\n```\n<!-- agentool-memory: at=2099 -->\n",
+  "### k1\na\n### k1\nb\n### k1\nc\n<!-- agentool-memory: at=1999 -->\n",
+];
+
+test.for(byHand)("both read the same in a file by hand: %j", async (piece, context) => {
+  const stage = stageFor(context);
+  for (const path of ["notes.md", "MEMORY.md", "2020/01/01.md", "2020/01/02.MD", "sub/x.txt"])
+    await expectSameReading(stage.fresh({ [path]: piece, "other.md": blockOf("k1", "other", "2050-01-01") }));
+});
 
 describe("a content that forges a block", () => {
   test.for(forgingSamples)("$what: both read the same from agentool's block", async (sample, context) => {

@@ -1,7 +1,7 @@
 /** The largest texts and inputs, and commands at once: every command ends with an answer, and changes all or nothing. */
 import { expect, test } from "vitest";
 
-import { create, insert, remove, rename, replace, shown, useMemcell, view } from "./tools.ts";
+import { create, remove, rename, replace, shown, useMemcell, view } from "./tools.ts";
 
 const newUser = useMemcell();
 
@@ -48,24 +48,6 @@ test("errors about large inputs fit into an answer", async () => {
 
 const places = Array.from({ length: 10 }, (_, at) => String(at));
 
-test("of 10 inserts at once, none is lost", async () => {
-  const tool = newUser();
-  await tool.run(create("/memories/a", "head\n"));
-  const answers = await Promise.all(places.map((line) => tool.run(insert("/memories/a", 1, line))));
-  expect(new Set(answers)).toEqual(new Set(["The file /memories/a has been edited."]));
-  const lines = (await tool.files())["a"]?.split("\n") ?? [];
-  expect(lines.toSorted()).toEqual(["", ...places, "head"]);
-});
-
-test("of 10 creations of one file, one succeeds, and its text is the file's", async () => {
-  const tool = newUser();
-  const answers = await Promise.all(places.map((text) => tool.run(create("/memories/a", text))));
-  const winners = places.filter((_, at) => answers[at] === "File created successfully at: /memories/a");
-  expect(winners).toHaveLength(1);
-  expect(answers.filter((answer) => answer === "✗ File /memories/a already exists")).toHaveLength(9);
-  expect(await tool.files()).toEqual({ a: winners[0] });
-});
-
 test("of renames, edits and a deletion at once, each is whole", async () => {
   const tool = newUser();
   for (const name of places) await tool.run(create(`/memories/p/${name}`, "old"));
@@ -79,11 +61,4 @@ test("of renames, edits and a deletion at once, each is whole", async () => {
   expect(deleted).toBe("✗ The path /memories/p does not exist");
   expect(await tool.run(view("/memories/q/3"))).toBe(shown("/memories/q/3", "     1\tnew"));
   expect(Object.keys(await tool.files())).toHaveLength(10);
-});
-
-test("users have a memory each", async () => {
-  const users = places.map(() => newUser());
-  await Promise.all(users.map((tool, at) => tool.run(create("/memories/a", `of ${at}`))));
-  const files = await Promise.all(users.map((tool) => tool.files()));
-  expect(files).toEqual(places.map((name) => ({ a: `of ${name}` })));
 });

@@ -1,4 +1,4 @@
-/** What is in the user's own store, whoever put it there: what the tool shows of it, and what it changes. */
+/** What a person, a program or another tool has put into the user's own store: what the tool shows of it, and changes. */
 import { readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -6,103 +6,19 @@ import { expect, test } from "vitest";
 
 import { create, insert, listed, missing, remove, rename, replace, shown, useMemcell, view } from "./tools.ts";
 
-let epochMs = Date.parse("2026-01-01T00:00:00Z");
-const newUser = useMemcell({ clock: () => epochMs });
+const newUser = useMemcell();
 
-test("a value that is no text is shown as JSON, moved and deleted, but not edited", async () => {
+test("an edit and a rename keep what a person has noted in an entry", async () => {
   const tool = newUser();
-  await tool.remember({ command: "create", path: "/memories/list", content: [1, { a: "é" }] });
-  const noText = "✗ Cannot edit /memories/list: its content is JSON (array), not text. Delete it and create it again.";
-  expect(await tool.run(view("/memories/list"))).toBe(shown("/memories/list", '     1\t[1,{"a":"é"}]'));
-  expect(await tool.run(view("/memories"))).toBe(listed("/memories", "14B\t/memories", "14B\t/memories/list"));
-  expect(await tool.run(replace("/memories/list", "1", "2"))).toBe(noText);
-  expect(await tool.run(insert("/memories/list", 0, "2"))).toBe(noText);
-  await tool.run(rename("/memories/list", "/memories/other"));
-  expect(await tool.files()).toEqual({ other: [1, { a: "é" }] });
-  expect(await tool.run(remove("/memories/other"))).toBe("Successfully deleted /memories/other");
-});
-
-test("an encrypted value is seen to be there", async () => {
-  const tool = newUser();
-  const id = await tool.storeId();
-  await tool.put({ "s_.md": `---\nkey: "s"\nowner: ${id}\nencrypted: true\n---\nc2VjcmV0` });
-  const said = [view("/memories"), view("/memories/s"), replace("/memories/s", "c2", ""), create("/memories/s", "x")];
-  const answers = await Promise.all(said.map((command) => tool.run(command)));
-  expect(answers).toEqual([
-    listed("/memories", "8B\t/memories", "8B\t/memories/s"),
-    "The file /memories/s is encrypted, so its content is not shown.",
-    "✗ Cannot edit /memories/s: it is encrypted. Delete it and create it again.",
-    "✗ File /memories/s already exists",
-  ]);
-  await tool.run(rename("/memories/s", "/memories/t"));
-  expect(await tool.run(view("/memories/t"))).toContain("is encrypted");
-  expect(await tool.run(remove("/memories/t"))).toBe("Successfully deleted /memories/t");
-});
-
-test("an edit and a rename keep when an entry ends, and what a person has noted in it", async () => {
-  const tool = newUser();
-  await tool.remember({ command: "create", path: "/memories/a", content: "1\n2", ttl: 60 });
+  await tool.run(create("/memories/a", "1\n2"));
   const file = join(await tool.folder(), "a_.md");
   writeFileSync(file, readFileSync(file, "utf8").replace("encrypted: false\n", "encrypted: false\nmood: good\n"));
-
   await tool.run(replace("/memories/a", "1", "one"));
   await tool.run(insert("/memories/a", 1, "more"));
   await tool.run(rename("/memories/a", "/memories/p/b"));
   await tool.run(rename("/memories/p", "/memories/q"));
   const moved = readFileSync(join(await tool.folder(), "q", "b_.md"), "utf8");
-  expect(moved).toContain("expires: '2026-01-01T00:01:00.000Z'\n");
-  expect(moved).toContain("created: '2026-01-01T00:00:00.000Z'\n");
-  expect(moved).toContain("mood: good\n");
-  expect(await tool.run(view("/memories/q/b"))).toBe(
-    shown("/memories/q/b", "     1\tone", "     2\tmore", "     3\t2"),
-  );
-
-  epochMs += 60_000;
-  expect(await tool.run(view("/memories/q/b"))).toBe(missing("/memories/q/b"));
-  expect(await tool.run(view("/memories/q"))).toBe(missing("/memories/q"));
-  expect(await tool.run(create("/memories/q/b", "new"))).toBe("File created successfully at: /memories/q/b");
-});
-
-const refused = (path: string): string => `✗ Cannot change ${path}: another agent has created it, only its creator can`;
-
-test("what another agent has created is shown and never changed", async () => {
-  const [tool, bob] = [newUser(), newUser()];
-  await tool.stores.grant(bob.userId, { level: "readwrite" });
-  const [ours, theirs] = [await tool.storeId(), await bob.storeId()];
-  for (const key of ["p/bob", "p/both"]) {
-    await bob.remember({ command: "create", path: `/memories/shared/${ours}/${key}`, content: "of bob" });
-  }
-  await tool.remember({ command: "create", path: "/memories/p/both", content: "of alice" });
-  await tool.run(create("/memories/p/alice", "1"));
-
-  const byBob = `Another agent, ${theirs}, has created a file at this path.\n`;
-  expect(await tool.run(view("/memories/p"))).toBe(
-    listed(
-      "/memories/p",
-      "21B\t/memories/p",
-      "1B\t/memories/p/alice",
-      `6B\t/memories/p/bob (created by ${theirs})`,
-      `14B\t/memories/p/both (created by you, ${theirs})`,
-    ),
-  );
-  expect(await tool.run(view("/memories/p/bob"))).toBe(byBob + shown("/memories/p/bob", "     1\tof bob"));
-  expect(await tool.run(view("/memories/p/both"))).toBe(
-    `${shown("/memories/p/both", "     1\tof alice")}\n\n` + byBob + shown("/memories/p/both", "     1\tof bob"),
-  );
-
-  const inFolder = "✗ Cannot change /memories/p: another agent has created /memories/p/bob, only its creator can";
-  expect(await tool.run(create("/memories/p/bob", "x"))).toBe("✗ File /memories/p/bob already exists");
-  expect(await tool.run(replace("/memories/p/bob", "of", "x"))).toBe(refused("/memories/p/bob"));
-  expect(await tool.run(insert("/memories/p/bob", 0, "x"))).toBe(refused("/memories/p/bob"));
-  expect(await tool.run(remove("/memories/p/bob"))).toBe(refused("/memories/p/bob"));
-  expect(await tool.run(rename("/memories/p/bob", "/memories/x"))).toBe(refused("/memories/p/bob"));
-  expect(await tool.run(rename("/memories/p/alice", "/memories/p/bob"))).toMatch(/already exists$/);
-  expect(await tool.run(remove("/memories/p"))).toBe(inFolder);
-  expect(await tool.run(rename("/memories/p", "/memories/x"))).toBe(inFolder);
-  expect(await tool.files()).toEqual({ "p/alice": "1", "p/bob": "of bob", "p/both": "of alice" });
-
-  expect(await tool.run(remove("/memories/p/both"))).toBe("Successfully deleted /memories/p/both");
-  expect(await tool.run(view("/memories/p/both"))).toBe(byBob + shown("/memories/p/both", "     1\tof bob"));
+  expect(moved).toMatch(/^---\n[^]*\nmood: good\n[^]*---\none\nmore\n2$/);
 });
 
 test("a key that is a file and a directory is both: a slash at the end is the directory", async () => {
@@ -116,20 +32,6 @@ test("a key that is a file and a directory is both: a slash at the end is the di
   expect(await tool.run(view("/memories/a/"))).toBe(listed("/memories/a/", "2B\t/memories/a/", "2B\t/memories/a/b"));
   await tool.run(remove("/memories/a/"));
   expect(await tool.files()).toEqual({ a: "1" });
-});
-
-test("entries of programs are not there", async () => {
-  const tool = newUser();
-  await tool.stores.setInternal(null, "p/secret", "hidden");
-  await tool.stores.setInternal(null, "p/other", "hidden", { namespace: "n" });
-  expect(await tool.run(view("/memories"))).toBe(listed("/memories", "0B\t/memories"));
-  for (const command of [view("/memories/p"), view("/memories/p/secret"), replace("/memories/p/other", "h", "x")]) {
-    expect(await tool.run(command)).toMatch(/^✗ The path \/memories\/p\S* does not exist/);
-  }
-  expect(await tool.run(remove("/memories/p/secret"))).toBe("✗ The path /memories/p/secret does not exist");
-  expect(await tool.run(create("/memories/p/secret", "mine"))).toBe("File created successfully at: /memories/p/secret");
-  expect(await tool.run(remove("/memories/p"))).toBe("Successfully deleted /memories/p");
-  expect(await tool.stores.getInternal(null, "p/secret")).toBe("hidden");
 });
 
 test("a link is no file", async () => {

@@ -89,29 +89,6 @@ test("the runner sends answers and errors as they are documented", async () => {
   ]);
 });
 
-test("callers of the plugin get the documented messages, and codes", async () => {
-  const { runtime, userId } = newUser();
-  const call = async (command: Command): Promise<string> => {
-    const answer = await runtime.callAsHost("stores/AnthropicMemory", command, { userId });
-    return answer.ok ? answer.message : `${answer.error.code} ${answer.error.message}`;
-  };
-  expect(await call(create("/memories/a", "1 1"))).toBe("File created successfully at: /memories/a");
-  expect(await call(create("/memories/a", "1"))).toBe("NAME_CONFLICT Error: File /memories/a already exists");
-  expect(await call(view("/memories/b"))).toBe(`ENTRY_NOT_FOUND ${missing("/memories/b").slice(2)}`);
-  expect(await call(replace("/memories/b", "1", ""))).toBe(`ENTRY_NOT_FOUND Error: ${missing("/memories/b").slice(2)}`);
-  expect(await call(insert("/memories/a", 2, ""))).toBe(
-    "INPUT_INVALID Error: Invalid `insert_line` parameter: 2. It should be within the range of lines of the file: [0, 1]",
-  );
-  expect(await call(replace("/memories/a", "1", ""))).toMatch(/^MATCH_NOT_UNIQUE No replacement was performed\. /);
-  expect(await call(replace("/memories/a", "2", ""))).toMatch(/^MATCH_NOT_FOUND No replacement was performed, /);
-  expect(await call({ command: "view", path: "/memories", store: "x" })).toBe(
-    'INPUT_INVALID Cannot call AnthropicMemory: store is "x", allowed: no other fields than command, path and view_range',
-  );
-  expect(await call({ command: "undo" })).toBe(
-    "INPUT_INVALID Unknown command: undo. Use view, create, str_replace, insert, delete, or rename.",
-  );
-});
-
 test.for([
   ["alice", "ENTRY_NOT_FOUND"],
   ["../alice", "USER_INVALID"],

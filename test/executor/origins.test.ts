@@ -69,13 +69,3 @@ test("what a page says to remember waits for the user; the same words from the u
   await play("carol", "1", () => [upsert("call_5", "booking", words)]);
   expect((await play("carol", "2")).requests[0]?.system).toContain(words);
 });
-
-test("a page that cannot be read is an error for the model", async () => {
-  const { replies } = await play("dora", "1", () => [
-    readMenu("call_1"),
-    use("call_2", "read_web_page", { url: "no address" }),
-    use("call_3", "read_web_page", null),
-  ]);
-  const invalid = { code: "INPUT_INVALID" };
-  expect(contents(replies)).toMatchObject([{ page: "What example.com says." }, invalid, invalid]);
-});

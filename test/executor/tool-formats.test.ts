@@ -42,17 +42,6 @@ function overwrite(value: unknown): void {
   for (const key of Object.keys(value)) Reflect.deleteProperty(value, key);
 }
 
-test("the formats of an API differ in the schema alone", () => {
-  const [ownTool, chat, responses] = [
-    runtime.tools({ format: "anthropic" })[0],
-    runtime.tools({ format: "openai" })[0],
-    runtime.tools({ format: "openai-responses" })[0],
-  ];
-  const { name, description, input_schema: parameters } = ownTool ?? {};
-  expect(chat).toEqual({ type: "function", function: { name, description, parameters } });
-  expect(responses).toEqual({ type: "function", name, description, parameters, strict: false });
-});
-
 test("a tool that takes anything takes an object of any fields, and is not strict", async () => {
   const plugins = [testPlugin("puppet")];
   const options = { store: memoryStore(), plugins, policy: policyFor(plugins), threadsMax: 1 };
@@ -93,46 +82,29 @@ const update = "UpdateUserMemory";
 const read = "ReadUserMemory";
 const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
 
-const without = (field: string): object => Object.fromEntries(Object.entries(entry).filter(([name]) => name !== field));
-
 const judged: readonly (readonly [what: string, tool: string, input: unknown, isValid: boolean])[] = [
-  ["an entry", update, entry, true],
-  ["an entry with the longest name", update, { ...entry, name: "n".repeat(100) }, true],
+  ["the longest name", update, { ...entry, name: "n".repeat(100) }, true],
   ["a name that is too long", update, { ...entry, name: "n".repeat(101) }, false],
-  ["an empty name", update, { ...entry, name: "" }, false],
   ["a path as a name", update, { ...entry, name: "../a" }, false],
   ["a name with a line end", update, { ...entry, name: "a\n" }, false],
   ["a name that is a number", update, { ...entry, name: 1 }, false],
   ["no action", update, { name: "a" }, false],
-  ["an unknown action", update, { ...entry, action: "append" }, false],
   ["an unknown type", update, { ...entry, type: "secret" }, false],
-  ["an empty description", update, { ...entry, description: "" }, false],
   ["300 characters beyond 16 bits", update, { ...entry, description: "😀".repeat(300) }, true],
   ["301 characters", update, { ...entry, description: "d".repeat(301) }, false],
-  ["an empty body", update, { ...entry, body: "" }, true],
   ["the longest body", update, { ...entry, body: "b".repeat(65_536) }, true],
-  ["a body that is too long", update, { ...entry, body: "b".repeat(65_537) }, false],
   ["an unknown field", update, { ...entry, userId: "bob" }, false],
-  ["a deletion", update, { action: "delete", name: "a" }, true],
   ["a deletion with the rest", update, { ...entry, action: "delete" }, true],
   ["a list", update, [entry], false],
-  ["a text", update, "upsert", false],
-  ["null", update, null, false],
-  ["a name", read, { name: "a" }, true],
   ["no name", read, {}, false],
-  ["a name with its extension", read, { name: "a.md" }, false],
-  ["more than a name", read, { name: "a", scope: "memory" }, false],
 ];
 
 /** Inputs on which schema and tool differ: the tool alone decides. */
 const judgedApart: typeof judged = [
   // Models ignore unions at the top level of a schema, so only its text says what upsert needs.
-  ...["type", "description", "body"].map(
-    (field) => [`an entry without ${field}`, update, without(field), true] as const,
-  ),
+  ["an entry without type", update, { ...entry, type: undefined }, true],
   // A pattern against all characters that end or hide a line is too long for a model to read.
   ["a description of two lines", update, { ...entry, description: "a\nb" }, true],
-  ["a description of blanks", update, { ...entry, description: "  " }, true],
   // JSON Schema counts characters and files are counted in bytes, as the field's text says.
   ["a body of more bytes than characters", update, { ...entry, body: "é".repeat(40_000) }, true],
   // What a deletion ignores, which models often send along.

@@ -6,8 +6,6 @@ import {
   LosslessNumber,
   newEvent,
   Reader,
-  RunHistory,
-  thinkingData,
   toolResultData,
   userMessageData,
 } from "memcell/run-history";
@@ -59,22 +57,17 @@ test("decoders copy", () => {
   const thought = { type: "thinking", data: { redacted: Uint8Array.of(1, 2) } } as const;
   spoil(decodeThinkingData(thought));
   expect(thought.data.redacted).toEqual(Uint8Array.of(1, 2));
-  const given = Uint8Array.of(1, 2);
-  const made = thinkingData({ redacted: given, contentIndex: 0, final: true });
-  given.fill(0);
-  expect(made.redacted).toEqual(Uint8Array.of(1, 2));
-
   const telemetry = { tokens: { total: 5 } };
   const retryHint = { reason: "r", tool: "t", missingFields: ["q"], exampleInput: { q: [1] } };
   const result = newEvent(undefined, toolResultData({ toolCallId: "c", toolName: "t", telemetry, retryHint }));
+  const read = structuredClone({ telemetry, retryHint });
   spoil(telemetry);
   spoil(retryHint);
   const found = decodeToolResultData(result);
-  expect(found).toMatchObject({ telemetry: { tokens: { total: 5 } }, retryHint: { exampleInput: { q: [1] } } });
+  expect(found).toMatchObject(read);
   spoil(found.telemetry);
   spoil(found.retryHint);
-  expect(decodeToolResultData(result)).toMatchObject({ telemetry: { tokens: { total: 5 } } });
-  expect(decodeToolResultData(result).retryHint?.missingFields).toEqual(["q"]);
+  expect(decodeToolResultData(result)).toMatchObject(read);
 });
 
 test("append takes what was passed at that moment, and each load is new", async () => {
@@ -91,16 +84,6 @@ test("append takes what was passed at that moment, and each load is new", async 
   expect(again.events).toMatchObject([{ type: "user_message", labels: { role: "user" } }, {}]);
   const expected = { list: [{ a: new LosslessNumber("1") }], number: new LosslessNumber("1") };
   expect(again.events.map(({ data }) => data["structured"])).toEqual([expected, expected]);
-});
-
-test("a history keeps the context that it was made with", async () => {
-  const [bob, alice] = [newUser(), newUser()];
-  const ctx = { userId: bob.userId };
-  const history = new RunHistory({ callAsHost: bob.call }, ctx);
-  ctx.userId = alice.userId;
-  await history.append("agent", "run", [newEvent(undefined, userMessageData({ message: "m" }))]);
-  expect((await alice.history.load("agent", "run")).events).toEqual([]);
-  expect((await history.load("agent", "run")).events).toHaveLength(1);
 });
 
 const at = (timestamp: string, message: string, type: Event["type"] = "user_message"): Event => ({

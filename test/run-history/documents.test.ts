@@ -1,6 +1,6 @@
 /**
- * What is documented for programs works: the READMEs' programs, also Claude's memory tool's, the table of the run history,
- * and every example of its docstrings.
+ * What is documented for programs works: the READMEs' programs, also Claude's memory tool's, and every example of the run
+ * history's docstrings.
  */
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -8,15 +8,12 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import * as runHistory from "memcell/run-history";
-import { eventTypes } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { codeIn, tableBelow } from "../documents/markdown-table.ts";
 import { textOf, trackedFiles } from "../documents/tracked-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
-const readme = textOf("shared/run-history/README.md");
 
 /** What a program prints. It is in the package's own folder, so that Node resolves the package's name. */
 function outputOf(name: string, program: string): string {
@@ -32,60 +29,6 @@ test.for([
 ] as const)("the program in %s prints what is shown", ([page, name]) => {
   const [, program = "", shown] = /```js\n([\s\S]*?)```\n\n```\n([\s\S]*?)```/.exec(textOf(page)) ?? [];
   expect(outputOf(name, program)).toBe(shown);
-});
-
-const fullData = {
-  user_message: { message: "m", structured: 1 },
-  tool_call: {
-    toolCallId: "c",
-    toolName: "t",
-    parentToolCallId: "p",
-    payload: "{}",
-    queue: "q",
-    expectedChildrenTotal: 1,
-  },
-  tool_result: {
-    toolCallId: "c",
-    toolName: "t",
-    parentToolCallId: "p",
-    resultJson: "{}",
-    serverData: "{}",
-    preview: "p",
-    bounds: { returned: 1, truncated: false },
-    duration: 1n,
-    telemetry: {},
-    retryHint: { reason: "r", tool: "t" },
-    errorMessage: "e",
-  },
-  planner_note: { note: "n" },
-  thinking: { text: "t", signature: "s", redacted: Uint8Array.of(1), contentIndex: 1, final: true },
-};
-const made = {
-  user_message: runHistory.userMessageData(fullData.user_message),
-  assistant_message: runHistory.assistantMessageData(fullData.user_message),
-  tool_call: runHistory.toolCallData(fullData.tool_call),
-  tool_result: runHistory.toolResultData(fullData.tool_result),
-  planner_note: runHistory.plannerNoteData(fullData.planner_note),
-  thinking: runHistory.thinkingData(fullData.thinking),
-};
-const least = {
-  user_message: runHistory.userMessageData({ message: "" }),
-  assistant_message: runHistory.assistantMessageData({ message: "" }),
-  tool_call: runHistory.toolCallData({ toolCallId: "", toolName: "" }),
-  tool_result: runHistory.toolResultData({ toolCallId: "", toolName: "" }),
-  planner_note: runHistory.plannerNoteData({ note: "" }),
-  thinking: runHistory.thinkingData({ contentIndex: 0, final: false }),
-};
-
-test("the README's table has each type with its functions and keys", () => {
-  const rows = tableBelow(readme, "Types and their keys").map((cells) => cells.map(codeIn));
-  expect(rows.map(([type]) => type?.[0])).toEqual(eventTypes);
-  for (const [type, functions = [], always = [], others = []] of rows) {
-    const name = type?.[0] as keyof typeof made;
-    expect(Object.keys(least[name].toMap())).toEqual(always);
-    expect(Object.keys(made[name].toMap()).toSorted()).toEqual([...always, ...others].toSorted());
-    for (const each of functions) expect(runHistory).toHaveProperty(each);
-  }
 });
 
 interface Example {

@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 
 import type { Event } from "memcell/run-history";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { seededRandom } from "../support/seeded-random.ts";
 import { note, noteAt, notesOf, useHistory } from "./stage.ts";
@@ -18,17 +18,6 @@ const withEvents = ({ call, through }: HistoryUser, afterPage: () => Promise<unk
     await afterPage();
     return answer;
   });
-
-test("events come in the order of time, equal times in that of insertion", async () => {
-  const { history } = newUser();
-  const [early, late] = ["2026-01-01T00:00:00.000000001Z", "2026-01-01T00:00:00.000000002Z"];
-  await history.append("agent", "order", [noteAt(late, "3"), noteAt(early, "1")]);
-  await history.append("agent", "order", [noteAt("2026-01-01T02:00:00.000000002+02:00", "4"), noteAt(early, "2")]);
-  await history.append("agent", "order", [noteAt("1969-12-31T23:59:59Z", "0"), noteAt("9999-12-31T23:59:59Z", "5")]);
-  const snapshot = await history.load("agent", "order");
-  expect(notesOf(snapshot)).toEqual(["0", "1", "2", "3", "4", "5"]);
-  expect(snapshot.events[4]?.timestamp).toBe(late);
-});
 
 test("a load has what was there when it began, whatever is appended between its pages", async () => {
   const user = newUser();
@@ -109,106 +98,79 @@ test("loadSince returns each new event once, whatever its timestamp", async () =
   expect(seen.toSorted()).toEqual(appended.toSorted());
 });
 
-test("a cursor of a run that did not exist yet returns all its events later", async () => {
-  const { history } = newUser();
-  const { cursor } = (await history.load("agent", "later")).meta;
-  expect((await history.loadSince("agent", "later", cursor)).events).toEqual([]);
-  await history.append("agent", "later", [noteAt(undefined, "a")]);
-  expect(notesOf(await history.loadSince("agent", "later", cursor))).toEqual(["a"]);
-});
-
 test("a damaged line costs no other, and each is counted once", async () => {
   const { history, place } = newUser();
   for (const name of ["a", "b", "c", "d"]) await history.append("agent", "damaged", [noteAt(undefined, large(name))]);
-  const first = place("damaged/000001.jsonl");
+  const damaged = place("damaged/000001.jsonl");
   const deep = `{"type":"user_message","timestamp":"2026-01-01T00:00:00Z","data":{"structured":${"[".repeat(5_000)}${"]".repeat(5_000)}},"labels":{}}`;
-  writeFileSync(first, `torn\n${readFileSync(first, "utf8")}{"type":\n{}\n`);
+  writeFileSync(damaged, `torn\n${readFileSync(damaged, "utf8")}{"type":\n{}\n`);
   appendFileSync(place("damaged/000003.jsonl"), `${deep}\n`);
   const { events, meta } = await history.load("agent", "damaged");
   expect(notesOf({ events })).toEqual(["a", "b", "c", "d"]);
   expect(meta).toMatchObject({ damagedLines: 4 });
 });
 
-test("many calls at once lose nothing, and batches stay together", async () => {
-  const { history } = newUser();
-  const batches = Array.from({ length: 24 }, (_, at) =>
-    [0, 1, 2].map((part) => noteAt("2026-01-01T00:00:00Z", `${at}/${part}`)),
-  );
-  await Promise.all(batches.map((batch) => history.append("agent", "crowd", batch)));
-  const notes = notesOf(await history.load("agent", "crowd"));
-  expect(notes).toHaveLength(72);
-  for (let at = 0; at < 72; at += 3) {
-    const name = notes[at]?.split("/")[0];
-    expect(notes.slice(at, at + 3)).toEqual([0, 1, 2].map((part) => `${name}/${part}`));
-  }
+/** An event's line as far as its data. */
+const begun = '{"type":"planner_note","timestamp":"9999-01-01T00:00:00Z","data":';
+const onlyTogether = [
+  `${begun}{"note":"a","b":{"c":1,"labels":{}}`,
+  '"d":1},"labels":{}}',
+  `${begun}{"note":"e"},"labels":{}},${begun}{"note":"f"},"labels":{}}`,
+];
+const first = (place: Place): string => place("run/000001.jsonl");
+const edited = (path: string, edit: (text: string) => string): void =>
+  writeFileSync(path, edit(readFileSync(path, "utf8")));
+type Place = HistoryUser["place"];
+
+/** Each name is appended with itself as the append's id, so that a repeated one is stored once. */
+test.for<readonly [what: string, before: string[], edit: (place: Place) => void, after: string[], found: string[]]>([
+  [
+    "lines that are JSON only together are no events",
+    ["one"],
+    (place) => appendFileSync(first(place), `${onlyTogether.join("\n")}\n`),
+    [],
+    ["one"],
+  ],
+  [
+    "an append id whose line end is missing hides no other",
+    ["one"],
+    (place) => edited(place("run/appends/000001.jsonl"), (text) => text.trimEnd()),
+    ["2", "2", "one"],
+    ["one", "2"],
+  ],
+  [
+    "a segment that is gone hides no later one, even if the last append began in it",
+    ["one", `${"x".repeat(70_000)}|two`],
+    (place) => rmSync(first(place)),
+    [],
+    ["two"],
+  ],
+  [
+    "an append passes over a file that is no text, where its next segment would be",
+    ["x".repeat(70_000)],
+    (place) => writeFileSync(place("run/000002.jsonl"), new Uint8Array([0xff])),
+    ["two"],
+    ["x".repeat(70_000), "two"],
+  ],
+])("files that a person has edited: %s", async ([, before, edit, after, found]) => {
+  const { history, place } = newUser();
+  const append = async (names: readonly string[]): Promise<void> => {
+    for (const name of names) {
+      const events = name.split("|").map((text) => note(text));
+      await history.append("agent", "run", events, { appendId: name.slice(0, 9) });
+    }
+  };
+  await append(before);
+  edit(place);
+  await append(after);
+  expect(notesOf(await history.load("agent", "run"))).toEqual(found);
 });
 
-describe("files that a person has edited: no load hands out what is no event, loses one, or stores one twice", () => {
-  const begun = '{"type":"planner_note","timestamp":"9999-01-01T00:00:00Z","data":';
-
-  test.for([
-    ["a further key", `${begun}{"note":"b"},"extra":1,"labels":{}}`],
-    ["its data twice", `${begun}{"note":"a"}, "data":{"note":"b"},"labels":{}}`],
-    ["its type twice", `${begun}{"note":"b"},"type":"planner_note","labels":{}}`],
-  ])("a line with %s between data and labels is an event", async ([, line]) => {
-    const { history, place } = newUser();
-    await history.append("agent", "run", [note("one")]);
-    appendFileSync(place("run/000001.jsonl"), `${line}\n`);
-    expect(notesOf(await history.load("agent", "run"))).toEqual(["one", "b"]);
-  });
-
-  test("lines that are JSON only together are damaged", async () => {
-    const { history, place } = newUser();
-    await history.append("agent", "run", [note("one")]);
-    const lines = [
-      `${begun}{"note":"a","b":{"c":1,"labels":{}}`,
-      '"d":1},"labels":{}}',
-      `${begun}{"note":"e"},"labels":{}},${begun}{"note":"f"},"labels":{}}`,
-    ];
-    appendFileSync(place("run/000001.jsonl"), `${lines.join("\n")}\n`);
-    const { events, meta } = await history.load("agent", "run");
-    expect([events.length, meta.damagedLines]).toEqual([1, 3]);
-  });
-
-  test("an append id after one whose line end is missing is known", async () => {
-    const { history, place } = newUser();
-    await history.append("agent", "run", [note("one")], { appendId: "1" });
-    const path = place("run/appends/000001.jsonl");
-    writeFileSync(path, readFileSync(path, "utf8").trimEnd());
-    for (const id of ["2", "2", "1"]) await history.append("agent", "run", [note(id)], { appendId: id });
-    expect(notesOf(await history.load("agent", "run"))).toEqual(["one", "2"]);
-  });
-
-  test("after lines were removed, a load's cursor is at the run's end", async () => {
-    const { history, place } = newUser();
-    for (const text of ["one", "two", "three"]) await history.append("agent", "run", [note(text)]);
-    const path = place("run/000001.jsonl");
-    writeFileSync(path, `${readFileSync(path, "utf8").split("\n", 1)[0]}\n`);
-    const { meta } = await history.load("agent", "run");
-    await history.append("agent", "run", [note("four"), note("five")]);
-    expect(notesOf(await history.loadSince("agent", "run", meta.cursor))).toEqual(["four", "five"]);
-  });
-
-  test("a segment that is gone hides no later one, even if the last append began in it", async () => {
-    const { history, place } = newUser();
-    await history.append("agent", "run", [note("one")]);
-    await history.append("agent", "run", [note("x".repeat(70_000)), note("two")]);
-    rmSync(place("run/000001.jsonl"));
-    expect(notesOf(await history.load("agent", "run"))).toEqual(["two"]);
-  });
-
-  test("an append passes over a file that is no text, where its next segment would be", async () => {
-    const { history, place } = newUser();
-    await history.append("agent", "run", [note("x".repeat(70_000))]);
-    writeFileSync(place("run/000002.jsonl"), new Uint8Array([0xff]));
-    await history.append("agent", "run", [note("two")]);
-    expect(notesOf(await history.load("agent", "run")).at(-1)).toBe("two");
-  });
-});
-
-test("no run is of an agent whose id cannot be encoded", async () => {
-  const { history, userId, call } = newUser();
-  await history.append("agent", "run", [note("one")]);
-  const result = await call("run-history/ListRuns", { agentId: "\ud800" }, { userId });
-  expect(result).toMatchObject({ ok: true, data: { entries: [] } });
+test("after a person has removed lines, a load's cursor is at the run's end", async () => {
+  const { history, place } = newUser();
+  for (const text of ["one", "two", "three"]) await history.append("agent", "run", [note(text)]);
+  edited(first(place), (text) => `${text.split("\n", 1)[0]}\n`);
+  const { meta } = await history.load("agent", "run");
+  await history.append("agent", "run", [note("four"), note("five")]);
+  expect(notesOf(await history.loadSince("agent", "run", meta.cursor))).toEqual(["four", "five"]);
 });

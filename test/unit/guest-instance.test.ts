@@ -1,4 +1,4 @@
-/** One instance and its blocks, without a pool. */
+/** One instance and its blocks, without a pool: what no guest can be made to show of itself. */
 import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
@@ -6,7 +6,6 @@ import { expect, test } from "vitest";
 import { GuestInstance } from "../../host/guest/extism-plugin.ts";
 import type { GuestEnvironment } from "../../host/guest/extism-plugin.ts";
 import { compileGuest } from "../../host/guest/guest-module.ts";
-import { InstanceStock } from "../../host/guest/instance-stock.ts";
 import { GuestLog } from "../../host/guest/kernel-functions.ts";
 import { capabilityNames } from "../../shared/abi.ts";
 import { guestLimits } from "../../shared/limits.ts";
@@ -27,43 +26,11 @@ const environment = {
 const readA = (instance: GuestInstance): ReturnType<GuestInstance["run"]> =>
   instance.run("read_user_memory", '{"name":"a"}', environment);
 
-test("an instance refuses a second call until it is restored", async () => {
-  const instance = await GuestInstance.create(guest, config);
-  expect(await readA(instance)).toMatchObject({ kind: "error" });
-  await expect(readA(instance)).rejects.toThrow("used");
-  expect(await instance.restore()).toBe(true);
-  expect(await readA(instance)).toMatchObject({ kind: "error" });
-});
-
 test("an instance that trapped cannot be restored", async () => {
   const instance = await GuestInstance.create(guest, config);
   expect(await instance.run("no_such_export", "{}", environment)).toMatchObject({ kind: "trap" });
   expect(await instance.restore()).toBe(false);
   await expect(readA(instance)).rejects.toThrow("broken");
-});
-
-test.for([
-  { name: "restored", reuses: true, instancesCount: 1 },
-  { name: "fresh", reuses: false, instancesCount: 3 },
-])("a stock of $name instances serves three calls with $instancesCount", async ({ reuses, instancesCount }) => {
-  const stock = new InstanceStock(config, reuses);
-  const served = new Set<GuestInstance>();
-  for (let call = 0; call < 3; call++) {
-    const instance = await stock.take(guest);
-    served.add(instance);
-    await readA(instance);
-    stock.refillSoon(guest, instance);
-  }
-  expect(served.size).toBe(instancesCount);
-});
-
-test("a stock gives each instance to one caller only", async () => {
-  const stock = new InstanceStock(config, true);
-  const first = await stock.take(guest);
-  stock.refillSoon(guest, null);
-  stock.refillSoon(guest, null);
-  const others = await Promise.all([stock.take(guest), stock.take(guest)]);
-  expect(new Set([first, ...others]).size).toBe(3);
 });
 
 const word = (text: string): string => `(i64.const ${Buffer.from(text).readBigUInt64LE()})`;

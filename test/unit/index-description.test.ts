@@ -8,20 +8,13 @@ import { runs } from "../stage/random-runs.ts";
 
 test.for<readonly [name: string, text: string, description: string]>([
   ["a heading", "# Title\n\nText", "Title"],
-  ["a heading below text", "Text\n\n## Title ##\n", "Title"],
-  ["a heading with a line below it", "Title\n-----\nText", "Title"],
   ["the second line of a paragraph above a rule", "one\ntwo\n---\n", "one"],
-  ["text alone", "\n\n  Text  \nmore", "Text"],
   ["a list", "- one\n- two", "one"],
-  ["tasks in a quote", "> - [x] done\n", "done"],
-  ["bold words", "**Note:** text", "Note: text"],
   ["a word that begins with a mark", "#project -5 *x*", "#project -5 *x*"],
-  ["a heading in code", "```\n# no\n```\nText", "Text"],
   ["code alone", "~~~sh\n# yes\n~~~", "yes"],
   ["a byte order mark", "\uFEFF# Title\r\nText", "Title"],
   ["front matter that nobody can read", "---\na: [\n---\nText", "Text"],
   ["fences and rules alone", "---\n***\n- - -\n```\n```\n>\n|---|\n", "name"],
-  ["nothing", "", "name"],
   ["white space and invisible characters", " \n\u200b\u202e\t\n", "name"],
   ["lines that end with a carriage return alone", "\r# Title\rText\r", "Title"],
   ["separators, controls and overrides", "# a\u2028b\u0085c\u202ed\u0000e\rf\n", "a b c d e f"],
@@ -46,13 +39,9 @@ test("is one line of at most 300 characters, and never a mark alone", () => {
 });
 
 test.for<readonly [name: string, text: string]>([
-  ["spaces", ` a${" ".repeat(2 ** 21)}b`],
   ["marks", "#".repeat(2 ** 21)],
-  ["line feeds", "\n".repeat(2 ** 21)],
   ["quotes", "> ".repeat(2 ** 20)],
-  ["fences", "---\n".repeat(2 ** 19)],
   ["rules that are not closed", `---\n${"\n---x".repeat(2 ** 18)}`],
-  ["words", "word ".repeat(2 ** 18)],
 ])("looks only at the beginning of 2 MiB of %s", ([, text]) => {
   const looked = describedByText(text, "name");
   expect(describedByText(text.slice(0, 2 ** 17), "name")).toBe(looked);

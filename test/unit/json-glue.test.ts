@@ -98,8 +98,3 @@ test("the inside of a string is read as JSON.parse does, unless it has a number 
     runs(2_000),
   );
 });
-
-test("what is quoted is read again", () => {
-  const long = 'A "line" with \\ and — dashes\n'.repeat(2_000);
-  expect(unquoted(quoted(long) ?? "")).toBe(long);
-});

@@ -1,6 +1,6 @@
 /** Entries newest first: the order is that of a sort, and few files are read for it. */
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { isNewer, newestFirst } from "../../plugin/user-memory/newest-entries.ts";
 import type { EntryFile, EntrySummary } from "../../plugin/user-memory/newest-entries.ts";
@@ -36,15 +36,8 @@ const nameOf = (at: number): string => `e${String(at).padStart(4, "0")}`;
 
 function summaryAt(stored: readonly Stored[], at: number): EntrySummary {
   const { changedMs = 0, updatedMs = changedMs } = stored[at] ?? {};
-  return {
-    name: nameOf(at),
-    type: "user",
-    description: "d",
-    unreadable: null,
-    created: null,
-    updated: null,
-    updatedMs,
-  };
+  const undated = { type: "user", description: "d", unreadable: null, created: null, updated: null } as const;
+  return { name: nameOf(at), ...undated, updatedMs };
 }
 
 const sorted = (stored: readonly Stored[]): string[] =>
@@ -64,49 +57,32 @@ const anyFile = fc
     return isDated ? { changedMs, updatedMs: changedMs - laterMs } : { changedMs };
   });
 
-describe("newestFirst()", () => {
-  test("has the order of a sort, with and without the times of changes", () => {
-    fc.assert(
-      fc.property(fc.array(anyFile, { maxLength: 60 }), fc.nat(60), fc.boolean(), (stored, countMax, isTimed) => {
-        expect(newest(stored, { countMax: countMax + 1, isTimed }).names).toEqual(
-          sorted(stored).slice(0, countMax + 1),
-        );
-      }),
-      runs(200),
-    );
-  });
+test("the order is that of a sort, with and without the times of changes", () => {
+  fc.assert(
+    fc.property(fc.array(anyFile, { maxLength: 60 }), fc.nat(60), fc.boolean(), (stored, countMax, isTimed) => {
+      const { names } = newest(stored, { countMax: countMax + 1, isTimed });
+      expect(names).toEqual(sorted(stored).slice(0, countMax + 1));
+    }),
+    runs(200),
+  );
+});
 
-  const apart = Array.from({ length: 1_000 }, (_, at): Stored => ({ changedMs: base + at * aMinute }));
+const apart = Array.from({ length: 1_000 }, (_, at): Stored => ({ changedMs: base + at * aMinute }));
+const restored = (count: number): Stored[] =>
+  apart.map(({ changedMs }, at) => ({ changedMs: at < count ? base * 2 : changedMs, updatedMs: changedMs }));
 
-  test.for<readonly [name: string, stored: readonly Stored[], isTimed: boolean, reads: number]>([
-    [
-      "written by tools, one after the other",
-      apart.map(({ changedMs }) => ({ changedMs, updatedMs: changedMs - 5 })),
-      true,
-      200,
-    ],
-    ["without front matter", apart, true, 200],
-    [
-      "of which 100 were restored",
-      apart.map(({ changedMs }, at) => ({ changedMs: at < 100 ? base * 2 : changedMs, updatedMs: changedMs })),
-      true,
-      300,
-    ],
-    [
-      "all restored at one time",
-      apart.map(({ changedMs }) => ({ changedMs: base * 2, updatedMs: changedMs })),
-      true,
-      1_000,
-    ],
-    ["of a host that tells no times", apart, false, 1_000],
-  ])("for 200 of 1,000 files %s it reads only the files that it must", ([, stored, isTimed, reads]) => {
-    const found = newest(stored, { countMax: 200, isTimed });
-    expect(found.names).toEqual(sorted(stored).slice(0, 200));
-    expect(found.reads).toBe(reads);
-  });
+test.for<readonly [name: string, stored: readonly Stored[], isTimed: boolean, reads: number]>([
+  ["without front matter", apart, true, 200],
+  ["of which 100 were restored", restored(100), true, 300],
+  ["all restored at one time", restored(1_000), true, 1_000],
+  ["of a host that tells no times", apart, false, 1_000],
+])("for 200 of 1,000 files %s only those are read that must be", ([, stored, isTimed, reads]) => {
+  const found = newest(stored, { countMax: 200, isTimed });
+  expect(found.names).toEqual(sorted(stored).slice(0, 200));
+  expect(found.reads).toBe(reads);
+});
 
-  test("a file that this call has changed can be the newest", () => {
-    const stored = [{ changedMs: base }, { changedMs: 0, updatedMs: base + aMinute }, { changedMs: base - aMinute }];
-    expect(newest(stored).names).toEqual(["e0001", "e0000", "e0002"]);
-  });
+test("a file that this call has changed can be the newest", () => {
+  const stored = [{ changedMs: base }, { changedMs: 0, updatedMs: base + aMinute }, { changedMs: base - aMinute }];
+  expect(newest(stored).names).toEqual(["e0001", "e0000", "e0002"]);
 });

@@ -23,11 +23,7 @@ async function told(more: object): Promise<unknown> {
 }
 
 test.for<readonly [name: string, more: object, record: object | undefined]>([
-  ["nothing", {}, undefined],
   ["undefined", { origin: undefined, exposedTo: undefined }, undefined],
-  ["no exposure", { exposedTo: [] }, undefined],
-  ["that it is not known", { origin: { class: "unstated" } }, { class: "unstated" }],
-  ["all fields", { origin: full }, full],
   ["undefined texts", { origin: { class: "unstated", run: undefined, source: undefined } }, { class: "unstated" }],
   ["an object without prototype", { origin: Object.assign(Object.create(null) as object, full) }, full],
   ["only exposure", { exposedTo: ["tool_external"] }, { class: "unstated", exposedTo: ["tool_external"] }],
@@ -61,16 +57,8 @@ test("reads an origin and an exposure once, and what changes behind the call doe
   expect(reads).toBe(1);
 });
 
-class Origin {
-  class = "direct_user";
-}
 const throwing = (): never => {
   throw new Error("read");
-};
-const revoked = (target: object): object => {
-  const { proxy, revoke } = Proxy.revocable(target, {});
-  revoke();
-  return proxy;
 };
 const unreadable = "an object that cannot be read";
 const text = (field: string, what: string): string => `an object whose "${field}" is ${what}`;
@@ -79,29 +67,22 @@ const unknown = (field: string, nearest: string): string =>
 
 test.for<readonly [name: string, origin: unknown, value: string]>([
   ["null", null, "null"],
-  ["a text", "direct_user", "of type string"],
-  ["an array", ["direct_user"], "no plain object"],
-  ["an instance of a class", new Origin(), "no plain object"],
   ["an object of another realm", runInNewContext("({ class: 'direct_user' })"), "no plain object"],
   ["an inherited class", Object.create({ class: "direct_user" }), "no plain object"],
   ["a proxy that throws", new Proxy({}, { ownKeys: throwing }), unreadable],
-  ["a revoked proxy", revoked({}), unreadable],
   ["a getter that throws", Object.defineProperty({}, "class", { get: throwing, enumerable: true }), unreadable],
   ["no class", {}, "an object without a class"],
   ["a class that is not enumerable", Object.defineProperty({}, "class", { value: "owner_edit" }), "without a class"],
   ["a class of null", { class: null }, "an object with the class null"],
   ["an unknown class", { class: "system\n" }, 'an object with the class "system\\n"'],
-  ["a class in capitals", { class: "OWNER_EDIT" }, 'an object with the class "OWNER_EDIT"'],
   ["a class in a list", { class: ["owner_edit"] }, "an object with the class of type object"],
   ["a name of a built-in as class", { class: "length" }, 'an object with the class "length"'],
   ["a misspelt field", { class: "direct_user", sorce: "x" }, unknown("sorce", "source")],
-  ["a built-in's name", { class: "unstated", toString: 1 }, unknown("toString", "turn")],
   ["its own __proto__", JSON.parse('{ "class": "unstated", "__proto__": {} }'), unknown("__proto__", "run")],
   ["trust of its own", { ...full, trust: 1 }, unknown("trust", "run")],
   ["an empty run", { ...full, run: "" }, text("run", "empty")],
   ["a long run", { ...full, run: "r".repeat(129) }, text("run", "129 characters long")],
   ["a long turn", { ...full, turn: "t".repeat(65) }, text("turn", "65 characters long")],
-  ["a turn of a number", { ...full, turn: 3 }, text("turn", "of type number")],
   ["a long source", { ...full, source: "s".repeat(513) }, text("source", "513 characters long")],
   ["a source of two lines", { ...full, source: "a\n" }, text("source", "not printable ASCII")],
   ["a source in Cyrillic", { ...full, source: "\u043e" }, text("source", "not printable ASCII")],
@@ -121,17 +102,12 @@ const ofClass = (what: string): string => `an array with the class ${what}`;
 
 test.for<readonly [name: string, exposedTo: unknown, value: string]>([
   ["null", null, "null"],
-  ["a text", "tool_external", "of type string"],
   ["a set", new Set(["tool_external"]), "of type object"],
-  ["an object like an array", { 0: "tool_external", length: 1 }, "of type object"],
   ["17 classes", Array.from({ length: 17 }, () => "direct_user"), "an array of 17 classes"],
   ["a hole", withHole, ofClass("of type undefined")],
   ["an unknown class", ["direct_user", "web"], ofClass('"web"')],
-  ["a nested array", [["direct_user"]], ofClass("of type object")],
   ["an item that throws", Object.defineProperty(["direct_user"], 0, { get: throwing }), unreadable],
-  ["a revoked proxy", revoked([]), unreadable],
   ["a proxy without a length", lengthOf(Number.NaN), "an array of NaN classes"],
-  ["a proxy with a negative length", lengthOf(-1), "an array of -1 classes"],
 ])("refuses exposure that is or has %s", async ([, exposedTo, value]) => {
   expect(await told({ origin: full, exposedTo })).toMatchObject({
     code: "INPUT_INVALID",

@@ -54,12 +54,8 @@ test("the default policy is valid and names its schema", () => {
 
 test.for<readonly [name: string, policy: object]>([
   ["nothing granted", policyOf({})],
-  ["limits as they are", policyOf({}, { limits: { memoryPages: 512, deadlineMs: 10_000 } })],
-  ["the lowest limits", policyOf({}, { limits: { fuelPolls: 1, stagedBytes: 1 } })],
   ["the longest history", policyOf({}, { history: { daysMax: 3_650, bytesMax: 268_435_456 } })],
-  ["a tool without rights", policyOf({ a: { tools: { T: { rights: [], scopes: [] } } } })],
   ["a plugin and a tool named constructor", policyOf({ constructor: { tools: { constructor: tool } } })],
-  ["a strict policy", policyOf({}, { strict: true })],
   ["a pinned file", policyOf({ a: { sha256: [one], tools: {} } })],
 ])("schema and host accept %s", async ([, policy]) => {
   expect(isValid(policy) || isValid.errors).toBe(true);
@@ -73,40 +69,16 @@ test.for<readonly [name: string, policy: object, says: string]>([
   ["an array", [], "it is an empty array, allowed: an object with version"],
   ["nothing", {}, "version is missing, allowed: 1"],
   ["another version", policyOf({}, { version: 2 }), "version is 2, allowed: 1"],
-  ["no plugins", { version: 1 }, "plugins is missing, allowed: an object with plugins' names"],
-  ["a text for strict", policyOf({}, { strict: "no" }), 'strict is "no", allowed: true or'],
   ["an unknown key", policyOf({}, { allow: [] }), 'it has the key "allow", allowed'],
   ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
-  ["a limit of zero", policyOf({}, { limits: { hostCalls: 0 } }), `limits.hostCalls is 0, ${whole(1, 10_000)}`],
-  ["a fraction", policyOf({}, { limits: { deadlineMs: 0.5 } }), `limits.deadlineMs is 0.5, ${whole(1, 10_000)}`],
-  [
-    "a limit of null",
-    policyOf({}, { limits: { inputBytes: null } }),
-    `limits.inputBytes is null, ${whole(1, 524_288)}`,
-  ],
-  [
-    "a limit that is a text",
-    policyOf({}, { limits: { stagedBytes: "1" } }),
-    `limits.stagedBytes is "1", ${whole(1, 67_108_864)}`,
-  ],
-  ["an unknown limit", policyOf({}, { limits: { deadlineMS: 1 } }), 'limits has the key "deadlineMS", allowed: an obj'],
   ["a history of no days", policyOf({}, { history: { daysMax: 0 } }), `history.daysMax is 0, ${whole(1, 3_650)}`],
-  [
-    "a history of few bytes",
-    policyOf({}, { history: { bytesMax: 1_048_575 } }),
-    `history.bytesMax is 1048575, ${whole(1_048_576, 268_435_456)}`,
-  ],
-  ["an unknown part of a history", policyOf({}, { history: { days: 90 } }), 'history has the key "days", allowed: an'],
-  ["a history that is a number", policyOf({}, { history: 90 }), "history is 90, allowed: an object with daysMax, byt"],
   ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
   [
     "a path as a scope",
     ofTool({ scopes: ["../x"] }),
     'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
   ],
-  ["a tool without scopes", ofTool({ scopes: undefined }), "plugins.a.tools.T.scopes is missing, allowed: an array"],
   ["all tools at once", policyOf({ a: { tools: { "*": tool } } }), 'plugins.a.tools has the key "*", allowed: an obj'],
-  ["an invalid plugin name", policyOf({ "../a": { tools: {} } }), 'has the key "../a"'],
   [
     "a hash in capitals",
     policyOf({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),
@@ -132,20 +104,9 @@ test("no write waits above where it is active", async () => {
 const { fileBytesMax } = policyLimits;
 
 test.for<readonly [name: string, content: string | Uint8Array, says: string]>([
-  ["is empty", "", "it is not JSON"],
   ["has comments", '{"version":1,"plugins":{}} // all', "it is not JSON"],
   ["is not UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "it is not UTF-8"],
   ["has a key twice", '{"version":1,"plugins":{},"plugins":{}}', 'it has the key "plugins" twice'],
-  [
-    "has a key twice, once with an escape",
-    '{"version":1,"plugins":{"a":{"tools":{}},"\\u0061" :{"tools":{}}}}',
-    'it has the key "a" twice',
-  ],
-  [
-    "has a key twice after a text like a key",
-    '{"version":1,"$schema":"{\\"version\\":","plugins":{},"version":1}',
-    'it has the key "version" twice',
-  ],
   ["has the prototype's key", '{"version":1,"plugins":{"__proto__":{"tools":{}}}}', 'it has the key "__proto__"'],
   ["has it escaped", '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}', 'it has the key "__proto__"'],
   [
@@ -153,16 +114,10 @@ test.for<readonly [name: string, content: string | Uint8Array, says: string]>([
     '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
     "limits.deadlineMs is Infinity",
   ],
-  ["has 17 levels", `${"[".repeat(17)}${"]".repeat(17)}`, "it is 17 levels deep, at most 16"],
   ["has 500,000 levels", "[".repeat(500_000), "levels deep, at most 16 allowed"],
   ["is too large", " ".repeat(fileBytesMax + 1), `it is ${fileBytesMax + 1} bytes, at most ${fileBytesMax} allowed`],
 ])("refuses a policy file that %s", async ([, content, says], { task }) => {
   expect(await refusalOf(write(`${task.id}.json`, content))).toContain(says);
-});
-
-test("different objects can have equal keys, and a string is no key", async () => {
-  const text = '{"version":1,"$schema":"version","plugins":{"a":{"tools":{}},"tools":{"tools":{}}}}';
-  await (await opened(write("equal.json", text))).close();
 });
 
 test("refuses what is not a regular file without waiting for it or reading it", async () => {
@@ -184,10 +139,8 @@ circular["plugins"] = circular;
 
 test.for<readonly [name: string, object: object]>([
   ["refers to itself", circular],
-  ["has a BigInt", { version: 1n, plugins: {} }],
   ["serialises to nothing", { toJSON: () => undefined }],
   ["inherits what it grants", Object.create(policyOf({ a: { tools: {} } })) as object],
-  ["has a map of plugins", [new Map()]],
 ])("refuses an object that %s", async ([, object]) => {
   await refusalOf(object);
 });

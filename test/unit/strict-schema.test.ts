@@ -7,8 +7,6 @@ import { strictSchema } from "../../host/plugins/formats/strict-schema.ts";
 import { strictFaults } from "../executor/strict-faults.ts";
 import { runs } from "../stage/random-runs.ts";
 
-type Schema = Readonly<Record<string, unknown>>;
-
 /** An object whose one field has the schema. */
 const holding = (field: unknown) => ({ type: "object" as const, properties: { field }, required: ["field"] });
 
@@ -20,10 +18,8 @@ const anyValue = {
   anyOf: [...scalars, { type: "array", items: { anyOf: scalars } }],
   description: "In this form: a text, number, boolean, null, or a list of these. Write an object as JSON text.",
 };
-const closed = { properties: {}, required: [], additionalProperties: false };
 
 test.for<readonly [what: string, field: unknown, strict: unknown]>([
-  ["a bound that the API knows", { type: "integer", minimum: 1 }, { type: "integer", minimum: 1 }],
   ["the bounds of an exact integer", { type: "integer", maximum: Number.MAX_SAFE_INTEGER }, { type: "integer" }],
   [
     "a bound that it does not know",
@@ -35,13 +31,11 @@ test.for<readonly [what: string, field: unknown, strict: unknown]>([
     { type: "array", items: { type: "string" }, uniqueItems: true, default: ["a"] },
     { type: "array", items: { type: "string" }, description: '{uniqueItems: true, default: ["a"]}' },
   ],
-  ["a format that it knows", { type: "string", format: "uuid" }, { type: "string", format: "uuid" }],
   [
     "a format that it does not know",
     { type: "string", format: "iri" },
     { type: "string", description: '{format: "iri"}' },
   ],
-  ["a simple pattern", { type: "string", pattern: "^[a-z]{1,3}$" }, { type: "string", pattern: "^[a-z]{1,3}$" }],
   [
     "a pattern that looks around",
     { type: "string", pattern: "^(?!a)" },
@@ -50,11 +44,8 @@ test.for<readonly [what: string, field: unknown, strict: unknown]>([
   ["what says nothing", { type: "string", title: "T", $comment: "C", deprecated: true }, { type: "string" }],
   ["a constant", { const: "a" }, { type: "string", enum: ["a"] }],
   ["an enum of several types", { enum: ["a", 1, null] }, { type: ["string", "number", "null"], enum: ["a", 1, null] }],
-  ["a choice of one", { oneOf: [{ const: 1 }] }, { anyOf: [{ type: "number", enum: [1] }] }],
   ["any value", {}, anyValue],
-  ["any value, as true", true, anyValue],
   ["a list of any items", { type: "array" }, { type: "array", items: anyValue }],
-  ["an object without fields", { type: "object", additionalProperties: false }, { type: "object", ...closed }],
   [
     "an object that ignores other fields",
     { type: "object", properties: { a: { type: "null" } }, required: ["a"] },
@@ -64,25 +55,20 @@ test.for<readonly [what: string, field: unknown, strict: unknown]>([
   expect(fieldIn(field)).toEqual(strict);
 });
 
-test.for<readonly [what: string, field: Schema, strict: unknown]>([
-  ["a plain type", { type: "string", description: "d" }, { type: ["string", "null"], description: "d" }],
-  ["a list", { type: "array", items: { type: "null" } }, { type: ["array", "null"], items: { type: "null" } }],
-  [
-    "an enum",
-    { type: "string", enum: ["a"], description: "d" },
-    { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }], description: "d" },
-  ],
-  ["a choice", { anyOf: [{ type: "string" }] }, { anyOf: [{ type: "string" }, { type: "null" }] }],
-  ["what can be null by its type", { type: ["string", "null"] }, { type: ["string", "null"] }],
-  ["what can be null by a choice", { anyOf: [{ type: "null" }] }, { anyOf: [{ type: "null" }] }],
-  ["what can be null by its values", { enum: [null] }, { type: "null", enum: [null] }],
-  ["any value", {}, anyValue],
-])("in OpenAI's form, an optional field is required and can be null: %s", ([, field, strict]) => {
-  const schema = strictSchema({ type: "object", properties: { field } } as never, openaiDialect);
-  expect(schema).toEqual({
+test("in OpenAI's form, an optional field is required and can be null", () => {
+  const properties = {
+    a: { type: "string", description: "d" },
+    b: { enum: ["a"], description: "d" },
+    c: { anyOf: [{ type: "null" }] },
+  };
+  expect(strictSchema({ type: "object", properties } as never, openaiDialect)).toEqual({
     type: "object",
-    properties: { field: strict },
-    required: ["field"],
+    properties: {
+      a: { type: ["string", "null"], description: "d" },
+      b: { anyOf: [{ type: "string", enum: ["a"] }, { type: "null" }], description: "d" },
+      c: { anyOf: [{ type: "null" }] },
+    },
+    required: ["a", "b", "c"],
     additionalProperties: false,
   });
 });
@@ -100,17 +86,13 @@ test("in Anthropic's form, a field stays optional, and bounds are in the descrip
 test.for<readonly [what: string, field: unknown]>([
   ["an object of any fields", { type: "object" }],
   ["a map", { type: "object", additionalProperties: { type: "string" } }],
-  ["a map beside fields", { type: "object", properties: { a: {} }, additionalProperties: { type: "string" } }],
   ["a required field without a schema", { type: "object", properties: { a: {} }, required: ["b"] }],
   ["fields without a type", { properties: { a: {} } }],
   ["a choice beside a type", { type: "object", anyOf: [{ required: ["a"] }] }],
   ["a choice and another", { anyOf: [{}], oneOf: [{}] }],
-  ["no choice", { anyOf: [] }],
   ["no values", { enum: [] }],
-  ["an enum of objects", { enum: [{ a: 1 }] }],
   ["no value", false],
-  ["no schema", "string"],
-  ...["allOf", "not", "if", "$ref", "patternProperties", "prefixItems", "propertyNames", "x-own"].map(
+  ...["allOf", "$ref", "patternProperties", "x-own"].map(
     (keyword) => [`the keyword ${keyword}`, { type: "string", [keyword]: {} }] as const,
   ),
   [
@@ -135,16 +117,7 @@ test("a field can have the name of an object's own property", () => {
   expect(Object.keys(strict?.properties ?? {})).toEqual(["__proto__", "constructor"]);
 });
 
-const keyword = fc.constantFrom(
-  "minLength",
-  "pattern",
-  "format",
-  "minimum",
-  "uniqueItems",
-  "default",
-  "title",
-  "allOf",
-);
+const keyword = fc.constantFrom(..."minLength pattern format minimum uniqueItems default title allOf".split(" "));
 const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
   schema: fc.oneof(
     { maxDepth: 4, withCrossShrink: true },

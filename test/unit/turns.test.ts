@@ -23,17 +23,6 @@ function* noting(name: string, pieces: number, noted: string[]): Pieces<string> 
   return name;
 }
 
-test("others have turns while work in pieces goes on", async () => {
-  const noted: string[] = [];
-  const working = inTurns(noting("work", 20, noted));
-  for (let turn = 0; turn < 3; turn++) {
-    await setImmediate();
-    noted.push("other");
-  }
-  expect(noted.lastIndexOf("other")).toBeLessThan(20);
-  expect(await working).toBe("work");
-});
-
 test("works that go on together take turns, and none waits for another's end", async () => {
   const noted: string[] = [];
   const names = ["a", "b", "c"];
