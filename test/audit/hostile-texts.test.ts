@@ -9,6 +9,7 @@ import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { auditJson, callEntry, refusedEntry, wordsOf, writeChain } from "./audited.ts";
+import { everyTool, manifestSections, otherSections, resealed } from "./changed-plugin.ts";
 import {
   hostilePage,
   html,
@@ -20,14 +21,13 @@ import {
   unsafeOnTerminal,
 } from "./hostile-texts.ts";
 import { visibleText, wordParts } from "./hostile-texts.ts";
-import { everyTool, isManifest, resealed, sections } from "./tampered-files.ts";
 
 test.for(terminalTexts)("%s in every name of a file and of a log prints only visible characters", async ([, text]) => {
   using folder = temporaryFolder();
   const isName = !/[\0/\ud800]/.test(text);
   const added = [text, `\n${text}\nPASS`].map((name) => customSection(name, Uint8Array.of(1)));
   const files = [
-    writeModule([...added, ...sections.filter((each) => !isManifest(each)), ...sections.filter(isManifest)]),
+    writeModule([...added, ...otherSections, ...manifestSections]),
     resealed({ name: text }),
     resealed({ tools: everyTool({ description: text, name: text, scopes: [text] }) }),
     resealed({ [text]: text }),

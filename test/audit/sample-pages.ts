@@ -6,8 +6,8 @@ import type { AuditEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { audit, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
+import { everyTool, imported, resealed, withTool } from "./changed-plugin.ts";
 import { hostilePage } from "./hostile-texts.ts";
-import { everyTool, resealed, tamperedFiles } from "./tampered-files.ts";
 import { linesOf, writeLines } from "./written-log.ts";
 
 const hash = "0c27391d914dc472d3cbb1bbeabafe09d239e881bd0cbef022223379f64da0cc";
@@ -81,13 +81,11 @@ async function pageOf(
   return (await audit(...files, "--log", log)).page;
 }
 
-const failing = new Set([
-  "WASI",
-  "a right that the policy does not grant",
-  "no memory maximum",
-  "a tool that the policy does not name",
-]);
-const failingFiles = tamperedFiles.flatMap(([name, bytes]) => (failing.has(name) ? [bytes] : []));
+const failingFiles = [
+  imported("wasi_snapshot_preview1", "fd_write"),
+  withTool("ReadUserMemory", { rights: ["read", "write"] }),
+  withTool("ReadUserMemory", { name: "ReadAll" }),
+];
 const named = everyTool({ scopes: ["memory", "a-scope-with-a-rather-long-name"] }).map((tool, at) =>
   Object.assign({}, tool, { name: `${longTool.slice(0, -1)}${at}` }),
 );
