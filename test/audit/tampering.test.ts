@@ -241,19 +241,19 @@ const spliced = (bytes: Buffer, from: number, to: number, more: Uint8Array = Buf
 
 const randomEdit = fc.oneof(
   fc.tuple(part, fc.nat(7)).map(([place, bit]) => (bytes: Buffer) => {
-    const at = Math.floor(place * bytes.length);
-    return spliced(bytes, at, at + 1, Buffer.of((bytes[at] ?? 0) ^ (1 << bit)));
+    const from = Math.floor(place * bytes.length);
+    return spliced(bytes, from, from + 1, Buffer.of((bytes[from] ?? 0) ^ (1 << bit)));
   }),
   fc.tuple(part, fc.integer({ min: 0, max: 2000 }), bytesOrSpace).map(([place, count, more]) => (bytes: Buffer) => {
-    const at = Math.floor(place * bytes.length);
-    return spliced(bytes, at, at + count, count % 2 === 0 ? more : Buffer.of());
+    const from = Math.floor(place * bytes.length);
+    return spliced(bytes, from, from + count, count % 2 === 0 ? more : Buffer.of());
   }),
   part.map((place) => (bytes: Buffer) => bytes.subarray(0, Math.floor(place * bytes.length))),
   fc.tuple(part, part, fc.boolean()).map(([from, to, isMoved]) => (bytes: Buffer) => {
     const lines = bytes.toString("latin1").trimEnd().split("\n");
-    const [taken, put] = [Math.floor(from * lines.length), Math.floor(to * lines.length)];
+    const [taken, target] = [Math.floor(from * lines.length), Math.floor(to * lines.length)];
     const left = isMoved ? lines.toSpliced(taken, 1) : lines;
-    return Buffer.from(`${left.toSpliced(put, 0, lines[taken] ?? "").join("\n")}\n`, "latin1");
+    return Buffer.from(`${left.toSpliced(target, 0, lines[taken] ?? "").join("\n")}\n`, "latin1");
   }),
 );
 
