@@ -5,7 +5,6 @@ import type { PolicyFile } from "memcell";
 import { expect, test } from "vitest";
 
 import { pageLimits } from "../../shared/limits.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { audit, auditBytes } from "./audited.ts";
@@ -153,7 +152,7 @@ test("a report of a file with many tools and deviations shows the first of each 
     input: { type: "object" },
     output: { type: "object" },
   };
-  const [tool] = everyTool(small as Partial<ManifestTool>);
+  const [tool] = everyTool(small);
   const tools = Array.from({ length: pageLimits.rowsMax + 7 }, (_, at) =>
     Object.assign({}, tool, { name: `Tool${at}`, export: `tool_${at}` }),
   );
