@@ -8,7 +8,7 @@ import { pageLimits } from "../../shared/limits.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { audit, auditBytes } from "./audited.ts";
-import { everyTool, resealed, shippedBytes, shippedManifest, withTool } from "./changed-plugin.ts";
+import { everyTool, imported, resealed, shippedBytes, shippedManifest, withTool } from "./changed-plugin.ts";
 
 const shipped = await audit("user-memory");
 const proposed = policyFor([shippedPlugin("user-memory")]);
@@ -39,14 +39,17 @@ test("text and page show the verdict, the hash, each capability and each tool, a
   expect((await audit("user-memory")).page).toBe(shipped.page);
 });
 
-test("a page of which one part fails says so in its title, and claims nothing of what could not be read", async () => {
+test("a page of which one part fails says so in its title, and claims nothing of what is not known", async () => {
   const absent = join("nowhere", "absent.wasm");
   const both = await audit("user-memory", absent);
   expect(both.page).toContain("<title>FAIL: user-memory.wasm and 1 more – memcell audit</title>");
   const gone = await audit(absent);
   for (const each of ["unknown: the file could not be read", "Nothing can be said about this file"])
     expect(gone.words).toContain(each);
-  for (const each of ["PASS", "no WASI", "no network"]) expect(gone.words).not.toContain(each);
+  const unknown = await auditBytes(imported("wasi_snapshot_preview1", "fd_write"));
+  expect(unknown.words).toContain("Nothing can be said about this file: it has 1 import that the ABI does not know.");
+  for (const { words } of [gone, unknown])
+    for (const each of ["PASS", "no WASI", "no network"]) expect(words).not.toContain(each);
 });
 
 test("shows what is requested but not granted, and what is granted but not requested", async () => {
