@@ -1,4 +1,4 @@
-/** A stage with a scriptable plugin, two plugins that never return, and the shipped tools. */
+/** A stage with a scriptable plugin, two plugins that never return, and the shipped `user-memory`. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
@@ -22,21 +22,14 @@ export interface AuditedStage extends RuntimeStage {
   filesOf(userId: string): Record<string, string>;
 }
 
-export type StageOptions = Partial<RuntimeOptions> & {
-  /** The log's folder. Default: a folder of the stage. */
-  readonly logFolder?: string;
-  readonly isUnlogged?: boolean;
-};
-
-export async function openAuditedStage(options: StageOptions = {}): Promise<AuditedStage> {
-  const given = runtimeOptions(options);
+export async function openAuditedStage(options: Partial<RuntimeOptions> = {}): Promise<AuditedStage> {
   const stage = await openStage((folder) => {
     const plugins = [testPlugin("puppet"), ...writeSpinners(folder), shippedPlugin("user-memory")];
     // What comes from outside is recorded as any other write.
     const policy = withTrust(policyFor(plugins), { active: "untrusted_document" });
-    return { plugins, policy, clock: () => 1_700_000_000_000, ...given };
+    return { plugins, policy, clock: () => 1_700_000_000_000, ...options };
   });
-  const logFile = given.auditLog?.file ?? stage.logFile;
+  const logFile = options.auditLog?.file ?? stage.logFile;
   return {
     ...stage,
     logFile,
@@ -47,11 +40,6 @@ export async function openAuditedStage(options: StageOptions = {}): Promise<Audi
     },
     filesOf: (userId) => stage.files(userId),
   };
-}
-
-function runtimeOptions({ logFolder, isUnlogged, ...options }: StageOptions): Partial<RuntimeOptions> {
-  if (isUnlogged === true) return { ...options, auditLog: undefined } as unknown as Partial<RuntimeOptions>;
-  return logFolder === undefined ? options : { ...options, auditLog: { file: join(logFolder, "audit.jsonl") } };
 }
 
 /** Assembled once, because assembling takes longer than most tests. */

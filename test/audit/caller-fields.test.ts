@@ -26,47 +26,36 @@ const as = (callId: string): CallContext & { callId: string } => ({ userId, call
 const recordsOf = (callId: string) =>
   stage.records(userId).filter((record) => "callId" in record && record.callId === as(callId).callId);
 
-const labels = { movement: "3", agent: "planner", "model.name_1-x": "a b ~" };
+const labels = { movement: "3", agent: "needle", "model.name_1-x": "a b ~" };
 const origin = { class: "tool_external", run: "run-7", turn: "3", source: "https://example.com/needle" } as const;
-const exposedTo = ["direct_user", "tool_external", "direct_user"] as const;
+const exposedTo = ["direct_user", "tool_external"] as const;
 const told = { labels, origin, exposedTo };
-const recorded = { labels, origin: { ...origin, exposedTo: ["direct_user", "tool_external"] } };
 
 test("records them with a call, with what it stages and with upkeep and its calls, and nowhere else", async () => {
-  await runtime.call("UpdateUserMemory", upsert("a"), { ...as("1"), ...told });
-  await runtime.call("Puppet", [ask("store_read", { scope: "x", path: "a" })], { ...as("2"), ...told });
-  await runtime.memoryIndex({ ...as("3"), ...told });
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, as("4"));
-  await upkeep.restore({ ...as("5"), ...told }, "a");
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, as("6"));
-  await upkeep.purge({ ...as("7"), ...told }, { beforeEpochMs: 9e15 });
-  const kinds = ["1", "2", "3", "5", "7"].map((each) => recordsOf(each).map(({ kind }) => kind));
-  expect(kinds).toEqual([
-    ["staged", "call"],
-    ["use", "call"],
-    ["call"],
-    ["staged", "call", "upkeep"],
-    ["staged", "upkeep"],
-  ]);
-  for (const each of ["1", "2", "3", "5", "7"]) {
-    for (const record of recordsOf(each)) {
-      if (record.kind === "use") expect(record).not.toHaveProperty("labels");
-      else expect(record).toMatchObject(recorded);
+  const calls: readonly (readonly [kinds: readonly string[], call: (ctx: CallContext) => Promise<unknown>])[] = [
+    [["staged", "call"], (ctx) => runtime.call("UpdateUserMemory", upsert("a"), ctx)],
+    [["use", "call"], (ctx) => runtime.call("Puppet", [ask("store_read", { scope: "x", path: "a" })], ctx)],
+    [["call"], (ctx) => runtime.memoryIndex(ctx)],
+    [["staged", "call"], (ctx) => runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, ctx)],
+    [["staged", "call", "upkeep"], (ctx) => upkeep.restore(ctx, "a")],
+    [["staged", "call"], (ctx) => runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, ctx)],
+    [["staged", "upkeep"], (ctx) => upkeep.purge(ctx, { beforeEpochMs: 9e15 })],
+  ];
+  for (const [at, [kinds, call]] of calls.entries()) {
+    const isTold = at !== 3;
+    await call({ ...as(`${at}`), ...(isTold && told) });
+    const records = recordsOf(`${at}`);
+    expect(records.map(({ kind }) => kind)).toEqual(kinds);
+    for (const record of records) {
+      if (isTold && record.kind !== "use") expect(record).toMatchObject({ labels, origin: { ...origin, exposedTo } });
+      else expect("labels" in record || "origin" in record).toBe(false);
     }
   }
-  const plain = [...recordsOf("2").slice(0, 1), ...recordsOf("4"), ...recordsOf("6")];
-  expect(plain.map((record) => "labels" in record || "origin" in record)).toEqual([false, false, false, false, false]);
 });
 
 const readme = blocksIn(textOf("host/audit/README.md")).find(({ text }) => text.startsWith('"origin"'))?.text;
 const { origin: documented } = JSON.parse(`{${readme}}`) as { origin: NonNullable<CallEntry["origin"]> };
 const { exposedTo: documentedExposure, ...documentedOrigin } = documented;
-const longest = {
-  class: "untrusted_document",
-  run: "~".repeat(128),
-  turn: " ".repeat(64),
-  source: "s".repeat(512),
-} as const;
 const most = Object.fromEntries(
   Array.from({ length: 16 }, (_, at) => [`${at}`.padStart(64, "n"), at === 0 ? "" : "~".repeat(256)]),
 );
@@ -74,17 +63,9 @@ const odd = JSON.parse('{ "__proto__": "a", "constructor": "b", "hasownproperty"
 const bare = Object.assign(Object.create(null) as object, { movement: "3" }) as Record<string, string>;
 const unlisted = Object.defineProperty({}, "movement", { value: "3", enumerable: false });
 
+// All forms of an origin are in test/unit/origin.test.ts.
 test.for<readonly [name: string, ctx: Partial<CallContext>, record: Pick<CallEntry, "origin" | "labels">]>([
-  ["an origin of a class alone", { origin: { class: "owner_edit" } }, { origin: { class: "owner_edit" } }],
-  ["exposure to nothing", { origin: { class: "unstated" }, exposedTo: [] }, { origin: { class: "unstated" } }],
-  [
-    "exposure without an origin",
-    { exposedTo: ["direct_user"] },
-    { origin: { class: "unstated", exposedTo: ["direct_user"] } },
-  ],
-  ["no origin", { origin: undefined, exposedTo: [] }, {}],
   ["the README's origin", { origin: documentedOrigin, exposedTo: documentedExposure }, { origin: documented }],
-  ["the longest origin", { origin: longest }, { origin: longest }],
   ["the largest labels", { labels: most }, { labels: most }],
   ["labels named as properties of all objects", { labels: odd }, { labels: odd }],
   ["labels without a prototype", { labels: bare }, { labels: { movement: "3" } }],
@@ -94,11 +75,10 @@ test.for<readonly [name: string, ctx: Partial<CallContext>, record: Pick<CallEnt
   ["labels that are symbols", { labels: { [Symbol("movement")]: "3" } }, {}],
 ])("records what was told and no more: %s", async ([, ctx, record]) => {
   expect(await runtime.call("Puppet", [write("a", "")], { ...as("1"), ...ctx })).toMatchObject({ ok: true });
+  // As it is written: a parser with a schema leaves out a "__proto__".
   const line = readFileSync(stage.logFile, "utf8").trimEnd().split("\n").at(-1) ?? "";
   const { origin: from, labels: named } = JSON.parse(line) as CallEntry;
-  expect(JSON.stringify({ origin: from, labels: named })).toBe(
-    JSON.stringify({ origin: record.origin, labels: record.labels }),
-  );
+  expect(JSON.stringify([from, named])).toBe(JSON.stringify([record.origin, record.labels]));
   expect(Object.getPrototypeOf({})).toBe(Object.prototype);
   expect((await verify(stage.logFile)).isIntact).toBe(true);
 });
@@ -106,24 +86,15 @@ test.for<readonly [name: string, ctx: Partial<CallContext>, record: Pick<CallEnt
 class Labels {
   movement = "3";
 }
-const throwing = new Proxy(
-  {},
-  {
-    ownKeys() {
-      throw new Error("looked at");
-    },
-  },
-);
+const throwing = new Proxy({}, { ownKeys: () => expect.fail("looked at") });
 const seventeen = Object.fromEntries(Array.from({ length: 17 }, (_, at) => [`n${at}`, ""]));
 const wrongValue = (is: string): string => `an object whose "movement" is ${is}`;
 
 test.for<readonly [name: string, asked: unknown, value: string]>([
   ["null", null, "null"],
   ["a text", "movement=3", "of type string"],
-  ["a function", () => "3", "of type function"],
   ["an array", ["3"], "no plain object"],
   ["an instance of a class", new Labels(), "no plain object"],
-  ["a map", new Map([["movement", "3"]]), "no plain object"],
   ["an object of another realm", runInNewContext("({ movement: '3' })"), "no plain object"],
   // oxlint-disable-next-line no-proto -- what a caller may write
   ["an object with another prototype", { __proto__: { movement: "3" } }, "no plain object"],
@@ -133,28 +104,24 @@ test.for<readonly [name: string, asked: unknown, value: string]>([
   ["a name with a capital", { Movement: "3" }, 'an object with the name "Movement"'],
   ["a name with a line end", { "a\n": "3" }, 'an object with the name "a\\n"'],
   ["a name that is too long", { ["n".repeat(65)]: "3" }, `an object with the name "${"n".repeat(60)}…"`],
-  ["a number", { movement: 3 }, wrongValue("of type number")],
   ["a nested object", { movement: { at: "3" } }, wrongValue("of type object")],
   ["an undefined value", { movement: undefined }, wrongValue("of type undefined")],
   ["a text that is too long", { movement: "x".repeat(257) }, wrongValue("257 characters long")],
   ["a line end", { movement: "secret\n" }, wrongValue("not printable ASCII")],
-  ["a letter beyond ASCII", { movement: "é" }, wrongValue("not printable ASCII")],
 ])("refuses labels that are %s and records nothing of them", async ([, asked, value]) => {
-  const result = await expectRefused({ labels: asked }, "labels");
   const message = `Cannot call a tool: ctx.labels is ${value}, allowed: an object of at most 16 names`;
-  expect(result).toMatchObject({ error: { message: expect.stringContaining(message) as string, issues: [{ value }] } });
+  const error = { message: expect.stringContaining(message) as string, issues: [{ value }] };
+  expect(await refused({ labels: asked }, "labels")).toMatchObject({ error });
 });
 
-// All forms of an origin are in test/unit/origin.test.ts.
 test.for<readonly [field: string, more: object]>([
-  ["origin", { origin: { class: "needle" } }],
   ["origin", { origin: { ...origin, sorce: "needle" } }],
   ["exposedTo", { origin, exposedTo: ["needle"] }],
 ])("refuses a wrong %s, changes nothing and records nothing of it", async ([field, more]) => {
-  await expectRefused(more, field);
+  await refused(more, field);
 });
 
-async function expectRefused(more: object, field: string): Promise<unknown> {
+async function refused(more: object, field: string): Promise<unknown> {
   const ctx = { ...as("1"), ...more } as CallContext;
   const result = await runtime.call("UpdateUserMemory", upsert("a"), ctx);
   expect(result).toMatchObject({ ok: false, error: { code: "INPUT_INVALID", issues: [{ field: `ctx.${field}` }] } });
@@ -186,7 +153,7 @@ test("reads each label once; later changes of the caller's object have no effect
 });
 
 test("no label, and nothing of the origin but its class, reaches a guest, an answer or a user's file", async () => {
-  const ctx = { ...as("1"), labels: { movement: "needle" }, origin, exposedTo };
+  const ctx = { ...as("1"), ...told };
   const results = [
     await runtime.call("UpdateUserMemory", upsert("a"), ctx),
     await runtime.call("ReadUserMemory", { name: "a" }, ctx),

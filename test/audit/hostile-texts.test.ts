@@ -7,53 +7,58 @@ import { expect, test } from "vitest";
 
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { memcell } from "../stage/command.ts";
+import { oneIn } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { auditJson, callEntry, refusedEntry, wordsOf, writeChain } from "./audited.ts";
-import {
-  hostilePage,
-  html,
-  Markup,
-  pageWith,
-  payloads,
-  terminalTexts,
-  textOf,
-  unsafeOnTerminal,
-} from "./hostile-texts.ts";
-import { visibleText, wordParts } from "./hostile-texts.ts";
-import { everyTool, isManifest, resealed, sections } from "./tampered-files.ts";
+import { everyTool, manifestSections, otherSections, resealed } from "./changed-plugin.ts";
+import { hostilePage, html, Markup, pageWith, payloads, textOf } from "./hostile-texts.ts";
+import { unsafeOnTerminal, visibleText } from "./hostile-texts.ts";
 
-test.for(terminalTexts)("%s in every name of a file and of a log prints only visible characters", async ([, text]) => {
-  using folder = temporaryFolder();
-  const isName = !/[\0/\ud800]/.test(text);
-  const added = [text, `\n${text}\nPASS`].map((name) => customSection(name, Uint8Array.of(1)));
-  const files = [
-    writeModule([...added, ...sections.filter((each) => !isManifest(each)), ...sections.filter(isManifest)]),
-    resealed({ name: text }),
-    resealed({ tools: everyTool({ description: text, name: text, scopes: [text] }) }),
-    resealed({ [text]: text }),
-    resealed({ version: text, instructions: text }),
-    resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: text }] }),
-  ].map((bytes, at) => {
-    const file = join(folder.path, `${isName ? text : ""}${at}.wasm`);
-    writeFileSync(file, bytes);
-    return file;
-  });
-  const log = join(folder.path, "audit.jsonl");
-  writeChain(log, [callEntry(1, { userId: text, callId: text, tool: text }), refusedEntry({ userId: text })]);
-  const { status, stdout } = await memcell(["audit", ...files, "--log", log]);
-  expect(status).toBe(1);
-  expect(stdout).not.toMatch(unsafeOnTerminal);
-  expect(
-    stdout
-      .split("\n")
-      .filter((line) => line.startsWith("PASS") && !/^PASS {2}2 records, 0 to 1, in 1 file, \d+ bytes$/.test(line)),
-  ).toEqual([]);
-  const json = await memcell(["audit", ...files, "--log", log, "--json"]);
-  expect(json.stdout).not.toMatch(unsafeOnTerminal);
-  for (const report of (await auditJson(...files)).reports) {
-    expect(stripVTControlCharacters(textOf(report, true))).toBe(textOf(report, false));
-  }
-});
+// The first is tried in each run.
+const terminalTexts = [
+  ["a sequence that clears the screen", "\u001b[2J\u001b[H"],
+  ["a carriage return", "x\rPASS  it is what its manifest says"],
+  ["a one-character control sequence", "\u009b2J"],
+  ["a link", "\u001b]8;;https://example.com\u001b\\memcell\u001b]8;;\u001b\\"],
+  ["a backspace", "FAIL\b\b\b\bPASS"],
+  ["a bidirectional override", "\u202eSSAP\u202c"],
+  ["line separators", "x\u2028PASS\u2029PASS\u0085PASS"],
+  ["invisible characters", "\u200b\u2060\ufeff\u00ad\u115f\u3164\ufe0f\u{e0041}"],
+  ["half a character", "\ud800"],
+  ["a NUL", "\u0000"],
+] as const;
+
+test.for([...terminalTexts.slice(0, 1), ...oneIn(3, terminalTexts.slice(1))])(
+  "%s in every name of a file and of a log prints only visible characters",
+  async ([, text]) => {
+    using folder = temporaryFolder();
+    const isName = !/[\0/\ud800]/.test(text);
+    const added = [text, `\n${text}\nPASS`].map((name) => customSection(name, Uint8Array.of(1)));
+    const files = [
+      writeModule([...added, ...otherSections, ...manifestSections]),
+      resealed({ name: text, version: text, instructions: text, [text]: text }),
+      resealed({ name: text }),
+      resealed({ tools: everyTool({ description: text, name: text, scopes: [text] }) }),
+      resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: text }] }),
+    ].map((bytes, at) => {
+      const file = join(folder.path, `${isName ? text : ""}${at}.wasm`);
+      writeFileSync(file, bytes);
+      return file;
+    });
+    const log = join(folder.path, "audit.jsonl");
+    writeChain(log, [callEntry(1, { userId: text, callId: text, tool: text }), refusedEntry({ userId: text })]);
+    const { status, stdout } = await memcell(["audit", ...files, "--log", log]);
+    expect(status).toBe(1);
+    expect(stdout).not.toMatch(unsafeOnTerminal);
+    // The log is intact, and nothing else passes.
+    const passed = stdout.split("\n").filter((line) => line.startsWith("PASS"));
+    expect(passed).toEqual([expect.stringMatching(/^PASS {2}2 records, 0 to 1, in 1 file, \d+ bytes$/)]);
+    const json = await memcell(["audit", ...files, "--log", log, "--json"]);
+    expect(json.stdout).not.toMatch(unsafeOnTerminal);
+    for (const report of (await auditJson(...files)).reports)
+      expect(stripVTControlCharacters(textOf(report, true))).toBe(textOf(report, false));
+  },
+);
 
 test("escapes every invisible character and every one that a terminal acts on, and no other", () => {
   const wrong: string[] = [];
@@ -67,16 +72,30 @@ test("escapes every invisible character and every one that a terminal acts on, a
 
 const page = hostilePage();
 
-test("a page of hostile texts has only elements and attributes of its own", () => {
-  const body = page.slice(page.indexOf("</style>"));
+test("a page of hostile texts has only elements, attributes and classes of its own", () => {
   const tags = Array.from(
-    body.matchAll(/<\/?([a-zA-Z!?][^\s>/]*)((?:[^>"]|"[^"]*")*)>/g),
+    page.slice(page.indexOf("</style>")).matchAll(/<\/?([a-zA-Z!?][^\s>/]*)((?:[^>"]|"[^"]*")*)>/g),
     ([, name = "", attributes = ""]) => ({ name, attributes }),
   );
-  const own =
-    /^(style|head|body|html|header|main|footer|article|section|h[123]|p|ul|li|dl|dt|dd|div|span|strong|code|bdi|wbr|a|br|small|table|caption|thead|tbody|tr|th|td|details|summary|svg|g|rect|line|path|text|time|title|ol|h4|figure|figcaption|desc|form|label|select|option|optgroup|button|output|colgroup|col|polyline|circle|nav|b|i|em)$/;
+  const own = new Set(Array.from(pageWith("").matchAll(/<([a-z][a-z0-9]*)/g), ([, name]) => name));
+  const ofLog = ["time", "svg", "g", "rect", "figure", "figcaption", "details", "summary", "br"];
+  const ofFilter = [
+    "form",
+    "label",
+    "select",
+    "option",
+    "optgroup",
+    "button",
+    "output",
+    "a",
+    "ol",
+    "h4",
+    "nav",
+    "desc",
+  ];
+  for (const name of [...ofLog, ...ofFilter]) own.add(name);
   expect(tags.length).toBeGreaterThan(1_000);
-  expect([...new Set(tags.map(({ name }) => name))].filter((name) => !own.test(name))).toEqual([]);
+  expect([...new Set(tags.map(({ name }) => name))].filter((name) => !own.has(name))).toEqual([]);
   const attributes = tags.flatMap((tag) =>
     Array.from(tag.attributes.matchAll(/\s([a-zA-Z:-]+)(?:="([^"]*)")?/g), ([, name = "", value = ""]) => [
       name,
@@ -85,7 +104,9 @@ test("a page of hostile texts has only elements and attributes of its own", () =
   );
   expect(attributes.filter(([name = ""]) => /^(on|style$|src|action|formaction|target)/i.test(name))).toEqual([]);
   expect(attributes.filter(([name, value = ""]) => name === "href" && !/^#[a-z0-9-]+$/.test(value))).toEqual([]);
-  expect(page.match(/<(?:style|title)\b/g)?.filter((each) => each === "<style")).toHaveLength(1);
+  // A choice of the filter takes rows by their classes: they have no text of a log in them.
+  expect(attributes.filter(([name, value = ""]) => name === "class" && !/^[a-z0-9 -]*$/.test(value))).toEqual([]);
+  expect(page.match(/<style\b/g)).toHaveLength(1);
 });
 
 test("a page shows every hostile text as text", () => {
@@ -103,8 +124,7 @@ test.for<readonly [name: string, text: string, shown: string]>([
   ["a character of two code units", "\u{e0041}", "U+E0041"],
   ["half of a surrogate pair", "\ud83d!", "U+D83D!"],
   ["a no-break space", "a\u00a0b c", "aU+00A0b c"],
-  ["two marks on a letter", "e\u0301\u0323", "e\u0301\u0323"],
-  ["a third mark on a letter", "e\u0301\u0323\u0301", "e\u0301\u0323U+0301"],
+  ["a third mark on a letter", "e\u0301\u0323 e\u0301\u0323\u0301", "e\u0301\u0323 e\u0301\u0323U+0301"],
   ["a long run", "\u200b".repeat(11), `${"U+200B".repeat(8)}and 3 more of the kind`],
   ["a long text", "x".repeat(1_200), `${"x".repeat(1_000)}… and 200 more characters`],
   ["a cut through a pair", `${"x".repeat(999)}😀y`, `${"x".repeat(999)}… and 3 more characters`],
@@ -114,37 +134,37 @@ test.for<readonly [name: string, text: string, shown: string]>([
 
 const hash = "0c27391d914dc472d3cbb1bbeabafe09d239e881bd0cbef022223379f64da0cc";
 
-test.for<readonly [text: string, ...parts: string[][]]>([
-  ["user-memory store_read", ["user-memory "], ["store_read"]],
-  ["../../bob/memory/secret.md", ["../../", "bob/", "memory/", "secret.", "md"]],
-  ["0c27391d-914d-467f-a8b1-52a0f3f1c6aa", ["0c27391d-", "914d-", "467f-", "a8b1-", "52a0f3f1c6aa"]],
-  ["RestoreEveryDeletedEntry", ["Restore", "Every", "Deleted", "Entry"]],
-  ["MEMORY_INVALID_TARGET", ["MEMORY_", "INVALID_", "TARGET"]],
-  [
-    `is ${hash}, not`,
-    ["is "],
-    [hash.slice(0, 16), hash.slice(16, 32), hash.slice(32, 48), `${hash.slice(48)}, `],
-    ["not"],
-  ],
-  ["株式会社山田商店営業部門課長", ["株式会社山田商店", "営業部門課長"]],
-  ["محمد عبد الله", ["محمد "], ["عبد "], ["الله"]],
-  ["W\u0300".repeat(24), ["W\u0300".repeat(16), "W\u0300".repeat(8)]],
-  ["-".repeat(40), ["-".repeat(16), "-".repeat(24)]],
-  [" ".repeat(30), [" ".repeat(30)]],
-  ["", [""]],
-])("a line of the page may end between the parts of %j", ([text, ...parts]) => {
-  expect(wordParts(text)).toEqual(parts);
+test.for([
+  "../../|bob/|memory/|secret.|md",
+  "0c27391d-|914d-|467f-|a8b1-|52a0f3f1c6aa",
+  "Restore|Every|Deleted|Entry",
+  "MEMORY_|INVALID_|TARGET",
+  [hash.slice(0, 16), hash.slice(16, 32), hash.slice(32, 48), hash.slice(48)].join("|"),
+  "株式会社山田商店|営業部門課長",
+  `${"W\u0300".repeat(16)}|${"W\u0300".repeat(8)}`,
+])("a line of the page may end within a long word only at %j", (parts) => {
+  const [, shown = ""] =
+    /The policy takes away:<\/p>\s*<ul>\s*<li>(.*?)<\/li>/s.exec(pageWith(parts.replaceAll("|", ""))) ?? [];
+  expect(
+    shown
+      .replaceAll("<wbr>", "|")
+      .replaceAll(/<[^>]*>/g, "")
+      .trim(),
+  ).toBe(parts);
 });
 
 test("only html makes markup, and it refuses a value in a place where it could load, run or style something", () => {
   const hostile = "javascript:alert(1)";
-  expect(() => html`<a href="${hostile}">x</a>`).toThrow(TypeError);
-  expect(() => html`<p style="${hostile}">x</p>`).toThrow(TypeError);
-  expect(() => html`<p onclick="${hostile}">x</p>`).toThrow(TypeError);
-  expect(() => html`<img src="${hostile}" />`).toThrow(TypeError);
-  expect(() => html`<p class=${hostile}>x</p>`).toThrow(TypeError);
-  expect(() => html`<p ${hostile}>x</p>`).toThrow(TypeError);
-  expect(() => html`<p class="${html`<b>`}">x</p>`).toThrow(TypeError);
+  for (const make of [
+    () => html`<a href="${hostile}">x</a>`,
+    () => html`<p style="${hostile}">x</p>`,
+    () => html`<p onclick="${hostile}">x</p>`,
+    () => html`<img src="${hostile}" />`,
+    () => html`<p class=${hostile}>x</p>`,
+    () => html`<p ${hostile}>x</p>`,
+    () => html`<p class="${html`<b>`}">x</p>`,
+    () => new Markup(Symbol("made by html") as never, "<script>"),
+  ])
+    expect(make).toThrow(TypeError);
   expect(html`<a href="#${'" onclick="x'}">x</a>`.toString()).toBe('<a href="#&quot; onclick=&quot;x">x</a>');
-  expect(() => new Markup(Symbol("made by html") as never, "<script>")).toThrow(TypeError);
 });

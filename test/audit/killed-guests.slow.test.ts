@@ -1,14 +1,13 @@
 /** A guest's actions and its fuel are on record, even if its thread is killed or it floods the host. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import { afterAll, beforeEach, expect, test } from "vitest";
 
-import { fuelSection, readFuelGlobal } from "../../shared/fuel-section.ts";
+import { fuelSection } from "../../shared/fuel-section.ts";
 import { auditLimits, callLimits, trailLimits } from "../../shared/limits.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
-import { readGlobals } from "../../shared/wasm-state.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { burning } from "../bounds/bounded-stage.ts";
 import { openStage } from "../stage/runtime.ts";
@@ -16,7 +15,6 @@ import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
 const stage = await openAuditedStage({ threadsMax: 1 });
@@ -31,24 +29,21 @@ beforeEach(() => {
   ctx = { userId, callId: `of-${userId}` };
 });
 
-test("records a denied capability of a guest that then loops until its thread is killed", async () => {
+test("records a denied capability, and dropped changes, of guests that then loop until their thread is killed", async () => {
   await hasty.runtime.call("Puppet", [write("a.md", "of alice")], { ...ctx, callId: "before" });
-  expect(await hasty.runtime.call("Lurk", {}, ctx)).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
+  const code = "DEADLINE_EXCEEDED";
+  expect(await hasty.runtime.call("Lurk", {}, ctx)).toMatchObject({ ok: false, error: { code } });
   expect(hasty.recordsOf("use", ctx.callId)).toMatchObject([
     { tool: "Lurk", capability: "store_read", scope: "others", path: "b.md", code: "CAPABILITY_DENIED" },
   ]);
   const reads = [{ scope: "memory", path: "a.md", bytes: 8 }];
-  const killed = { reads, usesDenied: 1, changes: "none", code: "DEADLINE_EXCEEDED", fuelPolls: null };
-  expect(hasty.recordsOf("call", ctx.callId)).toMatchObject([killed]);
-});
-
-test("records the staged changes of a killed guest as dropped", async () => {
-  await hasty.runtime.call("Spin", {}, ctx);
-  const writes = [{ scope: "memory", path: "spun.md" }];
-  const killed = { tool: "Spin", writes, changes: "dropped", code: "DEADLINE_EXCEEDED" };
-  expect(hasty.recordsOf("call", ctx.callId)).toMatchObject([killed]);
-  expect(hasty.recordsOf("staged", ctx.callId)).toEqual([]);
-  expect(hasty.filesOf(ctx.userId)).toEqual({});
+  const lurked = { reads, usesDenied: 1, changes: "none", code, fuelPolls: null };
+  expect(hasty.recordsOf("call", ctx.callId)).toMatchObject([lurked]);
+  await hasty.runtime.call("Spin", {}, { ...ctx, callId: "spun" });
+  const spun = { tool: "Spin", writes: [{ scope: "memory", path: "spun.md" }], changes: "dropped", code };
+  expect(hasty.recordsOf("call", "spun")).toMatchObject([spun]);
+  expect(hasty.recordsOf("staged", "spun")).toEqual([]);
+  expect(Object.keys(hasty.filesOf(ctx.userId))).toEqual(["memory/a.md"]);
 });
 
 test("records a cancelled guest's denial, and nothing of it in the next call of its thread", async () => {
@@ -81,8 +76,7 @@ test("counts a flood of denied requests and records the first of them", async ()
 test("a guest cannot hide its denied use by filling the trail first", async () => {
   const beyond = 100;
   const reads = Array.from({ length: auditLimits.recordUsesMax + beyond }, (_, at) => read(`f${at}`));
-  const steps = [...reads, read("f0"), ask("store_trash", { scope: "other", path: "f0" })];
-  await runtime.call("Puppet", steps, ctx);
+  await runtime.call("Puppet", [...reads, read("f0"), ask("store_trash", { scope: "other", path: "f0" })], ctx);
   const denied = { capability: "store_trash", scope: "other", path: "f0" };
   expect(stage.recordsOf("use", ctx.callId)).toMatchObject([denied]);
   const [call] = stage.recordsOf("call", ctx.callId);
@@ -106,14 +100,6 @@ test("a call's fuel is what its guest counted, also of one that fails", async ()
   expect(await polls({ recurse: true })).not.toBeNull();
 });
 
-test("the shipped plugin names a mutable i32 global, and exports none", async () => {
-  const wasm = readFileSync(shippedPlugin("user-memory"));
-  const index = readFuelGlobal(readSections(wasm));
-  expect(readGlobals(readSections(wasm))[index ?? -1]).toEqual({ type: 0x7f, isMutable: true });
-  const exported = WebAssembly.Module.exports(await WebAssembly.compile(wasm));
-  expect(exported.filter(({ kind }) => kind === "global")).toEqual([]);
-});
-
 const guest = `(module (memory (export "memory") 1 4)
   (global $constant i32 (i32.const 1)) (global $wide (mut i64) (i64.const 1)) (global $fuel (mut i32) (i32.const 0))
   (func (export "run") (result i32)
@@ -121,24 +107,23 @@ const guest = `(module (memory (export "memory") 1 4)
     (i32.const 1)))`;
 
 function writeCounting(folder: string, fuel: number, sections: readonly Uint8Array[]): string {
-  const wasm = assembleGuest(guest.replace("FUEL", `${fuel}`), [
-    JSON.stringify(guestManifest("counting", { Count: "run" })),
-  ]);
+  const manifest = JSON.stringify(guestManifest("counting", { Count: "run" }));
+  const wasm = assembleGuest(guest.replace("FUEL", `${fuel}`), [manifest]);
   const file = join(folder, "counting.wasm");
   const named = sections.map((content) => customSection(fuelSection, content));
   writeFileSync(file, writeModule([...readSections(wasm), ...named]));
   return file;
 }
 
-test.for([
-  { name: "empty", sections: [new Uint8Array()], reason: "it ends too early" },
-  { name: "present twice", sections: [Uint8Array.of(2), Uint8Array.of(2)], reason: "is there more than once" },
-  { name: "longer than a number", sections: [Uint8Array.of(2, 0)], reason: "holds more than a number" },
-  { name: "a number without end", sections: [new Uint8Array(9).fill(0x80)], reason: "more than five bytes" },
-  { name: "for a constant", sections: [Uint8Array.of(0)], reason: "names no mutable i32 global" },
-  { name: "for a 64-bit global", sections: [Uint8Array.of(1)], reason: "names no mutable i32 global" },
-  { name: "for a missing global", sections: [Uint8Array.of(3)], reason: "names no mutable i32 global" },
-])("refuses a fuel section that is $name", async ({ sections, reason }) => {
+test.for<readonly [name: string, sections: Uint8Array[], reason: string]>([
+  ["empty", [new Uint8Array()], "it ends too early"],
+  ["present twice", [Uint8Array.of(2), Uint8Array.of(2)], "is there more than once"],
+  ["longer than a number", [Uint8Array.of(2, 0)], "holds more than a number"],
+  ["a number without end", [new Uint8Array(9).fill(0x80)], "more than five bytes"],
+  ["for a constant", [Uint8Array.of(0)], "names no mutable i32 global"],
+  ["for a 64-bit global", [Uint8Array.of(1)], "names no mutable i32 global"],
+  ["for a missing global", [Uint8Array.of(3)], "names no mutable i32 global"],
+])("refuses a fuel section that is %s", async ([, sections, reason]) => {
   using folder = temporaryFolder();
   const plugins = [writeCounting(folder.path, 1, sections)];
   const opening = createRuntime({ dataDir: join(folder.path, "data"), plugins, policy: policyFor(plugins) });

@@ -29,49 +29,38 @@ const numbered = <Item>(count: number, item: (at: number) => Item): Item[] =>
   Array.from({ length: count }, (_, at) => item(at));
 const changed = { trashed: 0, removed: 0, granted: 0 };
 const dropped = { changes: "dropped", code: "CAPABILITY_DENIED" } as const;
-const nobody: Partial<CallEntry> = {
-  tool: null,
-  userId: null,
-  plugin: null,
-  writes: [],
-  changes: "none",
-  code: "TOOL_UNKNOWN",
-};
+const unknown = { plugin: null, writes: [], changes: "none", code: "TOOL_UNKNOWN" } as const;
+const nobody: Partial<CallEntry> = { ...unknown, writes: [], tool: null, userId: null };
 
 test("counts calls, failures, denials, tools and users, and lists calls and denials in the order of the log", async () => {
   const summary = await summaryOf([
     callEntry(1, { durationMs: 1 }),
-    callEntry(2, { durationMs: 10 }),
-    callEntry(3, { durationMs: 100, ...dropped, usesDenied: 2 }),
-    callEntry(4, { tool: "ReadUserMemory", userId: "user-1" }),
-    callEntry(5, nobody),
-    useEntry(6),
-    useEntry(7, { code: "STORAGE_FAILED" }),
+    callEntry(2, { durationMs: 100, ...dropped, usesDenied: 2 }),
+    callEntry(3, { tool: "ReadUserMemory", userId: "user-1" }),
+    callEntry(4, nobody),
+    useEntry(5),
+    useEntry(6, { code: "STORAGE_FAILED" }),
   ]);
   expect(summary).toMatchObject({
     firstTime: timeOf(0),
-    lastTime: timeOf(6),
-    calls: 5,
+    lastTime: timeOf(5),
+    calls: 4,
     failed: 2,
-    users: 3,
+    users: 2,
     denials: 1,
     failedUses: 1,
-    lostRecords: 0,
-    toolsNotShown: 0,
-    unfitUsesNotShown: 0,
     callsNotShown: 0,
     callsByOrigin: [],
     tools: [
-      { tool: "UpdateUserMemory", calls: 3, failed: 1, maxMs: 100 },
-      { tool: "ReadUserMemory", calls: 1, failed: 0, maxMs: 4.5 },
-      { tool: null, calls: 1, failed: 1, maxMs: 5.5 },
+      { tool: "UpdateUserMemory", calls: 2, failed: 1, maxMs: 100 },
+      { tool: "ReadUserMemory", calls: 1, failed: 0, maxMs: 3.5 },
+      { tool: null, calls: 1, failed: 1, maxMs: 4.5 },
     ],
     unfitUses: [
-      { seq: 5, callId: "call-6", capability: "store_write", path: "../../6", code: "CAPABILITY_DENIED" },
-      { seq: 6, code: "STORAGE_FAILED" },
+      { seq: 4, callId: "call-5", capability: "store_write", path: "../../5", code: "CAPABILITY_DENIED" },
+      { seq: 5, code: "STORAGE_FAILED" },
     ],
-    timeline: { bucketMs: 60_000 },
-    verification: { isIntact: true, records: 7 },
+    verification: { isIntact: true, records: 6 },
   });
   const own = { tool: "UpdateUserMemory", code: null, denials: 0, written: 1, ...changed };
   const call = (seq: number, more: object): object => {
@@ -79,10 +68,9 @@ test("counts calls, failures, denials, tools and users, and lists calls and deni
   };
   expect(summary.latestCalls).toEqual([
     call(0, { durationMs: 1 }),
-    call(1, { durationMs: 10 }),
-    call(2, { durationMs: 100, code: "CAPABILITY_DENIED", denials: 2, written: 0 }),
-    call(3, { durationMs: 4.5, tool: "ReadUserMemory", userId: "user-1" }),
-    call(4, { durationMs: 5.5, tool: null, userId: null, code: "TOOL_UNKNOWN", written: 0 }),
+    call(1, { durationMs: 100, code: "CAPABILITY_DENIED", denials: 2, written: 0 }),
+    call(2, { durationMs: 3.5, tool: "ReadUserMemory", userId: "user-1" }),
+    call(3, { durationMs: 4.5, tool: null, userId: null, code: "TOOL_UNKNOWN", written: 0 }),
   ]);
 });
 
@@ -95,20 +83,19 @@ const changes = {
   granted: [{ ...grant, level: null, expiresMs: null }],
 };
 
-const ofUsers = [
-  callEntry(1, { userId: "ann", ...changes }),
-  callEntry(2, { userId: "ann", ...changes, ...dropped }),
-  callEntry(3, { userId: "bob", writes: [], changes: "none" }),
-  callEntry(4, nobody),
-  useEntry(5, { userId: "cat" }),
-  useEntry(6, { userId: "bob", code: "STORAGE_FAILED" }),
-  refusedEntry({ userId: "dan" }),
-  refusedEntry({ times: 40 }),
-  callEntry(7, { userId: "山田" }),
-];
-
 test("sums up each user's calls, denials, refused requests and changes, those to notice first", async () => {
-  const { users, callsByUser, usersNotShown } = await summaryOf(ofUsers);
+  const entries = [
+    callEntry(1, { userId: "ann", ...changes }),
+    callEntry(2, { userId: "ann", ...changes, ...dropped }),
+    callEntry(3, { userId: "bob", writes: [], changes: "none" }),
+    callEntry(4, nobody),
+    useEntry(5, { userId: "cat" }),
+    useEntry(6, { userId: "bob", code: "STORAGE_FAILED" }),
+    refusedEntry({ userId: "dan" }),
+    refusedEntry({ times: 40 }),
+    callEntry(7, { userId: "山田" }),
+  ];
+  const { users, callsByUser, usersNotShown } = await summaryOf(entries);
   const none = { calls: 0, failed: 0, denials: 0, refused: 0, written: 0, ...changed };
   const user = (userId: string | null, first: number, last: number, more: object): object => {
     return { ...none, userId, firstTime: timeOf(first), lastTime: timeOf(last), ...more };
@@ -122,52 +109,29 @@ test("sums up each user's calls, denials, refused requests and changes, those to
     user("山田", 8, 8, { calls: 1, written: 1 }),
   ]);
   expect({ users, usersNotShown }).toEqual({ users: 3, usersNotShown: 0 });
-  const { printed, words } = await shownOf(ofUsers);
-  expect(printed.trimEnd().split("\n").slice(-7)).toEqual([
-    "users               calls  failed  denied  refused  changed  last",
-    "(no valid user id)      1       1       0       40        0  2026-03-02 06:07",
-    "cat                     0       0       1        0        0  2026-03-02 06:04",
-    "dan                     0       0       0        1        0  2026-03-02 06:06",
-    "ann                     2       1       0        0        5  2026-03-02 06:01",
-    "bob                     1       0       0        0        0  2026-03-02 06:02",
-    '"山田"                  1       0       0        0        1  2026-03-02 06:08',
-  ]);
+  const { printed, words } = await shownOf(entries);
+  // Calls, failed, denied, refused and changed, in columns under each other.
+  expect(printed).toMatch(/^\(no valid user id\) {6}1 {7}1 {7}0 {6,}40 {8}0 {2}2026-03-02 06:07$/m);
+  expect(printed).toMatch(/^"山田" {18}1 {7}0 {7}0 {8}0 {8}1 {2}2026-03-02 06:08$/m);
   expect(words).toContain("✓ INTACT 9 records, all present");
-  expect(words).toContain("6 users: those with denials or refused requests first");
-  const parts = [
-    "Verification",
-    "Calls per tool",
-    "Calls per user",
-    "Timeline",
-    "Denials",
-    "Refused requests",
-    "Calls",
-  ];
+  const parts = ["Verification", "Calls per tool", "Calls per user", "Timeline", "Denials", "Refused requests"];
   expect(words).toMatch(new RegExp(parts.join(".*")));
 });
 
 test("a log without calls has no tables of them", async () => {
-  const { printed, words } = await shownOf([refusedEntry()].slice(1));
+  const { printed, words } = await shownOf([]);
   expect(printed).not.toMatch(/users|origins|refused before/);
   expect(words).toContain("The log has no calls.");
 });
 
-const of = (origin: NonNullable<CallEntry["origin"]>) => ({ origin });
-
 test("sums up the calls of each class of origin, from the most trusted to the least, and shows what was told", async () => {
-  const full = {
-    class: "tool_external",
-    run: "r7",
-    turn: "3",
-    source: "menu.pdf",
-    exposedTo: ["direct_user", "unstated"],
-  } as const;
+  const full = { class: "tool_external", run: "r7", turn: "3", source: "menu.pdf" } as const;
   const entries = [
-    callEntry(1, of({ ...full, exposedTo: [...full.exposedTo] })),
+    callEntry(1, { origin: { ...full, exposedTo: ["direct_user", "unstated"] } }),
     callEntry(2),
-    callEntry(3, { ...of({ class: "tool_external" }), ...dropped }),
-    callEntry(4, of({ class: "unstated", exposedTo: ["direct_user"] })),
-    callEntry(5, of({ class: "direct_user" })),
+    callEntry(3, { origin: { class: "tool_external" }, ...dropped }),
+    callEntry(4, { origin: { class: "unstated", exposedTo: ["direct_user"] } }),
+    callEntry(5, { origin: { class: "direct_user" } }),
   ];
   const { callsByOrigin, latestCalls } = await summaryOf(entries);
   expect(callsByOrigin).toEqual([
@@ -178,13 +142,7 @@ test("sums up the calls of each class of origin, from the most trusted to the le
   const classes = latestCalls.map((call) => (call as CallEntry).origin?.class);
   expect(classes).toEqual(["tool_external", undefined, "tool_external", "unstated", "direct_user"]);
   const { printed, words } = await shownOf(entries);
-  const table = [
-    "origins        calls  changed",
-    "direct_user        1        1",
-    "unstated           2        2",
-    "tool_external      2        1",
-  ];
-  expect(printed).toContain(table.join("\n"));
+  expect(printed).toMatch(/direct_user +1 +1\nunstated +2 +2\ntool_external +2 +1\n/);
   expect(words).toContain("from tool_external menu.pdfrun r7 turn 3exposed to direct_user, unstated");
   expect(words.match(/from unstated/g)).toHaveLength(1);
 });
@@ -194,82 +152,71 @@ test("counts refusals by kind, the most frequent first, and not as calls", async
   const kinds = numbered(refusalsToldMax + 5, (at) => refusedEntry({ reason: `reason-${at}` }));
   const summary = await summaryOf([callEntry(1), refusedEntry({ times: 5_000 }), ...kinds, refusedEntry({})]);
   expect(summary).toMatchObject({ calls: 1, failed: 0, denials: 0, refused: 5_001 + kinds.length, refusedNotShown: 6 });
-  const { refusals, timeline } = summary as unknown as {
-    refusals: object[];
-    timeline: { buckets: { refused: number }[] };
-  };
+  const { refusals, timeline } = summary as unknown as { refusals: object[]; timeline: Timeline };
   expect(refusals).toHaveLength(refusalsToldMax);
   expect(refusals[0]).toMatchObject({ surface: "http", reason: "token-expired", times: 5_001 });
   expect(timeline.buckets.reduce((sum, { refused }) => sum + refused, 0)).toBe(summary["refused"]);
 });
 
-test.for([0, 0.002, 0.5, 1, 3.7, 1234, 1e9])(
-  "a median of %d ms is at most 1 %% off, and the longest is exact",
-  async (ms) => {
-    const { tools } = await summaryOf(
-      [ms / 2, ms, ms, ms, ms * 2].map((durationMs, at) => callEntry(at, { durationMs })),
-    );
-    const [tool] = tools as { calls: number; maxMs: number; medianMs: number }[];
-    expect(tool).toMatchObject({ calls: 5, maxMs: ms * 2 });
-    expect(Math.abs((tool?.medianMs ?? NaN) - ms)).toBeLessThanOrEqual(ms * 0.01 + 0.001);
-  },
-);
+test("a median is at most 1 % off, and the longest is exact", async () => {
+  const times = [0, 0.002, 0.5, 1, 3.7, 1234, 1e9];
+  const { tools } = await summaryOf(
+    times.flatMap((ms, at) =>
+      [ms / 2, ms, ms, ms, ms * 2].map((durationMs) => callEntry(at, { durationMs, tool: `Tool${at}` })),
+    ),
+  );
+  const told = tools as { tool: string; calls: number; maxMs: number; medianMs: number }[];
+  expect(told).toHaveLength(times.length);
+  for (const { tool, calls, maxMs, medianMs } of told) {
+    const ms = times[Number(tool.slice(4))] ?? NaN;
+    expect({ calls, maxMs }).toEqual({ calls: 5, maxMs: ms * 2 });
+    expect(Math.abs(medianMs - ms)).toBeLessThanOrEqual(ms * 0.01 + 0.001);
+  }
+});
+
+interface Timeline {
+  readonly bucketMs: number;
+  readonly buckets: readonly { readonly calls: number; readonly refused: number }[];
+}
 
 test("a timeline's spans widen without losing anything, whatever the times", async () => {
   const wild = ["9999-12-31T23:59:59.999Z", "2026-99-99T00:00:00.000Z", "0001-01-01T00:00:00.000Z"];
   const entries = numbered(300, (at) => callEntry(at, at === 299 ? dropped : {}));
   const near = (await summaryOf(entries))["timeline"] as Timeline;
+  const none = { failed: 0, denials: 0, refused: 0 };
   expect(near.bucketMs).toBe(300_000);
-  expect(near.buckets[0]).toEqual({
-    from: new Date(firstMs).toISOString(),
-    calls: 5,
-    failed: 0,
-    denials: 0,
-    refused: 0,
-  });
+  expect(near.buckets[0]).toEqual({ from: new Date(firstMs).toISOString(), calls: 5, ...none });
   expect(near.buckets.at(-1)).toMatchObject({ calls: 5, failed: 1 });
-  const far = (await summaryOf(entries.map((entry, at) => Object.assign({}, entry, { time: wild[at] ?? timeOf(at) }))))[
-    "timeline"
-  ] as Timeline;
+  const atTimes = entries.map((entry, at) => Object.assign({}, entry, { time: wild[at] ?? timeOf(at) }));
+  const far = (await summaryOf(atTimes))["timeline"] as Timeline;
   for (const { buckets } of [near, far]) expect(buckets.length).toBeLessThanOrEqual(auditLimits.timelineBucketsMax);
   // One of these times is none.
   const sums = [near, far].map(({ buckets }) => buckets.reduce((sum, { calls }) => sum + calls, 0));
   expect(sums).toEqual([300, 299]);
 });
 
-interface Timeline {
-  readonly bucketMs: number;
-  readonly buckets: readonly { readonly calls: number }[];
-}
-
-test("a log of 10,000 calls shows the latest, earlier ones that failed, and the users to notice", async () => {
+test("a log of 6,000 calls shows the latest, earlier ones that failed, and the users to notice", async () => {
   // oxlint-disable-next-line consistent-function-scoping -- belongs to this test alone
   const isDenied = (at: number): boolean => at % 50 === 0;
   const denied = { ...dropped, usesDenied: 1 };
-  const entries = numbered(10_000, (at) => {
+  const entries = numbered(6_000, (at) => {
     const userId = at < 600 ? `user-${at}` : "often";
-    return isDenied(at)
-      ? [useEntry(at, { userId }), callEntry(at, { userId, ...denied })]
-      : [callEntry(at, { userId })];
+    const call = callEntry(at, { userId, ...(isDenied(at) && denied) });
+    return isDenied(at) ? [useEntry(at, { userId }), call] : [call];
   }).flat();
-  const { callsShownMax, faultyCallsShownMax, usersShownMax } = auditLimits;
+  const { callsShownMax, usersShownMax } = auditLimits;
   const { latestCalls, callsNotShown, usersNotShown } = await summaryOf(entries);
-  const faulty = numbered(10_000 - callsShownMax, (at) => at)
-    .filter(isDenied)
-    .slice(-faultyCallsShownMax);
-  const latest = numbered(callsShownMax, (at) => at + 10_000 - callsShownMax);
-  const ids = latestCalls.map((call) => (call as CallEntry).callId);
-  expect(ids).toEqual([...faulty, ...latest].map((at) => `call-${at}`));
-  expect(callsNotShown).toBe(10_000 - latestCalls.length);
+  const earlier = numbered(6_000 - callsShownMax, (at) => at);
+  const shown = [...earlier.filter(isDenied), ...numbered(callsShownMax, (at) => at + earlier.length)];
+  expect(latestCalls.map((call) => (call as CallEntry).callId)).toEqual(shown.map((at) => `call-${at}`));
+  expect(callsNotShown).toBe(6_000 - shown.length);
   expect(usersNotShown).toBe(601 - usersShownMax);
-  const { printed, words, page } = await shownOf(entries);
-  expect(words).toContain("10,000 calls by 601 users, of which 200 failed");
-  expect(words).toContain("200 capability uses were denied, 0 failed otherwise");
-  expect(words).toContain("store_write in memory: ../../9950");
+  const { printed, words } = await shownOf(entries);
+  expect(words).toContain("6,000 calls by 601 users, of which 120 failed");
+  expect(words).toContain("120 capability uses were denied, 0 failed otherwise");
   expect(words).toMatch(/and 101 more, which are not shown/);
-  expect(words).toContain(`${(10_000 - latestCalls.length).toLocaleString("en")} earlier calls are not listed`);
-  expect(words).toContain(`of ${latestCalls.length} calls shown`);
-  expect(page.length).toBeLessThan(2 * 1024 * 1024);
+  expect(words).toContain(`${(6_000 - shown.length).toLocaleString("en")} earlier calls are not listed`);
+  expect(words).toContain(`of ${shown.length} calls shown`);
   expect(printed.match(/^(?:user-\d+|often) /gm)).toHaveLength(20);
   expect(printed).toMatch(/ {2}and 581 more users\n$/);
 });
@@ -280,9 +227,8 @@ test("a log that is not intact, or whose end is not known, is told on the page a
   const broken = await audit("user-memory", "--log", file);
   expect(broken.status).toBe(1);
   const gap = "between records 1 and 3, one record was removed";
-  for (const each of ["NOT INTACT 1 finding", gap, "audit.jsonl, line 3", "3 records could not be written"]) {
+  for (const each of ["NOT INTACT 1 finding", gap, "audit.jsonl, line 3", "3 records could not be written"])
     expect(broken.words).toContain(each);
-  }
   expect(broken.words).not.toContain("✓ INTACT");
   expect(broken.printed).toContain(gap);
   expect(broken.page).toContain("<title>FAIL: user-memory.wasm – memcell audit</title>");

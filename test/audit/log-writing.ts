@@ -39,7 +39,7 @@ export async function openLog(
   return { runtime, notes, call: (count) => call(count), longCall: (count) => call(count, longLabels) };
 }
 
-const longLabels = Object.fromEntries(
+export const longLabels: Readonly<Record<string, string>> = Object.fromEntries(
   Array.from({ length: 16 }, (_, at) => [`${at}`.padStart(64, "n"), "~".repeat(256)]),
 );
 

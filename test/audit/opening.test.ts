@@ -1,5 +1,5 @@
 /** How a log goes on when its end was changed by a kill or by a person, and when a file is full. */
-import { appendFileSync, cpSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
@@ -7,31 +7,40 @@ import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openAuditedStage, read } from "./audited-stage.ts";
 import { fullName, headName, linesOf, logFileNames, logName, openLog, recordsOf, smallestFile } from "./written-log.ts";
-import { told, verify, writeLines, writeRun } from "./written-log.ts";
+import { told, verify, writeRun } from "./written-log.ts";
 
 /** Records 0 to 5: opened, four calls, closed; and the heads after each but the last. */
 const recorded = temporaryFolder();
 afterAll(() => recorded[Symbol.dispose]());
 const heads: string[] = [];
-const log = await openLog(recorded.path);
+const first = await openLog(recorded.path);
 for (let count = 0; count <= 4; count++) {
-  if (count > 0) await log.call(count);
+  if (count > 0) await first.call(count);
   heads.push(readFileSync(join(recorded.path, headName), "utf8"));
 }
-await log.runtime.close();
+await first.runtime.close();
 
 type Change = (folder: string) => void;
+type Edit = (text: string) => string;
 
-const edited =
-  (edit: (lines: string[]) => string[]): Change =>
+const file =
+  (name: string, edit: Edit): Change =>
   (folder) =>
-    writeLines(folder, logName, edit(linesOf(folder)));
-const withHead =
-  (text: string | undefined, change: Change = () => {}): Change =>
-  (folder) => {
-    writeFileSync(join(folder, headName), text ?? "");
-    change(folder);
-  };
+    writeFileSync(join(folder, name), edit(readFileSync(join(folder, name), "utf8")));
+const log = (edit: Edit): Change => file(logName, edit);
+const head = (text = ""): Change => file(headName, () => text);
+/** Without some records, counted from an end. */
+const lines =
+  (from: number, to?: number): Edit =>
+  (text) =>
+    text
+      .split(/(?<=\n)/)
+      .slice(from, to)
+      .join("");
+const both =
+  (...changes: Change[]): Change =>
+  (folder) =>
+    changes.forEach((change) => change(folder));
 const gone =
   (...names: string[]): Change =>
   (folder) =>
@@ -48,18 +57,17 @@ const torn = Buffer.byteLength(linesOf(recorded.path)[5] ?? "");
 /** What was changed, what the next `opened` record says, and what a verification finds afterwards. */
 const rows: readonly (readonly [name: string, change: Change, opened: object, ...told: string[]])[] = [
   ["nothing", () => {}, { head: "agrees" }],
-  ["the last record removed", edited((lines) => lines.slice(0, -1)), { missing: 1 }, oneGone],
+  ["the last record removed", log(lines(0, -1)), { missing: 1 }, oneGone],
   [
     "the last three removed",
-    edited((lines) => lines.slice(0, -3)),
+    log(lines(0, -3)),
     { missing: 3 },
     oneGone.replace("4", "2").replace("one record was", "3 records were"),
   ],
-  ["all records removed", (folder) => truncateSync(join(folder, logName)), { missing: 6 }, allGone],
   ["the file removed", gone(logName), { missing: 6 }, allGone],
   [
     "the last record altered",
-    edited((lines) => lines.with(5, (lines[5] ?? "").replace("closed", 'lost","records":1,"x":"'))),
+    log((text) => text.replace("closed", 'lost","records":1,"x":"')),
     { head: "differs" },
     "unreadable: record 5 does not match the record format: it was altered, or another version wrote it",
     "altered: record 5 was altered: its hash differs from the one in record 6",
@@ -67,54 +75,32 @@ const rows: readonly (readonly [name: string, change: Change, opened: object, ..
   ],
   [
     "the last record made unreadable",
-    edited((lines) => lines.with(5, "nothing")),
+    log((text) => `${lines(0, -1)(text)}nothing\n`),
     { head: "differs" },
     "unreadable: this line is not a record: it is too short to be one",
     noMatch,
   ],
   [
     "valid records appended",
-    withHead(heads[2]),
+    head(heads[2]),
     { head: "behind" },
     "head: when record 6 was written, the log's head named an earlier record: the machine had stopped, or records were added",
   ],
-  ["a kill between the record and the head", withHead(heads[4]), { head: "agrees" }],
+  ["a kill between the record and the head", head(heads[4]), { head: "agrees" }],
   ["the head removed", gone(headName), { head: "lost" }, lost(6)],
-  ["the head emptied", withHead(""), { head: "lost" }, lost(6)],
-  ["the head made unreadable", withHead("000000000005 x"), { head: "lost" }, lost(6)],
-  [
-    "the last record and the head",
-    withHead(
-      "",
-      edited((lines) => lines.slice(0, -1)),
-    ),
-    { head: "lost", seq: 5 },
-    lost(5),
-  ],
-  [
-    "a kill in the middle of a record",
-    (folder) => appendFileSync(join(folder, logName), '{"seq":6,"time'),
-    { tornBytes: 14 },
-  ],
-  [
-    "the end of the last record cut off",
-    (folder) => writeFileSync(join(folder, logName), readFileSync(join(folder, logName), "utf8").trimEnd()),
-    { tornBytes: torn, missing: 1 },
-    oneGone,
-  ],
+  ["the head made unreadable", head("000000000005 x"), { head: "lost" }, lost(6)],
+  ["the last record and the head", both(log(lines(0, -1)), head()), { head: "lost", seq: 5 }, lost(5)],
+  ["a kill in the middle of a record", log((text) => `${text}{"seq":6,"time`), { tornBytes: 14 }],
+  ["the end of the last record cut off", log((text) => text.trimEnd()), { tornBytes: torn, missing: 1 }, oneGone],
   [
     "a kill in the very first record",
-    withHead("", (folder) => writeFileSync(join(folder, logName), '{"seq":0')),
+    both(
+      log(() => '{"seq":0'),
+      head(),
+    ),
     { head: "new", tornBytes: 8, seq: 0 },
   ],
-  [
-    "a kill before the very first head",
-    withHead(
-      "",
-      edited((lines) => lines.slice(0, 1)),
-    ),
-    { seq: 1 },
-  ],
+  ["a kill before the very first head", both(log(lines(0, 1)), head()), { seq: 1 }],
   ["all of it removed", gone(logName, headName), { head: "new", seq: 0 }],
 ];
 

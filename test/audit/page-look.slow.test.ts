@@ -11,10 +11,10 @@ import { expect, test } from "vitest";
 import type { CallEntry } from "../stage/audit-log.ts";
 import { runCommand } from "../support/run-command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { openPage, useBrowser } from "./browser-page.ts";
+import { callEntry } from "./audited.ts";
+import { measureLayout, openPage, useBrowser } from "./browser-page.ts";
 import { hostilePage, pageWith } from "./hostile-texts.ts";
-import { measureLayout } from "./page-layout.ts";
-import { busyPage, calls, pages } from "./sample-pages.ts";
+import { busyPage, calls, failingPage, pageOf, pages, users } from "./sample-pages.ts";
 
 const browserFor = useBrowser();
 
@@ -30,20 +30,22 @@ const strangers = `({
 })`;
 const nothing = { ran: false, elements: [], handlers: [], links: [], styles: 1, titles: 1, twice: [] };
 
-test.for(pages)(
-  "a page of $name runs and loads nothing, and looks the same without scripts",
-  async ({ html }, context) => {
-    const browser = browserFor(context);
-    const looks: Buffer[] = [];
-    for (const isScripted of [true, false]) {
-      await using opened = await openPage(browser, html, { isScripted });
-      if (isScripted) expect(await opened.page.evaluate(strangers)).toEqual(nothing);
-      expect(opened.noises).toEqual([]);
-      looks.push(Buffer.from(await opened.page.screenshot()));
-    }
-    expect(looks[0]?.equals(looks[1] ?? Buffer.of())).toBe(true);
-  },
-);
+test.for(pages)("a page of $name runs and loads nothing, and fits every window", async ({ name, html }, context) => {
+  await using opened = await openPage(browserFor(context), html);
+  expect(await opened.page.evaluate(strangers)).toEqual(nothing);
+  for (const width of [320, 390, 768, 1280]) {
+    await opened.page.setViewport({ width, height: 900 });
+    const { words, smallestPx, broken, cut, ...faults } = await measureLayout(opened.page);
+    expect({ width, ...faults }).toEqual({ width, overflow: 0, beyond: [], covered: [] });
+    // Texts of 1,000 of the widest letters in every column, which no log has, make a table wider than its section.
+    if (name !== "hostile texts") expect(cut).toEqual([]);
+    // The widest letters of all, in a word without an end, do not fit the narrowest column.
+    expect(broken.filter((word) => !/^(?:W\u0300?)+ in /.test(word)).slice(0, 5)).toEqual([]);
+    expect(words).toBeGreaterThan(100);
+    expect(smallestPx).toBeGreaterThanOrEqual(10);
+  }
+  expect(opened.noises).toEqual([]);
+});
 
 test.for([
   { name: "a plugin", made: pageWith("") },
@@ -83,84 +85,106 @@ test("no hostile text reverses the text next to it", async (context) => {
   expect(await opened.page.evaluate(order)).toEqual({ isIsolated: "isolate", isBehind: true });
 });
 
-const layouts = pages.flatMap(({ name, html }) => [320, 390, 768, 1280].map((width) => ({ name, html, width })));
-
-test.for(layouts)(
-  "a page of $name fits a window of $width pixels, and breaks no word",
-  async ({ name, html, width }, context) => {
-    await using opened = await openPage(browserFor(context), html, { width });
-    const { words, smallestPx, broken, cut, ...faults } = await measureLayout(opened.page);
-    expect(faults).toEqual({ overflow: 0, beyond: [], covered: [] });
-    // Columns of the widest letters of all, side by side in one table, need more room than there is.
-    if (name !== "hostile texts") expect(cut).toEqual([]);
-    // The widest letters of all, in a word without an end, do not fit the narrowest column.
-    expect(broken.filter((word) => !/^(?:W\u0300)+ in /.test(word)).slice(0, 5)).toEqual([]);
-    expect(words).toBeGreaterThan(100);
-    expect(smallestPx).toBeGreaterThanOrEqual(10);
-  },
-);
-
-const schemes = ["light", "dark"] as const;
-/** Those whose rows are few enough: rows are alike, and axe examines each. */
-const views = pages
-  .slice(0, 4)
-  .flatMap(({ name, html }) =>
-    [1280, 390].flatMap((width) => schemes.map((scheme) => ({ name, html, width, scheme }))),
-  );
-
-test.for(views)(
-  "axe finds nothing in a page of $name, $width wide, $scheme",
-  async ({ html, width, scheme }, context) => {
-    await using opened = await openPage(browserFor(context), html, { width, scheme });
-    await opened.page.evaluate(axe.source);
-    // Its rules include a contrast of 4.5 for every text.
-    const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
-    expect(found.violations.map(({ id, help, nodes }) => [id, help, nodes[0]?.html.slice(0, 200)])).toEqual([]);
-    expect(found.passes.map(({ id }) => id)).toContain("color-contrast");
-    const background = await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
-    expect(background).toBe(scheme === "light" ? "rgb(255, 255, 255)" : "rgb(18, 22, 27)");
-  },
-);
+test.for([
+  { name: "a log", html: busyPage, width: 1280, scheme: "light" as const },
+  { name: "a log", html: busyPage, width: 390, scheme: "dark" as const },
+  { name: "plugins that fail", html: failingPage, width: 1280, scheme: "dark" as const },
+  { name: "plugins that fail", html: failingPage, width: 390, scheme: "light" as const },
+])("axe finds nothing in a page of $name, $width wide, $scheme", async ({ html, width, scheme }, context) => {
+  await using opened = await openPage(browserFor(context), html, { width, scheme });
+  await opened.page.evaluate(axe.source);
+  // Its rules include a contrast of 4.5 for every text.
+  const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
+  expect(found.violations.map(({ id, help, nodes }) => [id, help, nodes[0]?.html.slice(0, 200)])).toEqual([]);
+  expect(found.passes.map(({ id }) => id)).toContain("color-contrast");
+  const background = await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
+  expect(background).toBe(scheme === "light" ? "rgb(255, 255, 255)" : "rgb(18, 22, 27)");
+});
 
 const flattened = (node: SerializedAXNode | null): SerializedAXNode[] =>
   node === null ? [] : [node, ...(node.children ?? []).flatMap((child) => flattened(child))];
 
-async function spokenRows(opened: Page): Promise<{ nodes: SerializedAXNode[]; rows: string[] }> {
-  const nodes = flattened(await opened.accessibility.snapshot({ interestingOnly: false }));
-  const textOf = (node: SerializedAXNode): string =>
-    flattened(node)
-      .flatMap(({ role, name = "" }) => (role === "StaticText" && name.trim() !== "" ? [name.trim()] : []))
-      .join(" ")
-      .replaceAll("\u00a0", " ");
-  return { nodes, rows: nodes.filter(({ role }) => role === "row").map((node) => textOf(node)) };
+/** The nodes that a screen reader gets, and the text of each node of a role. */
+async function spoken(page: Page, role: string): Promise<{ nodes: SerializedAXNode[]; texts: string[] }> {
+  const nodes = flattened(await page.accessibility.snapshot({ interestingOnly: false }));
+  const texts = nodes
+    .filter((node) => node.role === role)
+    .map((node) => flattened(node).flatMap((each) => (each.role === "StaticText" ? [(each.name ?? "").trim()] : [])));
+  return { nodes, texts: texts.map((parts) => parts.filter(Boolean).join(" ").replaceAll(/\s+/g, " ")) };
 }
 
 test("a screen reader gets every heading, table and mark, and the same rows on a phone", async (context) => {
   const browser = browserFor(context);
-  await using wide = await openPage(browser, pages[2]?.html ?? "");
-  const { nodes, rows } = await spokenRows(wide.page);
+  await using wide = await openPage(browser, failingPage);
+  const { nodes, texts } = await spoken(wide.page, "row");
   const named = (role: string): string[] => nodes.filter((node) => node.role === role).map((node) => node.name ?? "");
-  for (const heading of ["memcell audit", "Verdict", "Identity", "Capabilities", "Limits", "Verification", "Calls"])
-    expect(named("heading")).toContain(heading);
-  for (const table of [
-    "What each tool asks for, and what the policy allows it",
-    "Unknown to the ABI",
-    "The calls in the order of the log. Times are UTC.",
-  ])
-    expect(named("table")).toContain(table);
+  const headings = ["memcell audit", "Verdict", "Identity", "Capabilities", "Limits", "Verification", "Calls"];
+  expect(named("heading")).toEqual(expect.arrayContaining(headings));
+  expect(named("table")).toContain("What each tool asks for, and what the policy allows it");
   expect(named("image")).toEqual(["Calls", "Failed calls", "Denials", "Refused requests"]);
   expect(named("form")).toEqual(["Which calls to show"]);
   expect(named("combobox")).toEqual(["User", "Tool", "Outcome"]);
-  expect(
-    rows.some((row) =>
-      row.startsWith("ReadUserMemory asked for and allowed neither asked for, not allowed neither neither "),
-    ),
-  ).toBe(true);
-  expect(rows.length).toBeGreaterThan(50);
-  await using narrow = await openPage(browser, pages[2]?.html ?? "", { width: 390 });
+  const marks = "ReadUserMemory asked for and allowed neither asked for, not allowed neither neither ";
+  expect(texts.some((row) => row.startsWith(marks))).toBe(true);
+  expect(texts.length).toBeGreaterThan(50);
+  await using narrow = await openPage(browser, failingPage, { width: 390 });
   // The record's number has its label in front, because nothing else in the block tells what it is.
-  const labelled = (await spokenRows(narrow.page)).rows.map((row) => row.replace(/^Record (?=[\d,]+ \d{4}-)/, ""));
-  expect(labelled).toEqual(rows);
+  const labelled = (await spoken(narrow.page, "row")).texts;
+  expect(labelled.map((row) => row.replace(/^Record (?=[\d,]+ \d{4}-)/, ""))).toEqual(texts);
+});
+
+/** The record numbers of the rows that a reader sees. */
+const shownRecords = async (page: Page): Promise<number[]> =>
+  (await page.evaluate(
+    `Array.from(document.querySelectorAll(".calls tbody tr")).filter((row) => row.checkVisibility()).map((row) => Number(row.cells[0].textContent.replaceAll(",", "")))`,
+  )) as number[];
+
+/** Chooses like a keyboard user: the arrow keys go through the options. */
+async function choose(page: Page, select: string, label: string): Promise<void> {
+  await page.focus(select);
+  const chosen = `document.querySelector("${select}").selectedOptions[0].textContent.trim()`;
+  for (let presses = 0; (await page.evaluate(chosen)) !== label; presses++) {
+    if (presses === 100) throw new Error(`There is no choice ${label}`);
+    await page.keyboard.press("ArrowDown");
+  }
+}
+
+const everyCall = calls.map((_, at) => at);
+const noTool = "no valid tool name";
+const [, hostileUser = ""] = users;
+test.for<readonly [chosen: Record<string, string>, isMet: (call: CallEntry) => boolean, width: number]>([
+  [{ ".by-user": "山田" }, ({ userId }) => userId === "山田", 320],
+  [{ ".by-user": hostileUser }, ({ userId }) => userId === hostileUser, 768],
+  [{ ".by-outcome": "Succeeded" }, ({ code }) => code === null, 1280],
+  [{ ".by-outcome": "Denied a capability" }, ({ usesDenied }) => usesDenied > 0, 1280],
+  [{ ".by-outcome": "INPUT_INVALID" }, ({ code }) => code === "INPUT_INVALID", 390],
+  [{ ".by-user": "alice", ".by-outcome": "Failed" }, ({ userId, code }) => userId === "alice" && code !== null, 1280],
+  [
+    { ".by-tool": noTool, ".by-outcome": "Changed something" },
+    ({ tool, writes }) => tool === null && writes.length > 0,
+    1280,
+  ],
+])("the keyboard chooses %o without scripts, and the page says how many it shows", async (row, context) => {
+  const [chosen, isMet, width] = row;
+  await using opened = await openPage(browserFor(context), busyPage, { isScripted: false, width });
+  expect(await shownRecords(opened.page)).toEqual(everyCall);
+  for (const [select, label] of Object.entries(chosen)) await choose(opened.page, select, label);
+  const records = everyCall.filter((at) => calls[at] !== undefined && isMet(calls[at]));
+  expect(await shownRecords(opened.page)).toEqual(records);
+  expect((await spoken(opened.page, "status")).texts).toEqual([`${records.length} of 120 calls shown`]);
+  // The next stop after the last choice takes all of them back.
+  await opened.page.focus(".by-outcome");
+  await opened.page.keyboard.press("Tab");
+  await opened.page.keyboard.press("Enter");
+  expect(await shownRecords(opened.page)).toEqual(everyCall);
+});
+
+test("the one failed call among 5,000 can be chosen", async (context) => {
+  const failed = 500;
+  const many = Array.from({ length: 5_000 }, (_, at) => callEntry(at, at === failed ? { code: "INTERNAL" } : {}));
+  await using opened = await openPage(browserFor(context), await pageOf(["user-memory"], many));
+  await choose(opened.page, ".by-outcome", "Failed");
+  expect(await shownRecords(opened.page)).toEqual([failed]);
 });
 
 test("the timeline can be opened as a table with the keyboard", async (context) => {
@@ -170,97 +194,28 @@ test("the timeline can be opened as a table with the keyboard", async (context) 
   expect(await opened.page.evaluate(`document.querySelectorAll("details[open] tbody tr").length`)).toBeGreaterThan(20);
 });
 
-/** What a reader sees of the list: the record numbers of the rows, and the count as a screen reader gets it. */
-async function shown(opened: Page): Promise<{ records: number[]; count: string }> {
-  const rows = `Array.from(document.querySelectorAll(".calls tbody tr")).filter((row) => row.checkVisibility()).map((row) => Number(row.cells[0].textContent.replaceAll(",", "")))`;
-  const records = (await opened.evaluate(rows)) as number[];
-  const cdp = await opened.createCDPSession();
-  const { nodes } = await cdp.send("Accessibility.getFullAXTree");
-  await cdp.detach();
-  const byId = new Map(nodes.map((node) => [node.nodeId, node]));
-  const spoken = (node: (typeof nodes)[number] | undefined): string =>
-    node?.role?.value === "StaticText"
-      ? String(node.name?.value)
-      : (node?.childIds ?? []).map((id) => spoken(byId.get(id))).join("");
-  return { records, count: spoken(nodes.find(({ role }) => role?.value === "status")).replaceAll(/\s+/g, " ") };
-}
-
-/** Chooses like a keyboard user: the arrow keys go through the options. */
-async function choose(opened: Page, select: string, label: string): Promise<void> {
-  await opened.focus(select);
-  const chosen = `document.querySelector("${select}").selectedOptions[0].textContent.trim()`;
-  for (let presses = 0; (await opened.evaluate(chosen)) !== label; presses++) {
-    if (presses === 100) throw new Error(`There is no choice ${label}`);
-    await opened.keyboard.press("ArrowDown");
-  }
-}
-
-const everyCall = calls.map((_, at) => at);
-const noTool = "no valid tool name";
-test.for<readonly [chosen: Record<string, string>, isMet: (call: CallEntry) => boolean, width: number]>([
-  [{ ".by-user": "alice" }, ({ userId }) => userId === "alice", 1280],
-  [{ ".by-user": "山田" }, ({ userId }) => userId === "山田", 320],
-  [{ ".by-tool": "PromptIndex" }, ({ tool }) => tool === "PromptIndex", 768],
-  [{ ".by-tool": noTool }, ({ tool }) => tool === null, 1280],
-  [{ ".by-outcome": "Failed" }, ({ code }) => code !== null, 390],
-  [{ ".by-outcome": "Succeeded" }, ({ code }) => code === null, 1280],
-  [{ ".by-outcome": "Denied a capability" }, ({ usesDenied }) => usesDenied > 0, 1280],
-  [{ ".by-outcome": "Changed something" }, ({ writes }) => writes.length > 0, 1280],
-  [{ ".by-outcome": "INPUT_INVALID" }, ({ code }) => code === "INPUT_INVALID", 1280],
-  [{ ".by-user": "alice", ".by-outcome": "Failed" }, ({ userId, code }) => userId === "alice" && code !== null, 1280],
-  [
-    { ".by-tool": noTool, ".by-outcome": "Changed something" },
-    ({ tool, writes }) => tool === null && writes.length > 0,
-    1280,
-  ],
-])(
-  "the keyboard chooses %o without scripts, and the page says how many it shows",
-  async ([chosen, isMet, width], context) => {
-    await using opened = await openPage(browserFor(context), busyPage, { isScripted: false, width });
-    expect(await shown(opened.page)).toEqual({ records: everyCall, count: "120 of 120 calls shown" });
-    for (const [select, label] of Object.entries(chosen)) await choose(opened.page, select, label);
-    const records = everyCall.filter((at) => calls[at] !== undefined && isMet(calls[at]));
-    expect(await shown(opened.page)).toEqual({ records, count: `${records.length} of 120 calls shown` });
-    // The next stop after the last choice takes all of them back.
-    await opened.page.focus(".by-outcome");
-    await opened.page.keyboard.press("Tab");
-    await opened.page.keyboard.press("Enter");
-    expect((await shown(opened.page)).records).toEqual(everyCall);
-  },
-);
-
 test.for([
-  { name: "faults alone without a choice", label: null, count: 12, says: "On paper, only those that failed" },
-  {
-    name: "a choice with its name",
-    label: "Changed something",
-    count: calls.filter(({ writes }) => writes.length > 0).length,
-    says: "Changed something",
-  },
-])(
-  "a page is printed alike from both schemes, with numbered sheets and $name",
-  async ({ label, count, says }, context) => {
-    const browser = browserFor(context);
-    using folder = temporaryFolder();
-    const texts: string[] = [];
-    for (const scheme of schemes) {
-      await using opened = await openPage(browser, busyPage, { scheme });
-      if (label !== null) await choose(opened.page, ".by-outcome", label);
-      const file = join(folder.path, `${scheme}.pdf`);
-      writeFileSync(file, await opened.page.pdf({ preferCSSPageSize: true }));
-      texts.push(await runCommand("pdftotext", ["-layout", file, "-"]));
-      await opened.page.emulateMediaType("print");
-      expect(await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe("rgb(255, 255, 255)");
-    }
-    const [text = "", dark] = texts;
-    expect(dark).toBe(text);
-    const sheets = text.split("\f").filter((sheet) => sheet !== "");
-    const numbers = sheets.map((_, at) => [String(at + 1), String(sheets.length)]);
-    expect(sheets.map((sheet) => /(\d+) of (\d+)\s*$/.exec(sheet)?.slice(1))).toEqual(numbers);
-    const words = text.replaceAll(/\s+/g, " ");
-    expect(words).toContain(`${count} of 120 calls shown`);
-    expect(words).toContain(says);
-    expect(words).toContain("SHA-256");
-    expect(words).not.toContain("Show all");
-  },
-);
+  { label: null, count: 12, says: "On paper, only those that failed" },
+  { label: "Changed something", count: calls.filter(({ writes }) => writes.length > 0).length },
+])("a page is printed alike from both schemes, with numbered sheets, and the choice %o", async (row, context) => {
+  const { label, count, says = label } = row;
+  using folder = temporaryFolder();
+  const texts: string[] = [];
+  for (const scheme of ["light", "dark"] as const) {
+    await using opened = await openPage(browserFor(context), busyPage, { scheme });
+    if (label !== null) await choose(opened.page, ".by-outcome", label);
+    const file = join(folder.path, `${scheme}.pdf`);
+    writeFileSync(file, await opened.page.pdf({ preferCSSPageSize: true }));
+    texts.push(await runCommand("pdftotext", ["-layout", file, "-"]));
+    await opened.page.emulateMediaType("print");
+    expect(await opened.page.evaluate(`getComputedStyle(document.body).backgroundColor`)).toBe("rgb(255, 255, 255)");
+  }
+  const [text = "", dark] = texts;
+  expect(dark).toBe(text);
+  const sheets = text.split("\f").filter((sheet) => sheet !== "");
+  const numbers = sheets.map((_, at) => [String(at + 1), String(sheets.length)]);
+  expect(sheets.map((sheet) => /(\d+) of (\d+)\s*$/.exec(sheet)?.slice(1))).toEqual(numbers);
+  const words = text.replaceAll(/\s+/g, " ");
+  for (const each of [`${count} of 120 calls shown`, says, "SHA-256"]) expect(words).toContain(each);
+  expect(words).not.toContain("Show all");
+});

@@ -6,20 +6,19 @@ import type { AuditEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { audit, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
+import { everyTool, imported, resealed, withTool } from "./changed-plugin.ts";
 import { hostilePage } from "./hostile-texts.ts";
-import { everyTool, resealed, tamperedFiles } from "./tampered-files.ts";
-import { linesOf, writeLines } from "./written-log.ts";
+import { linesOf, logName, writeLines } from "./written-log.ts";
 
-const hash = "0c27391d914dc472d3cbb1bbeabafe09d239e881bd0cbef022223379f64da0cc";
 const tools = ["ReadUserMemory", "PromptIndex", "UpdateUserMemory", null];
-const users = ["alice", "bob@example.com", "8f14e45f-ceea-467f-a8b1-52a0f3f1c6aa", "山田"];
+/** One of them wants to choose all calls. */
+export const users = ["alice", '"><option class="every">', "8f14e45f-ceea-467f-a8b1-52a0f3f1c6aa", "山田"];
 const codes = ["CAPABILITY_DENIED", "DEADLINE_EXCEEDED", "INPUT_INVALID"] as const;
 const origin = {
   class: "tool_external",
   run: "0192f0c1-6a1d-7cc3-98a4-2f6f3f1f7b10",
   turn: "12",
   source: "https://shop.example.com/menu?week=17&language=en",
-  exposedTo: ["direct_user", "tool_external"],
 } as const;
 
 /** Every tenth call has failed, every seventh is from a web page, every fourth has changed something. */
@@ -29,7 +28,7 @@ export const calls = Array.from({ length: 120 }, (_, at) => {
   return callEntry(at, {
     userId: users[at % users.length] ?? null,
     tool: tools[(at + Math.floor(at / 4)) % tools.length] ?? null,
-    ...(at % 7 === 3 && { origin: { ...origin, exposedTo: [...origin.exposedTo] } }),
+    ...(at % 7 === 3 && { origin: { ...origin, exposedTo: ["direct_user", "tool_external"] } }),
     code,
     usesDenied: code === "CAPABILITY_DENIED" ? 1 : 0,
     ...(code === null && at % 4 === 2 ? { writes: [file] } : { writes: [], changes: "none" as const }),
@@ -45,25 +44,19 @@ const longUsers = [
   "arn:aws:sts::123456789012:assumed-role/production-readonly-support-engineer/ann.example@example.com",
   "株式会社サンプル営業部門第二課長補佐山田花子",
   "محمد عبد الله بن عبد المطلب الهاشمي القرشي",
-  "מרים-אסתר-בת-שבע-רוזנברג-כהן",
-  hash,
-  "x".repeat(128),
+  // As wide as an id can be.
+  "W".repeat(128),
 ];
 const longTool = "SearchTheCompleteHistoryOfEveryRunThatTheCallingUserHasStarted1";
 const longPath = "../../somebody-else@example.com/memory/the-secret-plans-for-the-next-quarter-of-the-year.md";
 const long = longUsers.flatMap((userId, at) => [
-  callEntry(at, {
-    userId,
-    tool: longTool,
-    code: at % 2 ? null : "UNAVAILABLE_TARGET_OF_A_PLUGIN",
-    ...(at % 2 ? {} : { of: "NAME_CONFLICT" }),
-  }),
+  callEntry(at, { userId, tool: longTool, code: "UNAVAILABLE_TARGET_OF_A_PLUGIN", of: "NAME_CONFLICT" }),
   useEntry(at, { userId, tool: longTool, scope: "a-scope-with-a-rather-long-name", path: longPath }),
   refusedEntry({ reason: "the-token-was-signed-with-a-key-that-nobody-knows", times: 1_000_000 }),
 ]);
 
-/** The page of some plugins and a log of these entries, of which lines can be removed. */
-async function pageOf(
+/** The page of some plugins and a log of these entries, of which a line can be removed. */
+export async function pageOf(
   plugins: readonly (string | Uint8Array)[],
   entries: readonly AuditEntry[],
   without?: number,
@@ -75,33 +68,27 @@ async function pageOf(
     writeFileSync(file, plugin);
     return file;
   });
-  const log = join(folder.path, "audit.jsonl");
-  writeChain(log, entries);
-  if (without !== undefined) writeLines(folder.path, "audit.jsonl", linesOf(folder.path).toSpliced(without, 1));
-  return (await audit(...files, "--log", log)).page;
+  writeChain(join(folder.path, logName), entries);
+  if (without !== undefined) writeLines(folder.path, logName, linesOf(folder.path).toSpliced(without, 1));
+  return (await audit(...files, "--log", join(folder.path, logName))).page;
 }
 
-const failing = new Set([
-  "WASI",
-  "a right that the policy does not grant",
-  "no memory maximum",
-  "a tool that the policy does not name",
-]);
-const failingFiles = tamperedFiles.flatMap(([name, bytes]) => (failing.has(name) ? [bytes] : []));
+const failing = [
+  imported("wasi_snapshot_preview1", "fd_write"),
+  withTool("ReadUserMemory", { rights: ["read", "write"] }),
+  Buffer.from("no module"),
+];
 const named = everyTool({ scopes: ["memory", "a-scope-with-a-rather-long-name"] }).map((tool, at) =>
   Object.assign({}, tool, { name: `${longTool.slice(0, -1)}${at}` }),
 );
 
 export const busyPage: string = await pageOf(["user-memory"], [...calls, ...noted]);
+export const failingPage: string = await pageOf(failing, [...calls.slice(0, 20), ...noted], 3);
 
 export const pages: readonly { readonly name: string; readonly html: string }[] = [
-  { name: "a plugin that passes", html: (await audit("user-memory")).page },
   { name: "a log", html: busyPage },
-  {
-    name: "plugins that fail and a broken log",
-    html: await pageOf([...failingFiles, Buffer.from("no module")], [...calls.slice(0, 20), ...noted], 3),
-  },
-  { name: "a log without calls", html: await pageOf(["user-memory"], [{ kind: "closed" }]) },
+  { name: "plugins that fail and a broken log", html: failingPage },
+  { name: "a plugin that passes, and a log without calls", html: await pageOf(["user-memory"], [{ kind: "closed" }]) },
   { name: "all plugins, and long names", html: await pageOf([...shippedNames(), resealed({ tools: named })], long) },
   { name: "hostile texts", html: hostilePage() },
 ];

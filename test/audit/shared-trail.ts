@@ -4,12 +4,10 @@ import { isMainThread, parentPort } from "node:worker_threads";
 import { CapabilityTrail } from "../../host/audit/collect/capability-trail.ts";
 import { readTrail } from "../../host/audit/collect/read-trail.ts";
 import { closeTrail, newTrail, viewsOf, words } from "../../host/audit/collect/trail-memory.ts";
-import type { Trail } from "../../host/audit/collect/trail-memory.ts";
 import { bindCapabilities } from "../../host/guest/capabilities/bind-capabilities.ts";
 import { StagedChanges } from "../../host/guest/capabilities/staged-changes.ts";
 
 export { bindCapabilities, CapabilityTrail, closeTrail, newTrail, readTrail, StagedChanges, words };
-export type { Trail };
 
 if (!isMainThread) {
   parentPort?.on("message", (memory: unknown) => {

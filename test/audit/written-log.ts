@@ -33,7 +33,7 @@ export const recordsOf = (folder: string): AuditRecord[] =>
 
 export const kindsOf = (folder: string): string[] => recordsOf(folder).map(({ kind }) => kind);
 
-export const hashOf = (line: string): string => createHash("sha256").update(line).digest("hex");
+export const hashOf = (line: string | Uint8Array): string => createHash("sha256").update(line).digest("hex");
 
 export type Verification = ReturnType<typeof verifyLog>;
 

@@ -1,4 +1,4 @@
-/** The commands in the documents exist, with their options, and so do the package's scripts. */
+/** The commands in the documents exist, with their options and operands, and so do the package's scripts. */
 import { expect, test } from "vitest";
 
 import { memcell } from "../stage/command.ts";
@@ -21,25 +21,35 @@ const wordsOf = (line: string): string[] =>
     .match(/'[^']*'|\S+/g)
     ?.map((word) => word.replaceAll("'", "")) ?? [];
 
-/** The help of a command of two words, such as `trash list`, or of one. */
-async function helpOf([first = "", second = ""]: readonly string[]): Promise<string> {
-  const names = second.startsWith("-") ? [[first]] : [[first, second], [first]];
-  for (const name of names) {
+/** A command of two words, such as `trash list`, or of one: its help, and the words behind its name. */
+async function commandOf(words: readonly string[]): Promise<{ help: string; rest: readonly string[] }> {
+  for (const count of words[1]?.startsWith("-") === false ? [2, 1] : [1]) {
+    const name = words.slice(0, count);
     const { status, stdout } = await memcell([...name, "--help"]);
-    if (status === 0 && stdout.includes(`memcell ${name.join(" ")}`)) return stdout;
+    if (status === 0 && stdout.startsWith(`Usage: memcell ${name.join(" ")} `))
+      return { help: stdout, rest: words.slice(count) };
   }
   return expect.fail("there is no such command");
 }
+
+/** The words that are neither options nor their values. */
+const operandsOf = (words: readonly string[], help: string): string[] =>
+  words.filter((word, at) => !word.startsWith("-") && !new RegExp(`${words[at - 1]} [<[]`).test(help));
 
 test("there are calls of the command in the documents", () => {
   expect(calls.length).toBeGreaterThan(60);
 });
 
 test.for(calls)("$document: $line", async ({ line }) => {
-  const words = wordsOf(line);
-  const help = await helpOf(words);
-  for (const word of words.filter((each) => each.startsWith("--")))
+  const { help, rest } = await commandOf(wordsOf(line));
+  for (const word of rest.filter((each) => each.startsWith("--")))
     expect(help).toMatch(new RegExp(`${word.split("=")[0]}\\b`));
+  const [usage = ""] = /(?<=^Usage: memcell ).*/m.exec(help) ?? [];
+  const [least, most] = [/<[^>]+>/g, /<[^>]+>|\[(?!options)[^\]]+\]/g].map((each) => usage.match(each)?.length ?? 0);
+  const operands = operandsOf(rest, help);
+  expect(operands.length, usage).toBeLessThanOrEqual(usage.includes("...") ? Infinity : (most ?? 0));
+  // A name in a sentence stands for the command.
+  if (rest.length > 0) expect(operands.length, usage).toBeGreaterThanOrEqual(least ?? 0);
 });
 
 test("the scripts that documents name are the package's", () => {

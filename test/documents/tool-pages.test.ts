@@ -146,17 +146,6 @@ async function play(tool: string, userId: string, examples: ReturnType<typeof ex
   return results;
 }
 
-test("what a model reads of UpdateUserMemory says when each type is used", () => {
-  const { description, inputSchema } = toolNamed("UpdateUserMemory");
-  const types = inputSchema["properties"] as { type: { enum: string[]; description: string } };
-  expect(types.type.enum).toEqual(["user", "feedback", "project", "reference"]);
-  const rows = tableBelow(pageOf("UpdateUserMemory"), "When to write").map(([type = ""]) => codeIn(type)[0]);
-  expect(rows).toEqual(types.type.enum);
-  for (const text of [description, types.type.description]) {
-    for (const type of types.type.enum) expect(text).toMatch(new RegExp(`\\b${type}\\b`));
-  }
-});
-
 test.for(["PromptIndex", "ListEntries", "Nothing", "toString", ""])("%j has no page: it is no model's tool", (name) => {
   expect(() => runtime.documentation(name)).toThrow(
     expect.objectContaining({ code: "TOOL_UNKNOWN", message: expect.stringContaining("allowed: UpdateUserMemory") }),

@@ -1,20 +1,11 @@
 /** The imports of all files that git tracks or would add. */
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
-import { fileURLToPath } from "node:url";
 
+import { textOf, trackedFiles } from "../documents/tracked-files.ts";
 import type { Arrow } from "./circles.ts";
 
-const projectFolder = fileURLToPath(new URL("../..", import.meta.url));
-export const tracked: string[] = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard"], {
-  cwd: projectFolder,
-  encoding: "utf8",
-})
-  .trim()
-  .split("\n");
-export const sources: string[] = tracked.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
-export const textOf = (file: string): string => readFileSync(join(projectFolder, file), "utf8");
+export { textOf, trackedFiles as tracked } from "../documents/tracked-files.ts";
+export const sources: string[] = trackedFiles.filter((file) => file.endsWith(".ts") && !file.endsWith(".d.ts"));
 
 /** `to` is a path relative to the project's folder, or a package's name. */
 export const imports: Arrow[] = sources.flatMap((from) =>
