@@ -50,6 +50,16 @@ export function numbersIn(markdown: string): number[] {
   return Array.from(plain.matchAll(/\d[\d,]*/g), ([digits]) => Number(digits.replaceAll(",", "")));
 }
 
+const bytesOf = { bytes: 1, KiB: 1024, MiB: 1024 ** 2 } as const;
+
+/** The distinct sizes in bytes that a text names, smallest first. */
+export function sizesIn(markdown: string): number[] {
+  const sizes = Array.from(markdown.matchAll(/(?<!-)\b(\d[\d,]*)\s(bytes|KiB|MiB)\b/g), ([, digits = "", unit]) => {
+    return Number(digits.replaceAll(",", "")) * bytesOf[unit as keyof typeof bytesOf];
+  });
+  return [...new Set(sizes)].toSorted((a, b) => a - b);
+}
+
 /** The texts between backticks. */
 export function codeIn(text: string): string[] {
   return Array.from(text.matchAll(/`([^`]+)`/g), ([, code = ""]) => code);

@@ -1,6 +1,7 @@
 /**
  * The numbers in documents are those of the code, of a command that writes them between marks, or of a test that is
- * named here. Pages of decisions and the history quote figures of their day.
+ * named here. Pages of decisions and the history quote figures of their day; of decisions, `rationale.test.ts`
+ * compares those that the code still has.
  */
 import { expect, test } from "vitest";
 

@@ -1,9 +1,12 @@
-/** The decisions in every `RATIONALE.md`: references to them, and the versions that they are about. */
+/** The decisions in every `RATIONALE.md`: their form, references to them, and their figures. */
 import { dirname, join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { questionsIn } from "./markdown-table.ts";
+import { auditLimits } from "../../shared/audit-limits.ts";
+import { guestLimits, promptLimits, queueLimits, storeLimits, threadLimits } from "../../shared/limits.ts";
+import { transferLimits } from "../stage/archive.ts";
+import { numbersIn, questionsIn, sizesIn } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
 const rationales = trackedFiles.filter((file) => /(^|\/)RATIONALE\.md$/.test(file));
@@ -57,6 +60,45 @@ test("a wrong reference is found", () => {
   const inOther = '// `host/store/RATIONALE.md`, "Why @extism/extism 1.0.3?"';
   for (const text of ["// `host/RATIONALE.md`", `// \`${guest}\`, "Why is nothing restored?"`, inOther])
     expect(wrongIn(file, text)).toHaveLength(1);
+});
+
+/** A limit as a file of the host writes it. */
+function written(file: string, name: string): number {
+  const [, factors = ""] = new RegExp(`\\b${name}: ([\\w* ]+),`).exec(textOf(`host/${file}`)) ?? [];
+  const values = factors.split(" * ").map((factor) => (factor === "kib" ? 1024 : Number(factor.replaceAll("_", ""))));
+  return values.reduce((product, value) => product * value, 1);
+}
+
+const wal = "store/files/commit/wal-limits.ts";
+
+/** Limits of the code that decisions name. */
+const figures: Readonly<Record<string, readonly number[]>> = {
+  "host/audit": [auditLimits.refusalsShownPerMinute, auditLimits.refusalKindsMax + 1],
+  "host/call": [queueLimits.callsPerUserMax, queueLimits.callsMax],
+  "host/plugins": [guestLimits.memoryPagesMax],
+  "host/runtime": [promptLimits.linesMax, promptLimits.bytesMax],
+  "host/serve": [
+    written("serve/http/http-limits.ts", "badTokensPerMinute"),
+    written("serve/mcp/mcp-limits.ts", "requestsInFlightMax"),
+  ],
+  "host/store": ["retireRecords", "retireFiles"].map((name) => written(wal, name)),
+  "host/thread": [threadLimits.lingerMs],
+};
+
+test.each(Object.entries(figures))("%s: its limits are those of the code", (folder, limits) => {
+  const numbers = numbersIn(textOf(`${folder}/RATIONALE.md`));
+  expect(limits.filter((limit) => !numbers.includes(limit))).toEqual([]);
+});
+
+const sizes: Readonly<Record<string, readonly number[]>> = {
+  "host/archive": [storeLimits.fileBytesMax, storeLimits.scopeBytesMax, transferLimits.exportBytesMax],
+  "host/serve": [written("serve/http/http-limits.ts", "streamBytesMax")],
+  "host/store": [written(wal, "retireBytes")],
+};
+
+test.each(Object.entries(sizes))("%s: its sizes are those of the code", (folder, limits) => {
+  const named = sizesIn(textOf(`${folder}/RATIONALE.md`));
+  expect(limits.filter((limit) => !named.includes(limit))).toEqual([]);
 });
 
 test.each([

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { callLimits, guestLimits, storeLimits } from "../../shared/limits.ts";
+import { callLimits, guestLimits, pluginLimits, promptLimits, roleLimits, storeLimits } from "../../shared/limits.ts";
 import { manifestSchema, reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { safeParse } from "../../shared/zod.ts";
@@ -17,7 +17,16 @@ import { manifestOf } from "../support/reseal-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
-import { blocksIn, codeIn, codeListsIn, numbersIn, sectionOf, tableBelow, tablesIn } from "./markdown-table.ts";
+import {
+  blocksIn,
+  codeIn,
+  codeListsIn,
+  numbersIn,
+  sectionOf,
+  sizesIn,
+  tableBelow,
+  tablesIn,
+} from "./markdown-table.ts";
 import { textOf } from "./tracked-files.ts";
 
 const specification = textOf("shared/README.md");
@@ -129,6 +138,45 @@ test("the limits of every host, and those that the Node host adds, are those of 
     ),
   );
   expect(tables).toEqual([forEveryHost, forNodeHost]);
+});
+
+/** By section: the sizes in bytes that it names. */
+const sizesBySection: Readonly<Record<string, readonly number[]>> = {
+  "The file": [pluginLimits.instructionsBytesMax, pluginLimits.documentationBytesMax],
+  Roles: [promptLimits.frameBytesMax, promptLimits.bytesMax],
+  "A call": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
+  "The answer": [callLimits.outputBytesMax],
+  "A host's own words": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
+  "The data folder": [storeLimits.fileBytesMax],
+};
+
+test.for(Object.entries(sizesBySection))("the sizes in section %s are those of the code", ([heading, sizes]) => {
+  expect(sizesIn(sectionOf(specification, heading))).toEqual(sizes);
+});
+
+test("no other section but the limits names a size", () => {
+  const sections = specification.matchAll(/^#{2,} (.*)$/gm);
+  const named = Array.from(sections, ([, heading = ""]) => heading).filter(
+    (heading) => !(heading in sizesBySection) && heading !== "Limits" && ownSizesOf(heading).length > 0,
+  );
+  expect(named).toEqual([]);
+});
+
+/** Without the sections below it. */
+function ownSizesOf(heading: string): number[] {
+  const [own = ""] = sectionOf(specification, heading).split(/^#+ /m);
+  return sizesIn(own);
+}
+
+const numbersOf = (heading: string): number[] => numbersIn(sectionOf(specification, heading));
+
+test("the page names the other limits of the code", () => {
+  expect(numbersOf("The file")).toContain(pluginLimits.errorsMax);
+  expect(numbersOf("Capabilities")).toContain(storeLimits.pathCharsMax);
+  expect(numbersOf("The data folder")).toContain(storeLimits.folderNameBytesMax);
+  for (const number of [promptLimits.linesMax, promptLimits.frameLinesMax, roleLimits.toldMax]) {
+    expect(numbersOf("Roles")).toContain(number);
+  }
 });
 
 test("the limits of an export and an import in host/README.md are those of the code", () => {
