@@ -1,5 +1,5 @@
 /** Measures one call on a host: from the request line to the answer line, in a process that has served others. */
-import { median } from "../bench/statistics.ts";
+import { median } from "../bench/figures.ts";
 import type { HostProgram } from "./host-kind.ts";
 import { LineHost } from "./line-host.ts";
 import type { Hosted } from "./line-host.ts";

@@ -1,4 +1,4 @@
-/** The search finds at least as much as MiniSearch. `npm run bench:search` compares them on larger sets. */
+/** The search finds at least as much as MiniSearch. `test/bench/search/README.md` has larger sets. */
 import MiniSearch from "minisearch";
 import { expect, test } from "vitest";
 

@@ -1,12 +1,11 @@
-/** 1. A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
+/** A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
 import { join } from "node:path";
 
 import { loopDisk } from "../../support/loop-disk.ts";
-import { bounds, figureOf } from "../figures.ts";
+import { bounds, figureOf, median, quantile } from "../figures.ts";
 import type { Bound } from "../figures.ts";
 import { settler } from "../machine.ts";
 import type { Section, Table } from "../results.ts";
-import { median, quantile } from "../statistics.ts";
 import { takeTurns } from "../take-turns.ts";
 import type { BenchRun, Found } from "../take-turns.ts";
 import { openWays } from "./ways.ts";
@@ -40,10 +39,10 @@ export async function measureDurable(run: BenchRun): Promise<Section> {
   ];
   const title = "A durable upsert";
   const disk = await loopDisk("ext4", { bytes: diskBytes });
-  if (typeof disk === "string") return { number: 1, title, notes: [...notes, `no ext4 disk: ${disk}`], tables };
+  if (typeof disk === "string") return { title, notes: [...notes, `no ext4 disk: ${disk}`], tables };
   using mounted = disk;
   tables.push(...(await onDisk(run, journaled, join(mounted.path, "durable"))));
-  return { number: 1, title, notes, tables };
+  return { title, notes, tables };
 }
 
 async function onDisk(run: BenchRun, disk: Disk, folder: string): Promise<Table[]> {
