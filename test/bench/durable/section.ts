@@ -33,7 +33,7 @@ export async function measureDurable(run: BenchRun): Promise<Section> {
   const tables = await onDisk(run, own, join(run.folder, "durable"));
   const notes = [
     "40 entries of 1 KB, each replaced in every round; blocks of 10 calls, the disk flushed before each block",
-    "the peers write one file where memcell writes two; the rows that write both do what memcell does",
+    "peers without an index write a second file like the first, as memcell writes an entry and the index",
     "none of the MCP peers flushes anything; the memory tool flushes files and no folder",
     "memcell serve is spoken to by the same client, in the same revision of the protocol and over the same pipes as the peers",
   ];
@@ -85,7 +85,7 @@ function againstPeers({ key: disk, name }: Disk, ways: readonly Way[], found: Fo
   const figures = equalTransport.map(({ ours, peer }) =>
     figureOf({
       key: peer,
-      name: `${nameOf(ours)}, against ${peer.endsWith("-both") ? `${nameOf(peer.slice(0, -5))}, both files` : nameOf(peer)}`,
+      name: `${nameOf(ours)}, against ${nameOf(peer)}`,
       facts: { transport: ways.find(({ key }) => key === ours)?.facts.transport ?? "" },
       rounds: found(ours),
       against: { key: peer, rounds: found(peer) },
