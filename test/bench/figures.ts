@@ -1,14 +1,10 @@
 /** Computes figures from samples, and judges them by the bounds for memcell's speed and size. */
-import type { Figure, Target } from "./results.ts";
-import { compare, difference, median, quantile, range, ratio } from "./statistics.ts";
-import type { Rounds } from "./statistics.ts";
+import type { Figure, Range, Target } from "./results.ts";
 
-export interface Bound {
-  readonly text: string;
-  readonly kind: Target["kind"];
-  readonly bound: number;
-  readonly unit: string;
-}
+/** One contestant's values for each round that counts. */
+export type Rounds = readonly (readonly number[])[];
+
+export type Bound = Omit<Target, "found" | "isMet">;
 
 const atMost = (bound: number, unit: string, text: string): Bound => ({ text, kind: "at most", bound, unit });
 const atLeast = (bound: number, unit: string, text: string): Bound => ({ text, kind: "at least", bound, unit });
@@ -18,31 +14,23 @@ export const bounds = {
   durableOnOwnDisk: atMost(1.3, "×", "the naive durable write"),
   durableTail: atMost(3, "×", "the median of the same calls"),
   againstPeer: atMost(1.2, "×", "the peer's time at the same transport"),
-  sandboxAdds: atMost(0.5, "ms", "added by the sandbox to a call with 4 KB"),
   throughputAt8: atLeast(0.55, "×", "the naive way's throughput with 8 users"),
   growthTo1000: atMost(2, "×", "the time with 10 entries"),
-  /** The guest's computing time, without the host's reads. */
-  journalSearch: atMost(150, "ms", "the guest's own time in a search of 10,000 blocks"),
-  storesSearch: atMost(100, "ms", "the guest's own time in a search of 1,000 entries"),
-  appendGrowth: atMost(1.5, "×", "an append to a run of 10 events"),
-  loadSince: atMost(2, "×", "a load of a run that does not exist"),
   cliFirstResult: atMost(400, "ms", "process start to first result"),
   runtimeFirstResult: atMost(250, "ms", "createRuntime to first result"),
   furtherWorker: atMost(40, "MB", "each further worker"),
   pluginBytes: atMost(1, "MB", "the plugin file"),
   pluginZippedBytes: atMost(0.45, "MB", "the plugin file, gzipped"),
-  victimOfCancelling: atMost(1.5, "×", "the same beside a client that waits"),
-  longestHold: atMost(50, "ms", "processor time between two turns of the event loop"),
 } as const satisfies Record<string, Bound>;
 
-export interface FigureParts {
+interface FigureParts {
   readonly key: string;
   readonly name: string;
   readonly facts?: Record<string, string>;
   readonly rounds: Rounds;
-  /** The comparison: a ratio, or a difference if `differenceIn` names its unit. */
-  readonly against?: { readonly key: string; readonly rounds: Rounds; readonly differenceIn?: string };
-  /** For the result of the comparison, or for the median if there is none. */
+  /** The figure is divided by this one. */
+  readonly against?: { readonly key: string; readonly rounds: Rounds };
+  /** For the ratio, or for the median if there is none. */
   readonly bound?: Bound | undefined;
 }
 
@@ -58,19 +46,27 @@ export function figureOf({ key, name, facts = {}, rounds, against, bound }: Figu
     facts,
     median: median(all),
     p99: all.length < samplesForP99 ? null : quantile(all, 0.99),
-    spread: [...range(rounds.map(median))],
+    spread: range(rounds.map(median)),
     compared,
     targets: bound ? [judged(bound, compared?.value ?? median(all))] : [],
   };
 }
 
-function comparison(rounds: Rounds, against: NonNullable<FigureParts["against"]>): Figure["compared"] {
-  const { key, rounds: theirs, differenceIn: unit } = against;
-  const { value, spread } = compare(rounds, theirs, unit === undefined ? ratio : difference);
-  return { to: key, unit: unit ?? "×", value, spread: [...spread] };
+/** By round, too: both sides of a round had the same machine noise. */
+function comparison(ours: Rounds, { key, rounds }: NonNullable<FigureParts["against"]>): Figure["compared"] {
+  const byRound = ours.map((round, at) => median(round) / median(rounds[at] ?? []));
+  return { to: key, unit: "×", value: median(ours.flat()) / median(rounds.flat()), spread: range(byRound) };
 }
 
-/** In the schema's order, because the file is compared with the schema's output. */
 function judged({ text, kind, bound, unit }: Bound, found: number): Target {
   return { text, kind, bound, found, unit, isMet: kind === "at most" ? found <= bound : found >= bound };
 }
+
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+const range = (values: readonly number[]): Range => [Math.min(...values), Math.max(...values)];

@@ -1,4 +1,4 @@
-/** 4. The time of a call in folders with few and with many entries, and with a full trash. */
+/** The time of a call in folders with few and with many entries, and with a full trash. */
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -41,7 +41,6 @@ export async function measureGrowth(run: BenchRun): Promise<Section> {
   );
   const found = await takeTurns(run, contestants, { passes: 2, block: 10, warmUpRounds: run.isQuick ? 1 : 10 });
   return {
-    number: 4,
     title: "Growth of a folder",
     notes: ["entries of 1 KB, calls through the whole stack, entries from all over the folder"],
     tables: operations.map(({ key: operation, name: what }) => {

@@ -1,10 +1,9 @@
-/** What of the machine a reader must know to judge a figure, and its noise. None of it identifies the machine. */
-import { closeSync, fdatasyncSync, fsyncSync, openSync, statfsSync, writeSync } from "node:fs";
+/** What of the machine a reader must know to judge a figure. None of it identifies the machine. */
+import { closeSync, fsyncSync, openSync, statfsSync, writeSync } from "node:fs";
 import { availableParallelism, cpus } from "node:os";
 import { join } from "node:path";
 
-import type { Noise, Results } from "./results.ts";
-import { median, quantile, range } from "./statistics.ts";
+import type { Results } from "./results.ts";
 
 export function machine(folder: string): Results["machine"] {
   return {
@@ -37,60 +36,4 @@ export function settler(folder: string): Disposable & { readonly settle: () => v
     },
     [Symbol.dispose]: () => closeSync(file),
   };
-}
-
-const samplesPerRound = 7;
-
-/** A fixed computation and a fixed flush, in every round of every section. If these vary, so does everything else. */
-export class NoiseProbe implements Disposable {
-  readonly #file: number;
-  readonly #page = Buffer.alloc(4096, "x");
-  readonly #computing: number[][] = [];
-  readonly #flushing: number[][] = [];
-
-  constructor(folder: string) {
-    this.#file = openSync(join(folder, "noise"), "w");
-  }
-
-  sampleRound(): void {
-    this.#computing.push(timesOf(compute));
-    this.#flushing.push(timesOf(() => this.#flush()));
-  }
-
-  found(): Noise[] {
-    return [
-      { name: "a fixed loop of computing", ...spreadOf(this.#computing) },
-      { name: "a flush of 4 KiB that changes no size", ...spreadOf(this.#flushing) },
-    ];
-  }
-
-  [Symbol.dispose](): void {
-    closeSync(this.#file);
-  }
-
-  #flush(): void {
-    writeSync(this.#file, this.#page, 0, this.#page.length, 0);
-    fdatasyncSync(this.#file);
-  }
-}
-
-/** About two milliseconds. */
-function compute(): void {
-  let sum = 0;
-  for (let turn = 0; turn < 2_000_000; turn++) sum = (sum + Math.imul(turn, turn ^ sum)) | 0;
-  // Never true, but the compiler cannot know that.
-  if (sum === 0.5) throw new RangeError("Arithmetic is broken");
-}
-
-function timesOf(work: () => void): number[] {
-  return Array.from({ length: samplesPerRound }, () => {
-    const startMs = performance.now();
-    work();
-    return performance.now() - startMs;
-  });
-}
-
-function spreadOf(rounds: number[][]): Omit<Noise, "name"> {
-  const all = rounds.flat();
-  return { median: median(all), p99: quantile(all, 0.99), spread: [...range(rounds.map(median))] };
 }

@@ -15,32 +15,22 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { measureCancelling } from "./cancelling.ts";
 import { measureCold } from "./cold/section.ts";
 import { measureDurable } from "./durable/section.ts";
 import { measureGrowth } from "./growth.ts";
-import { machine, NoiseProbe } from "./machine.ts";
-import { drawResults } from "./picture.ts";
-import { printNoise, printSection } from "./print-results.ts";
-import { costLine, costTable, replaceQuote } from "./quoted-results.ts";
-import { formatResults, parseResults } from "./results.ts";
+import { machine } from "./machine.ts";
+import { formatResults } from "./results.ts";
 import type { Results, Section } from "./results.ts";
-import { measureRuns } from "./runs.ts";
-import { measureSandbox } from "./sandbox/section.ts";
-import { measureSearches } from "./searches.ts";
+import { costLine, costTable, printSection, replaceQuote } from "./tables.ts";
 import type { BenchRun } from "./take-turns.ts";
 import { measureThroughput } from "./throughput/section.ts";
 
 /** In the order of their numbers. */
 const sections: readonly ((run: BenchRun) => Promise<Section>)[] = [
   measureDurable,
-  measureSandbox,
   measureThroughput,
   measureGrowth,
   measureCold,
-  measureSearches,
-  measureRuns,
-  measureCancelling,
 ];
 
 const { values } = parseArgs({
@@ -58,20 +48,18 @@ if (only.some((number) => sections[number - 1] === undefined)) throw new RangeEr
 if (values.write && only.length < sections.length) throw new RangeError("--write needs all sections, not --only some");
 
 using folder = temporaryFolder();
-using noise = new NoiseProbe(folder.path);
 const measured: Section[] = [];
 for (const [at, measure] of sections.entries()) {
   if (!only.includes(at + 1)) continue;
   const startMs = performance.now();
-  const section = await measure({ rounds, isQuick: values.quick, folder: folder.path, noise });
+  const section = await measure({ rounds, isQuick: values.quick, folder: folder.path });
   measured.push(section);
   printSection(section);
   console.log(`\n(${((performance.now() - startMs) / 1000).toFixed(0)} s)`);
 }
 
 const effort = values.quick ? "quick" : "full";
-const results = { effort, rounds, machine: machine(folder.path), noise: noise.found(), sections: measured } as const;
-printNoise(results);
+const results = { effort, rounds, machine: machine(folder.path), sections: measured } as const;
 const project = fileURLToPath(new URL(".", import.meta.resolve("memcell/package.json")));
 writeTo(join(project, "dist", "bench"));
 if (values.write) {
@@ -80,14 +68,12 @@ if (values.write) {
   quote("test/bench/README.md", costTable(written));
 }
 
-/** Returns what the file says: pictures and quotes are made from it, so that anyone can make them again. */
+/** Returns what the file says: quotes are made from it, so that anyone can make them again. */
 function writeTo(place: string): Results {
   mkdirSync(place, { recursive: true });
   const text = formatResults(results);
-  const written = parseResults(text);
   writeFileSync(join(place, "bench.json"), text);
-  writeFileSync(join(place, "bench.svg"), drawResults(written));
-  return written;
+  return JSON.parse(text) as Results;
 }
 
 function quote(document: string, text: string): void {

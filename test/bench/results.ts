@@ -1,77 +1,65 @@
 /** The results of one run, in the form of `results/bench.json`. */
-import * as z from "zod/mini";
 
 /** A bound and the figure found. */
-const target = z.strictObject({
+export interface Target {
   /** The bound in words. */
-  text: z.string(),
-  kind: z.enum(["at most", "at least"]),
-  bound: z.number(),
-  found: z.number(),
-  unit: z.string(),
-  isMet: z.boolean(),
-});
+  readonly text: string;
+  readonly kind: "at most" | "at least";
+  readonly bound: number;
+  readonly found: number;
+  readonly unit: string;
+  readonly isMet: boolean;
+}
 
-const spread = z.tuple([z.number(), z.number()]);
+export type Range = readonly [low: number, high: number];
 
-const figure = z.strictObject({
-  /** Identifies the figure for the picture and the README. Unique in its table. */
-  key: z.string(),
-  name: z.string(),
-  /** Facts that a reader needs for comparing, such as transport and durability. */
-  facts: z.record(z.string(), z.string()),
-  median: z.number(),
+export interface Figure {
+  /** Unique in its table. */
+  readonly key: string;
+  readonly name: string;
+  /** What a reader needs for comparing, such as transport and durability. */
+  readonly facts: Readonly<Record<string, string>>;
+  readonly median: number;
   /** `null` if there are too few samples. */
-  p99: z.nullable(z.number()),
-  spread,
+  readonly p99: number | null;
+  /** The lowest and the highest median of a round. */
+  readonly spread: Range;
   /** Compared with the figure of the same table that `to` names. */
-  compared: z.nullable(z.strictObject({ to: z.string(), unit: z.string(), value: z.number(), spread })),
-  targets: z.array(target),
-});
+  readonly compared: {
+    readonly to: string;
+    readonly unit: string;
+    readonly value: number;
+    readonly spread: Range;
+  } | null;
+  readonly targets: readonly Target[];
+}
 
-const table = z.strictObject({
-  key: z.string(),
-  title: z.string(),
-  unit: z.string(),
-  figures: z.array(figure),
-});
+export interface Table {
+  readonly key: string;
+  readonly title: string;
+  readonly unit: string;
+  readonly figures: readonly Figure[];
+}
 
-export const sectionSchema = z.strictObject({
-  number: z.int(),
-  title: z.string(),
+export interface Section {
+  readonly title: string;
   /** How it was measured, and what could not be measured. */
-  notes: z.array(z.string()),
-  tables: z.array(table),
-});
+  readonly notes: readonly string[];
+  readonly tables: readonly Table[];
+}
 
-const noise = z.strictObject({ name: z.string(), median: z.number(), p99: z.number(), spread });
-
-export const resultsSchema = z.strictObject({
-  effort: z.enum(["full", "quick"]),
-  rounds: z.int(),
-  machine: z.strictObject({
-    cores: z.int(),
-    cpu: z.string(),
-    node: z.string(),
-    system: z.string(),
-    /** The file system of the folder used for most measurements. */
-    fileSystem: z.string(),
-  }),
-  /** The time of the same work in every round of every section, in milliseconds. Its spread is the machine's noise. */
-  noise: z.array(noise),
-  sections: z.array(sectionSchema),
-});
-
-export type Results = z.infer<typeof resultsSchema>;
-export type Section = z.infer<typeof sectionSchema>;
-export type Table = z.infer<typeof table>;
-export type Figure = z.infer<typeof figure>;
-export type Target = z.infer<typeof target>;
-export type Noise = z.infer<typeof noise>;
-
-/** Throws for text that does not match the schema. */
-export function parseResults(text: string): Results {
-  return z.parse(resultsSchema, JSON.parse(text));
+export interface Results {
+  readonly effort: "full" | "quick";
+  readonly rounds: number;
+  readonly machine: {
+    readonly cores: number;
+    readonly cpu: string;
+    readonly node: string;
+    readonly system: string;
+    /** That of the folder used for most measurements. */
+    readonly fileSystem: string;
+  };
+  readonly sections: readonly Section[];
 }
 
 /** The file's text, with four significant digits, which is more than the machine's noise allows. */
@@ -84,9 +72,3 @@ const pair = /\[\s+(-?[\d.e+-]+),\s+(-?[\d.e+-]+)\s+\]/g;
 
 const rounded = (_key: string, value: unknown): unknown =>
   typeof value === "number" ? Number(value.toPrecision(4)) : value;
-
-/** Finds a figure by its table's key and its own. Returns `undefined` when its section did not run. */
-export function figureAt({ sections }: Results, ofTable: string, ofFigure: string): Figure | undefined {
-  const tables = sections.flatMap((section) => section.tables);
-  return tables.find(({ key }) => key === ofTable)?.figures.find(({ key }) => key === ofFigure);
-}

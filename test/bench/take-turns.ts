@@ -6,8 +6,7 @@
  * flush writes a peer's data. Each pass has a new random order.
  */
 import { seededRandom } from "../support/seeded-random.ts";
-import type { NoiseProbe } from "./machine.ts";
-import type { Rounds } from "./statistics.ts";
+import type { Rounds } from "./figures.ts";
 
 /** The input of every section. */
 export interface BenchRun {
@@ -17,7 +16,6 @@ export interface BenchRun {
   readonly isQuick: boolean;
   /** A folder on this machine's own disk. */
   readonly folder: string;
-  readonly noise: NoiseProbe;
 }
 
 export interface Step {
@@ -52,7 +50,6 @@ export async function takeTurns(run: BenchRun, contestants: readonly Contestant[
   const random = seededRandom(4);
   const found = new Map(contestants.map(({ key }) => [key, [] as number[][]]));
   for (let round = -(plan.warmUpRounds ?? 1); round < run.rounds; round++) {
-    if (round >= 0) run.noise.sampleRound();
     const samples = await oneRound(contestants, plan, { round, random });
     for (const [key, each] of round < 0 ? [] : samples) found.get(key)?.push(each);
   }

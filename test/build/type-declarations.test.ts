@@ -51,24 +51,6 @@ test("each form of a schema becomes a type", () => {
 };`);
 });
 
-test("tools are listed by name for models, and with their family for programs", () => {
-  const commands = [{ name: "a", export: "a", rights: [], fields: [] }];
-  const tools = [
-    { ...rest, name: "do_it", export: "do_it", input: {} },
-    { ...rest, name: "Inner", export: "inner", audience: "host" as const, input: {} },
-    { ...rest, name: "Many", commands, input: {} },
-  ];
-  const declared = typeDeclarations({ name: "some-family", tools });
-  expect(declared).toContain(`export interface Tools {
-  do_it: { input: DoItInput; output: DoItOutput };
-  Many: { input: ManyInput; output: ManyOutput };
-}`);
-  expect(declared).toContain(`export interface HostTools {
-  "some-family/Inner": { input: InnerInput; output: InnerOutput };
-  "some-family/Many": { input: ManyInput; output: ManyOutput };
-}`);
-});
-
 test("the type of an input comes from the family's exact schema, where it has one", () => {
   const flat = z.strictObject({ name: z.string(), text: z.optional(z.string()) });
   const exact = z.union([z.strictObject({ name: z.string() }), z.strictObject({ name: z.string(), text: z.string() })]);
@@ -87,13 +69,19 @@ test("the type of an input comes from the family's exact schema, where it has on
 };`);
 });
 
-test("tools with similar names have separate types, and an undescribed required field is included", () => {
-  const input = { type: "object", required: ["id"] };
+test("tools with similar names have separate types, a tool of commands and one for programs have theirs", () => {
+  const commands = [{ name: "a", export: "a", rights: [], fields: [] }];
   const tools = [
-    { ...rest, name: "note_add", export: "note_add", input },
+    { ...rest, name: "note_add", export: "note_add", input: { type: "object", required: ["id"] } },
     { ...rest, name: "NoteAdd", export: "note_add2", input: {} },
+    { ...rest, name: "Inner", export: "inner", audience: "host" as const, input: {} },
+    { ...rest, name: "Many", commands, input: {} },
   ];
   const declared = typeDeclarations({ name: "some", tools });
   expect(declared).toContain("export type note_addInput = {\n  id: unknown;\n};");
   expect(declared).toContain("export type NoteAddInput = unknown;");
+  expect(declared).toContain(`export interface HostTools {
+  "some/Inner": { input: InnerInput; output: InnerOutput };
+  "some/Many": { input: ManyInput; output: ManyOutput };
+}`);
 });

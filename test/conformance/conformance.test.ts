@@ -2,6 +2,8 @@
  * Replays every vector, and the vectors for the Node host alone, on the Node host with files. In memory and on
  * PostgreSQL a sixth of them, others with each seed.
  */
+import { existsSync } from "node:fs";
+
 import { afterAll, describe, expect, test } from "vitest";
 
 import { oneIn } from "../stage/seed.ts";
@@ -17,8 +19,11 @@ const vectors = [...readVectors(), ...readVectors("node-vectors")];
 /** Vectors that share a runtime follow each other. */
 const byRuntime = vectors.toSorted((a, b) => runtimeKey(a.vector).localeCompare(runtimeKey(b.vector)));
 
+/** Vectors are about contents, and not about what a disk keeps: a disk in main memory needs no time for flushes. */
+const disk = existsSync("/dev/shm") ? "/dev/shm" : undefined;
+
 describe.each(Object.entries<VectorStoreKind>(vectorStores))("%s", (kind, stores) => {
-  const folder = temporaryFolder();
+  const folder = temporaryFolder(disk);
   const host = new VectorRuntime(stores, folder.path);
   afterAll(async () => {
     using _folder = folder;

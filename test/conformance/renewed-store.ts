@@ -45,29 +45,7 @@ export class RenewedStore {
       open: (note, settings) => {
         this.#note = note;
         this.#settings = settings;
-        return {
-          hold: (userId, options, work) => opened().hold(userId, options, work),
-          holdRecords: (userId, options, work) => opened().holdRecords(userId, options, work),
-          users: () => opened().users(),
-          strays: () => opened().strays(),
-          parts: (userId) => opened().parts(userId),
-          isApart: (userId, scopes) => opened().isApart(userId, scopes),
-          holdToErase: (userId, options, work) => opened().holdToErase(userId, options, work),
-          get erased() {
-            return opened().erased;
-          },
-          retireLeftOver: () => opened().retireLeftOver(),
-          shared: {
-            hold: (ids, options, work) => opened().shared.hold(ids, options, work),
-            ids: () => opened().shared.ids(),
-            owners: () => opened().shared.owners(),
-            hintsOf: (principal) => opened().shared.hintsOf(principal),
-            forgetHints: (principal, untilMs) => opened().shared.forgetHints(principal, untilMs),
-            leave: (principal, store, isLeft) => opened().shared.leave(principal, store, isLeft),
-          },
-          watch: (userId, changed) => opened().watch(userId, changed),
-          close: () => this.end(),
-        };
+        return through({ close: () => this.end(), shared: through({}, () => opened().shared) }, opened);
       },
     };
   }
@@ -81,4 +59,17 @@ export class RenewedStore {
     bridge.port.removeAllListeners("message");
     this.#present.answerReads?.(bridge);
   }
+}
+
+/** Has `own`, and otherwise all that the object has at the moment that is asked for. */
+function through<Whole extends object>(own: Partial<Whole>, present: () => Whole): Whole {
+  return new Proxy(own as Whole, {
+    get: (_, name): unknown => {
+      if (name in own) return Reflect.get(own, name);
+      const value: unknown = Reflect.get(present(), name);
+      if (typeof value !== "function") return value;
+      return (...args: unknown[]): unknown =>
+        Reflect.apply(Reflect.get(present(), name) as () => unknown, present(), args);
+    },
+  });
 }

@@ -101,14 +101,6 @@ function asksIn(input: unknown): string[] {
   return Array.isArray(input) ? input.map((step: { of?: string } | null) => step?.of ?? "") : [];
 }
 
-test("every action and every outcome of UpdateUserMemory is covered", () => {
-  const updates = calls.filter(({ tool, result }) => tool === "UpdateUserMemory" && result["ok"] === true);
-  const actions = updates.map(({ input }) => (input as { action: string }).action);
-  const outcomes = updates.map(({ result }) => (result["data"] as { outcome: string }).outcome);
-  expect(new Set(actions)).toEqual(new Set(["upsert", "delete"]));
-  expect(new Set(outcomes)).toEqual(new Set(["created", "replaced", "deleted"]));
-});
-
 function typesOf(tool: string): Set<string> {
   const served = calls.filter((call) => call.tool === tool && call.result["ok"] === true);
   const events = served.flatMap(({ input, result }) => {
@@ -137,11 +129,6 @@ test.for(Object.keys(lock.plugins))(
     expect((manifest.errors ?? []).map(({ code }) => code).filter((code) => !provoked.has(code))).toEqual([]);
   },
 );
-
-test("there are at least as many vectors as the specification requires", () => {
-  console.log(`${vectors.length} vectors with ${calls.length} calls`);
-  expect(vectors.length).toBeGreaterThanOrEqual(80);
-});
 
 const fields = (of: readonly object[]): string[] => [...new Set(of.flatMap(Object.keys))].toSorted();
 

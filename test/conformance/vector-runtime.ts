@@ -38,7 +38,7 @@ export class VectorRuntime implements AsyncDisposable {
   }
 
   async replay(vector: Vector): Promise<Replayed> {
-    const opened = await this.#kind.open(vector, `${this.#folder}/data`);
+    await using opened = await this.#kind.open(vector, `${this.#folder}/data`);
     try {
       const { runtime, store } = await this.#runtimeFor(vector, opened);
       const results = await this.#callsOf(runtime, vector);

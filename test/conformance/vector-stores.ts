@@ -14,7 +14,7 @@ import type { FilesByFolder } from "./vector-files.ts";
 import { commitStates, foundStates, keptStates, writeStates } from "./vector-states.ts";
 import type { Vector, VectorStates } from "./vector.ts";
 
-export interface VectorStore {
+export interface VectorStore extends AsyncDisposable {
   readonly definition: StoreDefinition;
   found(): Promise<FilesByFolder> | FilesByFolder;
   foundStates(): Promise<VectorStates> | VectorStates;
@@ -41,6 +41,7 @@ export const vectorStores = {
         definition: fileStore({ dir: dataDir }),
         found: () => foundFiles(dataDir),
         foundStates: () => foundStates(dataDir),
+        [Symbol.asyncDispose]: async () => {},
       };
     },
   },
@@ -48,36 +49,23 @@ export const vectorStores = {
   postgresStore: withoutFiles(async () => postgresStore({ url: await emptiedDatabase("vectors") })),
 } satisfies Record<string, VectorStoreKind>;
 
-/** An engine that has no files: what a vector has before is committed to it. */
+/** An engine that has no files: what a vector has before is committed to it, beside the store of the vector's calls. */
 function withoutFiles(define: () => StoreDefinition | Promise<StoreDefinition>): VectorStoreKind {
   return {
     lacks: whyFiles,
     open: async (vector) => {
       const definition = await define();
-      const opened = <Result>(work: (store: Store) => Promise<Result>): Promise<Result> => whileOpen(definition, work);
-      await opened(async (store) => {
-        await commitFiles(store, vector);
-        await commitStates(store.shared, vector.storesBefore);
-      });
+      const store = definition.open(() => {});
+      await commitFiles(store, vector);
+      await commitStates(store.shared, vector.storesBefore);
       return {
         definition,
-        found: () => opened((store) => keptIn(store, vector)),
-        foundStates: () => opened((store) => keptStates(store.shared)),
+        found: () => keptIn(store, vector),
+        foundStates: () => keptStates(store.shared),
+        [Symbol.asyncDispose]: () => store.close(),
       };
     },
   };
-}
-
-async function whileOpen<Result>(
-  definition: StoreDefinition,
-  work: (store: Store) => Promise<Result>,
-): Promise<Result> {
-  const store = definition.open(() => {});
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
 }
 
 async function commitFiles(store: Store, vector: Vector): Promise<void> {

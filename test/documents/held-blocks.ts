@@ -15,7 +15,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/cli/room-readmes.test.ts",
     "test/cli/room-readmes.test.ts",
   ],
-  "host/polyglot/README.md": ["test/polyglot/documents.test.ts", "test/polyglot/documents.test.ts"],
+  "host/polyglot/README.md": ["test/polyglot/every-host.test.ts", "test/polyglot/every-host.test.ts"],
   "host/report/README.md": ["test/cli/room-readmes.test.ts"],
   "host/runtime/README.md": ["test/cli/room-readmes.test.ts"],
   "host/serve/README.md": ["test/serve/stated-origins.test.ts"],
@@ -32,5 +32,4 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "shared/run-history/README.md": ["test/run-history/documents.test.ts"],
   "test/agentool/README.md": ["test/agentool/errors.slow.test.ts"],
   "test/conformance/README.md": ["test/conformance/vector-coverage.test.ts"],
-  "test/polyglot/README.md": ["test/polyglot/documents.test.ts"],
 };

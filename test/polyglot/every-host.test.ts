@@ -1,5 +1,5 @@
 /**
- * What every host must do but no vector can show: refuse files that are not plugins, and a folder that is in use; tell times
+ * What every host must do but no vector can show: answer the lines of the README; refuse files that are not plugins, and a folder that is in use; tell times
  * in a listing; rebuild the index of a large folder in one call.
  */
 import { createHash } from "node:crypto";
@@ -10,6 +10,8 @@ import { tryLock } from "fs-native-extensions";
 import { describe, expect, inject, test } from "vitest";
 
 import { foundFiles } from "../conformance/vector-files.ts";
+import { blocksIn } from "../documents/markdown-table.ts";
+import { textOf } from "../documents/tracked-files.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -18,7 +20,21 @@ import { LineHost } from "./line-host.ts";
 import type { HostedCall } from "./line-host.ts";
 import { programOf } from "./program-of.ts";
 
+/** The exchanges in host/polyglot/README.md, with this machine's paths and the plugin's hash. */
+function exchanges(dataDir: string): { sent: object; answer: unknown }[] {
+  const blocks = blocksIn(textOf("host/polyglot/README.md")).filter(({ language }) => language === "");
+  return blocks.map(({ text }) => {
+    const [, sent = "", answer = ""] = /^→ (.*)\n← (.*)$/.exec(text) ?? [];
+    const here = sent
+      .replace('"dist/plugins/user-memory.wasm"', JSON.stringify(shippedPlugin("user-memory")))
+      .replace('"dataDir":"data"', `"dataDir":${JSON.stringify(dataDir)}`)
+      .replace('"sha256":"…"', `"sha256":"${sha256}"`);
+    return { sent: JSON.parse(here) as object, answer: JSON.parse(answer) as unknown };
+  });
+}
+
 const shipped = readFileSync(shippedPlugin("user-memory"));
+const sha256 = createHash("sha256").update(shipped).digest("hex");
 const manifest = guestManifest("guest", { Guest: "guest" }, ["read"]);
 const sealed = JSON.stringify(manifest);
 const plain = guest("");
@@ -58,6 +74,15 @@ const upsert = {
 } satisfies HostedCall;
 
 describe.for(inject("hosts"))("$language", (host) => {
+  test("answers the lines of the README", async (context) => {
+    using folder = temporaryFolder();
+    await using lines = new LineHost(programOf(host, context));
+    for (const { sent, answer } of exchanges(folder.path)) {
+      // oxlint-disable-next-line no-await-in-loop -- the protocol is line by line
+      expect(await lines.ask(sent)).toEqual(answer);
+    }
+  });
+
   test("refuses the plugin of shared stores, unless it has ABI version 2", async (context) => {
     using folder = temporaryFolder();
     await using running = new LineHost(programOf(host, context));
@@ -80,7 +105,6 @@ describe.for(inject("hosts"))("$language", (host) => {
   test("loads the pinned file and no other", async (context) => {
     using folder = temporaryFolder();
     const hosted = { plugin: shippedPlugin("user-memory"), dataDir: folder.path };
-    const sha256 = createHash("sha256").update(shipped).digest("hex");
     const program = programOf(host, context);
     await using running = await LineHost.start(program, { ...hosted, sha256 });
     expect(await running.ask(upsert)).toMatchObject({ ok: true });

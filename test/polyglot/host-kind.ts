@@ -1,8 +1,6 @@
 /** A host in another language: what it needs, and how to build and start it. */
 export interface HostKind {
   readonly language: "Node" | "Go" | "Python" | "Rust" | "Java";
-  /** The software that runs the plugin, with versions, for the table. */
-  readonly sdk: string;
   /** Why it cannot be built on this machine, in one line. `null` if it can. */
   missing(): Promise<string | null>;
   /**

@@ -2,7 +2,7 @@
 import { describe, expect, inject, test } from "vitest";
 import type { TestContext } from "vitest";
 
-import { median, quantile } from "../bench/statistics.ts";
+import { median, quantile } from "../bench/figures.ts";
 import { foundFiles } from "../conformance/vector-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";

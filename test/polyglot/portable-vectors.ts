@@ -10,8 +10,6 @@ const all = readVectors();
 const abis = new Map(all.map(({ vector: { plugin = "user-memory" } }) => [plugin, abiOf(plugin)]));
 
 export const portableVectors: typeof all = all.filter(({ vector }) => abis.get(vector.plugin ?? "user-memory") === 1);
-/** How many are for the Node host alone. */
-export const otherVectors: number = all.length - portableVectors.length;
 
 function abiOf(plugin: string): number {
   using folder = temporaryFolder();

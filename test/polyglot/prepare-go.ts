@@ -17,7 +17,6 @@ const oldestMinor = 25;
 
 export const go: HostKind = {
   language: "Go",
-  sdk: "extism/go-sdk 1.7.1, wazero 1.12.0",
 
   async missing() {
     if (process.platform !== "linux") return "it takes its lock as Linux has it";

@@ -15,7 +15,6 @@ const flags = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xshare:auto"];
 
 export const java: HostKind = {
   language: "Java",
-  sdk: "chicory-sdk-core 0.3.0, Chicory 1.7.5",
   missing: async () => (await missingCommand("javac", "-version", 17)) ?? (await missingCommand("mvn", "-version", 3)),
   prepare,
 };

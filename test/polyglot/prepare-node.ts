@@ -7,7 +7,6 @@ const program = fileURLToPath(new URL("../../dist/test/polyglot/node/main.js", i
 /** Compiled with the project. */
 export const node: HostKind = {
   language: "Node",
-  sdk: `@extism/extism 1.0.3, Node ${process.versions.node}`,
   missing: () => Promise.resolve(null),
   prepare: () => Promise.resolve({ command: process.execPath, args: [program], isToldOfRenewal: true }),
 };

@@ -19,7 +19,6 @@ const neededOfPython = "import ensurepip, sys, venv; sys.exit(sys.version_info <
 
 export const python: HostKind = {
   language: "Python",
-  sdk: "extism 1.1.1, libextism 1.41.0 (wasmtime)",
   missing: async () => {
     if (await succeeds("python3", ["-c", neededOfPython])) return null;
     return '"python3" is not there, is older than 3.10, or lacks venv';

@@ -6,7 +6,6 @@ import { hostSources } from "./host-sources.ts";
 
 export const rust: HostKind = {
   language: "Rust",
-  sdk: "extism 1.30.0, wasmtime 43.0.2",
   missing: missingCargo,
   prepare: async (signal) => {
     const built = await cargoBuild("rust", { sources: hostSources("rust"), options: ["--release"], signal });

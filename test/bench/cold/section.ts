@@ -1,4 +1,4 @@
-/** 5. The cold start, the memory of threads, the size of the plugin. Each sample is its own process. */
+/** The cold start, the memory of threads, the size of the plugin. Each sample is its own process. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -45,7 +45,6 @@ export async function measureCold(run: BenchRun): Promise<Section> {
   const row = (key: string, name: string, rounds: number[][] | ReturnType<typeof found>, bound: keyof typeof bounds) =>
     figureOf({ key, name, rounds, bound: bounds[bound] });
   return {
-    number: 5,
     title: "Cold start, memory, size",
     notes: [
       "every sample is a new process; the files it loads are in the system's cache",

@@ -1,12 +1,11 @@
-/** 1. A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
+/** A durable upsert: memcell, the naive way, and peers, on this machine's disk and on a separate ext4 disk. */
 import { join } from "node:path";
 
 import { loopDisk } from "../../support/loop-disk.ts";
-import { bounds, figureOf } from "../figures.ts";
+import { bounds, figureOf, median, quantile } from "../figures.ts";
 import type { Bound } from "../figures.ts";
 import { settler } from "../machine.ts";
 import type { Section, Table } from "../results.ts";
-import { median, quantile } from "../statistics.ts";
 import { takeTurns } from "../take-turns.ts";
 import type { BenchRun, Found } from "../take-turns.ts";
 import { openWays } from "./ways.ts";
@@ -34,16 +33,16 @@ export async function measureDurable(run: BenchRun): Promise<Section> {
   const tables = await onDisk(run, own, join(run.folder, "durable"));
   const notes = [
     "40 entries of 1 KB, each replaced in every round; blocks of 10 calls, the disk flushed before each block",
-    "the peers write one file where memcell writes two; the rows that write both do what memcell does",
+    "peers without an index write a second file like the first, as memcell writes an entry and the index",
     "none of the MCP peers flushes anything; the memory tool flushes files and no folder",
     "memcell serve is spoken to by the same client, in the same revision of the protocol and over the same pipes as the peers",
   ];
   const title = "A durable upsert";
   const disk = await loopDisk("ext4", { bytes: diskBytes });
-  if (typeof disk === "string") return { number: 1, title, notes: [...notes, `no ext4 disk: ${disk}`], tables };
+  if (typeof disk === "string") return { title, notes: [...notes, `no ext4 disk: ${disk}`], tables };
   using mounted = disk;
   tables.push(...(await onDisk(run, journaled, join(mounted.path, "durable"))));
-  return { number: 1, title, notes, tables };
+  return { title, notes, tables };
 }
 
 async function onDisk(run: BenchRun, disk: Disk, folder: string): Promise<Table[]> {
@@ -86,7 +85,7 @@ function againstPeers({ key: disk, name }: Disk, ways: readonly Way[], found: Fo
   const figures = equalTransport.map(({ ours, peer }) =>
     figureOf({
       key: peer,
-      name: `${nameOf(ours)}, against ${peer.endsWith("-both") ? `${nameOf(peer.slice(0, -5))}, both files` : nameOf(peer)}`,
+      name: `${nameOf(ours)}, against ${nameOf(peer)}`,
       facts: { transport: ways.find(({ key }) => key === ours)?.facts.transport ?? "" },
       rounds: found(ours),
       against: { key: peer, rounds: found(peer) },

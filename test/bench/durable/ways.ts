@@ -48,13 +48,10 @@ export async function openWays(folder: string): Promise<Way[]> {
     naive(place("naive")),
     await memcell(place("full"), "full"),
     await memcell(place("relaxed"), "relaxed"),
-    await memoryTool(place("tool"), false),
-    await memoryTool(place("tool-both"), true),
+    await memoryTool(place("tool")),
     await memcellServer(place("served"), "full"),
     await memcellServer(place("served-relaxed"), "relaxed"),
-    await emptyServer(),
-    await filesystemServer(place("filesystem"), false),
-    await filesystemServer(place("filesystem-both"), true),
+    await filesystemServer(place("filesystem")),
     await memoryServer(place("memory")),
   ];
 }
@@ -85,7 +82,7 @@ const entryPath = (at: number): string => `/memories/${entryName(at)}.md`;
 const index = "/memories/MEMORY.md";
 
 /** It flushes a file before it renames it, but not the folder. So the new text is durable, but its name is not. */
-async function memoryTool(folder: string, isBoth: boolean): Promise<Way> {
+async function memoryTool(folder: string): Promise<Way> {
   const tool = await BetaLocalFilesystemMemoryTool.init(folder);
   const made = new Set<number>();
   /** Creates the entry's file and its index line in the warm-up round. */
@@ -99,18 +96,13 @@ async function memoryTool(folder: string, isBoth: boolean): Promise<Way> {
     else await tool.insert({ command: "insert", path: index, insert_line: made.size - 1, insert_text: line });
   };
   return {
-    key: isBoth ? "memory-tool-both" : "memory-tool",
-    name: isBoth ? "the same, for the entry and for the index" : "memory tool of @anthropic-ai/sdk, str_replace",
-    facts: {
-      transport: "in process",
-      durable: "text yes, name no",
-      sandboxed: "no",
-      writes: isBoth ? writes : "entry only",
-    },
+    key: "memory-tool-both",
+    name: "memory tool of @anthropic-ai/sdk, str_replace, both files",
+    facts: { transport: "in process", durable: "text yes, name no", sandboxed: "no", writes },
     prepare,
     run: async ({ at, round }) => {
       const change = { old_str: describe(at, round - 1), new_str: describe(at, round) };
-      for (const path of isBoth ? [entryPath(at), index] : [entryPath(at)]) {
+      for (const path of [entryPath(at), index]) {
         await tool.str_replace({ command: "str_replace", path, ...change });
       }
     },
@@ -134,29 +126,17 @@ async function memcellServer(dataDir: string, durability: Durability): Promise<W
   };
 }
 
-/** Shows the cost of protocol and pipes. */
-async function emptyServer(): Promise<Way> {
-  const server = await startServer(fileURLToPath(new URL("empty-server.js", import.meta.url)), []);
-  return {
-    key: "empty-call",
-    name: "an empty tool, same input",
-    facts: { ...stdio, durable: "–", writes: "nothing" },
-    run: ({ at, round }) => server.call("Nothing", upsertInput(at, round)),
-    close: server.close,
-  };
-}
-
 /** `write_file` renames and flushes nothing. */
-async function filesystemServer(folder: string, isBoth: boolean): Promise<Way> {
+async function filesystemServer(folder: string): Promise<Way> {
   mkdirSync(folder);
   const server = await startServer(scriptOf("@modelcontextprotocol/server-filesystem/dist/index.js"), [folder]);
   const known = new KnownFolder();
   return {
-    key: isBoth ? "filesystem-both" : "filesystem",
-    name: isBoth ? "the same, for the entry and for the index" : "server-filesystem, write_file",
-    facts: { ...stdio, durable: "no", writes: isBoth ? writes : "entry only" },
+    key: "filesystem-both",
+    name: "server-filesystem, write_file, both files",
+    facts: { ...stdio, durable: "no", writes },
     run: async ({ at, round }) => {
-      for (const [name, content] of known.change(at, round).slice(0, isBoth ? 2 : 1)) {
+      for (const [name, content] of known.change(at, round)) {
         await server.call("write_file", { path: join(folder, name), content });
       }
     },

@@ -1,4 +1,4 @@
-/** 3. Throughput of many simultaneous users, against the same number of threads of the naive way. */
+/** Throughput of many simultaneous users, against the same number of threads of the naive way. */
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 
@@ -42,7 +42,6 @@ export async function measureThroughput(run: BenchRun): Promise<Section> {
     });
   });
   return {
-    number: 3,
     title: "Throughput of many users",
     notes: [
       "each user replaces its 40 entries of 1 KB, one call after the other, in a folder of its own",

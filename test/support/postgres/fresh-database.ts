@@ -35,7 +35,13 @@ export async function emptiedDatabase(name: string): Promise<string> {
     admin = await server.connect("postgres", name);
     emptied.set(name, admin);
   }
-  await admin.query(`TRUNCATE ${tables.map((table) => `memcell.${table}`).join(", ")}`);
+  // For a few rows quicker than TRUNCATE, which makes new files. Contents refer to homes, and files to contents.
+  await admin.query(
+    tables
+      .toReversed()
+      .map((table) => `DELETE FROM memcell.${table}`)
+      .join("; "),
+  );
   return server.url(hostRole, name);
 }
 
