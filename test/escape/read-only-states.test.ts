@@ -78,7 +78,9 @@ const lacks = ["lock", "turnstile", "owner", "journal"].map(
 const rows = [
   ...Object.entries(states).map(([what, left]) => ({ what, left, place: aStore, where: "a shared store" })),
   ...[...Object.entries(states), ...lacks].map(([what, left]) => ({ what, left, place: aUser, where: "a user" })),
-].map((row: { what: string; left: Left; place: Place; where: string }, at) => ({ ...row, userId: `user-${at}` }));
+].map((row: { what: string; left: Left; place: Place; where: string }, at) =>
+  Object.assign(row, { userId: `user-${at}` }),
+);
 
 type Row = (typeof rows)[number];
 

@@ -235,11 +235,12 @@ describe("an inspector", () => {
     expect(left.toSorted((one, other) => (one.path < other.path ? -1 : 1))).toEqual(notInspected);
   });
 
+  const hiding = (remedy: string | null): Script => {
+    return { role: "inspect", answer: { findings: [{ ...finding, path: "", remedy }], findingsHidden: 3 } };
+  };
+
   test("of all files names the scope; what it hides has a remedy only if what it shows has", async () => {
-    const script = (remedy: string | null): Script => {
-      return { role: "inspect", answer: { findings: [{ ...finding, path: "", remedy }], findingsHidden: 3 } };
-    };
-    const plugins = writePlugins({ helpless: script(null), mendable: script("mend it") });
+    const plugins = writePlugins({ helpless: hiding(null), mendable: hiding("mend it") });
     const [runtime] = await openAll(plugins, "hiding");
     await using _ = runtime;
     const hidden = "3 more findings are not shown";
