@@ -23,7 +23,7 @@ const open = (): Promise<Runtime> =>
     plugins,
     policy: policyFor(plugins),
     threadsMax: 1,
-    fuelPolls: 5_000,
+    fuelPolls: 2_000,
   });
 
 const look = [{ look: true }];
