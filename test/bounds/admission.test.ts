@@ -74,19 +74,30 @@ test("when the queue is full, the user with the most waiting calls gives way to 
   }
 });
 
-test("limits the inputs of waiting calls, and the user with the most bytes gives way", async () => {
+test("limits the inputs of waiting calls, and as few as possible of the user with the most bytes give way", async () => {
   await using stage = await openBoundedStage();
   const release = await occupy(stage);
-  // 512 KiB with quotes and brackets: 128 of them are 64 MiB.
-  const input = ["x".repeat(512 * 1024 - 4)];
   const controller = new AbortController();
-  const send = (userId: string): Promise<ToolResult> =>
-    stage.runtime.call("Puppet", input, { userId, signal: controller.signal });
+  let gaveWayCount = 0;
+  const send = async (userId: string, kibibytes: number): Promise<ToolResult> => {
+    // With its quotes and brackets.
+    const input = ["x".repeat(kibibytes * 1024 - 4)];
+    const result = await stage.runtime.call("Puppet", input, { userId, signal: controller.signal });
+    if (!result.ok && result.error.code === "BUSY") gaveWayCount++;
+    return result;
+  };
   const ofBob = Array.from({ length: 20 }, (_, at) => stage.write("bob", `${at}`));
-  const ofAlice = Array.from({ length: 127 }, () => send("alice"));
-  const ofCarol = send("carol");
-  expect(await ofAlice.at(-1)).toEqual(gaveWay);
-  expect(await send("alice")).toMatchObject({
+  // All but Bob's bytes fit into 64 MiB.
+  const large = Array.from({ length: 126 }, () => send("alice", 512));
+  const [older, newer] = [send("alice", 256), send("alice", 256)];
+  const ofCarol = send("carol", 512);
+  expect(await newer).toEqual(gaveWay);
+  expect(gaveWayCount).toBe(1);
+  // This one needs more than the next newest has.
+  const ofDave = send("dave", 512);
+  expect([await older, await large.at(-1)]).toEqual([gaveWay, gaveWay]);
+  expect(gaveWayCount).toBe(3);
+  expect(await send("alice", 512)).toMatchObject({
     ok: false,
     error: {
       code: "BUSY",
@@ -94,7 +105,7 @@ test("limits the inputs of waiting calls, and the user with the most bytes gives
     },
   });
   controller.abort();
-  for (const result of await Promise.all([...ofAlice.slice(0, -1), ofCarol])) {
+  for (const result of await Promise.all([...large.slice(0, -1), ofCarol, ofDave])) {
     expect(result).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
   }
   await release();
@@ -118,7 +129,7 @@ test("a quiet user's call does not wait for another user's flood", async () => {
 
 test("users who wait for a thread do not use up all descriptors", async () => {
   await using stage = await openBoundedStage({ durability: "relaxed" });
-  const users = Array.from({ length: 150 }, (_, at) => `user-${at}`);
+  const users = Array.from({ length: 110 }, (_, at) => `user-${at}`);
   const writeAll = (path: string): Promise<ToolResult>[] => users.map((userId) => stage.write(userId, path));
   await Promise.all(writeAll("first.md"));
   const release = await occupy(stage);

@@ -10,7 +10,8 @@ import type { Worker } from "node:worker_threads";
 
 import type * as memcell from "memcell";
 
-const [copy = "", scenario = "", ...ways] = process.argv.slice(2);
+/** Each is a scenario and a way in which code is broken. */
+const [copy = "", ...plays] = process.argv.slice(2);
 const { createRuntime, CredentialDetector, memoryStore } = (await import(
   pathToFileURL(join(copy, "dist/host/index.js")).href
 )) as typeof memcell;
@@ -26,7 +27,7 @@ function breakable(path: string): { readonly break: (how: string) => void; reado
     exits: `process.exit(0);\n${whole}`,
     "waits for ever": `setInterval(() => {}, 1_000);\nawait new Promise(() => {});\n${whole}`,
     spins: `for (;;);\n${whole}`,
-    "is slow": `await new Promise((resolve) => setTimeout(resolve, 2_500));\n${whole}`,
+    "is slow": `await new Promise((resolve) => setTimeout(resolve, 1_000));\n${whole}`,
   };
   return {
     break: (how) => (how === "is missing" ? rmSync(file) : writeFileSync(file, states[how] ?? "")),
@@ -140,9 +141,11 @@ const scenarios: Record<string, (how: string) => Promise<unknown>> = {
 };
 
 const answers: Record<string, unknown> = {};
-for (const how of ways) {
+for (const play of plays) {
+  const [scenario = "", how = ""] = play.split(": ");
   workers.length = 0;
   lines.length = 0;
-  answers[how] = await scenarios[scenario]?.(how);
+  answers[play] = await scenarios[scenario]?.(how);
+  thread.mend();
 }
 process.stdout.write(JSON.stringify(answers));

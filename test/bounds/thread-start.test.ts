@@ -3,22 +3,16 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { copyPackage } from "../support/copied-clone.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
-let copies = 0;
 
-/** A copy of the package that only one process breaks. */
-function freshCopy(): string {
-  const copy = join(folder.path, `copy-${copies++}`);
-  copyPackage(copy);
-  return copy;
-}
-
+/** A copy of the package, which the processes break. */
+const copy = join(folder.path, "copy");
 const program = fileURLToPath(new URL("../../dist/test/bounds/starting-process.js", import.meta.url));
 
 interface EndedProcess {
@@ -28,7 +22,7 @@ interface EndedProcess {
 }
 
 /** Ends a process that does not end by itself, and so fails its test. */
-const timeout = 50_000;
+const timeout = 100_000;
 
 function run(args: readonly string[]): Promise<EndedProcess> {
   return new Promise((resolve) => {
@@ -38,67 +32,67 @@ function run(args: readonly string[]): Promise<EndedProcess> {
   });
 }
 
-/** What a scenario says of each way in which code is broken. */
-async function outcomes(scenario: string, ways: readonly string[], flags: readonly string[] = []): Promise<unknown> {
-  const { code, stdout, stderr } = await run([...flags, program, freshCopy(), scenario, ...ways]);
-  return code === 0 ? JSON.parse(stdout) : { code, stdout, stderr };
+/** What each scenario says of each way in which code is broken, all in one process, which ends by itself. */
+async function outcomes(rows: readonly Row[], flags: readonly string[] = []): Promise<Record<string, unknown>> {
+  const plays = rows.map(([scenario, how]) => `${scenario}: ${how}`);
+  const { code, stdout, stderr } = await run([...flags, program, copy, ...plays]);
+  if (code !== 0) throw new Error(`The process ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout) as Record<string, unknown>;
 }
 
-const each = (ways: readonly string[], outcome: object): object =>
-  Object.fromEntries(ways.map((how) => [how, outcome]));
+type Row = readonly [scenario: string, how: string, outcome: object, title: string];
 
-const failing = ["is missing", "is cut off", "throws", "exits"];
-const stuck = ["waits for ever", "spins"];
+const isInternal = { first: "INTERNAL", index: "INTERNAL", next: "ok", isTold: true };
+const works = "a call is INTERNAL, and the next one after that works";
+const pending = { first: "WRITE_PENDING", isTold: true, next: "ok" };
+const waits = "writes wait for their owner, and the operator is told";
 
-test.for([failing, stuck])(
-  "the code of a thread %j: a call is INTERNAL, and the next one after that works",
-  async (ways) => {
-    const outcome = { first: "INTERNAL", index: "INTERNAL", next: "ok", isTold: true };
-    expect(await outcomes("a call", ways)).toEqual(each(ways, outcome));
-  },
-);
-
-test("while a thread starts for ever, the caller's signal ends the call", async () => {
-  expect(await outcomes("a cancelled call", stuck)).toEqual(each(stuck, { first: "CANCELLED", next: "ok" }));
-});
-
-test("while a thread starts for ever, close() ends all calls", async () => {
-  const calls = ["CANCELLED", "CANCELLED", "CANCELLED"];
-  expect(await outcomes("a closed runtime", stuck)).toEqual(each(stuck, { calls }));
-});
-
-test("a thread that starts slowly serves the call that waits for it", async () => {
-  expect(await outcomes("a slow start", ["is slow"])).toEqual(each(["is slow"], { first: "ok" }));
-});
-
-test("calls that fail start no thread more than they need, and tell the operator once", async () => {
+const rows: readonly Row[] = [
+  ["a call", "is missing", isInternal, works],
+  ["a call", "is cut off", isInternal, works],
+  ["a call", "throws", isInternal, works],
+  ["a call", "exits", isInternal, works],
+  ["a call", "waits for ever", isInternal, works],
+  ["a cancelled call", "spins", { first: "CANCELLED", next: "ok" }, "the caller's signal ends the call"],
+  ["a closed runtime", "spins", { calls: ["CANCELLED", "CANCELLED", "CANCELLED"] }, "close() ends all calls"],
+  ["a slow start", "is slow", { first: "ok" }, "the thread serves the call that waits for it"],
   // The line of the thread, and that of the first call.
-  const outcome = { codes: ["INTERNAL"], isBounded: true, told: 2 };
-  expect(await outcomes("many calls", ["throws"])).toEqual(each(["throws"], outcome));
-});
+  [
+    "many calls",
+    "throws",
+    { codes: ["INTERNAL"], isBounded: true, told: 2 },
+    "no thread more than they need is started, and the operator is told once",
+  ],
+  [
+    "a later start",
+    "is missing",
+    { first: "ok", beside: ["ok"], isBounded: true, failing: "INTERNAL", next: "ok" },
+    "threads of before serve all calls",
+  ],
+  ["credentials", "is missing", pending, waits],
+  ["credentials", "exits", pending, waits],
+  ["credentials", "spins", pending, waits],
+  // Stays open to the end of the process, which ends all the same.
+  ["an open runtime", "waits for ever", { first: "INTERNAL" }, "the process ends by itself"],
+];
 
-test("threads of before serve all calls while no other can start", async () => {
-  const outcome = { first: "ok", beside: ["ok"], isBounded: true, failing: "INTERNAL", next: "ok" };
-  expect(await outcomes("a later start", ["is missing"])).toEqual(each(["is missing"], outcome));
-});
+let found: Record<string, unknown>;
+beforeAll(async () => {
+  copyPackage(copy);
+  found = await outcomes(rows);
+}, timeout);
 
-test.for(["is missing", "waits for ever"])("the code of a thread %s: the process ends by itself", async (how) => {
-  expect(await outcomes("an open runtime", [how])).toEqual(each([how], { first: "INTERNAL" }));
+test.for(rows)("%s while the code of a thread %s: $3", ([scenario, how, outcome]) => {
+  expect(found[`${scenario}: ${how}`]).toEqual(outcome);
 });
 
 test("a process that may not make code from strings runs tools", async () => {
   const flags = ["--disallow-code-generation-from-strings"];
-  expect(await outcomes("an open runtime", ["is whole"], flags)).toEqual(each(["is whole"], { first: "ok" }));
-});
-
-test("the code that finds credentials cannot start: writes wait for their owner, and the operator is told", async () => {
-  const ways = [...failing, ...stuck];
-  const outcome = { first: "WRITE_PENDING", isTold: true, next: "ok" };
-  expect(await outcomes("credentials", ways)).toEqual(each(ways, outcome));
+  const row = ["an open runtime", "is whole", { first: "ok" }, ""] as const;
+  expect(await outcomes([row], flags)).toEqual({ "an open runtime: is whole": row[2] });
 });
 
 test("memcell call prints the failure and exits with 1", async () => {
-  const copy = freshCopy();
   await run(["-e", `require("node:fs").rmSync(${JSON.stringify(join(copy, "dist/host/thread/worker.js"))})`]);
   const command = join(copy, "dist/host/cli/main.js");
   const input = JSON.stringify({ action: "delete", name: "a" });

@@ -128,11 +128,10 @@ test("a data folder that cannot be created is a coded error without its path, an
   expect(log[0]?.text).toContain("ENOTDIR");
 });
 
+// Numbers: `test/bounds/options.test.ts`.
 test.for<readonly [name: string, options: object]>([
   ["no options", {}],
   ["an empty data folder", { dataDir: "" }],
-  ["zero threads", { dataDir: "data", threadsMax: 0 }],
-  ["half a thread", { dataDir: "data", threadsMax: 1.5 }],
   ["a clock that is a number", { dataDir: "data", clock: 5 }],
   ["a log that is a string", { dataDir: "data", onLog: "x" }],
   ["one plugin without an array", { dataDir: "data", plugins: "x.wasm" }],
@@ -140,6 +139,6 @@ test.for<readonly [name: string, options: object]>([
   ["a policy that is null", { dataDir: "data", policy: null }],
   ["a policy without name", { dataDir: "data", policy: "" }],
 ])("createRuntime refuses %s as a programming error", async ([, options]) => {
-  const named = /dataDir|threadsMax|clock|onLog|plugins|policy/;
+  const named = /dataDir|clock|onLog|plugins|policy/;
   await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(named);
 });

@@ -141,3 +141,9 @@ test.for(folderTraps.map((trap) => ({ trap, name: trap.name })))(
     }
   },
 );
+
+test("folders and files are created with access for the owner only", () => {
+  const find = [stage.folderOf("carol"), "-printf", "%y %m\n"];
+  const modes = execFileSync("find", find, { encoding: "utf8" }).trim().split("\n");
+  expect(new Set(modes)).toEqual(new Set(["d 700", "f 600"]));
+});

@@ -43,6 +43,23 @@ test.for(inputs)("%s changes nothing in the record", async ([, tool, input]) => 
   expect(readFileSync(stage.logFile, "utf8")).not.toMatch(/owner_edit|forged/);
 });
 
+test("while all objects of the program have a source, no call is recorded with it, and none that is not recorded writes", async () => {
+  const userId = stage.user();
+  const ctx = { userId, origin: { class: "direct_user" } } as const;
+  expect(await stage.runtime.call("UpdateUserMemory", upsert("a"), ctx)).toMatchObject({ ok: true });
+  try {
+    Object.assign(Object.prototype, { source: "planted" });
+    const refused = { ok: false, error: { code: "STORAGE_FAILED", blame: "host" } };
+    expect(await stage.runtime.call("UpdateUserMemory", upsert("b"), ctx)).toMatchObject(refused);
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "source");
+  }
+  expect(await stage.runtime.call("UpdateUserMemory", upsert("c"), ctx)).toMatchObject({ ok: true });
+  expect(Object.keys(stage.files(userId))).toEqual(["memory/MEMORY.md", "memory/a.md", "memory/c.md"]);
+  expect(stage.records(userId).filter(({ kind }) => kind === "call")).toMatchObject([{ code: null }, { code: null }]);
+  expect(readFileSync(stage.logFile, "utf8")).not.toContain("planted");
+});
+
 test("no header, claim, field or argument of an MCP client's request is an origin", async () => {
   await using served = await openHttpStage();
   const token = await served.issuer.token("alice", { claims: { ...forged } });

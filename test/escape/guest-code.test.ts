@@ -25,7 +25,7 @@ const guests = (folder: string): string[] => [
 let stage: GuestStage;
 beforeAll(async () => {
   // A regular expression polls every 0.4 ms: with more fuel, a busy machine would reach the deadline first.
-  stage = await openGuestStage(guests, { fuelPolls: 5_000 });
+  stage = await openGuestStage(guests, { fuelPolls: 2_000 });
 });
 afterAll(() => stage.close());
 beforeEach(() => {

@@ -1,5 +1,5 @@
 /** Guests that exhaust the host: output, blocks, log, calls. The process stays small and serves the next call. */
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { callLimits } from "../../shared/limits.ts";
 import { forgetPeakMemory, peakMemoryMib } from "../support/peak-memory.ts";
@@ -36,6 +36,9 @@ async function openStage(guests: (folder: string) => string[]): Promise<GuestSta
   return stage;
 }
 
+const boasting = await openStage(boaster);
+afterAll(() => boasting.close());
+
 test.for([
   { tool: "ClaimLength", codes: ["GUEST_TRAPPED", "OUTPUT_TOO_LARGE"] },
   { tool: "ClaimNegativeLength", codes: ["GUEST_TRAPPED", "OUTPUT_INVALID"] },
@@ -48,15 +51,14 @@ test.for([
   { tool: "LargeError", codes: ["OUTPUT_INVALID", "OUTPUT_TOO_LARGE"] },
   { tool: "PartOfABlock", codes: ["OUTPUT_TOO_LARGE"] },
 ])("a guest that answers with $tool is refused", async ({ tool, codes }) => {
-  const stage = await openStage(boaster);
+  forgetPeakMemory();
   const beforeMib = peakMemoryMib();
   for (let again = 0; again < 5; again++) {
-    const result = await stage.misbehave(tool);
+    const result = await boasting.misbehave(tool);
     expect(codes).toContain(result.ok ? "ok" : result.error.code);
-    await stage.expectHarmless();
+    await boasting.expectHarmless();
   }
   expectSmall(tool, beforeMib);
-  await stage.close();
 });
 
 test.for([

@@ -48,8 +48,7 @@ const step = (of: string, request: object): object => ({ of, request: JSON.strin
 
 const spin = (runtime: Runtime): Promise<ToolResult> => runtime.call("Spin", {}, alice);
 
-test.for<{ name: string; options: Partial<RuntimeOptions>; ms: number }>([
-  { name: "without an option", options: {}, ms: 60 },
+test.for([
   { name: "beside a longer one", options: { deadlineMs: 60_000 }, ms: 60 },
   { name: "beside a shorter one", options: { deadlineMs: 30 }, ms: 30 },
 ])("the policy's deadline ends a guest, $name", async ({ options, ms }) => {
@@ -58,19 +57,10 @@ test.for<{ name: string; options: Partial<RuntimeOptions>; ms: number }>([
   expect(files).toEqual({});
 });
 
-test("a plugin's own deadline applies if it is the shorter one", async () => {
-  using own = temporaryFolder();
-  const quick = writeSpinner(own.path, 40);
-  const policy = policyFor([quick], { deadlineMs: 9_000 });
-  await using runtime = await createRuntime({ dataDir: own.path, plugins: [quick], policy, threadsMax: 1 });
-  expect(await spin(runtime)).toMatchObject(refusal("DEADLINE_EXCEEDED", "it ran for over 40 ms"));
-});
-
 const turn = (runtime: Runtime): Promise<ToolResult> => runtime.call("Puppet", [{ turns: 1_000_000 }], alice);
 
 test.for<{ name: string; limits: PolicyFile["limits"]; options: Partial<RuntimeOptions>; code: string | null }>([
   { name: "control: the host's limit is enough", limits: {}, options: {}, code: null },
-  { name: "a policy lowers it", limits: { fuelPolls: 20 }, options: {}, code: "FUEL_EXHAUSTED" },
   { name: "no option raises it", limits: { fuelPolls: 20 }, options: { fuelPolls: 20_000 }, code: "FUEL_EXHAUSTED" },
   {
     name: "an option lowers it more",
@@ -142,4 +132,19 @@ test("the policy bounds the total size of a call's writes", async () => {
   expect(JSON.parse(second ?? "")).toMatchObject(
     refusal("QUOTA_EXCEEDED", "this call would write 10 bytes, at most 9 allowed"),
   );
+});
+
+test("files that the host has staged do not count as what a call writes", async () => {
+  const content = Buffer.from(`---\nname: a\ndescription: d\ntype: user\n---\n${"x".repeat(5_000)}`);
+  const imported = [{ scope: "memory", path: "a.md", content }];
+  const importUnder = async (stagedBytes: number): Promise<string[]> => {
+    const dataDir = join(folder.path, `data-${++folders}`);
+    const policy = policyFor([shippedPlugin("user-memory")], { stagedBytes });
+    await using runtime = await createRuntime({ dataDir, plugins: ["user-memory"], policy, threadsMax: 1 });
+    await runtime.upkeep.import(alice, imported);
+    return Object.keys(readUserFiles(dataDir, "alice"));
+  };
+  // The plugin then writes its index, of a few bytes.
+  expect(await importUnder(100)).toEqual(["memory/MEMORY.md", "memory/a.md"]);
+  await expect(importUnder(5)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
 });

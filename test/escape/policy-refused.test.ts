@@ -9,6 +9,7 @@ import { createRuntime, ToolError } from "memcell";
 import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import type { ManifestTool } from "../../shared/manifest.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
@@ -64,19 +65,14 @@ test("a refusal of a file that is not the pinned one names only the hashes: its 
   expect(await refusalOf(altered, unpinned)).not.toContain("SHA-256");
 });
 
-test("a strict policy refuses a widened manifest, pinned or not", async () => {
-  const widened = resealPlugin(shipped, withTool(manifestOf(shipped), "ReadUserMemory", { rights: ["read", "write"] }));
-  const elsewhere = resealPlugin(
-    shipped,
-    withTool(manifestOf(shipped), "UpdateUserMemory", { scopes: ["memory", "other"] }),
-  );
+test.for<readonly [tool: string, changes: Partial<ManifestTool>, reason: string]>([
+  ["ReadUserMemory", { rights: ["read", "write"] }, 'asks for "write", the policy grants it "read"'],
+  ["UpdateUserMemory", { scopes: ["memory", "other"] }, 'asks for the scope "other", the policy grants it "memory"'],
+  ["RestoreEntry", { audience: "model" }, "is to be offered to models, the policy keeps it for the host"],
+])("a strict policy refuses %s with %j, pinned or not", async ([tool, changes, reason]) => {
+  const widened = resealPlugin(shipped, withTool(manifestOf(shipped), tool, changes));
   expect(await refusalOf(widened)).toContain("its SHA-256 is");
-  expect(await refusalOf(widened, unpinned)).toContain(
-    ': the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
-  );
-  expect(await refusalOf(elsewhere, unpinned)).toContain(
-    ': the tool "UpdateUserMemory" asks for the scope "other", the policy grants it "memory"',
-  );
+  expect(await refusalOf(widened, unpinned)).toContain(`: the tool "${tool}" ${reason}`);
 });
 
 test("a tool that a strict policy does not name is refused, whatever it is called", async () => {
@@ -129,41 +125,4 @@ test("a tool that requests less than the policy grants gets only what it request
     error: { code: "CAPABILITY_DENIED", message: 'Cannot call store_write: this call is not granted "write"' },
   });
   expect(userFolderNames(dataDir)).toEqual([]);
-});
-
-/** A plugin with the shipped plugin's name. Its ReadUserMemory writes and reports success. */
-function impostor(rightsOfReader: readonly ("read" | "write")[], restorer: "model" | "host" = "host"): string {
-  const file = join(folder.path, `impostor-${rightsOfReader.join("-")}-${restorer}.wasm`);
-  const exports = { UpdateUserMemory: "write", ReadUserMemory: "write_unasked", RestoreEntry: "write_twice" };
-  const rights = { UpdateUserMemory: ["read", "write"], ReadUserMemory: rightsOfReader } as const;
-  const manifest = guestManifest("user-memory", exports, rights);
-  const tools = manifest.tools.map((tool) => (tool.name === "RestoreEntry" ? { ...tool, audience: restorer } : tool));
-  writeFileSync(file, assembleGuest(guestText("liar"), [JSON.stringify({ ...manifest, tools })]));
-  return file;
-}
-
-test.for([
-  { name: "a policy that was proposed for the file", policyOf: (file: string) => policyFor([file]) },
-  { name: "the tools of the default policy", policyOf: () => unpinned },
-])("ReadUserMemory cannot write under $name, even if its code tries", async ({ policyOf }) => {
-  const file = impostor(["read"]);
-  await using runtime = await createRuntime({ dataDir, plugins: [file], policy: policyOf(file), threadsMax: 1 });
-  expect(await runtime.call("ReadUserMemory", {}, { userId: "alice" })).toMatchObject({
-    ok: false,
-    error: { code: "CAPABILITY_DENIED", message: 'Cannot call store_write: this call is not granted "write"' },
-  });
-  expect(userFolderNames(dataDir)).toEqual([]);
-});
-
-test("a ReadUserMemory whose manifest requests write is refused by a strict policy, and any other file by its hash", async () => {
-  expect(await refusalOf(impostor(["read", "write"]), unpinned)).toContain(
-    'the tool "ReadUserMemory" asks for "write", the policy grants it "read"',
-  );
-  expect(await refusalOf(impostor(["read"]))).toContain("its SHA-256 is");
-});
-
-test("a RestoreEntry that its manifest offers to models is refused by a strict policy", async () => {
-  expect(await refusalOf(impostor(["read"], "model"), unpinned)).toContain(
-    'the tool "RestoreEntry" is to be offered to models, the policy keeps it for the host',
-  );
 });

@@ -1,173 +1,159 @@
 /** What a crash has left, and a runtime that is read-only: it writes nothing, and shows nothing half done. */
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
 import type { Runtime, ToolResult } from "memcell";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { digestOf } from "../stage/store.ts";
 import { thisBoot as boot, walOfChange } from "../stage/wal.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder } from "../support/user-files.ts";
 
-const alice = { userId: "alice" };
 const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
-let made = 0;
+const dataDir = join(folder.path, "data");
+const open = (readOnly: boolean): Promise<Runtime> =>
+  createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1, readOnly });
 
 /** One place where a WAL can be left. */
 interface Place {
-  readonly home: (dataDir: string) => string;
-  readonly owner: string;
+  readonly homeOf: (userId: string) => string;
+  readonly ownerOf: (userId: string) => string;
   readonly scope: string;
-  /** The file that the WAL's record changes, below the home. */
-  readonly file: string;
-  readonly write: (runtime: Runtime, body: string) => Promise<ToolResult>;
-  readonly read: (runtime: Runtime) => Promise<ToolResult>;
+  readonly write: (runtime: Runtime, userId: string, text: string) => Promise<ToolResult>;
+  readonly read: (runtime: Runtime, userId: string) => Promise<ToolResult>;
 }
 
-const store = storeIdOf("alice");
-const places: Readonly<Record<string, Place>> = {
-  "a user's folder": {
-    home: (dataDir) => userFolder(dataDir, "alice"),
-    owner: "alice",
-    scope: "memory",
-    file: "a.md",
-    write: (runtime, body) => {
-      const entry = { action: "upsert", name: "a", type: "user", description: "d", body };
-      return runtime.call("UpdateUserMemory", entry, alice);
-    },
-    read: (runtime) => runtime.call("ReadUserMemory", { name: "a" }, alice),
+const aUser: Place = {
+  homeOf: (userId) => userFolder(dataDir, userId),
+  ownerOf: (userId) => userId,
+  scope: "memory",
+  write: (runtime, userId, body) => {
+    const entry = { action: "upsert", name: "a", type: "user", description: "d", body };
+    return runtime.call("UpdateUserMemory", entry, { userId });
   },
-  "a shared store": {
-    home: (dataDir) => join(dataDir, "stores", store),
-    owner: `stores/${store}`,
-    scope: "entries",
-    file: "a.md",
-    write: (runtime, content) => runtime.call("memory", { command: "create", path: "/memories/a.md", content }, alice),
-    read: (runtime) => runtime.call("memory", { command: "view", path: "/memories/a.md" }, alice),
-  },
+  read: (runtime, userId) => runtime.call("ReadUserMemory", { name: "a" }, { userId }),
+};
+const aStore: Place = {
+  homeOf: (userId) => join(dataDir, "stores", storeIdOf(userId)),
+  ownerOf: (userId) => `stores/${storeIdOf(userId)}`,
+  scope: "entries",
+  write: (runtime, userId, content) =>
+    runtime.call("memory", { command: "create", path: "/memories/a.md", content }, { userId }),
+  read: (runtime, userId) => runtime.call("memory", { command: "view", path: "/memories/a.md" }, { userId }),
 };
 
 interface Left {
-  readonly boot: string | null;
-  readonly isApplied: boolean;
-  /** Whether the file has the record's content. */
-  readonly isInPlace: boolean;
+  readonly boot?: string;
+  readonly isApplied?: boolean;
   readonly isDistrusted?: boolean;
-  /** The WAL's bytes, if they are not a WAL. */
+  /** Whether the file has the text of before the record. */
+  readonly isBefore?: boolean;
+  /** Instead of a WAL. */
   readonly garbage?: string;
-  /** Whether recovery has nothing to do that a read could see. */
-  readonly isReadable: boolean;
+  /** A file of the host's that is gone. */
+  readonly without?: string;
+  /** Whether recovery has something to do that a read could see. */
+  readonly isUnfinished?: boolean;
 }
 
 const states: Readonly<Record<string, Left>> = {
-  "an applied record of this start of the machine": { boot, isApplied: true, isInPlace: true, isReadable: true },
-  "a record that is not applied": { boot, isApplied: false, isInPlace: false, isReadable: false },
+  "an applied record of this start of the machine": { isApplied: true },
+  "a record that is not applied": { isBefore: true, isUnfinished: true },
   "a record of another start that is not on the disk": {
     boot: "another",
     isApplied: true,
-    isInPlace: false,
-    isReadable: false,
+    isBefore: true,
+    isUnfinished: true,
   },
-  "a record of another start that is on the disk": {
-    boot: "another",
-    isApplied: true,
-    isInPlace: true,
-    isReadable: true,
-  },
-  "a WAL that is distrusted, with files as it says": {
-    boot,
-    isApplied: true,
-    isInPlace: true,
-    isDistrusted: true,
-    isReadable: true,
-  },
-  "a file that is no WAL": {
-    boot,
-    isApplied: true,
-    isInPlace: true,
-    garbage: "no WAL".repeat(2_000),
-    isReadable: false,
-  },
+  "a record of another start that is on the disk": { boot: "another", isApplied: true },
+  "a WAL that is distrusted, with files as it says": { isApplied: true, isDistrusted: true },
+  "a file that is no WAL": { garbage: "no WAL".repeat(2_000), isUnfinished: true },
 };
-
-const rows = Object.entries(places).flatMap(([where, place]) =>
-  Object.entries(states).map(([what, left]) => ({ name: `${what} in ${where}`, place, left })),
+const lacks = ["lock", "turnstile", "owner", "journal"].map(
+  (without) => [`no file ${without} of the host's`, { without }] as const,
+);
+const rows = [
+  ...Object.entries(states).map(([what, left]) => ({ what, left, place: aStore, where: "a shared store" })),
+  ...[...Object.entries(states), ...lacks].map(([what, left]) => ({ what, left, place: aUser, where: "a user" })),
+].map((row: { what: string; left: Left; place: Place; where: string }, at) =>
+  Object.assign(row, { userId: `user-${at}` }),
 );
 
-test.for(rows)("$name", async ({ place, left }) => {
-  const dataDir = join(folder.path, `data-${++made}`);
-  const { before, after } = await twoVersions(dataDir, place);
-  const home = place.home(dataDir);
-  const file = join(home, place.scope, place.file);
-  writeFileSync(file, left.isInPlace ? after : before);
-  writeFileSync(join(home, ".memcell/journal"), walWith(place, left, { before, after }));
-  const found = treeFingerprint(dataDir);
+type Row = (typeof rows)[number];
+
+const fileOf = ({ place, userId }: Row): string => join(place.homeOf(userId), place.scope, "a.md");
+/** What each row's file had in the end. */
+const written = new Map<Row, Buffer>();
+
+/** Two versions of a file, as a tool writes them, and then what is left. */
+async function lay(runtime: Runtime, row: Row): Promise<() => void> {
+  const { place, userId, left } = row;
+  expect(await place.write(runtime, userId, "first")).toMatchObject({ ok: true });
+  const before = readFileSync(fileOf(row));
+  expect(await place.write(runtime, userId, "second")).toMatchObject({ ok: true });
+  const after = readFileSync(fileOf(row));
+  written.set(row, after);
+  const own = join(place.homeOf(userId), ".memcell");
+  return () => {
+    if (left.without !== undefined) return rmSync(join(own, left.without));
+    writeFileSync(fileOf(row), left.isBefore === true ? before : after);
+    const files = [{ scope: place.scope, path: "a.md", before: digestOf(before), after }];
+    const wal = left.garbage ?? walOfChange(place.ownerOf(userId), { boot: left.boot ?? boot, files }, left);
+    writeFileSync(join(own, "journal"), wal);
+  };
+}
+
+let found: unknown;
+let reader: Runtime;
+beforeAll(async () => {
+  const layings: (() => void)[] = [];
   {
-    await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, readOnly: true });
-    const result = await place.read(runtime);
-    if (left.isReadable) expect(result).toMatchObject({ ok: true });
-    else {
-      const message = expect.stringContaining("folder: an interrupted change is unfinished, which a read-only runtime");
-      expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED", retryable: false, message } });
-      // The owner sees what is there, and that something is left.
-      expect((await runtime.upkeep.inspect(alice)).length).toBeGreaterThan(0);
-    }
+    await using writer = await open(false);
+    for (const row of rows) layings.push(await lay(writer, row));
   }
-  expect(treeFingerprint(dataDir)).toEqual(found);
-  // Another runtime finishes it, and then it is read.
-  {
-    await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
-    await runtime.upkeep.mend(alice);
-  }
-  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, readOnly: true });
-  expect(await place.read(runtime)).toMatchObject({ ok: true });
-  if (left.garbage === undefined) expect(readFileSync(file)).toEqual(after);
+  for (const laying of layings) laying();
+  found = treeFingerprint(dataDir);
+  reader = await open(true);
+});
+afterAll(async () => {
+  await reader.close();
+  folder[Symbol.dispose]();
 });
 
-/** Two versions of a file, as a tool writes them. The second is on the disk. */
-async function twoVersions(
-  dataDir: string,
-  place: Place,
-): Promise<{ readonly before: Buffer; readonly after: Buffer }> {
-  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
-  const file = join(place.home(dataDir), place.scope, place.file);
-  expect(await place.write(runtime, "first")).toMatchObject({ ok: true });
-  const before = readFileSync(file);
-  expect(await place.write(runtime, "second")).toMatchObject({ ok: true });
-  return { before, after: readFileSync(file) };
-}
+test.for(rows)("$what in $where", async ({ place, left, userId }) => {
+  const result = await place.read(reader, userId);
+  const findings = await reader.upkeep.inspect({ userId });
+  if (left.isUnfinished === true) {
+    const message = expect.stringContaining("folder: an interrupted change is unfinished, which a read-only runtime");
+    expect(result).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED", retryable: false, message } });
+    // The owner sees what is there, and that something is left.
+    expect(findings.length).toBeGreaterThan(0);
+  } else expect(result).toMatchObject({ ok: true });
+});
 
-function walWith({ owner, scope, file }: Place, left: Left, texts: { before: Buffer; after: Buffer }): Buffer {
-  if (left.garbage !== undefined) return Buffer.from(left.garbage);
-  const files = [{ scope, path: file, before: digestOf(texts.before), after: texts.after }];
-  return walOfChange(owner, { boot: left.boot, files }, left);
-}
-
-test("a runtime that is read-only reads beside one that writes, and neither waits for the other's end", async () => {
-  const dataDir = join(folder.path, `data-${++made}`);
-  const { write, read } = places["a user's folder"] as Place;
-  await using writer = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
-  await using reader = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, readOnly: true });
+test("nothing is changed, and what another runtime finishes is read", async () => {
+  expect(treeFingerprint(dataDir)).toEqual(found);
+  await using writer = await open(false);
+  for (const row of rows) {
+    await writer.upkeep.mend({ userId: row.userId });
+    expect(await row.place.read(reader, row.userId)).toMatchObject({ ok: true });
+    if (row.left.garbage === undefined) expect(readFileSync(fileOf(row))).toEqual(written.get(row));
+  }
   for (const body of ["one", "two", "three"]) {
-    expect(await write(writer, body)).toMatchObject({ ok: true });
-    expect(await read(reader)).toMatchObject({ ok: true, data: { body } });
+    expect(await aUser.write(writer, "user-0", body)).toMatchObject({ ok: true });
+    expect(await aUser.read(reader, "user-0")).toMatchObject({ ok: true, data: { body } });
   }
 });
 
 test("a mounted folder is written to as little, and its unfinished change is not read", async () => {
-  const [dataDir, dir] = [join(folder.path, `data-${++made}`), join(folder.path, "workspace")];
+  const alice = { userId: "alice" };
+  const dir = join(folder.path, "workspace");
   mkdirSync(dir);
-  const options = {
-    dataDir,
-    plugins: ["journal"],
-    threadsMax: 1,
-    mounts: [{ userId: "alice", scope: "journal", dir }],
-  };
+  const mounts = [{ ...alice, scope: "journal", dir }];
+  const options = { dataDir: join(folder.path, "own"), plugins: ["journal"], threadsMax: 1, mounts };
   {
     await using runtime = await createRuntime(options);
     expect(await runtime.call("memory_write", { key: "k", content: "c" }, alice)).toMatchObject({ ok: true });
@@ -176,30 +162,11 @@ test("a mounted folder is written to as little, and its unfinished change is not
     await using runtime = await createRuntime({ ...options, readOnly: true });
     return await runtime.call("memory_read", { key: "k" }, alice);
   };
-  const found = treeFingerprint(dir);
+  const whole = treeFingerprint(dir);
   expect(await readKey()).toMatchObject({ ok: true });
-  expect(treeFingerprint(dir)).toEqual(found);
-  copyFileSync(join(dir, ".memcell/journal"), join(folder.path, "journal"));
-  rmSync(join(dir, ".memcell/journal"));
-  appendFileSync(join(dir, ".memcell/journal"), "no WAL".repeat(2_000));
+  expect(treeFingerprint(dir)).toEqual(whole);
+  writeFileSync(join(dir, ".memcell/journal"), "no WAL".repeat(2_000));
   const damaged = treeFingerprint(dir);
   expect(await readKey()).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
   expect(treeFingerprint(dir)).toEqual(damaged);
 });
-
-test.for(["lock", "turnstile", "owner", "journal"])(
-  "without its own file %s, a folder is read and gets none",
-  async (name) => {
-    const dataDir = join(folder.path, `data-${++made}`);
-    const place = places["a user's folder"] as Place;
-    await twoVersions(dataDir, place);
-    rmSync(join(place.home(dataDir), ".memcell", name));
-    const found = treeFingerprint(dataDir);
-    {
-      await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1, readOnly: true });
-      expect(await place.read(runtime)).toMatchObject({ ok: true });
-      await runtime.upkeep.inspect(alice);
-    }
-    expect(treeFingerprint(dataDir)).toEqual(found);
-  },
-);

@@ -1,15 +1,23 @@
 /** Staged changes: the call itself reads them, the disk has them only after success, and limits cover all of them. */
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-import { readUserFiles } from "../support/user-files.ts";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+
+import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { ask, memory, openPuppetStage } from "./puppet-stage.ts";
 import type { PuppetStage } from "./puppet-stage.ts";
 
-let stage: PuppetStage;
-beforeEach(async () => {
-  stage = await openPuppetStage();
-});
-afterEach(() => stage.close());
+/** For the tests that leave Alice's files as they were. */
+const stage = await openPuppetStage();
+afterAll(() => stage.close());
+
+/** For a test that changes them. */
+async function ownStage(): Promise<PuppetStage> {
+  const own = await openPuppetStage();
+  onTestFinished(() => own.close());
+  return own;
+}
 
 const written = '{"ok":true}';
 const content = (text: string | null): string => JSON.stringify({ ok: true, content: text });
@@ -54,7 +62,8 @@ const changes = [
 ];
 
 test("a call reads its own staged changes, and after its success the disk has the same", async () => {
-  expect(await stage.play(changes)).toMatchObject({
+  const own = await ownStage();
+  expect(await own.play(changes)).toMatchObject({
     ok: true,
     data: [
       written,
@@ -66,7 +75,7 @@ test("a call reads its own staged changes, and after its success the disk has th
       entries({ path: trashed, bytes: 8 }),
     ],
   });
-  expect(readUserFiles(stage.dataDir, "alice")).toEqual({
+  expect(readUserFiles(own.dataDir, "alice")).toEqual({
     "memory/new.md": "été",
     [`memory/${trashed}`]: "of alice",
     "memory/trash/old.md": "trashed",
@@ -80,13 +89,15 @@ test("a call that does not succeed leaves nothing on disk", async () => {
 });
 
 test("rewriting a file many times counts as one change, and all files together stay within the quota", async () => {
-  expect(await stage.play(mebibytes(Array.from({ length: 20 }, () => "same.md")))).toMatchObject({ ok: true });
-  for (const part of ["b", "c", "d"]) {
-    const paths = Array.from({ length: 20 }, (_, at) => `${part}${at}.md`);
-    expect(await stage.play(mebibytes(paths))).toMatchObject({ ok: true });
+  const own = await ownStage();
+  for (let at = 0; at < 30; at++) {
+    const file = join(userFolder(own.dataDir, "alice"), "memory", `${at}.md`);
+    writeFileSync(file, "");
+    truncateSync(file, 2 ** 21);
   }
+  expect(await own.play(mebibytes(Array.from({ length: 20 }, () => "same.md")))).toMatchObject({ ok: true });
   // 61 MiB and a few bytes are there: two more fit.
-  const last = await stage.play(mebibytes(["x1.md", "x2.md", "x3.md"]));
+  const last = await own.play(mebibytes(["x1.md", "x2.md", "x3.md"]));
   const refusal = { ok: false, error: expect.objectContaining({ code: "QUOTA_EXCEEDED" }) };
   expect(last).toMatchObject({ ok: true, data: [{ ok: true }, { ok: true }, refusal] });
 });
@@ -110,30 +121,32 @@ test("no file can also be a folder", async () => {
 });
 
 test("no file in the trash can also be a folder", async () => {
+  const own = await ownStage();
   const stamp = "20231114T221320000Z";
   const nested = `a.${stamp}/x`;
   const writes = [ask("store_write", memory("a", "1")), ask("store_write", memory(nested, "2"))];
   const moves = [ask("store_trash", memory("a")), ask("store_trash", memory(nested))];
-  stage.expectDenied(await stage.play([...writes, ...moves]));
-  stage.expectUntouched();
-  expect(await stage.play([...writes, ...moves.toReversed()])).toMatchObject({ ok: true });
-  expect(await stage.play([ask("store_read", memory("a.md"))])).toMatchObject({
+  own.expectDenied(await own.play([...writes, ...moves]));
+  own.expectUntouched();
+  expect(await own.play([...writes, ...moves.toReversed()])).toMatchObject({ ok: true });
+  expect(await own.play([ask("store_read", memory("a.md"))])).toMatchObject({
     ok: true,
     data: [content("of alice")],
   });
-  const files = readUserFiles(stage.dataDir, "alice");
+  const files = readUserFiles(own.dataDir, "alice");
   expect(Object.values(files).toSorted()).toEqual(["1", "2", "of alice", "trashed"]);
 });
 
 test("a file whose name begins like the trash is listed, staged and stored", async () => {
+  const own = await ownStage();
   const list = ask("store_list", { scope: "memory", prefix: "trashc" });
   const plain = ask("store_list", { scope: "memory", prefix: "trash." });
   const shown = [entries({ path: "trashcan/x.md", bytes: 2 }), entries({ path: "trash.md", bytes: 1 })];
   const writes = [ask("store_write", memory("trash.md", "1")), ask("store_write", memory("trashcan/x.md", "22"))];
-  const staged = await stage.play([...writes, list, plain]);
+  const staged = await own.play([...writes, list, plain]);
   expect(staged).toMatchObject({ ok: true, data: [written, written, ...shown] });
-  expect(await stage.play([list, plain])).toMatchObject({ ok: true, data: shown });
-  const all = await stage.play([ask("store_list", { scope: "memory", prefix: "trash" })]);
+  expect(await own.play([list, plain])).toMatchObject({ ok: true, data: shown });
+  const all = await own.play([ask("store_list", { scope: "memory", prefix: "trash" })]);
   expect(all).toMatchObject({
     ok: true,
     data: [

@@ -1,9 +1,7 @@
-/** Any query over any entries: it never fails, misses no word, and finds the same with an index and without. */
+/** Any query over any entries finds the same with an index and without. Which entries: `memory-search.test.ts`. */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { fold } from "../../plugin/search/fold.ts";
-import { termsOf } from "../../plugin/search/query.ts";
 import { search } from "../../plugin/search/search.ts";
 import type { SearchedEntry, SearchedStore } from "../../plugin/search/searched.ts";
 import { runs } from "../stage/random-runs.ts";
@@ -70,23 +68,6 @@ test("after any changes by tools and people, a search finds the same with the in
       expect(hitsIn(query, store.indexed)).toEqual(hitsIn(query, store.unindexed));
     }),
     runs(200),
-  );
-});
-
-test("an entry is found by each of its words", () => {
-  fc.assert(
-    fc.property(fc.array(value, { minLength: 1, maxLength: 4 }), (values) => {
-      const store = new TestStore("one");
-      for (const [at, each] of values.entries()) store.write(`k${at}`, { value: each });
-      for (const [at, each] of values.entries()) {
-        // Folding makes letters of some symbols, and so one word of two.
-        for (const word of fold(each).match(/[\p{L}\p{M}\p{N}]+/gu) ?? []) {
-          if (termsOf(word).length === 0) continue;
-          expect(hitsIn(word, store.indexed)).toContainEqual(expect.objectContaining({ path: pathOf(`k${at}`) }));
-        }
-      }
-    }),
-    runs(60),
   );
 });
 
