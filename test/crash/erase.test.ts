@@ -8,7 +8,7 @@ import { oneIn } from "../stage/seed.ts";
 import type { UserId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { put, recreate, upsert } from "./homes/step.ts";
+import { stepOf, stepsOf } from "./homes/step.ts";
 import { storeOf } from "./homes/stores.ts";
 import { boots, filesOn, subjects } from "./homes/subjects.ts";
 import { alice } from "./homes/user.ts";
@@ -43,8 +43,8 @@ test.for(oneIn(4, rows))(
     if (reason !== null) skipWithReason(context, reason);
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
-    const killedIn = { step: put("ab", "one", "second"), systemCall, ordinal };
-    const before = [put("ab", "one", "first")];
+    const killedIn = { step: stepOf("put ab one second"), systemCall, ordinal };
+    const before = stepsOf("put ab one first");
     await prepare({ name: "", of: "stores", before, killedIn, step: { do: "look" } }, dataDir);
     const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
     // The id of an own store is that of its user.
@@ -64,8 +64,8 @@ test("an erasure with an export finishes a change that a killed process has left
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
-  const before = [upsert("a", "first"), upsert("b", "first")];
-  const killedIn = { step: recreate("a", "mended"), systemCall: "rename", ordinal: 2 };
+  const before = stepsOf("upsert a first; upsert b first");
+  const killedIn = { step: stepOf("recreate a mended"), systemCall: "rename", ordinal: 2 };
   await prepare({ name: "", of: "user", before, killedIn, step: { do: "look" } }, dataDir);
   const half = filesOn(subjects.user, dataDir);
   expect(half.get("a.md") ?? "").not.toContain("mended");
@@ -86,8 +86,8 @@ test("a user whose last change a killed process has left unfinished is erased wi
   if (reason !== null) skipWithReason(context, reason);
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
-  const killedIn = { step: upsert("a", "second"), systemCall: "renameat2", ordinal: 1 };
-  await prepare({ name: "", of: "user", before: [upsert("a", "first")], killedIn, step: { do: "look" } }, dataDir);
+  const killedIn = { step: stepOf("upsert a second"), systemCall: "renameat2", ordinal: 1 };
+  await prepare({ name: "", of: "user", before: stepsOf("upsert a first"), killedIn, step: { do: "look" } }, dataDir);
   const notes: string[] = [];
   const note = (_owner: string, text: string): void => void notes.push(text);
   const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note }, nextBoot);

@@ -28,7 +28,7 @@ test.for(ways)("a backup under load, by $name", { timeout: rounds * 60_000 }, as
   using _disk = disk;
   const dataDir = join(disk.path, "data");
   const callers = Object.fromEntries(users.map((user) => [user, firstCalls]));
-  const load = new LoadedProcess({ dataDir, kind: "entries", callers, attempt: 1 });
+  const load = new LoadedProcess({ dataDir, callers });
   try {
     await load.start();
     let mended = 0;

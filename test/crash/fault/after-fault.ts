@@ -9,6 +9,8 @@ import type { Files } from "../homes/tree.ts";
 import { unlike } from "../model/expected-memory.ts";
 
 export interface Failure {
+  /** The failing call, with its error. */
+  readonly text: string;
   /** strace's of the step: calls of several stores come in another order than in a rehearsal. */
   readonly log: string;
   readonly subject: Subject;
@@ -24,8 +26,8 @@ export interface Failure {
 
 /** The same store continues on a disk that works again, and then one of a later start. */
 export async function faultsAfterFailure(failure: Failure): Promise<string[]> {
-  const { log, subject, place, error, before, after, isUpkeep } = failure;
-  const faults = error === null ? [] : faultsOfError(error, place.path);
+  const { text, log, subject, place, error, before, after, isUpkeep } = failure;
+  const faults = error === null ? [] : faultsOfError(error, text, place.path);
   const compare = (when: string, wanted: Files): void =>
     void faults.push(...unlike([wanted], filesOn(subject, place.path)).map((each) => `${when}: ${each}`));
   if (error !== null && !isUpkeep) compare("after the error", before.files);
@@ -57,12 +59,14 @@ export async function lookLater(subject: Subject, path: string): Promise<void> {
 /** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
 const waitMs = 5000;
 
-const codes = new Set(["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"]);
+const codes = ["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"];
 
-export function faultsOfError(error: unknown, dataDir: string): string[] {
+/** `failing`: the call that has failed, after its error. A process with too few descriptors can try again. */
+export function faultsOfError(error: unknown, failing: string, dataDir: string): string[] {
   const { code, message, name } = error as { code?: unknown; message?: unknown; name?: unknown };
+  const allowed = failing.startsWith("EMFILE ") ? ["STORAGE_BUSY"] : codes;
   const faults =
-    name === "ToolError" && codes.has(String(code)) ? [] : [`the error is ${String(name)} ${String(code)}`];
+    name === "ToolError" && allowed.includes(String(code)) ? [] : [`the error is ${String(name)} ${String(code)}`];
   const text = String(message);
   return text.includes(dataDir) || /\/proc|users\/|stores\/|\bE[A-Z]{3,}\b/.test(text)
     ? [...faults, `it says ${text}`]

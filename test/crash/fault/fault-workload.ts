@@ -10,7 +10,7 @@ import { join } from "node:path";
 
 import { oneIn, othersIn } from "../../stage/seed.ts";
 import { runtimeOf, statesOf } from "../homes/gate.ts";
-import { gate } from "../homes/step.ts";
+import { stepOf } from "../homes/step.ts";
 import type { GateOperation, Step } from "../homes/step.ts";
 import { takeStep } from "../homes/subject.ts";
 import type { StorePlace } from "../homes/subject.ts";
@@ -42,8 +42,8 @@ export interface FaultReport {
 /** Which of the failures are tried. */
 export const parts = {
   all: (injections: readonly Injection[]) => [...injections],
-  sample: (injections: readonly Injection[]) => oneIn(20, injections),
-  others: (injections: readonly Injection[]) => othersIn(20, 2, injections),
+  sample: (injections: readonly Injection[]) => oneIn(Math.ceil(injections.length / 16), injections),
+  others: (injections: readonly Injection[]) => othersIn(Math.ceil(injections.length / 32), 2, injections),
 };
 
 const [folder = "", name = "", part = "all"] = process.argv.slice(2) as [string?, string?, (keyof typeof parts)?];
@@ -58,7 +58,7 @@ process.exit(0);
 
 async function sweep(): Promise<FaultReport> {
   const options = ["-e", `trace=${fileCalls.join(",")}`];
-  const rehearsal = await whileTraced({ threads: "all", options, text: "" }, stepOf("rehearsal"));
+  const rehearsal = await whileTraced({ threads: "all", options, text: "" }, stepIn("rehearsal"));
   const after = filesOn(subject, dataDir);
   const all = injectionsFor(systemCalls(rehearsal.log, process.pid));
   // A runtime finds the folder of the step by a link, which is the rig's.
@@ -68,7 +68,7 @@ async function sweep(): Promise<FaultReport> {
   const problems: FaultReport["problems"][number][] = [];
   let acknowledged = 0;
   for (const [at, injection] of tried.entries()) {
-    const step = stepOf(`${at}`);
+    const step = stepIn(`${at}`);
     const suffered = await whileTraced(injection, step);
     const { error, leaked } = suffered;
     const code = error === null ? null : String((error as { code?: unknown }).code);
@@ -78,7 +78,7 @@ async function sweep(): Promise<FaultReport> {
     const found =
       step.do === "gate"
         ? await faultsOfGate({ ...suffered, text: injection.text, step })
-        : await faultsAfterFailure({ ...suffered, subject, after, isUpkeep: isUpkeep(scenario) });
+        : await faultsAfterFailure({ ...suffered, text: injection.text, subject, after, isUpkeep: isUpkeep(scenario) });
     faults.push(...found);
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
@@ -93,9 +93,9 @@ async function startThreads(): Promise<void> {
 }
 
 /** What a run has read is remembered in the process: each time another one reads. */
-function stepOf(run: string): Step {
+function stepIn(run: string): Step {
   const { step } = scenario;
-  return step.do === "gate" && step.act === "read" ? gate("read", step.name, `run-${run}`) : step;
+  return step.do === "gate" && step.act === "read" ? stepOf(`read ${step.name} run-${run}`) : step;
 }
 
 interface Suffered {
@@ -140,7 +140,7 @@ async function faultsOfGate({
   // A record that the host may not open is left out, as one that is damaged: nothing waits then.
   const isForbidden = text.startsWith("EACCES ");
   const isNoFailure = isToldToOwner || (isForbidden && code === "ENTRY_NOT_FOUND");
-  const faults = error === null || isNoFailure ? [] : faultsOfError(error, dataDir);
+  const faults = error === null || isNoFailure ? [] : faultsOfError(error, text, dataDir);
   if (isToldToOwner) return faults;
   const thrown = await takeStep(subject, place, { do: "look" }, { waitMs: 5000 }).catch(String);
   if (thrown) return [...faults, thrown];

@@ -1,19 +1,24 @@
-/** A user's memory, and what the host keeps beside it: the writes that wait, and how far runs are trusted. */
+/** A user's memory and own store, and what the host keeps beside them: the writes that wait, and how far runs are trusted. */
 import { createHash } from "node:crypto";
 
+import { ownStoreOf } from "../../stage/store.ts";
 import type { HeldUser } from "../../stage/store.ts";
 import type { Host } from "../store-under-test.ts";
-import { gate } from "./step.ts";
+import { stepOf } from "./step.ts";
 import type { GateOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
 import { settings, switchedRuntime } from "./switched-runtime.ts";
 import type { SwitchedRuntime } from "./switched-runtime.ts";
-import { below, filesBelow, memoryFolder, readTree, writeTree } from "./tree.ts";
+import { below, filesBelow, memoryFolder, readTree, stagedBelow, writeTree } from "./tree.ts";
 import type { Files, Tree } from "./tree.ts";
 import { alice, userSubject } from "./user.ts";
 
 const memory = userSubject(alice);
 const own = ["users", alice, ".memcell"];
+const ownStore = ownStoreOf(alice);
+const storeFolder = ["stores", ownStore];
+const inStore = "store/";
+const isNote = (key: string): boolean => key.startsWith(inStore);
 const kinds = ["pending", "runs"];
 /** It tells who decides second, and what was begun; the history says what was made. */
 const decided = ".pending/decided.json";
@@ -23,24 +28,30 @@ export const gateSubject: Subject = {
   ...memory,
   filesIn: (tree) => {
     const records = kinds.flatMap((kind) => Array.from(filesBelow(tree, [...own, kind], `.${kind}/`)));
+    const notes = Array.from(filesBelow(tree, [...storeFolder, "entries"], inStore));
     return new Map([
       ...memory.filesIn(tree),
+      // The search index has the times of files.
+      ...notes.filter(([key]) => !key.includes("/_.index/")),
       ...records.filter(([key]) => key !== decided && recordName.test(key.slice(key.indexOf("/") + 1))),
     ]);
   },
   stagedIn: (tree) => {
     const names = kinds.flatMap((kind) => Array.from(below(tree, [...own, kind])?.keys() ?? []));
-    return [...memory.stagedIn(tree), ...names.filter((name) => !recordName.test(name))];
+    const staged = [...memory.stagedIn(tree), ...stagedBelow(tree, storeFolder)];
+    return [...staged, ...names.filter((name) => !recordName.test(name))];
   },
   isEdited: false,
   changesFor: () => {
     throw new TypeError("A runtime makes the changes");
   },
-  hold: (store, options, work) =>
-    store.hold(alice, options, async (held) => {
+  hold: async (opened, options, work) => {
+    await opened.shared.hold([ownStore], options, () => Promise.resolve());
+    await opened.hold(alice, options, async (held) => {
       await checkHistory(held);
       await work((changes, seen) => held.commit(changes, seen));
-    }),
+    });
+  },
   perform: async (place, operation) => {
     const runtime = await runtimeOf(place.host);
     runtime.switchTo(place);
@@ -48,13 +59,7 @@ export const gateSubject: Subject = {
   },
   // What was left half done is done again, or another thing comes.
   callAfterCrash: (_depth, choice) =>
-    choice < 0.25
-      ? gate("approve")
-      : choice < 0.5
-        ? gate("read", "guess")
-        : choice < 0.75
-          ? gate("wait", "page", "From a page.")
-          : gate("reject"),
+    stepOf(["approve", "read guess", "wait page From a page.", "reject"][Math.floor(choice * 4)] ?? "reject"),
 };
 
 /** What such an operation may leave behind while it is under way, and what it ends in: tried on a copy of the disk. */
@@ -75,14 +80,20 @@ export async function statesOf(
   return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
 }
 
-/** An approval is durable before its record goes: until then the write waits although it is applied. */
+/**
+ * An approval is durable before its record goes: until then the write waits although it is applied. An undo changes the
+ * memory before the store.
+ */
 export function statesFrom(
   before: Files,
   after: Files,
   { act }: GateOperation,
 ): { readonly during: Files[]; readonly after: Files } {
   const gone = Array.from(before).filter(([key]) => key.startsWith(".pending/") && !after.has(key));
-  return { during: act === "approve" && gone.length > 0 ? [new Map([...after, ...gone])] : [], after };
+  const approved = new Map([...after, ...gone]);
+  const notes = Array.from(before).filter(([key]) => isNote(key));
+  const half = new Map([...Array.from(after).filter(([key]) => !isNote(key)), ...notes]);
+  return { during: act === "approve" && gone.length > 0 ? [approved] : act === "undo" ? [half] : [], after };
 }
 
 /** Each file is as its last version has left it, and no write was approved twice. */

@@ -7,9 +7,7 @@ export type UserOperation =
   | { readonly do: "recreate"; readonly name: string; readonly body: string }
   | { readonly do: "delete"; readonly name: string }
   /** Brings back the fact that was deleted last. */
-  | { readonly do: "restore"; readonly name: string }
-  /** One fact comes back as it was trashed, also over another one, and one that was not there goes to the trash. */
-  | { readonly do: "undo"; readonly name: string; readonly made: string };
+  | { readonly do: "restore"; readonly name: string };
 
 /** A change of several shared stores at once. A store is a letter. */
 export type StoreOperation =
@@ -42,13 +40,6 @@ export interface GateOperation {
   readonly body: string;
 }
 
-export const gate = (act: GateOperation["act"], name = "", body = ""): GateOperation => ({
-  do: "gate",
-  act,
-  name,
-  body,
-});
-
 export type ChangeOperation = UserOperation | StoreOperation;
 
 export type Step =
@@ -77,27 +68,69 @@ export type Step =
   /** All processes end without retiring anything. The machine shuts down cleanly and starts again. */
   | { readonly do: "restart" }
   /** The next flush of this file or folder fails, or the one after some more. */
-  | { readonly do: "fail flush"; readonly name: string; readonly after?: number };
+  | { readonly do: "fail flush"; readonly name: string; readonly after: number };
 
-export const upsert = (name: string, body: string): Step => ({ do: "upsert", name, body });
-export const remove = (name: string): Step => ({ do: "delete", name });
-export const restore = (name: string): Step => ({ do: "restore", name });
-export const recreate = (name: string, body: string): Step => ({ do: "recreate", name, body });
-export const put = (stores: string, name: string, body = `${name} in ${stores}.`): Step => ({
-  do: "put",
-  in: stores,
-  name,
-  body,
-});
-export const move = (from: string, to: string, name: string, keeps = false): Step => ({
-  do: "move",
-  from,
-  to,
-  name,
-  keeps,
-});
-export const grant = (of: string, stores: string, text: string): Step => ({ do: "grant", of, in: stores, text });
-export const edit = (path: string, text: string | null): Step => ({ do: "edit", path, text });
-export const process = (to: number): Step => ({ do: "change process", to });
-export const failFlush = (name: string, after = 0): Step => ({ do: "fail flush", name, after });
-export const [look, close, erase]: [Step, Step, Step] = [{ do: "look" }, { do: "close" }, { do: "erase" }];
+/** Steps by their words: `stepsOf("upsert one; edit one.md; close")`. */
+export const stepsOf = (script: string): Step[] => script.split("; ").map((words, at) => stepOf(words, at));
+
+/** A step ends with a text: none is one by the step's number in its script, a number is one of so many bytes. */
+export function stepOf(words: string, number = 0): Step {
+  const [verb = "", ...rest] = words.split(" ");
+  const [first = "", second = "", third = ""] = rest;
+  const textFrom = (at: number): string => textOf(rest.slice(at).join(" "), number);
+  switch (verb) {
+    case "upsert":
+    case "recreate":
+      return { do: verb, name: first, body: textFrom(1) };
+    case "delete":
+    case "restore":
+      return { do: verb, name: first };
+    case "put":
+      return { do: verb, in: first, name: second, body: textFrom(2) };
+    case "move":
+      return { do: verb, from: first, to: second, name: third, keeps: rest[3] === "trashed" };
+    case "grant":
+      return { do: verb, of: first, in: second, text: textFrom(2) };
+    case "write":
+    case "infer":
+    case "wait":
+      return { do: "gate", act: verb, name: first, body: textFrom(1) };
+    case "approve":
+    case "reject":
+    case "read":
+    case "undo":
+      return { do: "gate", act: verb, name: first, body: second };
+    case "edit":
+      return { do: verb, path: first, text: `${textFrom(1)}\n` };
+    case "remove":
+      return { do: "edit", path: first, text: null };
+    case "save":
+    case "copy":
+      return { do: "edit", path: first, text: factOf(second, textFrom(2)), isOld: verb === "copy" };
+    case "meanwhile":
+      return {
+        do: "edit meanwhile",
+        path: first,
+        text: "Mine.\n",
+        call: stepOf(rest.slice(1).join(" "), number) as ChangeOperation,
+      };
+    case "process":
+      return { do: "change process", to: Number(first) };
+    case "fail":
+      return { do: "fail flush", name: first, after: Number(second) };
+    case "look-at":
+      return { do: "look at one", home: first, writes: second !== "reading" };
+    case "look":
+    case "close":
+    case "erase":
+    case "restart":
+      return { do: verb };
+    default:
+      throw new RangeError(`No step "${words}"`);
+  }
+}
+
+export const factOf = (name: string, body: string): string => `---\nname: ${name}\n---\n${body}\n`;
+
+const textOf = (text: string, number: number): string =>
+  text === "" ? `Text ${number}.` : /^\d+$/.test(text) ? String(number % 10).repeat(Number(text)) : text;

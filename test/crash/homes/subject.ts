@@ -79,7 +79,6 @@ export async function takeStep(
     case "recreate":
     case "delete":
     case "restore":
-    case "undo":
     case "put":
     case "move":
     case "grant":

@@ -25,8 +25,10 @@ export type Boot = (typeof boots)[number];
 /** It keeps no session: each call is as one of another process. */
 export const nothingKept = { idleMs: 0, ageMs: 0, sessionsMax: 0 };
 
+type StoreOptions = ConstructorParameters<typeof FileStore>[1];
+
 /** A store on a real disk. It goes by the clock of the runtime's versions. */
-export function openPlace(path: string, boot: string, more: { readonly kept?: typeof nothingKept } = {}): StorePlace {
+export function openPlace(path: string, boot: string, more: Partial<StoreOptions> = {}): StorePlace {
   const options = { durability: "full", note: () => {}, settings, ...more } as const;
   return { host, path, store: new FileStore(new DiskRoot(path), options, boot) };
 }

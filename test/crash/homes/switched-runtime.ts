@@ -46,7 +46,7 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
   const switched = through(now, { shared: through(() => now().shared), close: () => Promise.resolve() });
   const runtime = await createRuntime({
     store: { ...fileStore({ dir }), open: () => switched },
-    plugins: ["user-memory"],
+    plugins: ["user-memory", "stores"],
     threadsMax: 1,
     retiresLeftOver: false,
     clock,
@@ -102,10 +102,12 @@ async function write(
   act: keyof typeof classes,
   { name, body }: Pick<GateOperation, "name" | "body">,
 ): Promise<void> {
-  const input = { action: "upsert", name, type: "user", description: `About ${name}`, body };
+  const entry = { action: "upsert", name, type: "user", description: `About ${name}`, body };
+  const note = { command: "create", path: `/memories/${name}.md`, content: body };
+  const [tool, input] = name.startsWith("note") ? (["memory", note] as const) : (["UpdateUserMemory", entry] as const);
   const origin = { class: classes[act], run: act === "infer" ? inferringRun : act };
   const ctx = { ...alice, callId: `${act} ${name}`, origin };
-  refuseFailure(await runtime.call("UpdateUserMemory", input, ctx), act === "wait" ? "WRITE_PENDING" : null);
+  refuseFailure(await runtime.call(tool, input, ctx), act === "wait" ? "WRITE_PENDING" : null);
 }
 
 function refuseFailure(result: Awaited<ReturnType<Runtime["call"]>>, wanted: string | null): void {

@@ -1,5 +1,7 @@
 /** One user's memory. */
+import { userFolderName } from "../../stage/store.ts";
 import type { Change, ChangeSet, UserId, UserReader } from "../../stage/store.ts";
+import { factOf } from "./step.ts";
 import type { ChangeOperation, UserOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
 import { filesBelow, stagedBelow } from "./tree.ts";
@@ -8,7 +10,7 @@ export const alice = "alice" as UserId;
 const indexPath = "MEMORY.md";
 
 export function userSubject(user: UserId): Subject {
-  const folder = ["users", user];
+  const folder = ["users", userFolderName(user)];
   return {
     filesIn: (tree) => filesBelow(tree, [...folder, "memory"]),
     stagedIn: (tree) => stagedBelow(tree, folder),
@@ -27,40 +29,19 @@ function changesFor(reader: UserReader, asked: ChangeOperation, number: number):
   const { name } = operation;
   const path = `${name}.md`;
   if (operation.do === "restore") return restoring(reader, name);
-  if (operation.do === "undo") return undoing(reader, operation, number);
   // A fact that is not even text cannot be read.
   const isThere =
     operation.do === "recreate"
       ? reader.list("memory", path).some((each) => each.path === path)
       : reader.read("memory", path) !== null;
-  const trash = trashing(name, number);
+  const trashed = `trash/${name}.20260101T000000${String(number).padStart(3, "0")}Z.md`;
+  const trash: Change = { kind: "trash", scope: "memory", path, trashed };
   const index = reader.read("memory", indexPath) ?? "";
   const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${operation.body.slice(0, 20)}`;
   const newIndex = write(indexPath, withLine(index, name, line));
   if (operation.do === "delete") return isThere ? [trash, newIndex] : [newIndex];
-  const fact = write(path, `---\nname: ${name}\n---\n${operation.body}\n`);
+  const fact = write(path, factOf(name, operation.body));
   return operation.do === "recreate" && isThere ? [trash, fact, newIndex] : [fact, newIndex];
-}
-
-function trashing(name: string, number: number): Change {
-  const trashed = `trash/${name}.20260101T000000${String(number).padStart(3, "0")}Z.md`;
-  return { kind: "trash", scope: "memory", path: `${name}.md`, trashed };
-}
-
-/** As the host undoes changes: with every kind of step in one change set. */
-function undoing(
-  reader: UserReader,
-  { name, made }: Extract<UserOperation, { do: "undo" }>,
-  number: number,
-): ChangeSet {
-  const [path, scope] = [`${name}.md`, "memory"];
-  const trashed = reader.list(scope, `trash/${name}.`).at(-1)?.path ?? "";
-  const index = withLine(reader.read(scope, indexPath) ?? "", made, null);
-  const back: ChangeSet =
-    reader.read(scope, path) === null
-      ? [{ kind: "restore", scope, path: trashed, restored: path }]
-      : [write(path, reader.read(scope, trashed) ?? ""), { kind: "remove", scope, path: trashed }];
-  return [trashing(made, number), ...back, write(indexPath, withLine(index, name, `- [${name}](${path}) — undone`))];
 }
 
 function restoring(reader: UserReader, name: string): ChangeSet {
@@ -74,10 +55,8 @@ const write = (path: string, content: string): Change => ({ kind: "write", scope
 /** Keeps the other lines, as the tools do. */
 function withLine(index: string, name: string, line: string | null): string {
   const lines = index.split("\n").filter((each) => each !== "");
-  const at = lines.findIndex((each) => each.startsWith(`- [${name}](`));
-  if (at === -1) return [...lines, ...(line === null ? [] : [line])].map((each) => `${each}\n`).join("");
-  return lines
-    .toSpliced(at, 1, ...(line === null ? [] : [line]))
-    .map((each) => `${each}\n`)
-    .join("");
+  const found = lines.findIndex((each) => each.startsWith(`- [${name}](`));
+  const at = found === -1 ? lines.length : found;
+  const changed = lines.toSpliced(at, 1, ...(line === null ? [] : [line]));
+  return changed.map((each) => `${each}\n`).join("");
 }

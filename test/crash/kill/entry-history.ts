@@ -4,8 +4,10 @@ const isDelete = (count: number): boolean => count % 7 === 0;
 
 export function entryCall(name: string, count: number): object {
   if (isDelete(count)) return { action: "delete", name };
-  return { action: "upsert", name, type: "user", description: `number ${count}`, body: `${count}\n`.repeat(20) };
+  return { action: "upsert", name, type: "user", description: `number ${count}`, body: bodyOf(count) };
 }
+
+export const bodyOf = (count: number): string => `${count}\n`.repeat(20);
 
 /** The number that an entry shows after this many calls; `null` if it is not there. */
 export const shownAfter = (count: number): number | null => (count === 0 || isDelete(count) ? null : count);

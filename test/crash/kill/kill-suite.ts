@@ -17,7 +17,7 @@ import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { closeRuntimes, statesOf } from "../homes/gate.ts";
-import { gate } from "../homes/step.ts";
+import { stepOf } from "../homes/step.ts";
 import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, nothingKept, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import { readTree } from "../homes/tree.ts";
@@ -138,7 +138,7 @@ async function faultsOfRejection(
 ): Promise<string[]> {
   if (step.do !== "gate" || step.act !== "approve") return [];
   const place = openPlace(dataDir, boot);
-  const told = await takeStep(subjects.gate, place, gate("reject")).then(
+  const told = await takeStep(subjects.gate, place, stepOf("reject")).then(
     () => null,
     ({ message }: Error) => message,
   );

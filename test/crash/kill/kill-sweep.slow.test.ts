@@ -4,5 +4,5 @@ import { testKills } from "./kill-suite.ts";
 
 testKills({
   scenarios: (all) => (isLong ? all.slice(0, 1) : all),
-  points: (all) => (isLong ? all.slice(0, 1) : othersIn(20, 2, all)),
+  points: (all) => (isLong ? all.slice(0, 1) : othersIn(Math.ceil(all.length / 3), 2, all)),
 });

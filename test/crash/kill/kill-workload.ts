@@ -10,8 +10,8 @@ import { openPlace, subjects } from "../homes/subjects.ts";
 import { numberOfStep, takeSteps } from "./scenario.ts";
 import type { Workload } from "./scenario.ts";
 
-const { dataDir, of, boot, warm, step, closes } = JSON.parse(process.argv[2] ?? "") as Workload;
-const place = openPlace(dataDir, boot);
+const { dataDir, of, boot, warm, step, durability, closes } = JSON.parse(process.argv[2] ?? "") as Workload;
+const place = openPlace(dataDir, boot, { durability });
 await takeSteps(of, place, warm);
 if (of === "gate") await (await runtimeOf(place.host)).start(place);
 

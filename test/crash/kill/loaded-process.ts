@@ -49,12 +49,6 @@ export class LoadedProcess {
     }
   }
 
-  /** Lets each caller end its call. */
-  async stop(): Promise<void> {
-    this.#child.stdin.write("stop\n");
-    await this.#closed;
-  }
-
   /** Kills it at once. Its earlier output is still read. */
   async kill(): Promise<void> {
     this.#child.kill("SIGKILL");

@@ -24,6 +24,8 @@ export interface Scenario {
   /** What the same process has done before. */
   readonly warm?: readonly Step[];
   readonly step: Step;
+  /** Default: `full`. */
+  readonly durability?: "full" | "relaxed";
   /** Whether the process closes its store at the end, and so waits for a retirement in the background. */
   readonly closes?: boolean;
 }
@@ -56,22 +58,21 @@ export async function prepare({ of, before, killedIn, disturb }: Scenario, dataD
   await place.store.close();
   if (killedIn !== undefined) {
     const { step, systemCall, ordinal } = killedIn;
-    const scenario = { of, boot: boots[0], warm: [], step, closes: false };
     const point = { systemCall, ordinal, threads: isFlush(systemCall) ? "all" : "main" } as const;
-    const said = await runKilledAt(point, killWorkload, [JSON.stringify({ dataDir, ...scenario })]);
+    const said = await runKilledAt(point, killWorkload, workloadOf({ of, step }, dataDir));
     if (said !== "ready\n") throw new Error("The process that was to leave records behind was not killed");
   }
   disturb?.(dataDir);
 }
 
 /** What the process that is killed gets to know. */
-export interface Workload extends Required<Pick<Scenario, "of" | "boot" | "warm" | "step" | "closes">> {
+export interface Workload extends Required<Pick<Scenario, "of" | "boot" | "warm" | "step" | "durability" | "closes">> {
   readonly dataDir: string;
 }
 
 export const killWorkload = compiledScript("kill/kill-workload.js");
 
-export function workloadOf(scenario: Scenario, dataDir: string): readonly [string] {
-  const { of, step, warm = [], closes = false } = scenario;
-  return [JSON.stringify({ dataDir, of, boot: bootOf(scenario), warm, step, closes } satisfies Workload)];
+export function workloadOf(scenario: Omit<Scenario, "name" | "before">, dataDir: string): readonly [string] {
+  const { of, boot = boots[0], step, warm = [], durability = "full", closes = false } = scenario;
+  return [JSON.stringify({ dataDir, of, boot, warm, step, durability, closes } satisfies Workload)];
 }

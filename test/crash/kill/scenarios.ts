@@ -2,13 +2,10 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { close, erase, gate, grant, look, move, put, recreate, remove, restore, upsert } from "../homes/step.ts";
-import type { Step } from "../homes/step.ts";
+import { stepOf, stepsOf } from "../homes/step.ts";
 import { boots, subjects } from "../homes/subjects.ts";
+import type { SubjectName } from "../homes/subjects.ts";
 import type { Scenario } from "./scenario.ts";
-
-const [, nextBoot] = boots;
-const twoFacts = [upsert("a", "first"), upsert("b", "second")];
 
 /** The text that a person wrote over a fact between a crash and the recovery. */
 export const editedText = "a person's own words\n";
@@ -27,117 +24,99 @@ function crash(dataDir: string): void {
   save(dataDir, "c.md", editedText);
 }
 
-const ofUser: Omit<Scenario, "of">[] = [
-  { name: "first upsert of a new user", before: [], step: upsert("a", "new") },
-  { name: "upsert", before: twoFacts, step: upsert("c", "new") },
-  {
-    name: "replace, by a process that knows the WAL",
-    before: twoFacts,
-    warm: [upsert("a", "changed")],
-    step: upsert("a", "changed again"),
-  },
-  { name: "delete", before: twoFacts, step: remove("a") },
-  { name: "restore", before: [...twoFacts, remove("a")], step: restore("a") },
-  {
-    name: "upsert over a file that is not text",
-    before: [...twoFacts, close],
-    disturb: (dataDir) => save(dataDir, "a.md", Buffer.from([0xff])),
-    step: recreate("a", "mended"),
-  },
-  {
-    name: "upsert that makes the WAL long enough to be retired",
+/** A kill at the system call with this number. */
+const killedIn = (step: string, systemCall: string, ordinal: number): Pick<Scenario, "killedIn"> => ({
+  killedIn: { step: stepOf(step), systemCall, ordinal },
+});
+const later = { boot: boots[1] };
+
+interface Given extends Partial<Pick<Scenario, "killedIn" | "disturb" | "boot" | "closes">> {
+  readonly before?: string;
+  readonly warm?: string;
+}
+type Row = readonly [name: string, step: string, given?: Given];
+
+const ofUser: readonly Row[] = [
+  ["first upsert of a new user", "upsert a", { before: "" }],
+  ["upsert", "upsert c"],
+  ["replace, by a process that knows the WAL", "upsert a changed", { warm: "upsert a" }],
+  ["delete", "delete a"],
+  ["restore", "restore a", { before: "upsert a; upsert b; delete a" }],
+  [
+    "upsert over a file that is not text",
+    "recreate a mended",
+    { before: "upsert a; upsert b; close", disturb: (dataDir) => save(dataDir, "a.md", Buffer.from([0xff])) },
+  ],
+  [
+    "upsert that makes the WAL long enough to be retired",
+    "upsert b 120000",
     // Records of 4 MiB retire it.
-    before: [...twoFacts, ...Array.from({ length: 6 }, (_, at) => upsert(`c${at}`, "x".repeat(680_000)))],
-    step: upsert("b", "x".repeat(120_000)),
-    closes: true,
-  },
-  { name: "retirement", before: twoFacts, warm: [remove("a"), upsert("c", "third")], step: close },
-  {
-    name: "recovery from a kill",
-    before: twoFacts,
-    // Leaves a change of three files of which only the first has been moved to its place.
-    killedIn: { step: recreate("a", "mended"), systemCall: "rename", ordinal: 2 },
-    step: look,
-  },
-  {
-    name: "recovery from a crash",
-    before: [...twoFacts, remove("a"), upsert("b", "changed"), upsert("c", "third")],
-    disturb: crash,
-    boot: nextBoot,
-    step: look,
-  },
+    { before: `upsert a; upsert b; ${"cdefgh".replaceAll(/\w/g, "upsert $& 680000; ")}look`, closes: true },
+  ],
+  ["retirement", "close", { warm: "delete a; upsert c" }],
+  // Leaves a change of three files of which only the first has been moved to its place.
+  ["recovery from a kill", "look", killedIn("recreate a mended", "rename", 2)],
+  [
+    "recovery from a crash",
+    "look",
+    { before: "upsert a; upsert b; delete a; upsert b; upsert c", disturb: crash, ...later },
+  ],
 ];
 
-const twoStores = [put("ab", "one", "first"), put("b", "two", "second")];
-const twoAgain = put("ab", "one", "changed");
-const lookAt = (home: string, writes = true): Step => ({ do: "look at one", home, writes });
-
+const twoAgain = "put ab one changed";
 /** The first flush is that of the part: nothing is committed. */
-const uncommitted = { step: twoAgain, systemCall: "fdatasync", ordinal: 1 };
+const uncommitted = killedIn(twoAgain, "fdatasync", 1);
 /** The second is that of the leader, whose record is there but not flushed. */
-const unflushed = { step: twoAgain, systemCall: "fdatasync", ordinal: 2 };
+const unflushed = killedIn(twoAgain, "fdatasync", 2);
 /** The leader has applied its two files, and the other store one of two. */
-const halfApplied = { step: twoAgain, systemCall: "renameat2", ordinal: 4 };
+const halfApplied = killedIn(twoAgain, "renameat2", 4);
 
-const ofStores: Omit<Scenario, "of" | "before">[] = [
-  { name: "change of two stores", step: twoAgain },
-  { name: "change of three stores, of which one is new, with grants", step: grant("a", "bc", "granted") },
-  {
-    name: "move between stores, by a process that knows the WALs",
-    warm: [twoAgain],
-    step: move("b", "a", "two", true),
-  },
-  { name: "recovery of an uncommitted change", killedIn: uncommitted, step: look },
-  { name: "recovery of a committed change", killedIn: unflushed, step: lookAt("b", false) },
-  { name: "recovery of a half applied change", killedIn: halfApplied, step: lookAt("b") },
-  { name: "recovery of a half applied change after a crash", killedIn: halfApplied, boot: nextBoot, step: look },
-  { name: "recovery of an uncommitted change after a crash", killedIn: uncommitted, boot: nextBoot, step: lookAt("b") },
+const ofStores: readonly Row[] = [
+  ["first change of two stores", "put ab one", { before: "" }],
+  ["change of two stores", twoAgain],
+  ["change of three stores, of which one is new, with grants", "grant a bc granted"],
+  ["move between stores, by a process that knows the WALs", "move b a two trashed", { warm: twoAgain }],
+  ["recovery of an uncommitted change", "look", uncommitted],
+  ["recovery of a committed change", "look-at b reading", unflushed],
+  ["recovery of a half applied change", "look-at b", halfApplied],
+  ["recovery of a half applied change after a crash", "look", { ...halfApplied, ...later }],
+  ["recovery of an uncommitted change after a crash", "look-at b", { ...uncommitted, ...later }],
 ];
 
-type Killed = NonNullable<Scenario["killedIn"]>;
-const everything = [upsert("one", "first"), upsert("note", "first\n")];
-const erasing = { step: erase, systemCall: "rename" };
-/** The store has its mark, and nothing counts yet; the folder is renamed, so the erasure counts; both are renamed. */
-const [marked, decided, followed] = [2, 3, 4].map((ordinal) => Object.assign({ ordinal }, erasing)) as [
-  Killed,
-  Killed,
-  Killed,
+const ofErased: readonly Row[] = [
+  ["erase a user", "erase"],
+  ["erase a user, by a process that knows the WALs", "erase", { warm: "upsert one; upsert note" }],
+  // The store has its mark, and nothing counts yet; the folder is renamed, so the erasure counts; both are renamed.
+  ["take back an erasure", "look", killedIn("erase", "rename", 2)],
+  ["finish an erasure", "look", killedIn("erase", "rename", 3)],
+  ["finish an erasure after a crash", "look", { ...killedIn("erase", "rename", 4), ...later }],
 ];
-
-const ofErased: Omit<Scenario, "of" | "before">[] = [
-  { name: "erase a user", step: erase },
-  {
-    name: "erase a user, by a process that knows the WALs",
-    warm: [upsert("one", "second"), upsert("note", "second\n")],
-    step: erase,
-  },
-  { name: "take back an erasure", killedIn: marked, step: look },
-  { name: "finish an erasure", killedIn: decided, step: look },
-  { name: "finish an erasure after a crash", killedIn: followed, boot: nextBoot, step: look },
-];
-
-const mine = gate("write", "mine", "My words.");
-const guess = gate("infer", "guess", "A guess.");
-const waiting = gate("wait", "mine", "Of a page.");
 
 /** Of a whole runtime: again, such a step ends as it would have without the kill or the failure. */
-const ofGate: Omit<Scenario, "of">[] = [
-  { name: "the first write of a user waits", before: [], step: waiting },
-  { name: "a write waits", before: [mine, guess], step: waiting },
-  { name: "a write is approved", before: [mine, guess, waiting], step: gate("approve") },
-  { name: "a write is rejected", before: [mine, guess, waiting], step: gate("reject") },
-  { name: "a run reads and is trusted less", before: [mine, guess, waiting], step: gate("read", "guess") },
-  {
-    name: "a run's changes are undone",
-    before: [mine, waiting, guess, gate("infer", "mine", "Not mine.")],
-    step: gate("undo"),
-  },
+const ofGate: readonly Row[] = [
+  ["the first write of a user waits", "wait mine", { before: "" }],
+  ["a write waits", "wait mine", { before: "write mine; infer guess" }],
+  ["a write is approved", "approve"],
+  ["a write is rejected", "reject"],
+  ["a run reads and is trusted less", "read guess"],
+  [
+    "a run's changes of a memory and an own store are undone",
+    "undo",
+    { before: "write mine; wait mine; infer guess; infer mine; infer note" },
+  ],
 ];
 
-export const scenarios: readonly Scenario[] = [
-  ...ofUser.map((each) => Object.assign({ of: "user" as const }, each)),
-  { name: "first change of two stores", of: "stores", before: [], step: put("ab", "one", "new") },
-  ...ofStores.map((each) => Object.assign({ of: "stores" as const, before: twoStores }, each)),
-  ...ofErased.map((each) => Object.assign({ of: "erased" as const, before: everything }, each)),
-  ...ofGate.map((each) => Object.assign({ of: "gate" as const }, each)),
+const tables: readonly (readonly [of: SubjectName, before: string, rows: readonly Row[]])[] = [
+  ["user", "upsert a; upsert b", ofUser],
+  ["stores", "put ab one first; put b two second", ofStores],
+  ["erased", "upsert one; upsert note", ofErased],
+  ["gate", "write mine; infer guess; wait mine", ofGate],
 ];
+
+const stepsIn = (script: string): Scenario["before"] => (script === "" ? [] : stepsOf(script));
+
+export const scenarios: readonly Scenario[] = tables.flatMap(([of, usual, rows]) =>
+  rows.map(([name, step, { before = usual, warm = "", ...given } = {}]) => {
+    return { name, of, step: stepOf(step), before: stepsIn(before), warm: stepsIn(warm), ...given };
+  }),
+);

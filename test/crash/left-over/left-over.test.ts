@@ -9,8 +9,8 @@ import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
 
-import { readBootId } from "../../../host/disk/boot-id.ts";
 import type { UserId } from "../../stage/store.ts";
+import { thisBoot } from "../../stage/wal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { compiledScript, DiskRoot, FileStore } from "../store-under-test.ts";
@@ -58,7 +58,7 @@ const byHand: Readonly<Record<string, ByHand["change"]>> = {
   },
 };
 
-const boots = { "same start": readBootId(), "another start": "another start of the machine" };
+const boots = { "same start": thisBoot, "another start": "another start of the machine" };
 const openings = {
   "a call": (store: InstanceType<typeof FileStore>, userId: string) =>
     store.hold(userId as UserId, { writes: false, until: performance.now() + 20_000 }, async () => {}),

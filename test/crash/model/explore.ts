@@ -10,7 +10,6 @@ import type { Host } from "../store-under-test.ts";
 import { diskAfter, plainWays, presentTree, randomWay } from "./crash-states.ts";
 import type { EditRule, Expected } from "./expected-memory.ts";
 import { nothingExpected } from "./expected-memory.ts";
-import { letIntrude } from "./intruder.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import { Play } from "./play.ts";
 import { Recording } from "./recording.ts";
@@ -26,6 +25,8 @@ export interface Exploration {
   /** The probability of a kill after each effect of what is crashed. Default 0.7. */
   readonly kills?: number;
   readonly problemsMax?: number;
+  /** It ends after so many states. */
+  readonly statesMax?: number;
 }
 
 export interface Findings {
@@ -86,8 +87,6 @@ class Explorer {
     using folder = memoryFolder();
     writeTree(presentTree(life.from), folder.path);
     const recording = new Recording(this.#host, folder.path, life.from.clone());
-    const intrusion =
-      life.depth === 0 ? letIntrude(this.#host, this.#exploration.subject, recording, folder.path) : null;
     const setup = {
       host: this.#host,
       subject: this.#exploration.subject,
@@ -100,7 +99,6 @@ class Explorer {
     const play = new Play(setup, life.possible);
     try {
       await play.run(life.script);
-      if (intrusion?.problem) throw new Error(intrusion.problem);
       this.#checkEnd(life, recording, folder.path);
     } catch (error) {
       const notes = play.notes.map((each) => `\n    note: ${each}`).join("");
@@ -181,6 +179,7 @@ class Explorer {
   }
 
   get #isEnough(): boolean {
-    return this.findings.problems.length >= (this.#exploration.problemsMax ?? 5);
+    const { problemsMax = 5, statesMax = Infinity } = this.#exploration;
+    return this.findings.problems.length >= problemsMax || this.findings.states >= statesMax;
   }
 }

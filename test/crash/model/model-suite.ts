@@ -10,21 +10,19 @@ import { isLong, seed } from "../../stage/seed.ts";
 import { closeRuntimes, gateSubject } from "../homes/gate.ts";
 import { host } from "../store-under-test.ts";
 import { explore } from "./explore.ts";
-import { randomScript, randomStoreScript } from "./random-scripts.ts";
+import { randomScripts } from "./random-scripts.ts";
 import { scripts } from "./scripts.ts";
 import type { Script } from "./scripts.ts";
 
-export const isSeeded = env["TEST_SEEDED"] === "1";
 const only = env["TEST_MODEL"];
-const randomScripts = isLong ? 40 : 6;
-const factor = isLong ? 5 : isSeeded ? 0.25 : 0.125;
+const randomCount = isLong ? 40 : 6;
+const factor = isLong ? 5 : 0.125;
 /** A kill loses no effect, so that states after kills differ less than those after power cuts. */
-const kills = isLong || isSeeded ? 0.7 : 0.25;
+const kills = isLong ? 0.7 : 0.25;
 
 const all: readonly Script[] = [
   ...scripts,
-  ...Array.from({ length: randomScripts }, (_, at) => randomScript(seed * randomScripts + at)),
-  ...Array.from({ length: randomScripts }, (_, at) => randomStoreScript(seed * randomScripts + at)),
+  ...Array.from({ length: randomCount }, (_, at) => randomScripts(seed * randomCount + at)).flat(),
 ];
 
 const hasRuntime = ({ subject }: Script): boolean => subject === gateSubject;

@@ -2,4 +2,4 @@
 import { oneIn } from "../../stage/seed.ts";
 import { testScripts } from "./model-suite.ts";
 
-testScripts((scripts) => oneIn(16, scripts));
+testScripts((scripts) => oneIn(20, scripts));

@@ -1,57 +1,45 @@
 /** Some steps of every kind in random order, the same for the same seed. */
 import { seededRandom } from "../../support/seeded-random.ts";
-import { close, edit, grant, look, move, process, put, recreate, remove, upsert } from "../homes/step.ts";
-import type { Step } from "../homes/step.ts";
+import { stepsOf } from "../homes/step.ts";
 import { storeSubject } from "../homes/stores.ts";
 import { alice, userSubject } from "../homes/user.ts";
 import type { Script } from "./scripts.ts";
 
-interface Dice {
-  readonly random: () => number;
-  readonly choose: <Each>(...each: readonly [Each, ...Each[]]) => Each;
-  /** Seldom long, at most `bytesMax`. */
-  readonly text: (bytesMax: number) => string;
-}
+/** By kind of home: steps, some of them several times to be chosen more often, and how many states are tried. */
+const kinds = [
+  {
+    of: "a user",
+    subject: userSubject(alice),
+    density: 0.6,
+    steps:
+      "upsert NAME BYTES; upsert NAME BYTES; upsert NAME BYTES; delete NAME; recreate NAME BYTES; " +
+      "edit NAME.md; edit MEMORY.md; process 1; process 2; close; look",
+  },
+  {
+    of: "stores",
+    subject: storeSubject,
+    density: 0.4,
+    steps:
+      "put STORES NAME BYTES; put STORES NAME BYTES; put STORES NAME BYTES; grant LETTER STORES BYTES; " +
+      "move LETTER LETTER NAME; move LETTER LETTER NAME trashed; edit LETTER/NAME.md; edit LETTER/index.md; " +
+      "process 1; process 2; close; look",
+  },
+];
 
-function diceOf(seed: number): Dice {
+export function randomScripts(seed: number): Script[] {
   const random = seededRandom(seed);
-  return {
-    random,
-    choose: (...each) => each[Math.floor(random() * each.length)] ?? each[0],
-    text: (bytesMax) => `Text ${Math.floor(random() * 1e6)}. ${"x".repeat(Math.floor(random() ** 3 * bytesMax))}`,
+  const anyOf = (texts: readonly string[]): string => texts[Math.floor(random() * texts.length)] ?? "";
+  const words: Readonly<Record<string, () => string>> = {
+    NAME: () => anyOf(["one", "two", "three"]),
+    LETTER: () => anyOf(["a", "b", "c"]),
+    STORES: () => anyOf(["ab", "bc", "ac", "abc", "a", "b", "c"]),
+    // Seldom long.
+    BYTES: () => `${1 + Math.floor(random() ** 3 * 3000)}`,
   };
-}
-
-const stepsOf = (step: () => Step): Step[] => Array.from({ length: 9 }, step);
-
-export function randomScript(seed: number): Script {
-  const { random, choose, text } = diceOf(seed);
-  const step = (): Step => {
-    const [name, body] = [choose("one", "two", "three"), text(3000)];
-    const kind = random();
-    if (kind < 0.4) return upsert(name, body);
-    if (kind < 0.55) return remove(name);
-    if (kind < 0.65) return recreate(name, body);
-    if (kind < 0.75) return edit(choose("MEMORY.md", `${name}.md`), `${body}\n`);
-    if (kind < 0.85) return process(choose(1, 2));
-    return kind < 0.92 ? close : look;
-  };
-  return { name: `random script ${seed}`, subject: userSubject(alice), steps: stepsOf(step), density: 0.6 };
-}
-
-export function randomStoreScript(seed: number): Script {
-  const { random, choose, text } = diceOf(seed);
-  const letter = (): string => choose("a", "b", "c");
-  const step = (): Step => {
-    const [name, stores] = [choose("one", "two"), choose("ab", "bc", "ac", "abc", "a", "b", "c")];
-    const body = text(2000);
-    const kind = random();
-    if (kind < 0.4) return put(stores, name, body);
-    if (kind < 0.6) return move(letter(), letter(), name, random() < 0.5);
-    if (kind < 0.7) return grant(letter(), stores, body);
-    if (kind < 0.8) return edit(`${letter()}/${choose("index", name)}.md`, `${body}\n`);
-    if (kind < 0.88) return process(choose(1, 2));
-    return kind < 0.94 ? close : look;
-  };
-  return { name: `random script of stores ${seed}`, subject: storeSubject, steps: stepsOf(step), density: 0.4 };
+  const step = (choices: readonly string[]): string =>
+    anyOf(choices).replaceAll(/[A-Z]{4,}(?!\.)/g, (word) => words[word]?.() ?? word);
+  return kinds.map(({ of, subject, density, steps }) => {
+    const script = Array.from({ length: 9 }, () => step(steps.split("; "))).join("; ");
+    return { name: `random script of ${of} ${seed}`, subject, density, steps: stepsOf(script) };
+  });
 }

@@ -20,7 +20,7 @@ export class Recording implements DataRoot, EffectLog {
   /** How many flushes have failed. */
   failures = 0;
   /** Runs while a flush is awaited, with the name of the file or folder. */
-  meanwhile: ((name: string) => Promise<void>) | null = null;
+  meanwhile: ((name: string) => void) | null = null;
 
   /** The real folder at `path` must have the content of `disk`. */
   constructor({ DiskRoot, failureOfDisk }: Host, path: string, disk: ModelledDisk) {
@@ -92,7 +92,7 @@ export class Recording implements DataRoot, EffectLog {
     await new Promise<void>((resolve) => {
       setImmediate(resolve);
     });
-    await this.meanwhile?.(name);
+    this.meanwhile?.(name);
     const isOk = !this.#isFailing(name);
     this.add({ kind: "flush", node, upTo, isOk });
     if (isOk) return;

@@ -1,4 +1,3 @@
-import { edit } from "../homes/step.ts";
 import type { Step } from "../homes/step.ts";
 import type { Subject } from "../homes/subject.ts";
 import type { Tree } from "../homes/tree.ts";
@@ -10,10 +9,10 @@ export function recoveryScript(subject: Subject, random: () => number, tree: Tre
   const path = subject.isEdited === false ? undefined : paths[Math.floor(random() * paths.length)];
   const kind = random();
   const text = `Saved by hand after crash ${depth}, ${Math.floor(random() * 1e6)}.\n`;
-  if (path !== undefined && kind < 0.25) script.push(edit(path, text));
-  else if (path !== undefined && kind < 0.3) script.push(edit(path, null));
+  if (path !== undefined && kind < 0.25) script.push({ do: "edit", path, text });
+  else if (path !== undefined && kind < 0.3) script.push({ do: "edit", path, text: null });
   else if (path !== undefined && kind < 0.35)
-    script.push(edit(subject.keyOf({ scope: "a", path: `by-hand-${depth}.md` }), text));
+    script.push({ do: "edit", path: subject.keyOf({ scope: "a", path: `by-hand-${depth}.md` }), text });
   const { homes = [] } = subject;
   while (homes.length > 0 && random() < 0.4) {
     const choice = random();

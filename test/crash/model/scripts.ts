@@ -1,22 +1,7 @@
 /** Scripts, each for one thing that can go wrong. */
 import { erasedSubject } from "../homes/erased.ts";
 import { gateSubject } from "../homes/gate.ts";
-import {
-  close,
-  edit,
-  erase,
-  failFlush,
-  gate,
-  grant,
-  look,
-  move,
-  process,
-  put,
-  recreate,
-  remove,
-  restore,
-  upsert,
-} from "../homes/step.ts";
+import { stepsOf } from "../homes/step.ts";
 import type { Step } from "../homes/step.ts";
 import { storeSubject } from "../homes/stores.ts";
 import type { Subject } from "../homes/subject.ts";
@@ -30,350 +15,93 @@ export interface Script {
   readonly density?: number;
 }
 
-/** As `cp -a` of a backup does it. */
-const copyBack = (path: string, text: string): Step => ({ do: "edit", path, text, isOld: true });
-const factOf = (name: string, body: string): string => `---\nname: ${name}\n---\n${body}\n`;
-const long = (bytes: number, letter: string): string => `${letter.repeat(bytes)}.`;
+type Table = Readonly<Record<string, string>>;
 
 /** With enough small calls the WAL is retired by number, with enough large ones by size. */
-const many = (count: number, bytes: number): Step[] =>
+const many = (count: number, bytes: number): string =>
   Array.from({ length: count }, (_, at) =>
-    at % 7 === 6 ? remove(`fact-${at % 5}`) : upsert(`fact-${at % 5}`, long(bytes, `${at} `)),
-  );
-
-type Table = Readonly<Record<string, readonly Step[]>>;
+    at % 7 === 6 ? `delete fact-${at % 5}` : `upsert fact-${at % 5} ${bytes}`,
+  ).join("; ");
 
 const ofUser: Table = {
-  "first call": [upsert("one", "First.")],
-  replace: [upsert("one", long(900, "a")), upsert("one", long(1400, "b")), upsert("one", "Short.")],
-  delete: [upsert("one", "First."), upsert("two", "Second."), remove("one"), remove("two")],
-  recreate: [upsert("one", "First."), edit("one.md", "Not a fact.\n"), recreate("one", "Anew."), remove("one")],
-  restore: [upsert("one", "First."), upsert("two", "Second."), remove("one"), restore("one"), remove("one"), close],
-  undo: [
-    upsert("one", "Mine."),
-    upsert("two", "Mine, too."),
-    recreate("one", "Poison."),
-    upsert("evil", "Poison."),
-    { do: "undo", name: "one", made: "evil" },
-    remove("two"),
-    upsert("evil", "More poison."),
-    { do: "undo", name: "two", made: "evil" },
-    close,
-    look,
-  ],
-  retire: [upsert("one", "First."), upsert("two", "Second."), close, look, remove("one"), close, look],
-  "edits between calls": [
-    upsert("one", "First."),
-    edit("MEMORY.md", "# Mine\n- [one](one.md) — my words\n"),
-    edit("one.md", "---\nname: one\n---\nEdited by hand.\n"),
-    upsert("two", "Second."),
-    edit("two.md", "Mine now.\n"),
-    edit("notes.md", "Made by hand.\n"),
-    upsert("one", "Replaced."),
-    edit("MEMORY.md", null),
-  ],
+  "first call": "upsert one",
+  replace: "upsert one 900; upsert one 1400; upsert one",
+  recreate: "upsert one; edit one.md; recreate one; delete one",
+  restore: "upsert one; upsert two; delete one; restore one; delete one; close",
+  retire: "upsert one; upsert two; close; look; delete one; close; look",
+  "edits between calls":
+    "upsert one; edit MEMORY.md; edit one.md; upsert two; edit two.md; edit notes.md; upsert one; remove MEMORY.md",
   // The machine starts again before anybody uses the user's files.
-  "changes by hand, then a restart": [
-    upsert("one", "First."),
-    upsert("one", "Second."),
-    upsert("two", "A secret."),
-    upsert("three", "Third."),
-    upsert("four", "Fourth."),
-    upsert("four", "Renamed."),
-    copyBack("one.md", factOf("one", "First.")),
-    edit("two.md", null),
-    edit("three.md", "Mine.\n"),
-    edit("four.md", null),
-    copyBack("five.md", factOf("four", "Renamed.")),
-    edit("MEMORY.md", "- [one](one.md) — First.\n"),
-    { do: "restart" },
-    look,
-  ],
-  "removals by hand among calls, then a restart": [
-    upsert("one", "First."),
-    remove("one"),
-    edit("one.md", factOf("one", "First.")),
-    upsert("two", "Second."),
-    edit("two.md", null),
-    upsert("three", "Third."),
-    { do: "restart" },
-    look,
-    upsert("two", "Again."),
-    copyBack("two.md", factOf("two", "Second.")),
-    upsert("three", "Fourth."),
-    { do: "restart" },
-    look,
-  ],
-  "edit meanwhile": [
-    upsert("one", "First."),
-    {
-      do: "edit meanwhile",
-      path: "MEMORY.md",
-      text: "# Mine\n- [one](one.md) — x\n",
-      call: { do: "upsert", name: "one", body: "Second." },
-    },
-    { do: "edit meanwhile", path: "one.md", text: "Mine.\n", call: { do: "delete", name: "one" } },
-  ],
-  "two processes": [
-    upsert("one", "First."),
-    process(2),
-    upsert("two", "Second."),
-    process(1),
-    upsert("one", "Third."),
-    process(2),
-    remove("one"),
-    process(1),
-    look,
-    upsert("two", "Fourth."),
-  ],
-  "two processes retire": [
-    upsert("one", "First."),
-    process(2),
-    upsert("two", "Second."),
-    close,
-    process(1),
-    upsert("one", "Third."),
-    process(2),
-    look,
-    upsert("two", "Fourth."),
-    process(1),
-    close,
-    process(2),
-    remove("two"),
-  ],
+  "changes by hand, then a restart":
+    "upsert one First; upsert one; upsert two; upsert three; upsert four; upsert four Renamed; copy one.md one First; " +
+    "remove two.md; edit three.md; remove four.md; copy five.md four Renamed; edit MEMORY.md; restart; look",
+  "removals by hand among calls, then a restart":
+    "upsert one First; delete one; save one.md one First; upsert two Second; remove two.md; upsert three; restart; look; " +
+    "upsert two; copy two.md two Second; upsert three; restart; look",
+  "edit meanwhile": "upsert one; meanwhile MEMORY.md upsert one; meanwhile one.md delete one",
+  "two processes":
+    "upsert one; process 2; upsert two; process 1; upsert one; process 2; delete one; process 1; look; upsert two",
+  "two processes retire":
+    "upsert one; process 2; upsert two; close; process 1; upsert one; process 2; look; upsert two; process 1; close; " +
+    "process 2; delete two",
   // New records are written over old ones of the same length.
-  "same places again": ["a", "b", "c", "d"].flatMap((letter): Step[] => [
-    upsert("one", long(1800, letter)),
-    { do: "restart" },
-    look,
-  ]),
+  "same places again": "upsert one 1800; restart; look; upsert one 1800; restart; look; upsert one 1800; restart; look",
   // The other process has retired the records that this one remembers, and has written more.
-  "retired meanwhile": [
-    upsert("zero", "First."),
-    process(2),
-    ...many(67, 300),
-    process(1),
-    upsert("zero", "Second."),
-    look,
-  ],
-  "many small calls": [...many(70, 40), look],
-  "many large calls": [...many(24, 7000), look],
-  "the WAL's flush fails": [
-    upsert("one", "First."),
-    failFlush("journal"),
-    upsert("two", "Lost."),
-    upsert("three", "Third."),
-    look,
-    failFlush("journal"),
-    remove("one"),
-    upsert("one", "Again."),
-  ],
-  "the first call's flush fails": [failFlush("journal"), upsert("one", "Lost."), upsert("two", "Kept.")],
-  "a fact's flush fails": [
-    upsert("one", "First."),
-    upsert("two", "Second."),
-    failFlush("one.md"),
-    close,
-    upsert("two", "Third."),
-    close,
-    look,
-    remove("one"),
-  ],
-  "a folder's flush fails": [
-    upsert("one", "First."),
-    failFlush("memory"),
-    close,
-    look,
-    upsert("two", "Second."),
-    remove("one"),
-    close,
-  ],
-  "a checkpoint's flush fails": [
-    upsert("one", "First."),
-    failFlush("journal"),
-    close,
-    upsert("two", "Second."),
-    upsert("three", "Third."),
-    close,
-    look,
-  ],
+  "retired meanwhile": `upsert zero; process 2; ${many(67, 300)}; process 1; upsert zero; look`,
+  "many small calls": `${many(70, 40)}; look`,
+  "many large calls": `${many(24, 7000)}; look`,
+  "the WAL's flush fails":
+    "upsert one; fail journal; upsert two; upsert three; look; fail journal; delete one; upsert one",
+  "the first call's flush fails": "fail journal; upsert one; upsert two",
+  "a fact's flush fails": "upsert one; upsert two; fail one.md; close; upsert two; close; look; delete one",
+  "a folder's flush fails": "upsert one; fail memory; close; look; upsert two; delete one; close",
+  "a checkpoint's flush fails": "upsert one; fail journal; close; upsert two; upsert three; close; look",
 };
 
 const ofStores: Table = {
-  "first change of two stores": [put("ab", "one")],
-  "first change of three stores": [put("abc", "one"), put("abc", "one", "x".repeat(900))],
-  "move between stores": [put("a", "one"), move("a", "b", "one"), move("b", "a", "one", true)],
-  "changes of one and of several stores": [
-    put("ab", "one"),
-    put("b", "two"),
-    put("a", "three"),
-    move("a", "c", "three"),
-    put("c", "four"),
-    look,
-  ],
-  "each store leads and follows": [put("ab", "one"), put("bc", "two"), put("ac", "three"), put("b", "x")],
-  "grants with entries": [grant("a", "b", "first"), grant("b", "ac", "second"), grant("a", "a", "third")],
-  "changes of several stores and retirement": [
-    put("ab", "one"),
-    close,
-    look,
-    move("a", "b", "one"),
-    close,
-    put("b", "two"),
-    close,
-    look,
-  ],
-  "edits between changes of several stores": [
-    put("ab", "one"),
-    edit("b/one.md", "Edited by hand.\n"),
-    put("abc", "two"),
-    edit("a/two.md", "Mine.\n"),
-    edit("c/notes.md", "Made by hand.\n"),
-    move("b", "c", "one"),
-    edit("c/one.md", null),
-    put("ac", "one"),
-  ],
-  "an edit during a change of several stores": [
-    put("ab", "one"),
-    {
-      do: "edit meanwhile",
-      path: "b/index.md",
-      text: "Mine.\n",
-      call: { do: "put", in: "ab", name: "two", body: "Second." },
-    },
-    {
-      do: "edit meanwhile",
-      path: "a/one.md",
-      text: "Mine.\n",
-      call: { do: "move", from: "a", to: "b", name: "one", keeps: true },
-    },
-  ],
-  "two processes change several stores": [
-    put("ab", "one"),
-    process(2),
-    move("a", "c", "one"),
-    process(1),
-    put("bc", "two"),
-    process(2),
-    put("a", "three"),
-    close,
-    process(1),
-    put("abc", "four"),
-    look,
-  ],
-  "a change of several stores after a restart": ["x", "y", "z"].flatMap((letter): Step[] => [
-    put("ab", "one", letter.repeat(1800)),
-    { do: "restart" },
-    look,
-  ]),
-  "a flush of three stores fails, one after the other": [
-    put("abc", "one"),
-    ...[1, 2, 3, 4, 5].flatMap((nth): Step[] => [
-      failFlush("journal", nth - 1),
-      put("abc", `of-${nth}`),
-      put("abc", "next"),
-    ]),
-    look,
-  ],
+  "first change of two stores": "put ab one",
+  "first change of three stores": "put abc one; put abc one 900",
+  "move between stores": "put a one; move a b one; move b a one trashed",
+  "each store leads and follows": "put ab one; put bc two; put ac three; put b x",
+  "grants with entries": "grant a b; grant b ac; grant a a",
+  "changes of several stores and retirement": "put ab one; close; look; move a b one; close; put b two; close; look",
+  "edits between changes of several stores":
+    "put ab one; edit b/one.md; put abc two; edit a/two.md; edit c/notes.md; move b c one; remove c/one.md; put ac one",
+  "an edit during a change of several stores":
+    "put ab one; meanwhile b/index.md put ab two; meanwhile a/one.md move a b one trashed",
+  "two processes change several stores":
+    "put ab one; process 2; move a c one; process 1; put bc two; process 2; put a three; close; process 1; put abc four; look",
+  "a change of several stores after a restart":
+    "put ab one 1800; restart; look; put ab one 1800; restart; look; put ab one 1800; restart; look",
+  "a flush of three stores fails, one after the other": `put abc one; ${[0, 1, 2, 3, 4]
+    .map((after) => `fail journal ${after}; put abc of-${after}; put abc next`)
+    .join("; ")}; look`,
   // After a power cut the refused change can be there: in both stores.
-  "a leader's record can appear again": [
-    put("ab", "one"),
-    failFlush("journal", 1),
-    failFlush(".memcell"),
-    put("ab", "two"),
-    process(2),
-    put("b", "three"),
-  ],
-  "neither a leader's record nor its new WAL can be flushed": [
-    put("ab", "one"),
-    process(2),
-    put("b", "two"),
-    process(1),
-    failFlush("journal", 1),
-    failFlush(".memcell"),
-    put("ab", "three"),
-    process(2),
-    close,
-    put("b", "four"),
-    look,
-    process(1),
-    put("ab", "five"),
-  ],
-  "an entry's flush fails in one of two stores": [
-    put("ab", "one"),
-    failFlush("one.md"),
-    close,
-    put("ab", "two"),
-    look,
-    close,
-  ],
+  "a leader's record can appear again": "put ab one; fail journal 1; fail .memcell; put ab two; process 2; put b three",
+  "neither a leader's record nor its new WAL can be flushed":
+    "put ab one; process 2; put b two; process 1; fail journal 1; fail .memcell; put ab three; process 2; close; " +
+    "put b four; look; process 1; put ab five",
+  "an entry's flush fails in one of two stores": "put ab one; fail one.md; close; put ab two; look; close",
 };
 
 /** The user is erased, all or nothing. */
 const ofErased: Table = {
-  erase: [upsert("one", "First."), upsert("note", "Mine."), erase, look],
-  "erase, and begin anew": [
-    upsert("note", "Mine."),
-    upsert("one", "First."),
-    close,
-    erase,
-    upsert("note", "Anew."),
-    upsert("one", "Second."),
-    process(2),
-    look,
-    erase,
-  ],
+  erase: "upsert one; upsert note; erase; look",
+  "erase, and begin anew": "upsert note; upsert one; close; erase; upsert note; upsert one; process 2; look; erase",
 };
 
-/** Writes wait, are approved and rejected, runs lose trust, and changes are undone. */
+/** Writes wait, are approved and rejected, runs lose trust, and changes of a memory and an own store are undone. */
 const ofGate: Table = {
-  "the first write of a user waits": [gate("wait", "page", "From a page."), gate("approve")],
-  "waits, is approved and rejected": [
-    gate("write", "mine", "My words."),
-    gate("wait", "mine", "Of a page."),
-    gate("approve"),
-    gate("wait", "other", "Of another page."),
-    gate("reject"),
-  ],
-  "a run reads and is trusted less": [
-    gate("infer", "guess", "A guess."),
-    gate("read", "guess"),
-    gate("write", "mine", "My words."),
-    gate("read", "guess"),
-  ],
-  "an undo among writes that wait": [
-    gate("write", "mine", "My words."),
-    gate("infer", "guess", "A guess."),
-    gate("wait", "page", "Of a page."),
-    gate("infer", "mine", "Not mine."),
-    gate("undo"),
-    close,
-    gate("approve"),
-    gate("read", "guess"),
-  ],
-  "two processes decide": [
-    gate("infer", "guess", "A guess."),
-    gate("wait", "page", "Of a page."),
-    process(2),
-    gate("read", "guess"),
-    gate("wait", "other", "Of another page."),
-    process(1),
-    gate("approve"),
-    process(2),
-    gate("reject"),
-    close,
-    process(1),
-    gate("read", "guess"),
-  ],
-  "the flush of a write that waits fails": [
-    gate("write", "mine", "My words."),
-    failFlush("pending"),
-    gate("wait", "page", "Of a page."),
-    gate("wait", "page", "Of a page."),
-    failFlush("pending"),
-    gate("approve"),
-    gate("approve"),
-  ],
+  "the first write of a user waits": "wait page; approve",
+  "waits, is approved and rejected": "write mine; wait mine; approve; wait other; reject",
+  "a run reads and is trusted less": "infer guess; read guess; write mine; read guess",
+  "an undo among writes that wait":
+    "write mine; infer guess; wait page; infer mine; infer note; undo; close; approve; read guess",
+  "two processes decide":
+    "infer guess; wait page; process 2; read guess; wait other; process 1; approve; process 2; reject; close; process 1; " +
+    "read guess",
+  "the flush of a write that waits fails":
+    "write mine; fail pending; wait page; wait page; fail pending; approve; approve",
 };
 
 const densities: Readonly<Record<string, number>> = {
@@ -390,7 +118,12 @@ const densities: Readonly<Record<string, number>> = {
 };
 
 const scriptsOf = (table: Table, subject: Subject): Script[] =>
-  Object.entries(table).map(([name, steps]) => ({ name, steps, subject, density: densities[name] ?? 1 }));
+  Object.entries(table).map(([name, steps]) => ({
+    name,
+    steps: stepsOf(steps),
+    subject,
+    density: densities[name] ?? 1,
+  }));
 
 export const scripts: readonly Script[] = [
   ...scriptsOf(ofUser, userSubject(alice)),

@@ -1,6 +1,6 @@
 /** A real disk with a mounted file system that logs every written block and every flush. */
-import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
-import { release } from "node:os";
+import { mkdirSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { endianness, release } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -8,17 +8,27 @@ import { mountByLoop } from "../../support/loop-device.ts";
 import { mountFolder, whyNoMounting } from "../../support/mount-folder.ts";
 import { CommandFailure, runCommand } from "../../support/run-command.ts";
 import { requirePackages } from "../../support/system-packages.ts";
-import { BlockLog } from "./block-log.ts";
 import { fileSystems } from "./file-systems.ts";
 import type { FileSystem, FileSystemKind } from "./file-systems.ts";
-import { SparseImage } from "./sparse-image.ts";
 
-export interface LoggedDisk extends Disposable {
-  readonly mountPoint: string;
-  /** Usable after the disk is gone. */
-  readonly log: BlockLog;
-  /** Inserts a mark into the log after everything that has reached the disk, and returns its position. */
-  mark(label: string): number;
+export interface BlockWrite {
+  readonly kind: "write";
+  /** In bytes from the start of the disk. */
+  readonly offset: number;
+  readonly data: Buffer;
+}
+
+/** A flush makes every write before it permanent. */
+export type BlockRecord = BlockWrite | { readonly kind: "flush" };
+
+export interface BlockLog {
+  readonly kind: FileSystemKind;
+  /** The disk before the first record. */
+  readonly start: Buffer;
+  /** All requests to the disk, in order. */
+  readonly records: readonly BlockRecord[];
+  /** By mark: the number of records before it. */
+  readonly marks: readonly number[];
 }
 
 const source = fileURLToPath(new URL("logged-disk.c", import.meta.url));
@@ -32,38 +42,52 @@ const compilerPackages = {
 };
 
 /**
- * Creates such a disk, or returns why this machine cannot: it needs Linux, root, FUSE and loop devices.
- *
- * @param options.content the disk's first content, for example a disk after a power cut, to cut the power again during
- *   recovery. Default: an empty file system.
+ * Logs what work does to an empty disk: it gets the folder, and a function that sets a mark after everything that has
+ * reached the disk. Returns why, if this machine cannot: it needs Linux, root, FUSE and loop devices.
  */
-export async function loggedDisk(
+export async function logDisk(
   kind: FileSystemKind,
-  options: { readonly content?: SparseImage } = {},
-): Promise<LoggedDisk | string> {
+  work: (mountPoint: string, mark: () => void) => Promise<void>,
+): Promise<BlockLog | string> {
+  if (endianness() !== "LE") throw new Error("Cannot read a block log: only little-endian machines are known");
   const fileSystem = fileSystems[kind];
   const reason =
     whyNoMounting() ??
     whyTooOld(fileSystem) ??
     (await requirePackages({ ...compilerPackages, [fileSystem.maker]: fileSystem.package }));
   if (reason !== null) return reason;
-  const folder = mountFolder();
+  using folder = mountFolder();
+  const logFile = join(folder.path, "log");
+  let mounted: { mountPoint: string; start: Buffer };
   try {
-    const content = options.content ?? (await emptyFileSystem(fileSystem, join(folder.path, "new.img")));
-    const { mountPoint, logFile } = await mountLogged(fileSystem, content, folder.path);
-    const log = new BlockLog(logFile, kind, content);
-    return {
-      mountPoint,
-      log,
-      mark: (label) => log.mark(label),
-      [Symbol.dispose]: () => folder[Symbol.dispose](),
-    };
+    mounted = await mountLogged(fileSystem, folder.path, logFile);
   } catch (error) {
-    folder[Symbol.dispose]();
-    // A content that cannot be mounted does not mean that this machine cannot mount disks.
-    if (error instanceof CommandFailure && options.content === undefined) return error.message;
+    if (error instanceof CommandFailure) return error.message;
     throw error;
   }
+  const markedBytes: number[] = [];
+  await work(mounted.mountPoint, () => markedBytes.push(statSync(logFile).size));
+  const { records, ends } = recordsIn(readFileSync(logFile).subarray(0, markedBytes.at(-1)));
+  // A record that is incomplete at a mark is of a request that was not answered yet.
+  const marks = markedBytes.map((bytes) => ends.findLastIndex((end) => end <= bytes) + 1);
+  return { kind, start: mounted.start, records, marks };
+}
+
+const headBytes = 16;
+const flushKind = 2;
+
+/** `logged-disk.c` defines the format. Returns the records, each with the place in the log where it ends. */
+function recordsIn(log: Buffer): { records: BlockRecord[]; ends: number[] } {
+  const [records, ends]: [BlockRecord[], number[]] = [[], []];
+  for (let at = 0; at + headBytes <= log.length;) {
+    const end = at + headBytes + log.readUInt32LE(at + 4);
+    if (end > log.length) break;
+    const data = log.subarray(at + headBytes, end);
+    const isFlush = log.readUInt32LE(at) === flushKind;
+    records.push(isFlush ? { kind: "flush" } : { kind: "write", offset: Number(log.readBigUInt64LE(at + 8)), data });
+    ends.push((at = end));
+  }
+  return { records, ends };
 }
 
 function whyTooOld({ type, linuxMin }: FileSystem): string | null {
@@ -73,23 +97,19 @@ function whyTooOld({ type, linuxMin }: FileSystem): string | null {
   return `${type} takes Linux ${majorMin}.${minorMin}, this is ${major}.${minor}`;
 }
 
-async function emptyFileSystem(fileSystem: FileSystem, path: string): Promise<SparseImage> {
-  writeFileSync(path, "");
-  truncateSync(path, fileSystem.bytes);
-  await runCommand(fileSystem.maker, [...fileSystem.makerOptions, path], { ...fileSystem.makerEnvironment });
-  return SparseImage.fromFile(path, fileSystem.bytes);
-}
-
 /** Four layers: the backing file, FUSE's view of the file, a loop device on the view, the file system on the device. */
 async function mountLogged(
   fileSystem: FileSystem,
-  content: SparseImage,
   folder: string,
-): Promise<{ mountPoint: string; logFile: string }> {
-  const [server, backing, logFile] = [join(folder, "logged-disk"), join(folder, "backing.img"), join(folder, "log")];
+  logFile: string,
+): Promise<{ mountPoint: string; start: Buffer }> {
+  const [server, backing] = [join(folder, "logged-disk"), join(folder, "backing.img")];
   const [devices, mountPoint] = [join(folder, "devices"), join(folder, "files")];
   for (const point of [devices, mountPoint]) mkdirSync(point);
-  content.writeTo(backing);
+  writeFileSync(backing, "");
+  truncateSync(backing, fileSystem.bytes);
+  await runCommand(fileSystem.maker, [...fileSystem.makerOptions, backing], { ...fileSystem.makerEnvironment });
+  const start = readFileSync(backing);
   await compile(server);
   await runCommand(server, [backing, logFile, devices]);
   const mountOptions = ["rw", ...fileSystem.mountOptions].join(",");
@@ -98,7 +118,7 @@ async function mountLogged(
     (device) => runCommand("mount", ["-t", fileSystem.type, "-o", mountOptions, device, mountPoint]),
     { directIo: true },
   );
-  return { mountPoint, logFile };
+  return { mountPoint, start };
 }
 
 async function compile(output: string): Promise<void> {

@@ -1,0 +1,236 @@
+/**
+ * Bugs of the store that the model must find. Each replaces a text of the compiled host, which must occur exactly once: a
+ * bug that no longer applies fails a test, so that its loss does not pass unnoticed.
+ */
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface SeededBug {
+  readonly name: string;
+  /** Relative to the folder of the compiled host. */
+  readonly file: string;
+  readonly find: string;
+  readonly replacement: string;
+  /** The script that finds it first. */
+  readonly script: string;
+}
+
+type Replacement = readonly [script: string, find: string, replacement: string];
+
+/** By file, and then by name. */
+const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
+  "store/files/commit/wal.js": {
+    "a record is not flushed": [
+      "first call",
+      "await flushRecord(this.#file, at, record.joint === undefined);",
+      "void flushRecord;",
+    ],
+    "a part is not flushed": [
+      "first change of two stores",
+      `if (isFlushed)
+            await flushRecord`,
+      `if (isFlushed && !record.joint?.leader)
+            await flushRecord`,
+    ],
+  },
+  "store/files/home-session.js": {
+    "applied before the record is written": [
+      "first call",
+      `await change.record();
+        if (await change.isEdited())
+            await change.takeBack();
+        await change.apply();`,
+      `await change.apply();
+        await change.record();
+        this.wal.markApplied();
+        this.#setup.memo.tail = this.wal.tail;`,
+    ],
+  },
+  "store/files/commit/retire.js": {
+    "retired without flushing files": ["retire", "await flushed(() => file.flush(), onFailure);", "void file;"],
+    "retired without flushing folders": ["retire", "await flushed(() => folders.flush(), onFailure);", ""],
+    "checkpoint before the flushes": [
+      "retire",
+      `await flushTrusted(folders, wal, files);
+    await wal.checkpoint();`,
+      `await wal.checkpoint();
+    await flushTrusted(folders, wal, files);`,
+    ],
+  },
+  "store/files/session-wal.js": {
+    "the first call does not flush the folders above": ["first call", "await this.#place.folder.flush();", "void 0;"],
+  },
+  "store/files/commit/wal-format.js": {
+    "a torn record is applied": [
+      "same places again",
+      'return beginCheck(salt, sequence, json).update(json).digest("hex");',
+      'return beginCheck(salt, sequence, json).update(json.subarray(0, 200)).digest("hex");',
+    ],
+  },
+  "store/files/commit/recover.js": {
+    "an edit is overwritten after a kill": [
+      "edits between calls",
+      "note(`recovery kept ${file.path} as someone has edited it`);",
+      "pending.push({ ...file, present: null });",
+    ],
+    "an interrupted recovery forgets what it has judged": [
+      "edits between calls",
+      "await noteJudgement(recovery, kept);",
+      "void noteJudgement;",
+    ],
+    "recovery applies records that may not be durable": ["two processes", "await wal.confirm();", "void 0;"],
+    "a file that the host moved away counts as removed by a person": [
+      "recreate",
+      "(present === null && isMovedAway(folders, record, file))",
+      "(isMovedAway === null)",
+    ],
+    "recovery leaves staged files behind": ["first call", "removeStaged(own);", "void removeStaged;"],
+  },
+  "store/files/commit/judge-files.js": {
+    "a person's change is undone after a restart": [
+      "changes by hand, then a restart",
+      ": isChanged(file, measured));",
+      ": isChanged === null);",
+    ],
+    "what a person has removed comes back after a restart": [
+      "changes by hand, then a restart",
+      "return hasAllNames(file, onDisk) && onDisk.folder.namesChangedUs > (file.appliedUs ?? 0);",
+      "return false;",
+    ],
+    "a name that a crash has lost counts as removed by a person": [
+      "edits between calls",
+      " && own.namesChangedUs >= appliedUs",
+      "",
+    ],
+  },
+  "store/files/commit/apply-files.js": {
+    "files are written in place": [
+      "replace",
+      "put({ folder: own, name }, folders.make(file.scope, file.path));",
+      `{
+            const target = folders.make(file.scope, file.path);
+            const place = target.folder.openFile(target.name, file.path, "make");
+            place.truncate(0);
+            place.write(0, file.after);
+            place[Symbol.dispose]();
+            own.remove(name);
+        }`,
+    ],
+  },
+  "store/files/home-change.js": {
+    "marked as applied before it is": [
+      "replace",
+      `await this.#applyStaged();
+            await this.#markApplied();`,
+      `await this.#markApplied();
+            await this.#applyStaged();`,
+    ],
+  },
+  "store/files/commit/write-record.js": {
+    "a failed flush is acknowledged": [
+      "the WAL's flush fails",
+      `erase(file, at);
+        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+      "void WalUnflushable; void error;",
+    ],
+    "a failed flush is tried again": [
+      "the WAL's flush fails",
+      `erase(file, at);
+        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+      "void error; await file.flush();",
+    ],
+  },
+  "store/plan-changes.js": {
+    "an edit during a call is not noticed": [
+      "edit meanwhile",
+      `if (seen && seen.digest !== before)
+        throw new StaleCall();`,
+      "",
+    ],
+  },
+  "store/files/shared/joint-commit.js": {
+    "the leader's record comes before its parts": [
+      "first change of two stores",
+      "await settleAll(others.map(record));",
+      `await leader.change.record({ id, others: others.map((part) => part.id) });
+        await settleAll(others.map(record));
+        leader.change.record = async () => {};`,
+    ],
+    "a part is applied before the leader's record": [
+      "first change of two stores",
+      "await settleAll(others.map(record));",
+      `await settleAll(others.map(record));
+        for (const { change } of others)
+            await change.applyPart();`,
+    ],
+    "the leader is marked before its parts": [
+      "first change of two stores",
+      "const isApplied = await leader.change.applyPart();",
+      `const isApplied = await leader.change.applyPart();
+    await leader.change.endJoint();`,
+    ],
+  },
+  "store/files/shared/joint-recovery.js": {
+    "recovery applies parts that were never committed": [
+      "first change of two stores",
+      "return leader?.wal ? hasCommitted(leader.wal, id) : false;",
+      "return leader !== undefined || hasCommitted(leader, id);",
+    ],
+    "recovery takes back parts that were committed": [
+      "first change of two stores",
+      "return leader?.wal ? hasCommitted(leader.wal, id) : false;",
+      "return hasCommitted === id;",
+    ],
+    "recovery decides without the other stores": [
+      "first change of two stores",
+      ".filter((id) => !wanted.has(id))",
+      ".filter(() => false)",
+    ],
+  },
+  "store/files/record-changes.js": {
+    "a record of the host is not flushed": [
+      "the first write of a user waits",
+      `await folder.flush();
+    own.remove(mark);`,
+      `void folder;
+    own.remove(mark);`,
+    ],
+  },
+  "store/decided-commits.js": {
+    "a write stops waiting before it is applied": [
+      "waits, is approved and rejected",
+      "await decision?.begin(records, history);",
+      `await decision?.begin(records, history);
+    await decision?.end(records);`,
+    ],
+  },
+  "call/gated-call.js": {
+    "a run that has read is trusted less only after the answer": [
+      "a run reads and is trusted less",
+      "await runTrust.lower(",
+      "void runTrust.lower(",
+    ],
+  },
+};
+
+export const seededBugs: readonly SeededBug[] = Object.entries(bugs).flatMap(([file, ofFile]) =>
+  Object.entries(ofFile).map(([name, [script, find, replacement]]) => ({ name, file, find, replacement, script })),
+);
+
+/** Copies the compiled host with one bug to a folder below `dist`, where packages resolve. Returns the host's folder. */
+export function seedHost(distFolder: string, bug: SeededBug): string {
+  const copy = join(distFolder, "seeded-in-test", bug.name.replaceAll(/[^a-z]+/g, "-"));
+  rmSync(copy, { recursive: true, force: true });
+  mkdirSync(copy, { recursive: true });
+  for (const each of ["host", "shared"]) cpSync(join(distFolder, each), join(copy, each), { recursive: true });
+  symlinkSync(join(distFolder, "plugins"), join(copy, "plugins"));
+  writeFileSync(join(copy, "host", bug.file), seededCode(join(copy, "host"), bug));
+  return join(copy, "host");
+}
+
+/** The compiled code of a bug's file, with the bug. */
+export function seededCode(hostFolder: string, { name, file, find, replacement }: SeededBug): string {
+  const parts = readFileSync(join(hostFolder, file), "utf8").split(find);
+  if (parts.length === 2) return parts.join(replacement);
+  throw new Error(`Cannot seed "${name}": its text is ${parts.length - 1} times in ${file}, exactly once is expected`);
+}
