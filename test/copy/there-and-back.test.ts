@@ -42,14 +42,15 @@ test("a folder goes into a database and back, byte for byte; a second run finds 
   expect(await copy(url, back)).toEqual(done);
   expect(treeOf(back)).toEqual(before);
   expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
-  const findings = async (dataDir: string): Promise<unknown> => {
-    await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
-    const { upkeep } = runtime;
-    const ofUsers = (await upkeep.users()).toSorted().map(async (userId) => [userId, await upkeep.inspect({ userId })]);
-    return [await upkeep.strays(), await Promise.all(ofUsers)];
-  };
-  expect(await findings(back)).toEqual(await findings(data));
+  expect(await findingsIn(back)).toEqual(await findingsIn(data));
 });
+
+async function findingsIn(dataDir: string): Promise<unknown> {
+  await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
+  const { upkeep } = runtime;
+  const ofUsers = (await upkeep.users()).toSorted().map(async (userId) => [userId, await upkeep.inspect({ userId })]);
+  return [await upkeep.strays(), await Promise.all(ofUsers)];
+}
 
 test("what was begun in a database goes into a folder and into another database", async () => {
   {
