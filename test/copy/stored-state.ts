@@ -1,12 +1,19 @@
-/** What is in a store, by its interface, and what lies in a data folder. */
+/** The command that copies; what is in a store, by its interface; and what lies in a data folder. */
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { StoreDefinition } from "memcell";
 
+import { memcell } from "../stage/command.ts";
 import { digestOf, entriesScope, grantsPath, grantsScope, ownStoreOf, recordKinds } from "../stage/store.ts";
 import type { HeldHistory, HeldReader, HeldRecords, Store } from "../stage/store.ts";
 import { leaver, users } from "./filled-folder.ts";
+
+/** Runs the command. What it says is in one text. */
+export async function copy(from: string, to: string): Promise<{ readonly status: number; readonly stdout: string }> {
+  const { status, stdout, stderr } = await memcell(["copy", "--from", from, "--to", to]);
+  return { status, stdout: stdout + stderr };
+}
 
 type State = Readonly<Record<string, unknown>>;
 

@@ -1,49 +1,48 @@
-/** A data folder goes into a database and back, and everything is as it was. */
+/** Everything goes from a data folder into a database and back, or the other way, and is as it was. */
+import { randomBytes } from "node:crypto";
+import { readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, fileStore, postgresStore } from "memcell";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
+import { afterEach, beforeEach, expect, test } from "vitest";
 
+import type { UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
+import { userFolder } from "../support/user-files.ts";
+import { fillAll } from "../upkeep/four-families.ts";
 import { fillFolder, users, waiting } from "./filled-folder.ts";
-import { copy } from "./memcell-copy.ts";
-import { stateOf, treeOf } from "./stored-state.ts";
+import { copy, stateOf, treeOf } from "./stored-state.ts";
 
-const folder = temporaryFolder();
-afterAll(() => folder[Symbol.dispose]());
-const [data, back] = [join(folder.path, "data"), join(folder.path, "back")];
-let url = "";
+let folder = temporaryFolder();
+let [data, back, url] = ["", "", ""];
+beforeEach(async () => {
+  folder = temporaryFolder();
+  [data, back, url] = [join(folder.path, "data"), join(folder.path, "back"), await freshDatabase()];
+});
+afterEach(() => folder[Symbol.dispose]());
 
-beforeAll(async () => {
+const alice = "alice" as UserId;
+const done = {
+  status: 0,
+  stdout: expect.stringMatching(/^\d+ homes? copied, \d+ bytes; 0 already there; 0 listed\n$/),
+};
+
+test("a folder goes into a database and back, byte for byte; a second run finds nothing to do", async () => {
   await fillFolder(data);
-  url = await freshDatabase();
-});
-
-test("everything is in the database, and a second run finds nothing to do", async () => {
   const before = treeOf(data);
-  const first = copy(data, url);
-  expect(first).toEqual({
-    status: 0,
-    stdout: expect.stringMatching(/^\d+ homes copied, \d+ bytes; 0 already there; 0 listed\n$/),
-  });
+  expect(await copy(data, url)).toEqual(done);
   expect(treeOf(data)).toEqual(before);
-  expect(copy(data, url)).toEqual({
-    status: 0,
-    stdout: expect.stringMatching(/^0 homes copied, 0 bytes; \d+ already there; 0 listed\n$/),
-  });
-  const [inFiles, inDatabase] = [await stateOf(fileStore({ dir: data })), await stateOf(postgresStore({ url }))];
-  expect(Object.keys(inFiles)).toEqual(expect.arrayContaining([...users, "by.hand", waiting]));
-  expect(inDatabase).toEqual(inFiles);
-});
-
-test("back in another folder, everything is byte for byte as it was", async () => {
-  expect(copy(url, back)).toMatchObject({ status: 0 });
-  expect(treeOf(back)).toEqual(treeOf(data));
-  expect(await stateOf(fileStore({ dir: back }))).toEqual(await stateOf(fileStore({ dir: data })));
-  const findings = await findingsIn(data);
-  expect(await findingsIn(back)).toEqual(findings);
+  const again = expect.stringMatching(/^0 homes copied, 0 bytes; \d+ already there; 0 listed\n$/);
+  expect(await copy(data, url)).toEqual({ status: 0, stdout: again });
+  const state = await stateOf(fileStore({ dir: data }));
+  expect(Object.keys(state)).toEqual(expect.arrayContaining([...users, "by.hand", waiting]));
+  expect(await stateOf(postgresStore({ url }))).toEqual(state);
+  expect(await copy(url, back)).toEqual(done);
+  expect(treeOf(back)).toEqual(before);
+  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+  expect(await findingsIn(back)).toEqual(await findingsIn(data));
 });
 
 async function findingsIn(dataDir: string): Promise<unknown> {
@@ -52,3 +51,64 @@ async function findingsIn(dataDir: string): Promise<unknown> {
   const ofUsers = (await upkeep.users()).toSorted().map(async (userId) => [userId, await upkeep.inspect({ userId })]);
   return [await upkeep.strays(), await Promise.all(ofUsers)];
 }
+
+test("what was begun in a database goes into a folder and into another database", async () => {
+  {
+    const store = postgresStore({ url });
+    await using runtime = await createRuntime({ store, plugins: shippedNames(), threadsMax: 1 });
+    for (const userId of ["alice", "bob"]) await fillAll(runtime, userId);
+    await runtime.stores({ userId: "alice" }).grant("bob");
+    await runtime.stores({ userId: "bob" }).leave(storeIdOf("alice"));
+    // A store that has nothing but grants.
+    for (const grantee of ["alice", "bob"]) await runtime.stores({ userId: "carl" }).grant(grantee, { level: "read" });
+    const entry = { action: "upsert", name: "menu", type: "user", description: "d", body: "Soup" };
+    const origin = { class: "tool_external", run: "r", source: "https://example.com/" } as const;
+    const answer = await runtime.call("UpdateUserMemory", entry, { userId: "waiting", origin });
+    expect(answer).toMatchObject({ ok: false, error: { code: "WRITE_PENDING" } });
+  }
+  const state = await stateOf(postgresStore({ url }));
+  expect(state).toHaveProperty("records of waiting");
+  expect(state).toHaveProperty(storeIdOf("carl"));
+  const other = await freshDatabase();
+  expect(await copy(url, data)).toEqual(done);
+  expect(await stateOf(fileStore({ dir: data }))).toEqual(state);
+  expect(await copy(data, other)).toEqual(done);
+  expect(await stateOf(postgresStore({ url: other }))).toEqual(state);
+});
+
+test("a history of several segments has all of its versions and contents", async () => {
+  for (let opening = 0; opening < 3; opening++) {
+    const store = fileStore({ dir: data }).open(() => {});
+    for (let at = 0; at < 4; at++) {
+      const content = randomBytes(300_000).toString("base64");
+      await store.hold(alice, { writes: true, until: performance.now() + 30_000 }, (held) =>
+        held.commit([{ kind: "write", scope: "memory", path: `entry-${at}.md`, content }], []),
+      );
+    }
+    await store.close();
+  }
+  const history = join(userFolder(data, alice), ".memcell", "history");
+  expect(readdirSync(history).filter((name) => name.startsWith("contents-")).length).toBeGreaterThan(1);
+  expect(await copy(data, url)).toEqual(done);
+  expect(await copy(url, back)).toEqual(done);
+  const state = await stateOf(fileStore({ dir: data }));
+  expect(state).toMatchObject({ alice: { history: { isBroken: false, versions: { length: 12 } } } });
+  expect(await stateOf(postgresStore({ url }))).toEqual(state);
+  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+});
+
+test("files of which a broken history says nothing have no trust anywhere", async () => {
+  {
+    await using runtime = await createRuntime({ dataDir: data, plugins: shippedNames(), threadsMax: 1 });
+    await fillAll(runtime, alice);
+  }
+  rmSync(join(userFolder(data, alice), ".memcell", "history"), { recursive: true });
+  expect(await copy(data, url)).toEqual(done);
+  expect(await copy(url, back)).toEqual(done);
+  const state = await stateOf(fileStore({ dir: data }));
+  expect(state).toMatchObject({
+    alice: { history: { isBroken: true }, files: { "memory/kept.md": { trust: "untrusted_document" } } },
+  });
+  expect(await stateOf(postgresStore({ url }))).toEqual(state);
+  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
+});

@@ -1,10 +1,12 @@
 /** What a copy tells: edits meanwhile, other homes at the target, and what cannot be copied. */
-import { appendFileSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
-import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
+import { createRuntime, fileStore, postgresStore } from "memcell";
 import type { RuntimeOptions } from "memcell";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
@@ -13,18 +15,24 @@ import type { CopyPlace } from "../../host/store/open-copy.ts";
 import type { UserId } from "../stage/store.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
-import { copy, memcell } from "./memcell-copy.ts";
-import { treeOf } from "./stored-state.ts";
+import { copy, treeOf } from "./stored-state.ts";
+
+const program = fileURLToPath(new URL("../../dist/host/cli/main.js", import.meta.url));
+
+const made = temporaryFolder();
+beforeAll(async () => {
+  for (const userId of ["alice", "bob"]) await remember({ dataDir: made.path }, userId, "menu", "Bread");
+});
+afterAll(() => made[Symbol.dispose]());
 
 let folder = temporaryFolder();
 let [data, url] = ["", ""];
 beforeEach(async () => {
   folder = temporaryFolder();
   data = join(folder.path, "data");
+  cpSync(made.path, data, { recursive: true, preserveTimestamps: true });
   url = await freshDatabase();
-  for (const userId of ["alice", "bob"]) await remember({ dataDir: data }, userId, "menu", "Bread");
 });
 afterEach(() => folder[Symbol.dispose]());
 
@@ -42,13 +50,13 @@ async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: stri
 }
 
 test("a history that somebody has changed gives no trust at the target", async () => {
-  expect(copy(data, url)).toMatchObject({ status: 0 });
+  expect(await copy(data, url)).toMatchObject({ status: 0 });
   const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
   await admin.query("UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'Other')");
   await admin.end();
   const [database, dir] = [await freshDatabase(), join(folder.path, "back")];
   for (const target of [database, dir]) {
-    expect(copy(url, target)).toMatchObject({ status: 0 });
+    expect(await copy(url, target)).toMatchObject({ status: 0 });
     const store = (target === dir ? fileStore({ dir }) : postgresStore({ url: database })).open(() => {});
     const options = { writes: false, until: performance.now() + 10_000 };
     expect(await store.hold("alice" as UserId, options, async ({ history }) => history.isBroken)).toBe(true);
@@ -59,7 +67,7 @@ test("a history that somebody has changed gives no trust at the target", async (
 test.for(["a folder", "a database"])(
   "nothing is copied out of %s in which an erasure is not finished",
   async (kind) => {
-    expect(copy(data, url)).toMatchObject({ status: 0 });
+    expect(await copy(data, url)).toMatchObject({ status: 0 });
     const [from, store] = kind === "a folder" ? [data, fileStore({ dir: data })] : [url, postgresStore({ url })];
     const opened = store.open(() => {});
     await opened.holdToErase("bob" as UserId, { to: "remove", until: performance.now() + 10_000 }, (held) =>
@@ -68,24 +76,10 @@ test.for(["a folder", "a database"])(
     await opened.close();
     const target = join(folder.path, "other");
     const refused = "Cannot copy: in --from, an erasure is not finished, any host that starts there finishes it";
-    expect(copy(from, target)).toMatchObject({ status: 1, stdout: expect.stringContaining(refused) });
+    expect(await copy(from, target)).toMatchObject({ status: 1, stdout: expect.stringContaining(refused) });
     expect(existsSync(join(target, "users"))).toBe(false);
   },
 );
-
-test("a store that only has grants is copied out of a database, and grants the same", async () => {
-  const target = join(folder.path, "other");
-  {
-    await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
-    await runtime.stores({ userId: "alice" }).grant("bob", { level: "read" });
-    await runtime.stores({ userId: "alice" }).grant("carl", { level: "read" });
-  }
-  expect(copy(url, target)).toMatchObject({ status: 0 });
-  await using runtime = await createRuntime({ dataDir: target, threadsMax: 1 });
-  expect(await runtime.stores({ userId: "bob" }).list()).toContainEqual(
-    expect.objectContaining({ id: storeIdOf("alice") }),
-  );
-});
 
 test("what is edited by hand after it was copied is told, and what is new", async () => {
   const menu = join(userFolder(data, "alice"), "memory", "menu.md");
@@ -105,21 +99,21 @@ test("what is edited by hand after it was copied is told, and what is new", asyn
 });
 
 test("what a call changes in a database after it was copied is told", async () => {
-  expect(copy(data, url)).toMatchObject({ status: 0 });
+  expect(await copy(data, url)).toMatchObject({ status: 0 });
   let hasCalled = false;
   const report = await copyWith({ url }, { dir: join(folder.path, "back") }, (state) => {
     if (hasCalled || !state.endsWith("compared")) return;
     hasCalled = true;
     const input = JSON.stringify({ action: "upsert", name: "menu", type: "user", description: "d", body: "Cake" });
     const args = ["call", "UpdateUserMemory", "--user", "bob", "--input", input, "--store", url];
-    expect(memcell(...args)).toMatchObject({ status: 0 });
+    execFileSync(process.execPath, [program, ...args]);
   });
   expect(report).toMatchObject({ copied: 2, told: [{ home: "bob", told: "edited meanwhile" }] });
 });
 
 test("a home that is at the target and different is not overwritten", async () => {
   await remember({ store: postgresStore({ url }) }, "alice", "menu", "Soup");
-  expect(copy(data, url)).toEqual({
+  expect(await copy(data, url)).toEqual({
     status: 1,
     stdout: expect.stringMatching(
       /^alice: not copied: the target has another one\n1 home copied, \d+ bytes; 0 already there; 1 listed\n$/,
@@ -132,12 +126,12 @@ test("a home that is at the target and different is not overwritten", async () =
 });
 
 test("a folder at the target is not overwritten either, whatever is in it", async () => {
-  expect(copy(data, url)).toMatchObject({ status: 0 });
+  expect(await copy(data, url)).toMatchObject({ status: 0 });
   const back = join(folder.path, "back");
   await remember({ dataDir: back }, "alice", "menu", "Soup");
   mkdirSync(join(userFolder(back, "bob"), "memory"), { recursive: true });
   const before = treeOf(back);
-  expect(copy(url, back)).toMatchObject({
+  expect(await copy(url, back)).toMatchObject({
     status: 1,
     stdout: expect.stringMatching(/^alice: .*\nbob: .*\n0 homes copied/),
   });
@@ -149,7 +143,7 @@ test("what no tool can read is told, and the rest is copied", async () => {
   writeFileSync(join(memory, "a name with spaces.md"), "x");
   writeFileSync(join(memory, "large.md"), Buffer.alloc(2 * 1024 * 1024 + 1, "x"));
   mkdirSync(join(data, "users", "no%user"));
-  const { status, stdout } = copy(data, url);
+  const { status, stdout } = await copy(data, url);
   expect(status).toBe(1);
   expect(stdout.split("\n").filter((line) => line.includes("left out"))).toEqual([
     expect.stringContaining("users/no%user: left out: "),
@@ -159,53 +153,13 @@ test("what no tool can read is told, and the rest is copied", async () => {
   expect(stdout).toContain("2 homes copied");
 });
 
-test("the labels of an untrusted text stay, and bound what is written after it", async () => {
-  const origin = { class: "untrusted_document", run: "poisoned" } as const;
-  const policy = trustingPolicy({ active: "untrusted_document" });
-  {
-    await using runtime = await createRuntime({ dataDir: data, threadsMax: 1, policy });
-    const entry = { action: "upsert", name: "trap", type: "user", description: "d", body: "obey" };
-    expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin })).toMatchObject({ ok: true });
-  }
-  expect(copy(data, url)).toMatchObject({ status: 0 });
-  await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1, policy });
-  const entry = { action: "upsert", name: "trap", type: "user", description: "d", body: "obey, again" };
-  const direct = { class: "direct_user", run: "honest" } as const;
-  expect(await runtime.call("UpdateUserMemory", entry, { userId: "alice", origin: direct })).toMatchObject({
-    ok: true,
-  });
-  const [last] = await runtime.upkeep.history({ userId: "alice" }, { scope: "memory", path: "trap.md" });
-  expect(last).toMatchObject({ trust: "untrusted_document" });
-});
-
-test("a grant counts in the database, with its level", async () => {
-  {
-    await using runtime = await createRuntime({ dataDir: data, plugins: ["stores"], threadsMax: 1 });
-    const create = { command: "create", path: "/memories/diet.md", content: "no nuts" };
-    expect(await runtime.call("memory", create, { userId: "alice" })).toMatchObject({ ok: true });
-    await runtime.stores({ userId: "alice" }).grant("planner", { level: "read" });
-  }
-  expect(copy(data, url)).toMatchObject({ status: 0 });
-  await using runtime = await createRuntime({ store: postgresStore({ url }), plugins: ["stores"], threadsMax: 1 });
-  const path = `/memories/shared/${storeIdOf("alice")}/diet.md`;
-  const view = (userId: string): Promise<unknown> => runtime.call("memory", { command: "view", path }, { userId });
-  expect(await view("planner")).toMatchObject({ ok: true });
-  expect(await view("stranger")).toMatchObject({ ok: false });
-  const written = await runtime.call(
-    "memory",
-    { command: "create", path: `${path}.md`, content: "x" },
-    { userId: "planner" },
-  );
-  expect(written).toMatchObject({ ok: false });
-});
-
 test.for([
   { args: ["nowhere", "URL"], said: "ENTRY_NOT_FOUND" },
   { args: ["postgres://me:secret@host/db", "data"], said: "without a password" },
   { args: ["data", "data"], said: "the same place" },
-])("copy $args is refused", ({ args: [from = "", to = ""], said }) => {
+])("copy $args is refused", async ({ args: [from = "", to = ""], said }) => {
   rmSync(join(folder.path, "nowhere"), { force: true });
-  const { status, stdout } = copy(from, to === "URL" ? url : to);
+  const { status, stdout } = await copy(from, to === "URL" ? url : to);
   expect(status).toBeGreaterThan(0);
   expect(stdout).toContain(said);
   expect(stdout).not.toContain("secret");

@@ -1,35 +1,14 @@
 /** A prompt's index says where entries come from that the user has neither written nor approved. */
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
 import { shippedNames } from "../support/test-plugin.ts";
+import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder, writeUserFiles } from "../support/user-files.ts";
-import { alice, day, engines, from, openLabelStage, policyWithPrompt } from "./label-stage.ts";
-
-test.for(engines)("%s: each family's index names what is not the user's own, with class and day", async (engine) => {
-  await using stage = await openLabelStage(engine);
-  const { call, remember, labels } = stage;
-  await remember("editor", "direct_user");
-  await remember("menu", "tool_external");
-  await remember("prices", "tool_external");
-  await remember("guess", "model_inference");
-  await call("memory_write", { key: "k", content: "x", target: "summary" }, from("untrusted_document"));
-  await call("memory_write", { key: "d", content: "x" }, from("tool_external"));
-  await call("memory", { command: "create", path: "/memories/page.md", content: "x" }, from("tool_internal"));
-  await call("memory", { command: "create", path: "/memories/own.md", content: "x" }, from("direct_user"));
-  expect(await labels("user-memory")).toEqual([
-    `Origin: menu, prices (tool_external, ${day})`,
-    `Origin: guess (model_inference, ${day})`,
-  ]);
-  // The summary alone is in the prompt.
-  expect(await labels("journal")).toEqual([`Origin: MEMORY.md (untrusted_document, ${day})`]);
-  expect(await labels("stores")).toEqual([`Origin: page.md (tool_internal, ${day})`]);
-  expect(await labels()).toHaveLength(4);
-});
+import { alice, day, from, openLabelStage, policyWithPrompt } from "./label-stage.ts";
 
 test("a text is labelled as far as it is trusted, in a chat's store with the store's id", async () => {
   await using stage = await openLabelStage();
@@ -98,48 +77,16 @@ test("the labels are bounded, and part of the prompt's budget", async () => {
   expect(await stage.index()).toContain("Origin: ");
 });
 
-test.for(engines)("%s: an entry below the policy's trust is in no prompt, and a search finds it", async (engine) => {
-  await using stage = await openLabelStage(engine, policyWithPrompt("tool_internal"));
-  const { call, remember, index } = stage;
-  await remember("editor", "direct_user");
-  await remember("menu", "tool_external");
-  await call("memory_write", { key: "k", content: "secret", target: "summary" }, from("tool_external"));
-  await call("memory", { command: "create", path: "/memories/page.md", content: "x" }, from("tool_external"));
-  await call("memory", { command: "create", path: "/memories/own.md", content: "x" }, from("direct_user"));
-  const text = await index();
-  expect(text).toContain("editor");
-  expect(text).toContain("own.md");
-  expect(text).not.toMatch(/menu|secret|page\.md|Origin/);
-  expect(await stage.runtime.asReadOnly().memoryIndex(alice)).toBe(text);
-  const found = await call("SearchUserMemory", { query: "menu" });
-  expect(found).toMatchObject({
-    data: { entries: [{ name: "menu" }] },
-    origins: [{ name: "menu", trust: "tool_external" }],
-  });
-  expect(await call("ReadUserMemory", { name: "menu" })).toMatchObject({ origins: [{ name: "menu" }] });
-});
-
-/** Each file with its content and the time of its last change. */
-function stateOf(folder: string): string[] {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
-  return names.map((name) => {
-    const stat = statSync(join(folder, name));
-    if (!stat.isFile()) return name;
-    const content = createHash("sha256").update(readFileSync(join(folder, name)));
-    return `${name} ${content.digest("hex")} ${stat.mtimeMs}`;
-  });
-}
-
 test("to ask for an index changes no file and makes no version", async () => {
   await using stage = await openLabelStage("fileStore", policyWithPrompt("direct_user"));
   await stage.remember("editor", "direct_user");
   await stage.remember("menu", "tool_external");
   await stage.call("memory", { command: "create", path: "/memories/page.md", content: "x" }, from("tool_external"));
-  const [before, versions] = [stateOf(stage.dataDir), await stage.runtime.upkeep.history(alice)];
+  const [before, versions] = [treeFingerprint(stage.dataDir), await stage.runtime.upkeep.history(alice)];
   const text = await stage.index();
   expect(text).toContain("editor");
   expect(text).not.toMatch(/menu|page/);
-  expect(stateOf(stage.dataDir)).toEqual(before);
+  expect(treeFingerprint(stage.dataDir)).toEqual(before);
   expect(await stage.runtime.upkeep.history(alice)).toEqual(versions);
 });
 

@@ -1,17 +1,15 @@
 /** Files keep the owner, group and mode that a person gave them, whoever runs the host, and new ones follow their folder. */
 import { execFileSync } from "node:child_process";
-import fs, { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
-import { syncBuiltinESMExports } from "node:module";
+import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
-const actual = fs.fstatSync;
 const alice = { userId: "alice" };
 const isRoot = process.getuid?.() === 0;
 
@@ -135,23 +133,4 @@ test("a file that somebody has put in the place of the host's own stays theirs",
   await using runtime = await openRuntime();
   await upsert(runtime, "diet", "Eats meat");
   expect(factsOf(place(".memcell/lock"))).toBe("600 0:0");
-});
-
-test("a new file is looked at once for its owner, group and mode", async () => {
-  await using runtime = await openRuntime();
-  await upsert(runtime, "diet", "Eats meat");
-  const fstat = vi.spyOn(fs, "fstatSync");
-  const askers: string[] = [];
-  fstat.mockImplementation((...asked: Parameters<typeof fs.fstatSync>) => {
-    askers.push(new Error("asked here").stack ?? "");
-    return actual(...asked);
-  });
-  syncBuiltinESMExports();
-  try {
-    await upsert(runtime, "diet", "Is vegan");
-  } finally {
-    fstat.mockRestore();
-    syncBuiltinESMExports();
-  }
-  expect(askers.filter((stack) => stack.includes("at permit "))).toHaveLength(1);
 });

@@ -67,7 +67,9 @@ describe.each(await openEngines())("$kind", (stage) => {
   test("beyond 1,000 stores a grant is refused, and those that have ended do not count", async () => {
     const principal = newStoreId();
     const all = Array.from({ length: 1_000 }, (_, at) => storeAt(9_000 - at));
-    for (const id of all) await plant(stage, id, to(principal, 1, 100));
+    for (let at = 0; at < all.length; at += 8) {
+      await Promise.all(all.slice(at, at + 8).map((id) => plant(stage, id, to(principal, 1, 100))));
+    }
     const [one, other] = [storeAt(9_001), storeAt(9_002)];
     const granted = [to(principal, 99)];
     await expect(grant(stage, one, { granted, nowMs: 99 })).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });

@@ -91,22 +91,3 @@ test("runtimes with the same memoryStore share it, next to an audit log; another
   await using empty = await createRuntime({ store: memoryStore(), threadsMax: 1 });
   expect(await empty.memoryEntries({ userId: "alice" })).toEqual([]);
 });
-
-test("in memory, deleted entries go to the trash and can be restored, exported, and imported into another store", async () => {
-  await using runtime = await createRuntime({ store: memoryStore(), threadsMax: 1 });
-  const ctx = { userId: "alice" };
-  for (const name of ["kept", "gone"]) await runtime.call("UpdateUserMemory", upsert(name, name), ctx);
-  await runtime.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
-  const [trashed] = await runtime.upkeep.listTrash(ctx);
-  await runtime.upkeep.restore(ctx, trashed?.name ?? "");
-  expect(await runtime.call("ReadUserMemory", { name: "gone" }, ctx)).toMatchObject({
-    ok: true,
-    data: { body: "gone" },
-  });
-  await runtime.upkeep.purge(ctx, { beforeEpochMs: Date.now() + 1 });
-  expect(await runtime.upkeep.listTrash(ctx)).toEqual([]);
-  expect(await runtime.call("ReadUserMemory", { name: "kept" }, ctx)).toMatchObject({
-    ok: true,
-    data: { body: "kept" },
-  });
-});

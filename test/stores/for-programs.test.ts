@@ -130,15 +130,10 @@ test("a store that the user has left is in no list and no search, but has its pa
 });
 
 describe("a value of a program", () => {
-  const values = { text: "x\n", "a number": 1.5, "a list": [1, { a: null }], false: false, null: null };
-  test.each(Object.entries(values))("comes back as it was: %s", async (key, value) => {
-    await of("writer").setInternal(null, key, value);
-    expect(await of("writer").getInternal(null, key)).toEqual(value);
-  });
-
-  test("is for one namespace, one creator and one store", async () => {
-    await of("writer").setInternal(ids.alice, "k", "in alice's", { namespace: "app" });
-    expect(await of("writer").getInternal(ids.alice, "k", { namespace: "app" })).toBe("in alice's");
+  test("comes back as it was, for one namespace, one creator and one store", async () => {
+    const value = ["x\n", 1.5, { a: null }, false];
+    await of("writer").setInternal(ids.alice, "k", value, { namespace: "app" });
+    expect(await of("writer").getInternal(ids.alice, "k", { namespace: "app" })).toEqual(value);
     expect(await of("writer").getInternal(ids.alice, "k")).toBeNull();
     expect(await of("writer").getInternal(null, "k", { namespace: "app" })).toBeNull();
     expect(await of("alice").getInternal(null, "k", { namespace: "app" })).toBeNull();

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 
 import { readZip } from "../stage/archive.ts";
 import { zippedBytes } from "../support/zipped-bytes.ts";
-import { entryText, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
+import { entryText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";
 
 const alice = { userId: ids.alice };
@@ -34,49 +34,20 @@ const create = (path: string, content: string, ttl?: number): object => ({
 const paths = (files: readonly MemoryFile[]): string[] => files.map((file) => `${file.scope}/${file.path}`);
 
 describe("the doctor", () => {
-  test("finds nothing in a store that tools have made", async () => {
-    await memory(alice, create("b", "text", 1_000));
-    await stage.runtime.stores(alice).setInternal(null, "k", { a: 1 }, { namespace: "app", encrypted: true });
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
-  });
-
   test("looks after users who have only a store, and after chats", async () => {
     const chat = "c0000000-0000-4000-8000-000000000001";
     const vouched = { userId: "carol", stores: [{ id: chat, kind: "chat" as const }] };
     await memory({ userId: "carol" }, create("b", "text", 1));
     await memory(vouched, create(`shared/${chat}/b`, "text", 1));
-    now += 1_000;
+    now += 999;
+    expect(await stage.runtime.upkeep.inspect({ userId: "carol" })).toEqual([]);
+    now += 1;
     const users = await stage.runtime.upkeep.users();
     expect(users).toEqual(expect.arrayContaining(["carol", chat]));
     for (const userId of ["carol", chat]) {
       expect(await stage.runtime.upkeep.mend({ userId })).toMatchObject([{ problem: "entry-expired" }]);
       expect(await stage.runtime.upkeep.inspect({ userId })).toEqual([]);
     }
-  });
-
-  test("moves what has expired to the trash, and only then", async () => {
-    await memory(alice, create("b", "text", 1));
-    now += 999;
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
-    now += 1;
-    const expired = { path: "store/b_.md", problem: "entry-expired" };
-    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([expired]);
-    expect(await stage.runtime.upkeep.mend(alice)).toMatchObject([expired]);
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
-    const trashed = Object.keys(stage.entries("alice")).filter((path) => path.startsWith("trash/"));
-    expect(trashed).toHaveLength(1);
-  });
-
-  test("names files that no tool reads or can read, and leaves them", async () => {
-    stage.write(`${ids.alice}/entries/photo.png`, "x");
-    stage.write(`${ids.alice}/entries/b.md`, entryText("c.md", ids.alice, "x"));
-    const before = stage.entries("alice");
-    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([
-      { path: "store/b.md", problem: "entry-unreadable", remedy: null },
-      { path: "store/photo.png", problem: "file-unused", remedy: null },
-    ]);
-    await stage.runtime.upkeep.mend(alice);
-    expect(stage.entries("alice")).toEqual(before);
   });
 
   test("indexes what people have written, if it makes searches slow", async () => {
@@ -89,11 +60,14 @@ describe("the doctor", () => {
       }
     };
     write(0, 100);
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    // What no tool reads is told, and left.
+    stage.write(`${ids.alice}/entries/photo.png`, "x");
+    const unused = { path: "store/photo.png", problem: "file-unused", remedy: null };
+    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([unused]);
     write(100, 150);
     const behind = { path: "store/_.index", problem: "search-index-behind", remedy: "index them" };
     expect(await stage.runtime.upkeep.mend(alice)).toMatchObject([behind]);
-    expect(await stage.runtime.upkeep.inspect(alice)).toEqual([]);
+    expect(await stage.runtime.upkeep.inspect(alice)).toMatchObject([unused]);
     const folder = join(stage.dataDir, "stores", ids.alice, "entries/_.index");
     const index = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8"));
     expect(index.join("").match(/\nkayak\d+ /g)).toHaveLength(150);
@@ -101,27 +75,19 @@ describe("the doctor", () => {
       data: { results: [{ key: "b149.md" }] },
     });
   });
-
-  test("says that grants are damaged, and does not lose them", async () => {
-    stage.write(`${ids.alice}/.memcell/grants.json`, grantsText([]).replace("1", '"1'));
-    await expect(stage.runtime.stores(alice).grants()).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
-    await expect(stage.runtime.stores(alice).grant("x")).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
-  });
 });
 
 test("the owner clears what another has filled the store with, and nobody else does", async () => {
   const by = `${ids.alice}/entries/_.by/${ids.writer}`;
-  for (let at = 0; at < 1_000; at++) stage.write(`${by}/k${at}.md`, entryText(`k${at}.md`, ids.writer, "x"));
-  expect(await memory(alice, create("mine.md", "x"))).toMatchObject({ error: { code: "KEY_LIMIT_REACHED" } });
+  for (let at = 0; at < 20; at++) stage.write(`${by}/k${at}.md`, entryText(`k${at}.md`, ids.writer, "x"));
   expect(await memory(alice, { command: "delete", path: "/memories/k1.md" })).toMatchObject({
     error: { code: "NOT_CREATOR" },
   });
   const stores = stage.runtime.stores(alice);
   expect(await stage.runtime.stores(reader).clear(ids.writer)).toBe(0);
   await expect(stores.clear(ids.alice)).rejects.toMatchObject({ code: "INPUT_INVALID" });
-  expect(await stores.clear(ids.writer)).toBe(1_000);
-  expect(await memory(alice, create("mine.md", "x"))).toMatchObject({ ok: true });
-  expect(Object.keys(stage.entries("alice")).filter((path) => !path.startsWith("trash/"))).toEqual(["a.md", "mine.md"]);
+  expect(await stores.clear(ids.writer)).toBe(20);
+  expect(Object.keys(stage.entries("alice")).filter((path) => !path.startsWith("trash/"))).toEqual(["a.md"]);
 });
 
 test("the trash lists, restores and purges what was deleted", async () => {
@@ -148,20 +114,6 @@ test("the trash lists, restores and purges what was deleted", async () => {
     .records()
     .flatMap((record) => ("writes" in record ? record.writes.concat(record.removed) : []));
   expect(new Set(recorded.map((file) => file.scope))).toEqual(changed);
-});
-
-test("a trashed file is also restored by the path that it had, the latest first", async () => {
-  for (const content of ["first", "second"]) {
-    await memory(alice, create("dir/n.md", content));
-    await memory(alice, { command: "delete", path: "/memories/dir/n.md" });
-    now += 1_000;
-  }
-  const restored = await stage.runtime.upkeep.restore(alice, "dir/n.md", { scope: "store" });
-  expect(restored).toMatchObject({ path: "dir/n.md", epochMs: now - 1_000 });
-  expect(await memory(alice, { command: "view", path: "/memories/dir/n.md" })).toMatchObject({
-    data: { entries: [{ value: "second" }] },
-  });
-  await expect(stage.runtime.upkeep.restore(alice, "n.md")).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
 });
 
 test("only the owner exports a store: nobody else's export has its files", async () => {
