@@ -163,7 +163,8 @@ describe.for(clientKinds)("client: %s", (kind) => {
   test("invalid input is reported with its issues", async () => {
     for (const args of [undefined, { name: "x", path: "/etc/passwd" }, { name: "x".repeat(600_000) }]) {
       const failed = await served.client.callTool({ name: "ReadUserMemory", arguments: args });
-      expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
+      const failure = { code: "INPUT_INVALID", issues: [{}] };
+      expect(failed).toMatchObject({ isError: true, _meta: { "memcell/error": failure } });
     }
   });
 
