@@ -84,9 +84,10 @@ test("the tool memory shares with another agent: each level, and nothing before 
   expect(await can()).toEqual(nothing);
 });
 
+const programOf = (agent: string, call: string, args: object): Promise<unknown> =>
+  stage.ask({ client: "memory", settings: { api_key: stage.keys[agent], agent_id: agent }, call, args });
+
 test("what a program sets out of sight of models, only programs of the agent get", async () => {
-  const programOf = (agent: string, call: string, args: object): Promise<unknown> =>
-    stage.ask({ client: "memory", settings: { api_key: stage.keys[agent], agent_id: agent }, call, args });
   const secret = { store: weather, key: "weather-api" };
   const set = { ...secret, value: { key: "k-123" }, encrypted: true, ttl: 3_600 };
   expect(await programOf(weather, "set_internal", set)).toBe(true);
@@ -117,6 +118,11 @@ test("defects of the client: it cannot be loaded, and does not encode keys, whic
   }
 });
 
+const at = (hour: number) => `2026-01-01T${hour}:00:00.000Z`;
+const answered = (status: number) => ({
+  raised: expect.stringMatching(`^MemoryPortalError: memory: the platform answered ${status} `) as unknown,
+});
+
 test("PortalMemoryStore puts, gets, lists, searches, forgets, pushes and pulls", async () => {
   const token = await stage.tokenOf(weather);
   const ask = (call: string, args: object, changed: object = {}): Promise<unknown> =>
@@ -134,7 +140,6 @@ test("PortalMemoryStore puts, gets, lists, searches, forgets, pushes and pulls",
 
   const namespace = "shared";
   const line = { seq: 1, id: "x", op: "put", namespace, key: "faq", source: "sync", content: "later" };
-  const at = (hour: number) => `2026-01-01T${hour}:00:00.000Z`;
   expect(await ask("push", { namespace, lines: [{ ...line, at: at(11) }] })).toBe(1);
   expect(await ask("push", { namespace, lines: [{ ...line, at: at(10) }] })).toBe(0);
   const [lines, cursor, more] = (await ask("pull", { namespace, since: null })) as [object[], string, boolean];
@@ -143,9 +148,6 @@ test("PortalMemoryStore puts, gets, lists, searches, forgets, pushes and pulls",
   const [afterwards] = (await ask("pull", { namespace, since: cursor })) as [object[]];
   expect(afterwards).toMatchObject([{ op: "delete", key: "faq" }]);
 
-  const answered = (status: number) => ({
-    raised: expect.stringMatching(`^MemoryPortalError: memory: the platform answered ${status} `) as unknown,
-  });
   const unfit = { namespace: "caller:https://evil.example/x,owner", key: "k", content: "" };
   expect(await ask("put", unfit)).toEqual(answered(400));
   const get = { namespace: "owner", key: "plan" };
