@@ -36,6 +36,8 @@ const annotations = (isReading: boolean): object => ({
 
 /** Writes, finds, updates, reads and fails, as one user. */
 async function goThrough(client: Client, own: string): Promise<void> {
+  // A client that knows the tools checks answers against their schemas.
+  await client.listTools();
   const call = (name: string, input: object) => client.callTool({ name, arguments: { ...input } });
   const written = await call("memory_write", { key: "editor", content: `${own} uses Helix`, target: "summary" });
   expect(written).toMatchObject({
