@@ -14,7 +14,7 @@ import { HttpProcess } from "../stage/http-process.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-import { scenarios, table, tableOf, unsuccessful } from "./conformance-table.ts";
+import { scenarios, unsuccessful } from "./conformance-table.ts";
 import type { Findings } from "./conformance-table.ts";
 import { installedClients } from "./prepare-clients.ts";
 import { runConformance, runNames, suiteRuns } from "./run-conformance.ts";
@@ -64,10 +64,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-afterAll(() => {
-  folder[Symbol.dispose]();
-  console.log(tableOf(findings));
-});
+afterAll(() => folder[Symbol.dispose]());
 
 describe.for(runNames)("%s", (run) => {
   const expected = scenarios.filter(({ runs }) => runs.includes(run));
@@ -88,8 +85,4 @@ test("a check that does not apply succeeds in no run", () => {
     [...without.keys()].filter((id) => !runNames.some((run) => unsuccessful(findings[run].get(name) ?? []).has(id))),
   );
   expect(stale).toEqual([]);
-});
-
-test("README.md has the table of these results", () => {
-  expect(tableOf(findings)).toBe(table);
 });

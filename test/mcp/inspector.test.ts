@@ -89,62 +89,28 @@ describe.for([
     expect(await inspected("tools/list", "--strict")).toMatchObject({ code: 0, result: { tools } });
   });
 
-  test("tools/call writes, and answers with a sentence and data", async () => {
-    const data = { name: "editor", outcome: "created", path: "editor.md", trashed: null };
-    const content = [
-      { type: "text", text: 'Memory entry "editor" created' },
-      { type: "text", text: JSON.stringify(data) },
-    ];
-    expect(await called("UpdateUserMemory", entry)).toMatchObject({
-      code: 0,
-      result: { content, structuredContent: data },
-    });
+  test("an entry that tools/call writes is a resource, and part of the prompt", async () => {
+    const structuredContent = { name: "editor", outcome: "created", path: "editor.md", trashed: null };
+    expect(await called("UpdateUserMemory", entry)).toMatchObject({ code: 0, result: { structuredContent } });
     expect(userFolderNames(dataDir)).toEqual(["alice"]);
-  });
-
-  test("resources/list shows the index and the entry", async () => {
-    const resources = [
-      ...["memory://index", "memory://journal/index", "memory://stores/index", "memory://user-memory/index"].map(
-        (uri) => expect.objectContaining({ uri }) as object,
-      ),
-      {
-        uri: "memory://user-memory/entry/editor",
-        name: "editor",
-        description: "Uses Helix",
-        mimeType: "text/markdown",
-      },
-    ];
-    expect(await inspected("resources/list")).toMatchObject({ code: 0, result: { resources } });
-  });
-
-  test("resources/read returns the entry's body", async () => {
-    const contents = [{ uri: "memory://user-memory/entry/editor", mimeType: "text/markdown", text: body }];
-    const found = await inspected("resources/read", "--uri", "memory://user-memory/entry/editor");
-    expect(found).toMatchObject({ code: 0, result: { contents } });
-  });
-
-  test("prompts/list and prompts/get show the prompt, which is the index", async () => {
-    expect(await inspected("prompts/list")).toMatchObject({ code: 0, result: { prompts: [{ name: "memory" }] } });
+    const uri = "memory://user-memory/entry/editor";
+    const { result } = await inspected("resources/list");
+    expect(result).toMatchObject({ resources: expect.arrayContaining([expect.objectContaining({ uri })]) as unknown });
+    const read = await inspected("resources/read", "--uri", uri);
+    expect(read).toMatchObject({ code: 0, result: { contents: [{ uri, mimeType: "text/markdown", text: body }] } });
     const text = expect.stringContaining("\n- [editor](editor.md) \u2014 Uses Helix\n") as string;
-    expect(await inspected("prompts/get", "--prompt-name", "memory")).toMatchObject({
+    const prompt = await inspected("prompts/get", "--prompt-name", "memory");
+    expect(prompt).toMatchObject({
       code: 0,
       result: { messages: [{ role: "user", content: { type: "text", text } }] },
     });
   });
 
-  test("a tool's failure is a result with its code", async () => {
-    const failure = { code: "ENTRY_NOT_FOUND", retryable: false, blame: "caller" };
+  test("a tool's failure is a result with its code, and a missing tool a protocol error", async () => {
     expect(await called("ReadUserMemory", { name: "none" })).toMatchObject({
       code: 5,
-      result: { isError: true, _meta: { "memcell/error": failure } },
+      result: { isError: true, _meta: { "memcell/error": { code: "ENTRY_NOT_FOUND" } } },
       error: { code: "tool_is_error" },
-    });
-  });
-
-  test("a missing resource or tool is a protocol error", async () => {
-    expect(await inspected("resources/read", "--uri", "memory://user-memory/entry/none")).toMatchObject({
-      code: 1,
-      error: { message: "Resource not found: memory://user-memory/entry/none" },
     });
     expect(await called("PromptIndex", {})).toMatchObject({ code: 5, error: { code: "tool_not_found" } });
   });

@@ -1,87 +1,74 @@
-/** `memcell serve --http` as a process with the storage routes, two agents with keys and tokens, and their real clients. */
+/** `memcell serve --http` as a process with storage routes, and one process with the real clients of two agents. */
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-
-import { afterAll, beforeAll, beforeEach } from "vitest";
 
 import { HttpProcess, tokenFlags } from "../../stage/http-process.ts";
 import { writeAgentKeys } from "../../stage/http.ts";
 import { TokenIssuer } from "../../stage/token-issuer.ts";
-import { installPackages } from "../../support/python-packages.ts";
-import type { InstalledPackages } from "../../support/python-packages.ts";
-import { skipWithReason } from "../../support/skip-with-reason.ts";
+import { isolation } from "../../support/python-packages.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { shippedFlags } from "../../support/test-plugin.ts";
-import { ClientProcess } from "./client-process.ts";
-import type { AskedClient, Reply } from "./client-process.ts";
 
 /** The id of an agent of the platform, which is also that of its own store. */
 export const weather = "7f3c2a10-5b6e-4c8d-9e1f-0a2b3c4d5e6f";
 export const planner = "1b0f6f0a-2a52-4c4e-8d0e-5a3c9d1e7f42";
-export type AgentId = typeof weather | typeof planner;
 
-/** The real Python clients, from PyPI. */
-const requirements = fileURLToPath(new URL("requirements.txt", import.meta.url));
+/** What `drive.py` is asked. */
+export interface AskedClient {
+  readonly client: "memory" | "memory_as_released" | "scoped" | "notes";
+  /** What the client is made with. The same settings are the same client. */
+  readonly settings?: object;
+  /** One of its functions. */
+  readonly call: string;
+  readonly args?: object;
+  /** Who talks to the agent, as its own checks have established. */
+  readonly caller?: object;
+}
 
 export interface AgentsStage extends AsyncDisposable {
-  /** A folder that does not yet exist. */
-  newFolder(name: string): string;
-  tokenOf(agent: AgentId): Promise<string>;
-  /** Calls the tool `memory` of an agent's skill, as its model would. */
-  memory(agent: AgentId, args: object, settings?: object): Promise<unknown>;
-  ask(asked: AskedClient): Promise<Reply>;
-  /** As `ask`. Fails the test if the client raises. */
-  result(asked: AskedClient): Promise<unknown>;
-  /** The settings of an agent's skill with the tool `memory`. */
-  settingsOf(agent: AgentId): { readonly api_key: string; readonly agent_id: string };
+  readonly folder: string;
+  /** The keys of both agents, by their ids. */
+  readonly keys: Readonly<Record<string, string>>;
+  tokenOf(agent: string): Promise<string>;
+  /** What the function returned, or `{ raised }`. One thing is asked after the other. */
+  ask(asked: AskedClient): Promise<unknown>;
 }
 
-/**
- * Installs the clients and opens a stage before the tests of a file. They are skipped, with the reason, if the clients
- * cannot be installed.
- */
-export function withAgentsStage(use: (stage: AgentsStage) => Promise<void> | void, args: readonly string[]): void {
-  let installed: InstalledPackages;
-  let stage: AgentsStage | null = null;
-  beforeAll(async () => {
-    installed = await installPackages({ name: "webagents", requirements, least: [3, 11] });
-    if (installed.python === null) return;
-    stage = await openAgentsStage(installed.python, args);
-    await use(stage);
-  }, 11 * 60_000);
-  afterAll(async () => await stage?.[Symbol.asyncDispose]());
-  beforeEach((context) => {
-    if (installed.missing !== null) skipWithReason(context, installed.missing);
-  });
-}
+const script = fileURLToPath(new URL("drive.py", import.meta.url));
 
-async function openAgentsStage(python: string, args: readonly string[]): Promise<AgentsStage> {
+export async function openAgentsStage(python: string): Promise<AgentsStage> {
   const folder = temporaryFolder();
   const keys = Object.fromEntries([weather, planner].map((agent) => [agent, randomBytes(24).toString("base64url")]));
   const issuing = await TokenIssuer.start();
   const storage = ["--storage", "--agent-keys", writeAgentKeys(folder.path, keys), "--data", join(folder.path, "data")];
-  const server = new HttpProcess([...tokenFlags(issuing), ...storage, ...shippedFlags(), ...args]);
+  const allowed = ["--sharing-by-models", "--internal-values"];
+  const server = new HttpProcess([...tokenFlags(issuing), ...storage, ...shippedFlags(), ...allowed]);
   const home = join(folder.path, "home");
   mkdirSync(home);
-  const clients = new ClientProcess(python, `http://127.0.0.1:${await server.port()}`, home);
-  const settingsOf = (agent: AgentId) => ({ api_key: keys[agent] ?? "", agent_id: agent });
-  const result = async (asked: AskedClient): Promise<unknown> => {
-    const reply = await clients.ask(asked);
-    if ("raised" in reply) throw new Error(`${asked.call} raised ${reply.raised}`);
-    return reply.result;
-  };
+  // Nothing of the machine's user: no stored keys, no settings of another platform.
+  const env = { HOME: home, PATH: process.env["PATH"], ROBUTLER_API_URL: `http://127.0.0.1:${await server.port()}` };
+  const child = spawn(python, [...isolation, script], { stdio: ["pipe", "pipe", "inherit"], env, cwd: home });
+  const replies = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
-    newFolder: (name) => join(folder.path, name),
+    folder: folder.path,
+    keys,
     tokenOf: (agent) => issuing.token(agent),
-    memory: (agent, given, settings) =>
-      result({ client: "memory", settings: { ...settingsOf(agent), ...settings }, call: "memory", args: given }),
-    ask: (asked) => clients.ask(asked),
-    result,
-    settingsOf,
+    ask: async (asked) => {
+      child.stdin.write(`${JSON.stringify(asked)}\n`);
+      const { done, value } = await replies.next();
+      if (done === true) throw new Error("The process with the clients has ended");
+      const reply = JSON.parse(value) as { readonly result?: unknown; readonly raised?: string };
+      return reply.raised === undefined ? reply.result : reply;
+    },
     [Symbol.asyncDispose]: async () => {
-      await clients[Symbol.asyncDispose]();
+      const closed = once(child, "close");
+      child.stdin.end();
+      await closed;
       await server[Symbol.asyncDispose]();
       await issuing[Symbol.asyncDispose]();
       folder[Symbol.dispose]();
