@@ -20,13 +20,10 @@ const longest = [
   "test/crash/fault/fault-sweep.slow.test.ts",
   "test/build/new-family.slow.test.ts",
   "test/upkeep/large.slow.test.ts",
-  "test/crash/runs/kill-appends.slow.test.ts",
   "test/crash/kill/kill-sweep.slow.test.ts",
-  "test/crash/kill/undo.slow.test.ts",
   "test/build/verify-build.slow.test.ts",
   "test/build/reproducible.slow.test.ts",
   "test/crash/model/finds-bugs.slow.test.ts",
-  "test/upkeep/undo-many.slow.test.ts",
 ];
 
 /** The order of projects stays, and that of all suites that are not in the list. */

@@ -21,7 +21,6 @@ const filling = [
   "test/crash/backup/*.slow.test.ts",
   "test/crash/kill/kill-under-load.slow.test.ts",
   "test/escape/live-swap.slow.test.ts",
-  "test/hammer/{many-users,processes,shared-stores}.slow.test.ts",
 ];
 /** Rebuilds that have been shown for the present sources. */
 const shown = whyShown("rebuilds") === null ? [] : [rebuilds];
