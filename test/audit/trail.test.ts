@@ -70,7 +70,9 @@ test(`${rounds} trails closed while they are written, seed ${seed}`, async () =>
     worker.postMessage(trail.memory);
     const { words: view } = trail;
     while (Atomics.load(view, words.usesEnd) === 0);
-    for (let turn = Math.floor(random() * 20_000); turn > 0; turn--) Atomics.load(view, words.usesEnd);
+    // Every second one is closed early: how much is written meanwhile depends on the machine.
+    const turnsMax = round % 2 === 0 ? 500 : 20_000;
+    for (let turn = Math.floor(random() * turnsMax); turn > 0; turn--) Atomics.load(view, words.usesEnd);
     closeTrail(trail);
     const { reads, looksNotShown } = readTrail(trail);
     const [answered] = await answer;

@@ -60,6 +60,23 @@ test("while all objects of the program have a source, no call is recorded with i
   expect(readFileSync(stage.logFile, "utf8")).not.toContain("planted");
 });
 
+test("what all objects of the program have while a call begins is no part of its origin", async () => {
+  const userId = stage.user();
+  let call: Promise<unknown>;
+  try {
+    Object.assign(Object.prototype, { source: "planted" });
+    call = stage.runtime.call("UpdateUserMemory", upsert("a"), { userId, origin: { class: "direct_user" } });
+  } finally {
+    Reflect.deleteProperty(Object.prototype, "source");
+  }
+  expect(await call).toMatchObject({ ok: true });
+  const records = stage.records(userId).filter(({ kind }) => kind === "call" || kind === "staged");
+  expect(records.map((record) => "origin" in record && record.origin)).toEqual([
+    { class: "direct_user" },
+    { class: "direct_user" },
+  ]);
+});
+
 test("no header, claim, field or argument of an MCP client's request is an origin", async () => {
   await using served = await openHttpStage();
   const token = await served.issuer.token("alice", { claims: { ...forged } });
