@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { memcell } from "../stage/command.ts";
-import { codeIn, commandLinesIn, withoutBlocks } from "./markdown-table.ts";
+import { codeIn, commandLinesIn, tablesIn, withoutBlocks } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
 /** The history names commands that are gone. */
@@ -50,6 +50,13 @@ test.for(calls)("$document: $line", async ({ line }) => {
   expect(operands.length, usage).toBeLessThanOrEqual(usage.includes("...") ? Infinity : (most ?? 0));
   // A name in a sentence stands for the command.
   if (rest.length > 0) expect(operands.length, usage).toBeGreaterThanOrEqual(least ?? 0);
+});
+
+test("host/cli/README.md lists the commands that the help lists", async () => {
+  const help = (await memcell(["--help"])).stdout;
+  const commands = Array.from(help.matchAll(/^ {2}([a-z]+(?: verify)?) {2,}/gm), ([, name]) => name);
+  const rows = tablesIn(textOf("host/cli/README.md"))[0]?.map(([name = ""]) => codeIn(name)[0]);
+  expect(rows).toEqual(commands);
 });
 
 test("the scripts that documents name are the package's", () => {

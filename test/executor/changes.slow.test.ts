@@ -195,3 +195,12 @@ test("a function registered twice is called twice, and each registration ends al
   expect(times).toBe(1);
   expect(() => own.onChange(7 as never)).toThrow(TypeError);
 });
+
+test("a listener can call the runtime", async () => {
+  await using own = await ownRuntime(() => {});
+  const found = new Promise((resolve) => {
+    own.onChange(({ userId }) => void own.memoryIndex({ userId }).then(resolve));
+  });
+  await own.call("UpdateUserMemory", upsert("a"), { userId: "alice" });
+  expect(await found).toContain("a");
+});
