@@ -6,6 +6,7 @@ import {
   LosslessNumber,
   newEvent,
   Reader,
+  RunHistory,
   toolResultData,
   userMessageData,
 } from "memcell/run-history";
@@ -84,6 +85,16 @@ test("append takes what was passed at that moment, and each load is new", async 
   expect(again.events).toMatchObject([{ type: "user_message", labels: { role: "user" } }, {}]);
   const expected = { list: [{ a: new LosslessNumber("1") }], number: new LosslessNumber("1") };
   expect(again.events.map(({ data }) => data["structured"])).toEqual([expected, expected]);
+});
+
+test("a history keeps the context that it was made with", async () => {
+  const [bob, alice] = [newUser(), newUser()];
+  const ctx = { userId: bob.userId };
+  const history = new RunHistory({ callAsHost: bob.call }, ctx);
+  ctx.userId = alice.userId;
+  await history.append("agent", "run", [newEvent(undefined, userMessageData({ message: "m" }))]);
+  expect((await alice.history.load("agent", "run")).events).toEqual([]);
+  expect((await history.load("agent", "run")).events).toHaveLength(1);
 });
 
 const at = (timestamp: string, message: string, type: Event["type"] = "user_message"): Event => ({
