@@ -78,27 +78,6 @@ test("a stream of changes ends when its token expires, in either revision", asyn
   expect((await stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }))).status).toBe(200);
 });
 
-test("a stream reports entries whose files do not reveal their names, also ones never listed", async () => {
-  const client = await stage.client(token);
-  const events = new EventEmitter();
-  client.setNotificationHandler(
-    "notifications/resources/updated",
-    ({ params }) => void events.emit("told", params.uri),
-  );
-  const uri = "memory://journal/entry/watched";
-  for (const [content, name] of [
-    ["one", "memory_write"],
-    ["two", "memory_update"],
-  ] as const) {
-    const stream = await client.listen({ resourceSubscriptions: [uri] });
-    const told = once(events, "told");
-    expect((await stage.runtime.call(name, { key: "watched", content }, { userId: "alice" })).ok).toBe(true);
-    expect(await told).toEqual([uri]);
-    // Until the next one, nobody listens.
-    await stream.close();
-  }
-});
-
 test("a client that disconnects cancels its call, in either revision", async () => {
   const session = await openSession(stage, token);
   const asks = [

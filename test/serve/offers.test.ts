@@ -4,7 +4,6 @@ import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { openHttpStage } from "../stage/http.ts";
 import { clientKinds, connect } from "../stage/mcp-clients.ts";
 import type { Connected } from "../stage/mcp-clients.ts";
 import { entry } from "../stage/serve-lines.ts";
@@ -264,24 +263,4 @@ describe.for(clientKinds)("client: %s", (kind) => {
     expect(messages[0]?.content).toMatchObject({ text: "Nothing is remembered about the user yet." });
     expect(userFolderNames(dataDir)).toEqual(["alice"]);
   });
-});
-
-test.for(["2026-07-28", "legacy"] as const)("over HTTP (%s), each user has their own journal", async (mode) => {
-  await using stage = await openHttpStage();
-  const [alice, bob] = [
-    await stage.client(await stage.issuer.token("alice"), mode),
-    await stage.client(await stage.issuer.token("bob"), mode),
-  ];
-  await goThrough(alice, "alice");
-  const strange = await bob.callTool({ name: "memory_read", arguments: { key: "editor" } });
-  expect(strange).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "MEMORY_KEY_NOT_FOUND" } } });
-  await Promise.all([goThrough(bob, "bob"), alice.callTool({ name: "memory_search", arguments: { query: "bob" } })]);
-  const found = await alice.callTool({ name: "memory_search", arguments: { query: "" } });
-  expect(found.structuredContent).toMatchObject({ data: { results: [{ content: "alice uses vi" }] } });
-  expect(JSON.stringify(found)).not.toContain("bob");
-  const ofBob = stage.records().filter(({ userId, tool }) => userId === "bob" && tool === "memory_write");
-  expect(ofBob.filter(({ kind }) => kind === "call")).toMatchObject([
-    { plugin: { name: "journal" }, code: null },
-    { plugin: { name: "journal" }, code: "MEMORY_KEY_EXISTS" },
-  ]);
 });

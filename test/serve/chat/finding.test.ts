@@ -1,7 +1,12 @@
 /**
  * A chat client that shows its model tools and nothing else finds entries with `SearchUserMemory`: no index, no
  * resource and no prompt tells it a name.
+ *
+ * `entries.txt` is the memory of one person, Hanna; `questions.json` is what a model asks it, in its own words, after
+ * something that she has said. Each question has one right entry. None of both was changed after the search had
+ * answered, and none may be: a question that is made to fit the search says nothing about it.
  */
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -10,15 +15,31 @@ import { connect } from "../../stage/mcp-clients.ts";
 import type { Connected } from "../../stage/mcp-clients.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { writeUserFiles } from "../../support/user-files.ts";
-import { entries } from "./entries.ts";
-import type { EntryType } from "./entries.ts";
-import { questions } from "./questions.ts";
-import type { Question } from "./questions.ts";
+
+interface Question {
+  readonly query: string;
+  readonly type?: string;
+  /** The only entry with the answer. */
+  readonly name: string;
+  /** The answer, as the entry's body has it. */
+  readonly fact: string;
+}
 
 interface Page {
-  readonly entries: { readonly name: string; readonly type: EntryType }[];
+  readonly entries: { readonly name: string; readonly type: string }[];
   readonly nextCursor?: string | null;
 }
+
+const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
+const questions = JSON.parse(textOf("questions.json")) as Question[];
+/** Each is `# name type: description`, then its body. */
+const entries = textOf("entries.txt")
+  .split(/^# /m)
+  .slice(1)
+  .map((text) => {
+    const [, name = "", type = "", description = "", body = ""] = /^(\S+) (\w+): (.+)\n([^]*)\n$/.exec(text) ?? [];
+    return { name, type, description, body };
+  });
 
 const hitsRead = 5;
 const foundMin = 18;
