@@ -93,3 +93,18 @@ test("two tokens of one user in one session: each call is recorded with its own,
   }
   expect(calls.at(-1)?.labels).toEqual({ via: "mcp-http", client: "test/1", token: "token-1" });
 });
+
+test.for<readonly [what: string, clientInfo: object, label: string | undefined]>([
+  ["empty names", { name: "", version: "" }, undefined],
+  ["a name alone", { name: "a", version: "" }, "a/"],
+  ["control characters", { name: "a\u001b[2J", version: "1\u007f\n\0" }, "a?[2J/1???"],
+  ["a long name", { name: "é".repeat(300), version: "1" }, "?".repeat(256)],
+])("of %s, the client's label has printable letters only, and the call goes on", async ([, clientInfo, label]) => {
+  const hello = { ...handshake, params: { ...handshake.params, clientInfo } };
+  const opened = await stage.ask(legacyRequest(alice, hello));
+  const session = String(opened.headers["mcp-session-id"]);
+  const message = { id: 1, method: "tools/call", params: read(0) };
+  expect((await stage.ask(legacyRequest(alice, message, { session }))).status).toBe(200);
+  const [call] = stage.records() as unknown as LabelledCall[];
+  expect(call?.labels["client"]).toBe(label);
+});

@@ -320,28 +320,31 @@ test("one user is served over HTTP with the class of the setting", async () => {
   expect(classesIn(stage)).toEqual(["direct_user"]);
 });
 
-/** The origins of calls over standard input and output, where tools are trusted. */
-const originsOver = async (name: string, calls: readonly object[]) => {
+/** The records of calls over standard input and output, where tools are trusted. */
+const recordsOver = async (name: string, calls: readonly object[]) => {
   const logFile = join(stage.folder, "log", name);
   const args = ["--data", join(stage.folder, "of-one"), "--audit-log", logFile, "--origin-class", "tool_external"];
   await using served = await ServeLines.open(["--user", "alice", ...args], clientInfo);
   for (const params of calls) await served.ask("tools/call", params);
-  return originsIn(readRecords(logFile));
+  return readRecords(logFile);
 };
 
 test("a process over standard input and output has the class of the setting at most, and is a run", async () => {
-  const told = await originsOver("one.jsonl", [
+  const records = await recordsOver("one.jsonl", [
     update(),
     update({ [key]: { class: "owner_edit", run: "7" } }),
     update({ [key]: { class: "untrusted_document" } }),
     update({}, { origin: { class: "owner_edit" } }),
   ]);
+  const labels = { via: "mcp-stdio", client: "web/direct_user" };
+  expect(records.find(({ kind }) => kind === "call")).toMatchObject({ labels });
+  const told = originsIn(records);
   const classes = ["tool_external", "tool_external", "untrusted_document", "tool_external"];
   expect(told.map((each) => each.class)).toEqual(classes);
   const [first = "", ...others] = told.map(({ run }) => run);
   expect(first).toMatch(/^session-[0-9a-f]{16}$/);
   expect(others).toEqual([`${first}.7`, first, first]);
-  const [again] = await originsOver("two.jsonl", [update()]);
+  const [again] = originsIn(await recordsOver("two.jsonl", [update()]));
   expect(again?.run).not.toBe(first);
 });
 
