@@ -9,7 +9,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/audit/records.test.ts",
     "test/audit/caller-fields.test.ts",
   ],
-  "host/config/README.md": ["test/serve/public-url.test.ts"],
+  "host/config/README.md": ["test/serve/documents.test.ts"],
   "host/plugins/policy/README.md": [
     "test/cli/room-readmes.test.ts",
     "test/cli/room-readmes.test.ts",

@@ -27,7 +27,6 @@ interface Question {
 
 interface Page {
   readonly entries: { readonly name: string; readonly type: string }[];
-  readonly nextCursor?: string | null;
 }
 
 const textOf = (file: string): string => readFileSync(new URL(file, import.meta.url), "utf8");
@@ -56,7 +55,7 @@ afterAll(async () => {
   folder[Symbol.dispose]();
 });
 
-/** Files as the tool writes them, each entry an hour later than the one before. */
+/** Files as the tool writes them. */
 function memoryFiles(): Record<string, string> {
   const lines = entries.map(({ name, description }) => `- [${name}](${name}.md) \u2014 ${description}\n`);
   const files = entries.map(({ name, type, description, body }, hour) => {
@@ -72,18 +71,6 @@ async function call<T>(name: string, input: object): Promise<T> {
   const result = await served.client.callTool({ name, arguments: { ...input } });
   if (result.isError) throw new Error(`${name} failed: ${JSON.stringify(result.content)}`);
   return result.structuredContent as T;
-}
-
-async function allPages(input: object): Promise<Page["entries"]> {
-  const found: Page["entries"] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await call<Page>("SearchUserMemory", { ...input, ...(cursor !== undefined && { cursor }) });
-    expect(page.entries).not.toEqual([]);
-    found.push(...page.entries);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined);
-  return found;
 }
 
 test("there are 500 entries, and each question has its answer in one of them", () => {
@@ -129,20 +116,3 @@ async function hitsFor({ query, type }: Question): Promise<string[]> {
   if (type) expect(page.entries.map((hit) => hit.type)).toEqual(page.entries.map(() => type));
   return page.entries.map(({ name }) => name);
 }
-
-test("without a query it lists every entry once, the newest first", async () => {
-  const [oldest, ...others] = entries;
-  await call("UpdateUserMemory", { action: "upsert", ...oldest });
-  const newestFirst = [...others, oldest].toReversed().map((entry) => entry?.name);
-  expect((await allPages({})).map(({ name }) => name)).toEqual(newestFirst);
-});
-
-const asLine = ({ name, type }: Page["entries"][number]): string => `${type} ${name}`;
-
-test.for(["user", "feedback", "project", "reference"] as const)(
-  "with the type %s it lists those only",
-  async (type) => {
-    const expected = entries.filter((entry) => entry.type === type).map(asLine);
-    expect((await allPages({ type })).map(asLine).toSorted()).toEqual(expected.toSorted());
-  },
-);
