@@ -152,6 +152,8 @@ describe("grants", () => {
     for (const [level, expected] of [
       ["search", [200, 403, 403, 403, 403, 403, 403]],
       ["read", [200, 200, 200, 403, 403, 403, 403]],
+      // The default.
+      [null, [200, 200, 200, 403, 403, 403, 403]],
       ["readwrite", [200, 200, 200, 200, 200, 403, 403]],
     ] as const) {
       expect(await own("POST", "memory?action=share", { grantee: plannerStore, level })).toMatchObject({ status: 200 });
