@@ -9,7 +9,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/audit/records.test.ts",
     "test/audit/caller-fields.test.ts",
   ],
-  "host/config/README.md": ["test/serve/public-url.test.ts"],
+  "host/config/README.md": ["test/serve/documents.test.ts"],
   "host/plugins/policy/README.md": [
     "test/cli/room-readmes.test.ts",
     "test/cli/room-readmes.test.ts",
@@ -18,7 +18,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
   "host/polyglot/README.md": ["test/polyglot/every-host.test.ts", "test/polyglot/every-host.test.ts"],
   "host/report/README.md": ["test/cli/room-readmes.test.ts"],
   "host/runtime/README.md": ["test/cli/room-readmes.test.ts"],
-  "host/serve/README.md": ["test/serve/stated-origins.test.ts"],
+  "host/serve/README.md": ["test/serve/origins.test.ts"],
   "host/serve/http/README.md": ["test/audit/refusals.test.ts"],
   "host/serve/storage/README.md": ["test/serve/storage/agent-keys.test.ts"],
   "plugin/README.md": ["test/build/seal-module.slow.test.ts"],

@@ -9,41 +9,31 @@ import { ServeLines, entry, serveHere } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
-describe.for(clientKinds)("client: %s", (kind) => {
-  test("is notified of watched entries, and that the list has changed, by no call that fails or only reads", async () => {
-    using folder = temporaryFolder();
-    await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
-    const call = (name: string, args: object): Promise<unknown> =>
-      served.client.callTool({ name, arguments: { ...args } });
-    await served.watch(["memory://index", "memory://user-memory/entry/watched"]);
-    let told = served.nextChange();
-    await call("UpdateUserMemory", { action: "delete", name: "watched" });
-    await call("ReadUserMemory", { name: "watched" });
-    await call("UpdateUserMemory", entry("watched"));
-    expect(await told).toEqual(["memory://index", "memory://user-memory/entry/watched"]);
-    told = served.nextChange();
-    await call("UpdateUserMemory", entry("other"));
-    expect(await told).toEqual(["memory://index"]);
-    told = served.nextChange();
-    await call("UpdateUserMemory", { action: "delete", name: "watched" });
-    expect(await told).toEqual(["memory://index", "memory://user-memory/entry/watched"]);
-    if (kind === "2026-07-28") return;
-    await served.client.unsubscribeResource({ uri: "memory://user-memory/entry/watched" });
-    told = served.nextChange();
-    await call("UpdateUserMemory", entry("watched"));
-    expect(await told).toEqual(["memory://index"]);
-  });
-
-  test("is notified of entries whose files do not reveal their names, with the URI it used, listed before or not", async () => {
-    using folder = temporaryFolder();
-    const plugins = ["--plugin", "user-memory", "--plugin", "journal"];
-    await using served = await connect(kind, ["--user", "alice", "--data", folder.path, ...plugins]);
-    const uris = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
-    await served.watch([...uris, "memory://user-memory/entry/other"]);
+test.for(clientKinds)("a client (%s) is told of what it watches, by no call that fails or only reads", async (kind) => {
+  using folder = temporaryFolder();
+  const plugins = ["--plugin", "user-memory", "--plugin", "journal"];
+  await using served = await connect(kind, ["--user", "alice", "--data", folder.path, ...plugins]);
+  const toldBy = async (...calls: readonly (readonly [name: string, input: object])[]): Promise<string[]> => {
     const told = served.nextChange();
-    await served.client.callTool({ name: "memory_write", arguments: { key: "a-b", content: "one" } });
-    expect(await told).toEqual(uris);
-  });
+    for (const [name, input] of calls) await served.client.callTool({ name, arguments: { ...input } });
+    return await told;
+  };
+  const [index, watched] = ["memory://index", "memory://user-memory/entry/watched"];
+  // Their files do not reveal the names of entries in the journal, and a client uses the URI that it likes.
+  const ofJournal = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
+  await served.watch([index, watched, ...ofJournal]);
+  const [deleted, read] = [{ action: "delete", name: "watched" }, { name: "watched" }];
+  const failing = [
+    ["UpdateUserMemory", deleted],
+    ["ReadUserMemory", read],
+  ] as const;
+  expect(await toldBy(...failing, ["UpdateUserMemory", entry("watched")])).toEqual([index, watched]);
+  expect(await toldBy(["UpdateUserMemory", entry("other")])).toEqual([index]);
+  expect(await toldBy(["UpdateUserMemory", deleted])).toEqual([index, watched]);
+  expect(await toldBy(["memory_write", { key: "a-b", content: "one" }])).toEqual([index, ...ofJournal]);
+  if (kind === "2026-07-28") return;
+  await served.client.unsubscribeResource({ uri: watched });
+  expect(await toldBy(["UpdateUserMemory", entry("watched")])).toEqual([index]);
 });
 
 describe("over HTTP", () => {

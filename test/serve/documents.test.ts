@@ -1,4 +1,8 @@
-/** What the documents say of servers: a client's configuration, and the tables of refusals. */
+/**
+ * What the documents say of servers: a client's configuration, the tables of refusals, and commands whose servers tell
+ * clients who issues tokens. Without a public URL, a server says that it does not.
+ */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -6,10 +10,12 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as FormerClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { exportSPKI, generateKeyPair } from "jose";
 import { expect, test } from "vitest";
 
-import { blocksIn } from "../documents/markdown-table.ts";
+import { blocksIn, commandLinesIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { HttpProcess } from "../stage/http-process.ts";
 import { refusals } from "../stage/http.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
@@ -45,4 +51,63 @@ test("the pages of refusals list every reason with its status, and no others", (
   const statuses = Object.entries(refusals.http).map(([reason, { status }]) => [reason, status]);
   expect(namedIn("http")).toEqual(Object.fromEntries(statuses));
   expect(namedIn("storage")).toEqual(refusals.storage);
+});
+
+const metadataPath = "/.well-known/oauth-protected-resource";
+const get = (path: string, host: string): object => ({ method: "GET", path, headers: { host } });
+
+/** The commands of a document that start an HTTP server, as arguments. */
+function commandsIn(document: string): string[][] {
+  const words = commandLinesIn(textOf(document)).map((line) => line.split(/ +/).filter((word) => word !== ""));
+  return words.filter((each) => each.slice(0, 4).join(" ") === "npx memcell serve --http").map((each) => each.slice(4));
+}
+
+async function expectMetadata(served: HttpProcess): Promise<void> {
+  for (const path of [metadataPath, `${metadataPath}/mcp`]) {
+    const { status, body } = await served.ask(get(path, "memory.example"));
+    expect({ path, status }).toEqual({ path, status: 200 });
+    expect(JSON.parse(body)).toMatchObject({
+      resource: "https://memory.example/mcp",
+      authorization_servers: ["https://id.example"],
+    });
+  }
+  const refused = await served.ask({ body: "{}", headers: { host: "memory.example" } });
+  expect(refused.headers["www-authenticate"]).toContain(`https://memory.example${metadataPath}/mcp`);
+  expect((await served.end()).lines.join("\n")).not.toContain("--public-url");
+}
+
+const documents = ["README.md", "host/serve/http/README.md", "host/serve/storage/README.md"];
+test.for(documents)("the commands of %s serve the metadata of the resource", async (document) => {
+  const commands = commandsIn(document);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const args of commands) {
+    using folder = temporaryFolder();
+    const own = args.map((arg) => (arg === "/srv/memory" ? join(folder.path, "data") : arg));
+    await using served = new HttpProcess(own, { cwd: folder.path });
+    await expectMetadata(served);
+  }
+});
+
+test("the config file of host/config/README.md serves the metadata of the resource", async () => {
+  using folder = temporaryFolder();
+  const file = blocksIn(textOf("host/config/README.md")).find(({ language }) => language === "json")?.text ?? "";
+  writeFileSync(join(folder.path, "memcell.config.json"), file);
+  const { publicKey } = await generateKeyPair("ES256", { extractable: true });
+  writeFileSync(join(folder.path, "key.pem"), await exportSPKI(publicKey));
+  await using served = new HttpProcess(["--config", "."], { cwd: folder.path });
+  await expectMetadata(served);
+});
+
+const tokens = ["--issuer", "https://id.example", "--audience", "memory", "--jwks", "https://id.example/keys"];
+const notServed = `memcell serve: ${metadataPath} is not served, so clients cannot find out who issues tokens; to serve it, set serve.publicUrl (--public-url)`;
+
+test.for([
+  { what: "a server with tokens says in one line what it does not serve", args: tokens, says: [notServed] },
+  { what: "a server of one user has no issuer to tell, and says nothing", args: ["--user", "alice"], says: [] },
+])("without a public URL, $what", async ({ args, says }) => {
+  using folder = temporaryFolder();
+  await using served = new HttpProcess(args, { cwd: folder.path });
+  expect((await served.ask(get(metadataPath, "127.0.0.1"))).status).toBe(404);
+  const { lines } = await served.end();
+  expect(lines.filter((line) => line.startsWith("memcell serve: ")).slice(1)).toEqual(says);
 });

@@ -1,14 +1,11 @@
 /** How a server starts and ends: nothing acknowledged is lost, and nothing is left behind. */
 import { spawn, spawnSync } from "node:child_process";
-import { EventEmitter, once } from "node:events";
+import { once } from "node:events";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { connect } from "../stage/mcp-clients.ts";
 import { entry, program, serveAlone, ServeLines } from "../stage/serve-lines.ts";
-import { fileStore } from "../stage/store.ts";
-import type { UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 
@@ -72,38 +69,6 @@ test("a client reads nothing: the server ends after the grace period", async () 
   const ended = await once(child, "exit");
   child.stdout.destroy();
   expect(ended).toEqual([0, null]);
-});
-
-test("cancels a call that waits, and writes nothing", async () => {
-  using folder = temporaryFolder();
-  await using served = await connect("2025-11-25", ["--user", "alice", "--data", folder.path], serveAlone);
-  const write = (name: string, signal?: AbortSignal): Promise<unknown> =>
-    served.client.callTool({ name: "UpdateUserMemory", arguments: { ...entry(name) } }, signal ? { signal } : {});
-  await write("before");
-  const gate = new EventEmitter();
-  const other = fileStore({ dir: folder.path }).open(() => {});
-  const until = performance.now() + 30_000;
-  const held = once(gate, "held");
-  const holding = other.hold("alice" as UserId, { writes: true, until }, () => {
-    gate.emit("held");
-    return once(gate, "open");
-  });
-  await held;
-  const cancel = new AbortController();
-  const waiting = write("cancelled", cancel.signal);
-  // Handled before anything sent after it.
-  cancel.abort("not wanted");
-  await expect(waiting).rejects.toThrow("not wanted");
-  const behind = write("behind");
-  gate.emit("open");
-  await holding;
-  await other.close();
-  await behind;
-  expect(Object.keys(readUserFiles(folder.path, "alice"))).toEqual([
-    "memory/MEMORY.md",
-    "memory/before.md",
-    "memory/behind.md",
-  ]);
 });
 
 test("with one id for many requests and a cancellation of it, answers the rest and ends", async () => {

@@ -1,10 +1,11 @@
-/** No character that a person cannot see reaches a client of the MCP server, whatever is in the files. */
+/** Whatever is in the files: no character that a person cannot see reaches a client, and each URI that it gets is exact. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { connect } from "../stage/mcp-clients.ts";
+import { ServeLines } from "../stage/serve-lines.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -91,4 +92,27 @@ test("a plugin that does not have the rule", async () => {
   ];
   expect(entryRead.contents).toMatchObject([{ text: shown }]);
   expect(indexRead.contents).toMatchObject([{ text: `<x>\n${shown}\n</x>\n` }]);
+});
+
+/** Valid journal keys: up to 200 code points without control characters. */
+const hostileNames = [
+  ["Don't forget (important)!", "*", "!'()*-._~", "%2e%2e", "a/b?c#d", "{name}", "a", "A-b_C", "x".repeat(100)],
+  ["\u5317\u4eac".repeat(40), "\u{1f389}".repeat(50), "\u{1f389}".repeat(200)],
+].flat();
+
+test("every listed URI can be read and watched, whatever the entry's name", async () => {
+  using folder = temporaryFolder();
+  await using served = await ServeLines.open(["--user", "bob", "--data", folder.path, "--plugin", "journal"]);
+  for (const key of hostileNames) {
+    await served.call("memory_write", { key, content: `of ${key}`, target: "summary" });
+  }
+  const { result } = await served.ask("resources/list", {});
+  const listed = result?.["resources"] as { uri: string; name: string }[];
+  const entries = listed.filter(({ uri }) => uri.includes("/entry/"));
+  expect(entries.map(({ name }) => name).toSorted()).toEqual(hostileNames.toSorted());
+  for (const { uri, name } of entries) {
+    const contents = [{ uri, text: `of ${name}` }];
+    expect(await served.ask("resources/read", { uri })).toMatchObject({ result: { contents } });
+    expect(await served.ask("resources/subscribe", { uri })).toMatchObject({ result: {} });
+  }
 });

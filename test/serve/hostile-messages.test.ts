@@ -1,4 +1,4 @@
-/** Arbitrary input: the server answers every request and goes on. */
+/** Arbitrary input on lines: the server answers every request and goes on. What requests may hold, `attacks/` shows. */
 import { join } from "node:path";
 
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -56,18 +56,11 @@ const call = (params: object) => ({ method: "tools/call", params });
 test.for<readonly [what: string, request: object]>([
   ["a method that is a number", { method: 7 }],
   ["another version of JSON-RPC", { jsonrpc: "1.0", method: "ping" }],
-  ["an unknown method", { method: "absent" }],
-  ["a prototype's method", { method: "__proto__" }],
   ["parameters in an array", { method: "tools/call", params: ["ReadUserMemory"] }],
   ["no parameters", { method: "tools/call" }],
   ["no name", call({ arguments: {} })],
-  ["a name that is an object", call({ name: {} })],
-  ["arguments in an array", call({ name: "UpdateUserMemory", arguments: [] })],
-  ["arguments in a text", call({ name: "UpdateUserMemory", arguments: "{}" })],
   ["null for arguments", call({ name: "UpdateUserMemory", arguments: null })],
-  ["a URI that is a number", { method: "resources/read", params: { uri: 1 } }],
   ["a cursor that is an object", { method: "resources/list", params: { cursor: { user: "bob" } } }],
-  ["a prompt without name", { method: "prompts/get", params: {} }],
   ["a completion without arguments", { method: "completion/complete", params: { ref: 1, argument: 2 } }],
   ["a level of logging", { method: "logging/setLevel", params: { level: "debug" } }],
   ["a user of its own", { method: "users/list", params: { user: "bob" } }],
@@ -82,8 +75,6 @@ test.for<readonly [what: string, request: object]>([
 test.for<readonly [what: string, input: string]>([
   ["none at all", "{}"],
   ["deep ones", `{"name":${deep(10_000)}}`],
-  ["a user", '{"name":"a","userId":"bob"}'],
-  ["half a surrogate pair", '{"name":"\\ud800"}'],
   ["too many", `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join()}}`],
   ["too large", `{"name":"${"x".repeat(600_000)}"}`],
 ])("arguments that no tool takes give an error result: %s", async ([id, input]) => {

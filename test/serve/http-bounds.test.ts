@@ -1,4 +1,4 @@
-/** Limits on what the server keeps for one user or connection. */
+/** Limits on what the server takes from one user, address or connection, and on what it keeps and logs for them. */
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
@@ -6,11 +6,12 @@ import type { Socket } from "node:net";
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
-import type { Asked } from "../stage/http-requests.ts";
+import { legacyRequest, modernRequest, openSession, sendBytes } from "../stage/http-requests.ts";
+import type { Answer, Asked } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage } from "../stage/http.ts";
 import { entry } from "../stage/serve-lines.ts";
+import { makeKey } from "../stage/token-issuer.ts";
 
 let stage: HttpStage;
 let alice: string;
@@ -36,6 +37,43 @@ function connected(port: number): Socket {
   socket.on("error", () => null);
   return socket;
 }
+
+const times = async (count: number, ask: () => Promise<Answer>): Promise<Answer[]> => {
+  const answers: Answer[] = [];
+  for (let at = 0; at < count; at++) answers.push(await ask());
+  return answers;
+};
+const statuses = (answers: readonly Answer[]): number[] => answers.map(({ status }) => status);
+
+test("more requests than allowed per minute: alice is limited, bob is not", async () => {
+  await using served = await stage.serve({ requestsPerMinute: 20 });
+  const answers = await times(30, () => served.rpc(alice, "tools/list"));
+  const limited = answers.filter(({ status }) => status === 429);
+  expect(statuses(answers)).toEqual([...Array<number>(30 - limited.length).fill(200), ...statuses(limited)]);
+  expect(limited.length).toBeGreaterThanOrEqual(10);
+  expect(limited[0]?.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+  expect((await served.rpc(bob, "tools/list")).status).toBe(200);
+  expect(stage.refusals.map(({ reason, userId }) => [reason, userId])).toEqual(
+    limited.map(() => ["user-limited", "alice"]),
+  );
+});
+
+test("after 300 bad tokens from an address, it gets in only with a good one that is known", async () => {
+  await using served = await stage.serve();
+  const ask = (token: string): Promise<Answer> => served.rpc(token, "tools/list");
+  const short = await stage.issuer.token("alice", { endsInS: 2 });
+  expect(statuses([await ask(short), await ask(alice)])).toEqual([200, 200]);
+  const forged = await stage.issuer.token("bob", { signer: await makeKey("ES256", "key-1") });
+  const answers = await times(305, () => ask(forged));
+  expect(statuses(answers)).toEqual([...Array<number>(300).fill(401), ...Array<number>(5).fill(429)]);
+  expect(answers.at(-1)?.headers["retry-after"]).toMatch(/^[1-9]\d*$/);
+  expect((await ask(await stage.issuer.token("bob", { claims: { jti: "new" } }))).status).toBe(429);
+  expect((await ask(alice)).status).toBe(200);
+  // Once it has expired, a token that was good is a bad one.
+  let { status } = await ask(short);
+  while (status === 200) ({ status } = await ask(short));
+  expect([status, (await ask(short)).status]).toEqual([401, 429]);
+});
 
 const names = Array.from({ length: 1_025 }, (_, at) => `memory://user-memory/entry/${at}`);
 test.for([
@@ -122,6 +160,28 @@ test("a client that disconnects during its CONNECT ends only its connection", as
     await once(socket, "close");
   }
   expect((await stage.ask({ method: "GET", path: "/healthz" })).status).toBe(200);
+});
+
+/** A text with which a client tries to write a line of its own. */
+const forged = "x%0aerror http: forged\\n";
+
+test("the operator's log has each refusal's reason and nothing of the client's, and counts a flood", async () => {
+  await using own = await openHttpStage();
+  const of = own.issuer;
+  await own.rpc(await of.token("mallory", { signer: await makeKey("ES256", forged) }), "tools/list");
+  await own.rpc(await of.token("mallory/\nerror http: forged"), "tools/list");
+  await own.rpc(await of.token("mallory"), "tools/list", {}, { headers: { host: "evil.example" } });
+  await own.ask({ method: "GET", path: `/${forged.replaceAll(" ", "%20")}` });
+  await sendBytes(own.port, "\u001b[31mnot HTTP\r\n\r\n");
+  const reasons = ["token-key", "token-user", "host-unknown", "path-unknown", "http-malformed"];
+  const lines = reasons.map((reason) => ["warn", "http", `refused a request from 127.0.0.1: ${reason}`]);
+  const logged = (): string[][] => own.log.map(({ level, tool, text }) => [level, tool, text]);
+  expect(logged()).toEqual(lines);
+  for (let count = 0; count < 100; count++) await own.ask({ method: "GET", path: "/none" });
+  await own.runtime.close();
+  const refused = logged().filter(([, tool]) => tool === "http");
+  expect(refused).toHaveLength(61);
+  expect(refused.at(-1)?.[2]).toBe("refused 45 more requests in a minute: path-unknown");
 });
 
 test("logs each client mistake in one short line, up to a limit per minute", async () => {

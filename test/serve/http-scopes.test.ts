@@ -1,7 +1,7 @@
 /** Tokens whose scopes say whether their requests may read, or also write. Each request counts for itself. */
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import { legacyRequest, openSession } from "../stage/http-requests.ts";
 import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServedHttp } from "../stage/http.ts";
@@ -37,7 +37,6 @@ const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory"
 
 const claims: readonly (readonly [what: string, access: "read" | "write" | null, scope: unknown])[] = [
   ["the scope to read", "read", "memcell:read"],
-  ["the scope to write", "write", "memcell:write"],
   ["both scopes", "write", "memcell:read memcell:write"],
   ["a scope among others", "read", "openid memcell:read profile"],
   ["an array with the scope to read", "read", ["openid", "memcell:read"]],
@@ -45,16 +44,13 @@ const claims: readonly (readonly [what: string, access: "read" | "write" | null,
   ["no claim", null, undefined],
   ["an empty text", null, ""],
   ["null", null, null],
-  ["other scopes", null, "openid profile"],
-  ["a longer name", null, "memcell:readonly memcell:writes"],
-  ["a name in other letters", null, "Memcell:Read MEMCELL:WRITE"],
+  ["longer names", null, "openid memcell:readonly memcell:writes"],
+  ["names in other letters", null, "Memcell:Read MEMCELL:WRITE"],
   ["a tab between scopes", null, "openid\tmemcell:write"],
   ["a comma between scopes", null, "memcell:read,memcell:write"],
   ["a text with two scopes in an array", null, ["memcell:read memcell:write"]],
   ["an array with something that is no text", null, ["memcell:write", 1]],
-  ["an array in an array", null, [["memcell:write"]]],
   ["an object", null, { "memcell:write": true, includes: "memcell:write" }],
-  ["true", null, true],
 ];
 
 test.for(claims)("a token with %s allows %s", async ([, access, scope]) => {
@@ -77,6 +73,10 @@ test.for(claims)("a token with %s allows %s", async ([, access, scope]) => {
 
 test("a token that may only read calls what changes nothing, and everything else is unknown and on record", async () => {
   const token = await tokenWith("memcell:read");
+  for (const mode of ["2026-07-28", "legacy"] as const) {
+    const client = await stage.client(token, mode);
+    expect(client.getInstructions()).toContain("Memory can only be read here");
+  }
   const { result } = bodyOf(await stage.rpc(token, "tools/list"));
   const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
   expect(result?.tools?.map(({ annotations }) => annotations)).toEqual(
@@ -129,29 +129,26 @@ test("a session remembers no scope: each request may do what its own token allow
   }
 });
 
-test("the instructions say that memory can only be read to a client that may not change it", async () => {
-  for (const [scope, says] of [
-    ["memcell:read", true],
-    ["memcell:write", false],
-  ] as const) {
-    for (const mode of ["2026-07-28", "legacy"] as const) {
-      const client = await stage.client(await tokenWith(scope), mode);
-      expect(client.getInstructions()?.includes("Memory can only be read here")).toBe(says);
-    }
+test("challenges and metadata say where to get a token, and with which scopes", async () => {
+  const headers = { "content-type": "application/json" };
+  for (const more of [{}, { authorization: "Basic YWxpY2U6c2VjcmV0" }]) {
+    const missing = await stage.ask({ body: "{}", headers: { ...headers, ...more } });
+    expect([missing.status, missing.headers["www-authenticate"]]).toEqual([
+      401,
+      `Bearer scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
+    ]);
   }
-});
-
-test("challenges and metadata name the scopes", async () => {
-  const missing = await stage.ask({
-    ...modernRequest("", "tools/list"),
-    headers: { "content-type": "application/json" },
-  });
-  expect([missing.status, missing.headers["www-authenticate"]]).toEqual([
-    401,
-    `Bearer scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
+  const found = await stage.ask({ method: "GET", path: new URL(metadata).pathname });
+  expect([found.status, JSON.parse(found.body)]).toEqual([
+    200,
+    {
+      resource: publicUrl,
+      authorization_servers: ["https://issuer.example"],
+      bearer_methods_supported: ["header"],
+      resource_name: "memcell",
+      scopes_supported: ["memcell:read", "memcell:write"],
+    },
   ]);
-  const found = await stage.ask({ method: "GET", path: "/.well-known/oauth-protected-resource/mcp" });
-  expect(JSON.parse(found.body)).toMatchObject({ scopes_supported: ["memcell:read", "memcell:write"] });
 });
 
 test("a token without a scope counts in its user's rate, and not as a bad token; its refusal is in the audit log", async () => {

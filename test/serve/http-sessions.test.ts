@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { handshake, legacyRequest, openSession } from "../stage/http-requests.ts";
-import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServedHttp } from "../stage/http.ts";
 
@@ -18,32 +17,6 @@ afterAll(async () => await stage[Symbol.asyncDispose]());
 
 const ping = async (served: ServedHttp, token: string, session: string): Promise<number> =>
   (await served.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }))).status;
-
-/** All by which a client can distinguish answers. */
-function toldBy({ status, headers, body }: Answer): object {
-  const { date: _, ...others } = headers;
-  return { status, headers: others, body };
-}
-
-test("answers for another user's session exactly as for a nonexistent one", async () => {
-  await using served = await stage.serve();
-  const session = await openSession(served, alice);
-  const asks = [
-    (id: string) => legacyRequest(bob, { id: 1, method: "tools/list" }, { session: id }),
-    (id: string) => legacyRequest(bob, { method: "notifications/initialized" }, { session: id }),
-    (id: string) => legacyRequest(bob, null, { session: id, method: "GET" }),
-    (id: string) => legacyRequest(bob, null, { session: id, method: "DELETE" }),
-    (id: string) => legacyRequest(bob, handshake, { session: id }),
-  ];
-  for (const ask of asks) {
-    const answer = await served.ask(ask(session));
-    expect(answer.status).toBe(404);
-    expect(toldBy(answer)).toEqual(toldBy(await served.ask(ask("0b8a3d7e-1f52-4b0c-9a55-3c1e6f6a1c11"))));
-  }
-  const refusal = { surface: "http", reason: "session-unknown", userId: "bob", peer: "127.0.0.1" };
-  expect(stage.refusals).toEqual(Array.from({ length: 10 }, () => refusal));
-  expect(await ping(served, alice, session)).toBe(200);
-});
 
 test("nothing remains of a session that is deleted, unused or badly opened, and of requests without one", async () => {
   await using served = await stage.serve({ sessionIdleMs: 50 });
@@ -119,4 +92,19 @@ test("two tokens of one user in one session: each call is recorded with its own,
     expect(call.reads[0]?.path).toBe(`of-${call.labels["token"]}.md`);
   }
   expect(calls.at(-1)?.labels).toEqual({ via: "mcp-http", client: "test/1", token: "token-1" });
+});
+
+test.for<readonly [what: string, clientInfo: object, label: string | undefined]>([
+  ["empty names", { name: "", version: "" }, undefined],
+  ["a name alone", { name: "a", version: "" }, "a/"],
+  ["control characters", { name: "a\u001b[2J", version: "1\u007f\n\0" }, "a?[2J/1???"],
+  ["a long name", { name: "é".repeat(300), version: "1" }, "?".repeat(256)],
+])("of %s, the client's label has printable letters only, and the call goes on", async ([, clientInfo, label]) => {
+  const hello = { ...handshake, params: { ...handshake.params, clientInfo } };
+  const opened = await stage.ask(legacyRequest(alice, hello));
+  const session = String(opened.headers["mcp-session-id"]);
+  const message = { id: 1, method: "tools/call", params: read(0) };
+  expect((await stage.ask(legacyRequest(alice, message, { session }))).status).toBe(200);
+  const [call] = stage.records() as unknown as LabelledCall[];
+  expect(call?.labels["client"]).toBe(label);
 });

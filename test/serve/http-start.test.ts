@@ -1,22 +1,17 @@
-/** How a server starts and ends: its addresses, who has access, and what happens to running requests. */
-import { EventEmitter, once } from "node:events";
+/** How a server starts and ends: its addresses, and who has access. */
 import { writeFileSync } from "node:fs";
-import { connect } from "node:net";
 import { join } from "node:path";
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { writeSpinner } from "../bounds/bounded-stage.ts";
 import { memcell } from "../stage/command.ts";
 import { HttpProcess } from "../stage/http-process.ts";
-import { askServer, modernRequest, openSession } from "../stage/http-requests.ts";
+import { modernRequest } from "../stage/http-requests.ts";
 import { connectClient, openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServerOptions } from "../stage/http.ts";
 import { entry } from "../stage/serve-lines.ts";
 import { audience, issuer } from "../stage/token-issuer.ts";
-import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedPlugin } from "../support/test-plugin.ts";
 
 let stage: HttpStage;
 let token: string;
@@ -92,14 +87,16 @@ test("answers to its own host names and the configured ones, and to no others", 
     allowedHosts: ["Memory.internal"],
     publicUrl: "https://memory.example/mcp",
   });
-  const statusOf = async (host: string): Promise<number> =>
-    (await served.rpc(token, "tools/list", {}, { headers: { host } })).status;
-  for (const host of ["localhost", "127.0.0.1:1", "[::1]:80", "LOCALHOST", "memory.internal:8443", "memory.example"]) {
-    expect(await statusOf(host)).toBe(200);
-  }
-  for (const host of ["memory.example.evil", "memory.example:", "memory.example:80:80"]) {
-    expect(await statusOf(host)).toBe(403);
-  }
+  const hosts = [
+    "localhost",
+    "[::1]:80",
+    "memory.internal:8443",
+    "memory.example",
+    "memory.example.evil",
+    "internal:80:80",
+  ];
+  const answers = hosts.map((host) => served.rpc(token, "tools/list", {}, { headers: { host } }));
+  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 403, 403]);
 });
 
 test("an allowed page gets CORS headers, in the preflight and with the answer; no other header admits a page", async () => {
@@ -139,50 +136,4 @@ test("health checks work with any host name and without a token, and nothing is 
   ]) {
     expect((await stage.ask({ method: "PUT", path: path ?? "" })).headers.allow).toBe(allow);
   }
-});
-
-/** A tool that never returns. `begun` tells when a thread has started it. */
-async function openSpinning(deadlineMs: number, closeGraceMs = 10_000) {
-  using folder = temporaryFolder();
-  const begun = new EventEmitter();
-  const clock = (): number => (begun.emit("begin"), 1_700_000_000_000);
-  const plugins = [writeSpinner(folder.path, 10_000), shippedPlugin("user-memory")];
-  const runtime = { plugins, policy: policyFor(plugins), clock, deadlineMs };
-  return Object.assign(await openHttpStage({ runtime, closeGraceMs }), { spinning: () => once(begun, "begin") });
-}
-
-const spin = { name: "Spin", arguments: {} };
-
-test("a server that closes answers running requests, ends its streams and accepts nothing new", async () => {
-  await using own = await openSpinning(1_500);
-  const alice = await own.issuer.token("alice");
-  await openSession(own, alice);
-  const stream = own.rpc(alice, "subscriptions/listen", { notifications: { resourcesListChanged: true } });
-  const idle = connect(own.port, "127.0.0.1");
-  await once(idle, "connect");
-  const spinning = own.spinning();
-  const answered = own.rpc(alice, "tools/call", spin);
-  await spinning;
-  const closing = own.server.close();
-  idle.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
-  const { status, body } = await answered;
-  expect(status).toBe(200);
-  expect(body).toContain("DEADLINE_EXCEEDED");
-  // The stream ends with a result instead of being cut.
-  expect((await stream).body).toContain('"resultType":"complete"');
-  await closing;
-  await expect(askServer(own.port, { method: "GET", path: "/healthz" })).rejects.toThrow("ECONNREFUSED");
-  await own.nobody();
-  idle.destroy();
-});
-
-test("cancels what runs longer than the grace period", async () => {
-  await using own = await openSpinning(10_000, 50);
-  const spinning = own.spinning();
-  const answered = own.rpc(await own.issuer.token("alice"), "tools/call", spin);
-  await spinning;
-  await own.server.close();
-  expect((await answered).status).toBe(503);
-  await own.runtime.close();
-  expect(own.records().filter(({ kind }) => kind === "call")).toMatchObject([{ tool: "Spin", code: "CANCELLED" }]);
 });

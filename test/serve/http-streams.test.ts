@@ -5,9 +5,9 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { writeSpinner } from "../bounds/bounded-stage.ts";
-import { legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import { askServer, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
-import type { HttpStage } from "../stage/http.ts";
+import type { HttpStage, ServedHttp } from "../stage/http.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -16,6 +16,8 @@ const listen = { notifications: { resourcesListChanged: true, resourceSubscripti
 const spin = { name: "Spin", arguments: {} };
 
 /** With a tool that never returns. */
+const folder = temporaryFolder();
+const plugins = [writeSpinner(folder.path, 10_000), shippedPlugin("user-memory")];
 let stage: HttpStage;
 let token: string;
 let spins = 0;
@@ -27,23 +29,25 @@ const clock = (): number => {
   return 1_700_000_000_000;
 };
 
+const runtime = { plugins, policy: policyFor(plugins), clock, deadlineMs: 10_000 };
 beforeAll(async () => {
-  using folder = temporaryFolder();
-  const plugins = [writeSpinner(folder.path, 10_000), shippedPlugin("user-memory"), shippedPlugin("journal")];
-  stage = await openHttpStage({ runtime: { plugins, policy: policyFor(plugins), clock, deadlineMs: 10_000 } });
+  stage = await openHttpStage({ runtime });
   token = await stage.issuer.token("alice");
 });
 beforeEach(() => {
   stage.forget();
   spins = 0;
 });
-afterAll(async () => await stage[Symbol.asyncDispose]());
+afterAll(async () => {
+  await stage[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
 
 const read = { name: "ReadUserMemory", arguments: { name: "editor" } };
 
 /** Lets alice's calls end that nobody has asked for, as those of a new session: the next one that begins is the tool's. */
-async function quiet(): Promise<void> {
-  expect((await stage.rpc(token, "tools/call", read)).status).toBe(200);
+async function quiet(of: ServedHttp = stage, user = token): Promise<void> {
+  expect((await of.rpc(user, "tools/call", read)).status).toBe(200);
   spins = 0;
 }
 
@@ -76,27 +80,6 @@ test("a stream of changes ends when its token expires, in either revision", asyn
   expect((await stage.ask(modern)).status).toBe(401);
   // The session belongs to the user and goes on with another token.
   expect((await stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }))).status).toBe(200);
-});
-
-test("a stream reports entries whose files do not reveal their names, also ones never listed", async () => {
-  const client = await stage.client(token);
-  const events = new EventEmitter();
-  client.setNotificationHandler(
-    "notifications/resources/updated",
-    ({ params }) => void events.emit("told", params.uri),
-  );
-  const uri = "memory://journal/entry/watched";
-  for (const [content, name] of [
-    ["one", "memory_write"],
-    ["two", "memory_update"],
-  ] as const) {
-    const stream = await client.listen({ resourceSubscriptions: [uri] });
-    const told = once(events, "told");
-    expect((await stage.runtime.call(name, { key: "watched", content }, { userId: "alice" })).ok).toBe(true);
-    expect(await told).toEqual([uri]);
-    // Until the next one, nobody listens.
-    await stream.close();
-  }
 });
 
 test("a client that disconnects cancels its call, in either revision", async () => {
@@ -149,6 +132,40 @@ test("when a client ends its session, running requests are answered and nothing 
   const { status, body } = await answered;
   expect({ status, body: JSON.parse(body) as unknown }).toEqual(cancelled);
   expect(served.server.open).toEqual({ sessions: 0, streams: 0 });
+});
+
+test("a server that closes answers running requests, ends its streams and accepts nothing new", async () => {
+  await using own = await openHttpStage({ runtime: { ...runtime, deadlineMs: 1_500 } });
+  const alice = await own.issuer.token("alice");
+  await openSession(own, alice);
+  const stream = own.rpc(alice, "subscriptions/listen", { notifications: { resourcesListChanged: true } });
+  const idle = connect(own.port, "127.0.0.1");
+  await once(idle, "connect");
+  await quiet(own, alice);
+  const answered = own.rpc(alice, "tools/call", spin);
+  await spinning();
+  const closing = own.server.close();
+  idle.write("GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n");
+  const { status, body } = await answered;
+  expect(status).toBe(200);
+  expect(body).toContain("DEADLINE_EXCEEDED");
+  // The stream ends with a result instead of being cut.
+  expect((await stream).body).toContain('"resultType":"complete"');
+  await closing;
+  await expect(askServer(own.port, { method: "GET", path: "/healthz" })).rejects.toThrow("ECONNREFUSED");
+  await own.nobody();
+  idle.destroy();
+});
+
+test("a server that closes cancels what runs longer than the grace period", async () => {
+  const served = await stage.serve({ closeGraceMs: 50 });
+  await quiet();
+  const answered = served.rpc(token, "tools/call", spin);
+  await spinning();
+  await served.server.close();
+  expect((await answered).status).toBe(503);
+  while (codesOf("Spin").length === 0) await quiet();
+  expect(codesOf("Spin")).toEqual(["CANCELLED"]);
 });
 
 test("cancels requests of a connection that the client has closed", async () => {

@@ -155,26 +155,6 @@ test.for([
   expect([401, 503]).toContain(await list(served, await issuing.token("alice")));
 });
 
-test.for([{ headers: {} }, { headers: { authorization: "Basic YWxpY2U6c2VjcmV0" } }])(
-  "with the headers $headers, tells the client where to get a token",
-  async ({ headers }) => {
-    await using served = await stage.serve({ publicUrl: "https://memory.example/mcp" });
-    const answer = await served.ask({ headers, body: "{}" });
-    const metadataUrl = "https://memory.example/.well-known/oauth-protected-resource/mcp";
-    expect(answer.status).toBe(401);
-    expect(answer.headers["www-authenticate"]).toBe(`Bearer resource_metadata="${metadataUrl}"`);
-    expect(stage.refusals).toMatchObject([{ reason: "token-missing" }]);
-    const metadata = await served.ask({ method: "GET", path: new URL(metadataUrl).pathname });
-    expect(metadata.status).toBe(200);
-    expect(JSON.parse(metadata.body)).toEqual({
-      resource: "https://memory.example/mcp",
-      authorization_servers: ["https://issuer.example"],
-      bearer_methods_supported: ["header"],
-      resource_name: "memcell",
-    });
-  },
-);
-
 test("takes the user from the configured claim only, and not from a built-in property of objects", async () => {
   await using served = await stage.serve({ token: { userClaim: "email" } });
   const token = await stage.issuer.token("bob", { claims: { email: "alice@example.org" } });

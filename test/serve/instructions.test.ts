@@ -69,21 +69,6 @@ test.for(
   expect(served.client.getInstructions() ?? "").toBe(told.join("\n"));
 });
 
-test.for(clientKinds)("a model (%s) is not told of plugins that are not loaded", async (kind) => {
-  using folder = temporaryFolder();
-  await using served = await connect(kind, ["--user", "alice", "--data", folder.path]);
-  const called: unknown = await served.client
-    .callTool({ name: "memory_write", arguments: {} })
-    .catch((thrown: unknown) => thrown);
-  expect(called).toMatchObject({ code: -32602, data: { code: "TOOL_UNKNOWN" } });
-  expect(String(called)).toContain('Cannot call "memory_write": no such tool, allowed: UpdateUserMemory');
-  const read: unknown = await served.client
-    .readResource({ uri: "memory://journal/index" })
-    .catch((thrown: unknown) => thrown);
-  expect(read).toMatchObject({ code: -32602 });
-  for (const error of [called, read]) expect(JSON.stringify(error) + String(error)).not.toMatch(forOperators);
-});
-
 test("a tool that the policy takes away is not listed and is unknown, and a family without roles has no list", async () => {
   // Leaves a tool to read, one for programs alone, and no tool with another role.
   const policy = policyOf({ ReadUserMemory: memory, UpdateUserMemory: updating });
@@ -99,6 +84,7 @@ test("a tool that the policy takes away is not listed and is unknown, and a fami
         .catch((thrown: unknown) => thrown);
       expect(error).toMatchObject({ code: -32_602, data: { code: "TOOL_UNKNOWN" } });
       expect(JSON.stringify(error) + String(error)).not.toMatch(forOperators);
+      expect(String(error)).toContain("no such tool, allowed: ReadUserMemory");
     }
     const read = await client.callTool({ name: "ReadUserMemory", arguments: { name: "a" } });
     expect(read).toMatchObject({ structuredContent: { name: "a" } });
@@ -109,23 +95,10 @@ test("a tool that the policy takes away is not listed and is unknown, and a fami
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual(["memory://user-memory/entry/{name}"]);
     expect(await client.readResource({ uri: "memory://user-memory/entry/a" })).toMatchObject({ contents: [{}] });
     for (const path of ["index", "user-memory/index", "journal/index", "journal/entry/a"]) {
-      await expect(client.readResource({ uri: `memory://${path}` })).rejects.toMatchObject({ code: -32_602 });
+      const error: unknown = await client.readResource({ uri: `memory://${path}` }).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: -32_602 });
+      expect(JSON.stringify(error) + String(error)).not.toMatch(forOperators);
     }
     expect(client.getInstructions()).not.toContain("memory://index");
-  }
-});
-
-test("a server that is read-only offers tools with the read-only hint alone, and says that memory can only be read", async () => {
-  await using stage = await openHttpStage({ runtime: { readOnly: true } });
-  for (const mode of ["2026-07-28", "legacy"] as const) {
-    const client = await stage.client(await stage.issuer.token("alice"), mode);
-    const { tools: offered } = await client.listTools();
-    expect(offered.length).toBeGreaterThan(4);
-    expect(offered.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
-    expect(offered.map(({ name }) => name)).toContain("memory");
-    const update = client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("b") } });
-    await expect(update).rejects.toMatchObject({ code: -32_602 });
-    expect(client.getInstructions()).toContain("Memory can only be read here");
-    expect(client.getInstructions()).toContain("memory://index");
   }
 });

@@ -12,8 +12,6 @@ import type { Answer, Asked } from "../stage/http-requests.ts";
 import { connectClient } from "../stage/http.ts";
 import { TokenIssuer } from "../stage/token-issuer.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { readPrometheus, valueOf } from "./prometheus-text.ts";
-import type { Scrape } from "./prometheus-text.ts";
 
 const folder = temporaryFolder();
 let issuing: TokenIssuer;
@@ -37,14 +35,42 @@ afterAll(async () => {
 
 const ask = (asked: Asked = {}): Promise<Answer> => askServer(port, { method: "GET", path: "/metrics", ...asked });
 
-async function scrape(): Promise<Scrape & { readonly text: string }> {
+interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+const label = /(\w+)="((?:[^"\\\n]|\\[\\"n])*)"/g;
+
+/** What a scraper reads. Each line that is no comment must be a sample. */
+async function scrape() {
   const { status, headers, body } = await ask();
   expect({ status, type: headers["content-type"], connection: headers.connection }).toEqual({
     status: 200,
     connection: "close",
     type: "text/plain; version=0.0.4; charset=utf-8",
   });
-  return { ...readPrometheus(body), text: body };
+  const lines = body.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
+  const samples = lines.map((line): Sample => {
+    const [, name = "", labels = "", value = ""] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    expect({ line, name: name !== "", rest: labels.replaceAll(label, "").replaceAll(",", "") }).toEqual({
+      line,
+      name: true,
+      rest: "",
+    });
+    const pairs = Array.from(labels.matchAll(label), ([, key = "", of = ""]) => [key, of] as const);
+    return { name, labels: Object.fromEntries(pairs), value: Number(value) };
+  });
+  const types = new Map(Array.from(body.matchAll(/^# TYPE (\w+) (\w+)$/gm), ([, of = "", type = ""]) => [of, type]));
+  return { text: body, samples, types };
+}
+
+/** The sum of the samples that have these labels. */
+function valueOf({ samples }: { readonly samples: readonly Sample[] }, of: string, labels: object = {}): number {
+  const fits = (sample: Sample): boolean =>
+    sample.name === of && Object.entries(labels).every(([key, value]) => sample.labels[key] === value);
+  return samples.filter(fits).reduce((sum, { value }) => sum + value, 0);
 }
 
 const upsert = (name: string) => ({ action: "upsert", name, type: "user", description: "kumquat", body: "kumquat" });

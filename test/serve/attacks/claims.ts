@@ -96,30 +96,28 @@ const otherClaims: Attack[] = [
     ...claimsOf("alice"),
     aud: ["https://other.example", audience],
   })),
-  claims("sub twice, the victim last", malformed, ({ userId }) => twice("alice", userId)),
-  claims("sub twice, alice last", malformed, ({ userId }) => twice(userId, "alice")),
-  claims("sub twice, once in escapes", malformed, ({ userId }) =>
-    twice("alice", userId).replace('"sub"', '"\\u0073ub"'),
-  ),
-  claims("aud twice", malformed, ({ userId }) =>
-    JSON.stringify(claimsOf(userId)).replace('"aud"', '"aud":"https://other.example","aud"'),
-  ),
-  claims("the user as a prototype", malformed, ({ userId }) =>
-    JSON.stringify({ ...claimsOf("x"), sub: undefined }).replace("{", `{"__proto__":{"sub":"${userId}"},`),
-  ),
-  claims("a payload that is a list", malformed, ({ userId }) => JSON.stringify([claimsOf(userId)])),
-  claims("a payload that is a text", malformed, ({ userId }) => JSON.stringify(userId)),
-  claims("a payload that is not JSON", malformed, ({ userId }) => `sub=${userId}`),
-  claims("a payload with a byte order mark", malformed, ({ userId }) => `\ufeff${JSON.stringify(claimsOf(userId))}`),
-  claims("a payload that is not UTF-8", malformed, ({ userId }) =>
-    Buffer.concat([Buffer.from(JSON.stringify(claimsOf(userId)).slice(0, -2)), Buffer.from([0xff, 0x22, 0x7d])]),
-  ),
-  claims("a payload in UTF-16", malformed, ({ userId }) => Buffer.from(JSON.stringify(claimsOf(userId)), "utf16le")),
 ];
 
+/** Payloads that are malformed. */
+const payloads: Readonly<Record<string, (userId: string) => string | Buffer>> = {
+  "sub twice, the victim last": (userId) => twice("alice", userId),
+  "sub twice, alice last": (userId) => twice(userId, "alice"),
+  "sub twice, once in escapes": (userId) => twice("alice", userId).replace('"sub"', '"\\u0073ub"'),
+  "aud twice": (userId) => textOf(userId).replace('"aud"', '"aud":"https://other.example","aud"'),
+  "the user as a prototype": (userId) =>
+    JSON.stringify({ ...claimsOf("x"), sub: undefined }).replace("{", `{"__proto__":{"sub":"${userId}"},`),
+  "a list": (userId) => `[${textOf(userId)}]`,
+  "a text": (userId) => JSON.stringify(userId),
+  "no JSON": (userId) => `sub=${userId}`,
+  "with a byte order mark": (userId) => `\ufeff${textOf(userId)}`,
+  "that is not UTF-8": (userId) => Buffer.from(textOf(userId).replace('"iss":"', '"iss":"\u00ff'), "latin1"),
+  "in UTF-16": (userId) => Buffer.from(textOf(userId), "utf16le"),
+};
+
+const textOf = (userId: string): string => JSON.stringify(claimsOf(userId));
+
 /** A payload with two users. */
-const twice = (first: string, last: string): string =>
-  JSON.stringify(claimsOf(first)).replace(/}$/, `,"sub":${JSON.stringify(last)}}`);
+const twice = (first: string, last: string): string => textOf(first).replace(/}$/, `,"sub":${JSON.stringify(last)}}`);
 
 export const claimAttacks: readonly Attack[] = [
   ...times,
@@ -132,4 +130,7 @@ export const claimAttacks: readonly Attack[] = [
     claims(`for ${title}: a user who has nothing`, stranger, ({ userId }) => claimsOf(make(userId))),
   ),
   ...otherClaims,
+  ...Object.entries(payloads).map(([title, make]) =>
+    claims(`the payload ${title}`, malformed, ({ userId }) => make(userId)),
+  ),
 ];

@@ -15,7 +15,7 @@ const absent = (code: string): Expected => ({
 const entryOf = "memory://user-memory/entry/";
 
 /** URIs of neither form. Nothing is called. */
-export const misshapen: readonly string[] = [
+const misshapen: readonly string[] = [
   ["", " ", "memory", "memory:", "memory:index", "memory:/index", "memory:///index", "memory://", "MEMORY://INDEX"],
   ["memory://index/", "memory://index?", "memory://index#", "memory://index?user=$user", "memory://index#$user"],
   ["memory://INDEX", "Memory://index", "MEMORY://index", " memory://index", "memory://index ", "memory://index\n"],
@@ -39,7 +39,7 @@ export const misshapen: readonly string[] = [
 ].flat();
 
 /** URIs of the form of an entry's, with names that no entry can have. The guest refuses these. */
-export const misnamed: readonly string[] = [
+const misnamed: readonly string[] = [
   [".", "..", "%2e%2e", "..%2f..%2f$user%2fmemory%2f$entry", "..%252f..%252f$user%252f$entry", "%2Fetc%2Fpasswd"],
   ["%2e%2e%2f%2e%2e%2f$user%2f$entry", "..%5c..%5c$user%5c$entry", "..%E2%88%95$user%E2%88%95$entry"],
   ["%2fdata%2fusers%2f$user", ".memcell%2Fowner", "trash%2F$entry", "trash%2fplan", "plan%00$entry", "plan%00"],

@@ -35,29 +35,18 @@ const theirs = ["Mcp-Session-Id", "$session"] as const;
 const own = ["Mcp-Session-Id", "$own"] as const;
 const answer = '{"jsonrpc":"2.0","id":1,"result":{"roots":[]}}';
 
-const victims: Attack[] = [
-  row("a call in the victim's", unknown, readPlanIn("$session")),
-  row("the list of entries in the victim's", unknown, inSession("resources/list", {}, "$session")),
-  row(
-    "a subscription in the victim's",
-    unknown,
-    inSession("resources/subscribe", { uri: "memory://index" }, "$session"),
-  ),
-  row("a cancellation in the victim's", unknown, notification("notifications/cancelled", { requestId: 1 }, "$session")),
-  row("the end of its handshake", unknown, notification("notifications/initialized", {}, "$session")),
-  row("the handshake again in the victim's", unknown, withHeaders(initialize(), theirs)),
-  row("an answer in the victim's", unknown, rawInSession(answer, "$session")),
-  row("the victim's stream", unknown, bare("GET", theirs)),
-  row("the victim's stream, from its first event", unknown, bare("GET", theirs, ["Last-Event-ID", "0"])),
-  row("the end of the victim's", unknown, bare("DELETE", theirs)),
-  row(
-    "the victim's, with the victim's expired token",
-    expired,
-    withHeaders(readPlanIn("$session"), ["Authorization", "Bearer $expired"]),
-  ),
-  row("the victim's, without a token", refused("token-missing"), { ...readPlanIn("$session"), isAnonymous: true }),
-  row("a message of 2026 with the victim's", asAlice, withHeaders(readPlan, theirs)),
-];
+const ofVictim: Readonly<Record<string, Ask>> = {
+  "a call in the victim's": readPlanIn("$session"),
+  "the list of entries in the victim's": inSession("resources/list", {}, "$session"),
+  "a subscription in the victim's": inSession("resources/subscribe", { uri: "memory://index" }, "$session"),
+  "a cancellation in the victim's": notification("notifications/cancelled", { requestId: 1 }, "$session"),
+  "the end of its handshake": notification("notifications/initialized", {}, "$session"),
+  "the handshake again in the victim's": withHeaders(initialize(), theirs),
+  "an answer in the victim's": rawInSession(answer, "$session"),
+  "the victim's stream": bare("GET", theirs),
+  "the victim's stream, from its first event": bare("GET", theirs, ["Last-Event-ID", "0"]),
+  "the end of the victim's": bare("DELETE", theirs),
+};
 
 const ids: Readonly<Record<string, string>> = {
   "without a name": "",
@@ -88,6 +77,13 @@ const withOwnExpired = (title: string, ask: Ask): Attack =>
   );
 
 const mixtures: Attack[] = [
+  row(
+    "the victim's, with the victim's expired token",
+    expired,
+    withHeaders(readPlanIn("$session"), ["Authorization", "Bearer $expired"]),
+  ),
+  row("the victim's, without a token", refused("token-missing"), { ...readPlanIn("$session"), isAnonymous: true }),
+  row("a message of 2026 with the victim's", asAlice, withHeaders(readPlan, theirs)),
   row("no session", missing, { ...readPlanIn(""), headers: readPlanIn("").headers.slice(0, -1) }),
   row("a stream of no session", missing, bare("GET")),
   row("the end of no session", missing, bare("DELETE")),
@@ -164,7 +160,7 @@ const streams: Attack[] = [
 ];
 
 export const sessionAttacks: readonly Attack[] = [
-  ...victims,
+  ...Object.entries(ofVictim).map(([title, ask]) => row(title, unknown, ask)),
   ...Object.entries(ids).map(([title, id]) => row(`a session ${title}`, unknown, readPlanIn(id))),
   ...Object.entries(changedIds).map(([title, change]) =>
     row(`a session ${title}`, unknown, ({ session }) => readPlanIn(change(session))),

@@ -58,99 +58,72 @@ const framing: Attack[] = [
   framed("a session after the body", asAlice, withTrailer("Mcp-Session-Id: $session"), chunks, announced),
 ];
 
-const of = (kind: Expected["kind"], statuses: readonly number[], ...records: readonly string[]): Expected => ({
-  kind,
-  statuses,
-  records,
-});
+/** One of several requests on a connection. */
+interface Part {
+  readonly ask: Ask;
+  readonly status: number;
+  readonly records: readonly string[];
+}
 
-const read = "call ReadUserMemory alice done";
-const noToken = "refused http token-missing nobody";
-const anonymous: Ask = { ...readPlan, isAnonymous: true };
 const expired = ["Authorization", "Bearer $expired"] as const;
 const asExpired = withHeaders(readPlan, expired);
-
-/** Sent with a good token of the victim. */
-const asVictim = modern("tools/list");
-
+const anonymous: Ask = { ...readPlan, isAnonymous: true };
 /** A whole request of the victim, inside another. */
 const hidden = bytesOf(asExpired).toString();
 
-/** Several requests on one connection. Those without a token get alice's. The last one closes the connection. */
-const oneConnection = (title: string, expected: Expected, ...asks: readonly Ask[]): Attack =>
-  row(title, expected, (scene): Sent => {
-    const good = scene.forge.issued(claimsOf(scene.userId));
-    const goods = asks.map((ask) => (ask === asVictim ? withHeaders(ask, ["Authorization", `Bearer ${good}`]) : ask));
-    const sent = goods.map((ask) => askOf(ask, scene));
+const part = (ask: Ask, status: number, ...records: readonly string[]): Part => ({ ask, status, records });
+const hiding = (more: Partial<Ask>, status: number, ...records: readonly string[]): Part =>
+  part({ ...readPlan, ...more, body: hidden }, status, ...records);
+const cutShort = (ask: Ask): Part => part(ask, 400, ...malformedBody.records);
+
+/** Sent with a good token of the victim. */
+const ofVictim = part(modern("tools/list"), 200);
+const ofAlice = part(readPlan, 200, "call ReadUserMemory alice done");
+const ofNobody = part(anonymous, 401, "refused http token-missing nobody");
+const late = part(asExpired, 401, "refused http token-expired nobody");
+const inTheirs = part(readPlanIn("$session"), 404, "refused http session-unknown alice");
+const unfitBody = "refused http body-unfit alice";
+const get = { method: "GET" } as const;
+
+/** Those without a token get alice's. The last one closes the connection. */
+const connections: Readonly<Record<string, readonly Part[]>> = {
+  "alice's request after the victim's": [ofVictim, ofAlice],
+  "no token after the victim's": [ofVictim, ofNobody],
+  "a request in the victim's session after the victim's": [ofVictim, inTheirs],
+  "no token after alice's": [ofAlice, ofNobody],
+  "the victim's expired token after alice's": [ofAlice, late],
+  "alice's request between the victim's": [ofVictim, ofAlice, ofVictim],
+  "a request as the body": [hiding({}, 400, unfitBody)],
+  "a request as the body of GET": [hiding(get, 400, "refused http session-missing alice"), ofAlice],
+  "a request as the body of an unknown path": [
+    hiding({ target: "/nothing" }, 404, "refused http path-unknown nobody"),
+    ofAlice,
+  ],
+  "a request as the body of one without a token": [hiding({ isAnonymous: true }, 401, ...ofNobody.records), ofAlice],
+  "a request as the body of the health check": [hiding({ ...get, target: "/healthz" }, 200), ofAlice],
+  "a request in the name of a chunk": [
+    cutShort(withHeaders({ ...readPlan, body: chunked(plain).replace("\r\n", () => `;${hidden}\r\n`) }, chunks)),
+  ],
+  "a request after a body with a shorter declared length": [
+    part(withHeaders({ ...readPlan, body: "{}x" }, ["Content-Length", "3"]), 400, unfitBody),
+    late,
+  ],
+  "half a message, and what is left as a request": [
+    cutShort(withHeaders(readPlan, ["Content-Length", "10"], ["Connection", "keep-alive"])),
+  ],
+};
+
+export const connectionAttacks: readonly Attack[] = Object.entries(connections).map(([title, parts]) => {
+  const statuses = parts.map(({ status }) => status);
+  const kind = statuses.some((status) => status !== 200) ? "refused" : "served";
+  const expected: Expected = { kind, statuses, records: parts.flatMap(({ records }) => records) };
+  return row(title, expected, (scene): Sent => {
+    const good = ["Authorization", `Bearer ${scene.forge.issued(claimsOf(scene.userId))}`] as const;
+    const sent = parts.map((each) => askOf(each === ofVictim ? withHeaders(each.ask, good) : each.ask, scene));
     const open = sent.slice(0, -1).map((ask) => withHeaders(ask, ["Connection", "keep-alive"]));
     return { bytes: [Buffer.concat([...open, ...sent.slice(-1)].map(bytesOf))] };
   });
-
-export const connectionAttacks: readonly Attack[] = [
-  oneConnection("alice's request after the victim's", of("served", [200, 200], read), asVictim, readPlan),
-  oneConnection("no token after the victim's", of("refused", [200, 401], noToken), asVictim, anonymous),
-  oneConnection(
-    "a request in the victim's session after the victim's",
-    of("refused", [200, 404], "refused http session-unknown alice"),
-    asVictim,
-    readPlanIn("$session"),
-  ),
-  oneConnection("no token after alice's", of("refused", [200, 401], read, noToken), readPlan, anonymous),
-  oneConnection(
-    "the victim's expired token after alice's",
-    of("refused", [200, 401], read, "refused http token-expired nobody"),
-    readPlan,
-    asExpired,
-  ),
-  oneConnection(
-    "alice's request between the victim's",
-    of("served", [200, 200, 200], read),
-    asVictim,
-    readPlan,
-    asVictim,
-  ),
-  oneConnection("a request as the body", refused("body-unfit", "alice"), { ...readPlan, body: hidden }),
-  oneConnection(
-    "a request as the body of GET",
-    of("refused", [400, 200], "refused http session-missing alice", read),
-    { ...readPlan, method: "GET", body: hidden },
-    readPlan,
-  ),
-  oneConnection(
-    "a request as the body of an unknown path",
-    of("refused", [404, 200], "refused http path-unknown nobody", read),
-    { ...readPlan, target: "/nothing", body: hidden },
-    readPlan,
-  ),
-  oneConnection(
-    "a request as the body of one without a token",
-    of("refused", [401, 200], noToken, read),
-    { ...anonymous, body: hidden },
-    readPlan,
-  ),
-  oneConnection(
-    "a request as the body of the health check",
-    of("served", [200, 200], read),
-    { ...readPlan, method: "GET", target: "/healthz", body: hidden },
-    readPlan,
-  ),
-  oneConnection(
-    "a request in the name of a chunk",
-    malformedBody,
-    withHeaders({ ...readPlan, body: chunked(plain).replace("\r\n", () => `;${hidden}\r\n`) }, chunks),
-  ),
-  oneConnection(
-    "a request after a body with a shorter declared length",
-    of("refused", [400, 401], "refused http body-unfit alice", "refused http token-expired nobody"),
-    withHeaders({ ...readPlan, body: `{}x` }, ["Content-Length", "3"]),
-    asExpired,
-  ),
-  oneConnection(
-    "half a message, and what is left as a request",
-    malformedBody,
-    withHeaders(readPlan, ["Content-Length", "10"], ["Connection", "keep-alive"]),
-  ),
-];
+});
 
 /** Alice's request as text, changed. */
 const rewritten = (title: string, expected: Expected, change: (text: string) => string): Attack =>

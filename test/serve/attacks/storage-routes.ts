@@ -107,6 +107,8 @@ export const storageAttacks: readonly Attack[] = [
   row("a chat that it names", denied, get(`${memory}/plan?store=$store&chatId=$store&userId=$store`)),
   row("another agent's id in the query", otherAgent, get(`${memory}?agentId=$user`)),
   row("its store's id there", otherAgent, get(`${memory}?agentId=$store`)),
+  row("alice's id with a space behind it", otherAgent, get(`${memory}?agentId=alice%20`)),
+  row("alice's id with NUL behind it", otherAgent, get(`${memory}?agentId=alice%00`)),
   row("an escaped id there", otherAgent, ({ userId }) => get(`${memory}?agentId=${percentEncoded(userId)}`)),
   row("two ids with a comma", otherAgent, get(`${memory}?agentId=alice,$user`)),
   row("two ids in a repeated parameter", unfit, get(`${memory}?agentId=alice&agentId=$user`)),
