@@ -54,17 +54,6 @@ test("every object of a record is closed, and every text, list and number has a 
   expect(schema.oneOf ?? schema.anyOf).toHaveLength(8);
 });
 
-test("the check finds parts without a bound", () => {
-  const unbounded = { a: { type: "string" }, b: { type: "array", items: { type: "string", pattern: "^a+$" } }, c: {} };
-  const map = { type: "object", propertyNames: { type: "string" }, additionalProperties: { type: "string" } };
-  expect(openPlaces({ type: "object", properties: { ...unbounded, map } }, "r")).toEqual(
-    ["r.a: string", "r.b[]: string", "r.b: array", "r.c: anything"].concat(
-      ["names", "texts"].map((each) => `r.map's ${each}: string`),
-      "r: object",
-    ),
-  );
-});
-
 const file = { scope: "m", path: "a", bytes: 1 };
 test.for<readonly [name: string, entry: object]>([
   ["a body", { ...callEntry(1), body: "text" }],
