@@ -132,23 +132,3 @@ test.for(oneIn(2, engines))(
     expect(gone.map(({ path }) => path).toSorted()).toEqual(paths);
   },
 );
-
-test("the owner's other operations end beside a busy writer", async () => {
-  await using stage = await busyStage("files");
-  const { upkeep } = stage;
-  await stage.poison("memory", 3);
-  const { files } = await upkeep.export(alice);
-  const bad = files.filter(({ path }) => path.startsWith("bad-"));
-  await using busy = await stage.write(4, { scope: "memory", run: "good" });
-  for (let round = 0; round < 2; round++) {
-    await upkeep.undo(alice, { run });
-    const [trashed] = await upkeep.listTrash(alice);
-    if (trashed !== undefined) await upkeep.restore(alice, trashed.name);
-    await upkeep.purge(alice, { beforeEpochMs: Date.now() + 1_000 });
-    await upkeep.mend(alice);
-    await upkeep.import(alice, bad, { replace: true });
-    await stage.runtime.stores(alice).grant("bob", { level: "read" });
-    await stage.runtime.stores(alice).revoke("bob");
-  }
-  expect(await busy.end()).toEqual([]);
-});
