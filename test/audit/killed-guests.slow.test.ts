@@ -9,16 +9,21 @@ import { fuelSection } from "../../shared/fuel-section.ts";
 import { auditLimits, callLimits, trailLimits } from "../../shared/limits.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
-import { burning } from "../bounds/bounded-stage.ts";
+import { burning, writeSpinner } from "../bounds/bounded-stage.ts";
 import { openStage } from "../stage/runtime.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { writeGuest } from "../support/write-guest.ts";
 import { ask, openAuditedStage, read, write } from "./audited-stage.ts";
 
 const stage = await openAuditedStage({ threadsMax: 1 });
-const hasty = await openAuditedStage({ deadlineMs: 3_000 });
+/** Two plugins never return. */
+const hasty = await openAuditedStage({ deadlineMs: 3_000 }, (folder) => [
+  writeSpinner(folder, 10_000),
+  writeGuest(folder, "lurker", { Lurk: "lurk" }, { Lurk: ["read"] }),
+]);
 afterAll(async () => {
   for (const each of [stage, hasty]) await each[Symbol.asyncDispose]();
 });

@@ -110,13 +110,9 @@ test("sums up each user's calls, denials, refused requests and changes, those to
     user("山田", 8, 8, { calls: 1, written: 1 }),
   ]);
   expect({ users, usersNotShown }).toEqual({ users: 3, usersNotShown: 0 });
-  const { printed, words } = await shownOf(entries);
-  // Calls, failed, denied, refused and changed, in columns under each other.
-  expect(printed).toMatch(/^\(no valid user id\) {6}1 {7}1 {7}0 {6,}40 {8}0 {2}2026-03-02 06:07$/m);
-  expect(printed).toMatch(/^"山田" {18}1 {7}0 {7}0 {8}0 {8}1 {2}2026-03-02 06:08$/m);
-  expect(words).toContain("✓ INTACT 9 records, all present");
+  const { words } = await shownOf(entries);
   const parts = ["Verification", "Calls per tool", "Calls per user", "Timeline", "Denials", "Refused requests"];
-  expect(words).toMatch(new RegExp(parts.join(".*")));
+  expect(words).toMatch(new RegExp(["✓ INTACT 9 records, all present", ...parts].join(".*")));
 });
 
 test("sums up the calls of each class of origin, from the most trusted to the least, and shows what was told", async () => {
@@ -136,10 +132,8 @@ test("sums up the calls of each class of origin, from the most trusted to the le
   ]);
   const classes = latestCalls.map((call) => (call as CallEntry).origin?.class);
   expect(classes).toEqual(["tool_external", undefined, "tool_external", "unstated", "direct_user"]);
-  const { printed, words } = await shownOf(entries);
-  expect(printed).toMatch(/direct_user +1 +1\nunstated +2 +2\ntool_external +2 +1\n/);
+  const { words } = await shownOf(entries);
   expect(words).toContain("from tool_external menu.pdfrun r7 turn 3exposed to direct_user, unstated");
-  expect(words.match(/from unstated/g)).toHaveLength(1);
 });
 
 test("counts refusals by kind, the most frequent first, and not as calls", async () => {

@@ -15,7 +15,8 @@ import { remove, upsert } from "./upkeep-stage.ts";
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 const dataDir = join(folder.path, "data");
-const open = (): Promise<Runtime> => openAll(dataDir, { clock: () => Date.UTC(2026, 0, 2) });
+const clock = (): number => Date.UTC(2026, 0, 2);
+const open = (): Promise<Runtime> => openAll(dataDir, { clock });
 
 interface User {
   readonly userId: string;
@@ -89,15 +90,16 @@ const homesOf = (userId: string): string[] =>
 const isInEachHome = /^\.memcell\/(?:lock|turnstile|journal|owner)$/;
 
 async function fill(userIds: readonly string[]): Promise<void> {
-  await using runtime = await open();
+  await using runtime = await openAll(dataDir, { clock, durability: "relaxed" });
   for (const userId of userIds) {
     await fillAll(runtime, userId);
     await grant(runtime, { userId });
   }
 }
 
-interface Damaged extends User {
+interface Damaged {
   readonly what: string;
+  readonly user: User;
 }
 
 /** A user for each place and what takes it, with a memory of which that is true. */
@@ -118,7 +120,7 @@ async function damagedUsers(): Promise<Damaged[]> {
     const place = join(homesOf(userId)[at] ?? "", path);
     rmSync(place, { recursive: true });
     make(place);
-    return { what, userId };
+    return { what, user: { userId } };
   });
 }
 
@@ -136,27 +138,28 @@ test(
     let found = 0;
     {
       await using runtime = await open();
-      for (const user of all) {
+      for (const damaged of all) {
+        const { what, user } = damaged;
         // Looks first: what is used is repaired.
         const problems = await problemsOf(runtime, user);
         if (problems.length > 0) found++;
         if (problems.length > 0 && problems.every(({ remedy }) => remedy !== null)) {
           await runtime.upkeep.mend(user);
-          mended.push(user);
+          mended.push(damaged);
           continue;
         }
         const failures = await failuresIn(runtime, user);
-        if (failures.length > 0 && problems.length === 0) silent.push(`${user.what}: ${failures.join("; ")}`);
+        if (failures.length > 0 && problems.length === 0) silent.push(`${what}: ${failures.join("; ")}`);
       }
     }
     // By another runtime: what is mended stays so.
     await using runtime = await open();
-    for (const user of mended) {
+    for (const { what, user } of mended) {
       // What could not be read as a write-ahead log is kept for a person, and a lost record is told for 90 days.
       const isTold = new Set(["wal-damaged", "runs-lost"]);
       const problems = (await problemsOf(runtime, user)).filter(({ problem }) => !isTold.has(problem));
       const left = [...problems, ...(await failuresIn(runtime, user))];
-      if (left.length > 0) unmended.push(`${user.what}: ${JSON.stringify(left)}`);
+      if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
     }
     expect({ silent, unmended }).toEqual({ silent: [], unmended: [] });
     expect(found).toBeGreaterThan(20);

@@ -1,4 +1,7 @@
-/** The policy says for how many days and in how many bytes the history keeps contents, on the runtime's clock. */
+/**
+ * The policy says for how many days the history keeps contents, on the runtime's clock. In how many bytes it does is in
+ * `test/store/file-history.test.ts`.
+ */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -150,23 +153,4 @@ test("a present content is kept however old it is, so that what replaces it can 
   expect(JSON.stringify(await stage.runtime.readEntry({ family: "user-memory", name: "a" }, alice))).toContain(
     "of the first day",
   );
-});
-
-/** None is like the one before. */
-const body = (at: number): string =>
-  Array.from({ length: 6_000 }, (_, line) => `${line * (at + 7)}-${at}`)
-    .join(" ")
-    .slice(0, 60_000);
-
-test("so many bytes are kept, of the newest contents", async () => {
-  await using stage = await openStage({ bytesMax: 1024 * 1024 });
-  for (let at = 0; at < 60; at++) {
-    await stage.write(upsert("a", body(at), `version ${at}`));
-    if (at % 12 === 11) await stage.reopen();
-  }
-  const { upkeep } = stage.runtime;
-  await expect(upkeep.restoreVersion(alice, "a", { version: 1 })).rejects.toMatchObject(notKept);
-  expect(await upkeep.history(alice, { path: "a.md" })).toHaveLength(60);
-  expect(await upkeep.restoreVersion(alice, "a", { version: 59 })).toMatchObject({ outcome: "replaced" });
-  expect(keptTexts(stage.path).length).toBeLessThan(4 * 1024 * 1024);
 });
