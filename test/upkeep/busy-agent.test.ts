@@ -94,7 +94,7 @@ const cases = engines.flatMap((engine) =>
 
 // Other engines, numbers of writers and scopes with each seed.
 test.for(oneIn(4, cases))(
-  "on %s beside %i writer(s), an undo and a restored version of the scope %s win",
+  "on %s beside %i writer(s), an undo and a restored version of the scope %s win, and other operations end",
   async ([engine, writers, scope]) => {
     await using stage = await busyStage(engine);
     const { upkeep } = stage;
@@ -105,11 +105,13 @@ test.for(oneIn(4, cases))(
     expect(plan.trashed).toHaveLength(entries);
     expect(plan.left).toEqual([]);
     await upkeep.restoreVersion(alice, version?.path ?? "", { version: version?.seq ?? 0, scope });
+    await upkeep.purge(alice, { beforeEpochMs: Date.now() + 1_000 });
+    await upkeep.mend(alice);
+    const bad = (await upkeep.export(alice)).files.filter(({ path }) => path.startsWith("bad-"));
+    await upkeep.import(alice, bad, { replace: true });
     expect(await busy.end()).toEqual([]);
     expect(await upkeep.inspect(alice)).toEqual([]);
-    const { files } = await upkeep.export(alice);
-    const bad = files.map(({ path }) => path).filter((path) => path.startsWith("bad-"));
-    expect(bad).toEqual([version?.path]);
+    expect(bad.map(({ path }) => path)).toEqual([version?.path]);
   },
 );
 

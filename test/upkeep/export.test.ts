@@ -10,7 +10,8 @@ import { createRuntime } from "memcell";
 import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-import { readZip } from "../stage/archive.ts";
+import { storeLimits } from "../../shared/limits.ts";
+import { readZip, transferLimits } from "../stage/archive.ts";
 import { asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -188,4 +189,21 @@ test("an import refuses a trust that is none", async () => {
   const file = { scope: "memory", path: "a.md", content: Buffer.from("x"), trust: "trusted" } as unknown as MemoryFile;
   const message = 'An imported file has the trust "trusted", allowed: one of owner_edit, direct_user';
   await expect((async () => await at.upkeep.import(alice, [file]))()).rejects.toThrow(message);
+});
+
+/** The bytes of what a zip file of so many files, of the longest names, tells of their trust. */
+async function trustBytesOf(count: number): Promise<number> {
+  const files = Array.from({ length: count }, (_, each) => {
+    const path = `${"p".repeat(storeLimits.pathCharsMax - 5)}${each + 10_000}`;
+    return { scope: "s".repeat(32), path, content: new Uint8Array(), trust: "untrusted_document" as const };
+  });
+  const zip = await zippedBytes(files);
+  // The length comes in the header before the content.
+  return zip.readUInt32LE(zip.lastIndexOf("memcell-origins.json") - 22);
+}
+
+test("what an export tells of trust has room for as many files as a memory can have", async () => {
+  const [one, two] = [await trustBytesOf(1), await trustBytesOf(2)];
+  expect(two).toBeGreaterThan(one);
+  expect(one + (two - one) * transferLimits.filesMax).toBeLessThan(transferLimits.originsBytesMax);
 });
