@@ -74,25 +74,13 @@ test.for<readonly [name: string, args: () => string[], says: string]>([
 
 test.for([
   { name: "an unknown option", args: ["--fix"] },
-  { name: "an empty policy", args: ["--policy", ""] },
   { name: "a proposal and a policy", args: ["--propose", "--policy", "policy.json"] },
-  { name: "a proposal and an output format", args: ["--propose", "--json"] },
   { name: "an option that controls a terminal", args: ["--\u001b]0;title\u0007"] },
 ])("$name is a usage error in visible characters", async ({ args }) => {
   const { status, stdout, stderr } = await memcell(["audit", ...args], { cwd: folder.path });
   expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
   expect(stderr).toContain("memcell audit --help");
   expect(stderr).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
-});
-
-test.for([
-  { command: ["audit"], options: ["--log", "--html", "--json", "--propose", "--policy"] },
-  { command: ["audit", "verify"], options: ["--head", "--partial", "--json"] },
-])("$command --help has the options and the exit codes", async ({ command, options }) => {
-  const { status, stdout } = await memcell([...command, "--help"]);
-  expect(status).toBe(0);
-  for (const option of options) expect(stdout).toContain(`  ${option}`);
-  expect(stdout).toMatch(/\nExit codes:\n {2}0 .*\n {2}1 .*\n {2}2 /);
 });
 
 test("reports each of several files that cannot be loaded together", async () => {

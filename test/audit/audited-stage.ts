@@ -1,17 +1,12 @@
-/** A stage with a scriptable plugin, two plugins that never return, and the shipped `user-memory`. */
-import { readFileSync, writeFileSync } from "node:fs";
-import { basename, join } from "node:path";
-
+/** A stage with a scriptable plugin and the shipped `user-memory`. */
 import type { RuntimeOptions } from "memcell";
 
-import { writeSpinner } from "../bounds/bounded-stage.ts";
 import type { AuditRecord } from "../stage/audit-log.ts";
 import { openStage, readRecords } from "../stage/runtime.ts";
 import type { RuntimeStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { withTrust } from "../support/trusting-policy.ts";
-import { writeGuest } from "../support/write-guest.ts";
 
 export { readRecords };
 
@@ -22,9 +17,13 @@ export interface AuditedStage extends RuntimeStage {
   filesOf(userId: string): Record<string, string>;
 }
 
-export async function openAuditedStage(options: Partial<RuntimeOptions> = {}): Promise<AuditedStage> {
+/** `others`: writes more plugins into the folder, and returns their files. */
+export async function openAuditedStage(
+  options: Partial<RuntimeOptions> = {},
+  others: (folder: string) => readonly string[] = () => [],
+): Promise<AuditedStage> {
   const stage = await openStage((folder) => {
-    const plugins = [testPlugin("puppet"), ...writeSpinners(folder), shippedPlugin("user-memory")];
+    const plugins = [testPlugin("puppet"), ...others(folder), shippedPlugin("user-memory")];
     // What comes from outside is recorded as any other write.
     const policy = withTrust(policyFor(plugins), { active: "untrusted_document" });
     return { plugins, policy, clock: () => 1_700_000_000_000, ...options };
@@ -40,21 +39,6 @@ export async function openAuditedStage(options: Partial<RuntimeOptions> = {}): P
     },
     filesOf: (userId) => stage.files(userId),
   };
-}
-
-/** Assembled once, because assembling takes longer than most tests. */
-const spinners = new Map<string, Uint8Array>();
-
-function writeSpinners(folder: string): string[] {
-  if (spinners.size === 0) {
-    const files = [writeSpinner(folder, 10_000), writeGuest(folder, "lurker", { Lurk: "lurk" }, { Lurk: ["read"] })];
-    for (const file of files) spinners.set(basename(file), readFileSync(file));
-  }
-  return Array.from(spinners, ([name, wasm]) => {
-    const file = join(folder, name);
-    writeFileSync(file, wasm);
-    return file;
-  });
 }
 
 /** A puppet's step that makes one capability request. */

@@ -5,10 +5,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 
 import { diskOr, fillUp } from "../crash/small-disk-store.ts";
+import { runCommand } from "../support/run-command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ask, openAuditedStage, readRecords, write } from "./audited-stage.ts";
 import type { AuditedStage } from "./audited-stage.ts";
-import { linesOf, logName, openLog, recordsOf, smallestFile, told, verify } from "./written-log.ts";
+import { linesOf, logName, openLog, verify } from "./written-log.ts";
 
 const pageBytes = 4096;
 
@@ -79,33 +80,14 @@ test('with onFailure "continue", calls go on and the log says how many records a
   expect(await verify(file)).toMatchObject({ isIntact: true, notes: lost });
 });
 
-test("a disk fills up while a log is rotated: no line is torn, and it goes on when there is room", async (context) => {
-  using disk = await diskOr(context, "tmpfs", { bytes: 256 * 1024 });
-  using folder = temporaryFolder();
-  const file = join(disk.path, logName);
-  const log = await openLog(folder.path, { file, fileBytesMax: smallestFile });
-  const ballast = join(disk.path, "ballast");
-  let written = 0;
-  for (; written < 15; written++) expect(await log.longCall(written)).toBe("ok");
-  fillUp(ballast);
-  while ((await log.longCall(written)) === "ok") written++;
-  const { size } = statSync(file);
-  expect(await log.longCall(written)).toBe("STORAGE_FULL");
-  expect(statSync(file).size).toBe(size);
-  expect(told(await verify(file))).toEqual([]);
-  rmSync(ballast);
-  expect(await log.longCall(written)).toBe("ok");
-  await log.runtime.close();
-  expect(recordsOf(disk.path)).toHaveLength(written + 3);
-  expect((await verify(file)).isIntact).toBe(true);
-});
-
 test('a disk becomes read-only: the record is refused, or lost with onFailure "continue"', async (context) => {
   using disk = await diskOr(context, "ext4", { bytes: 4096 * 1024 });
   using folder = temporaryFolder();
   const strict = await openLog(folder.path, { file: join(disk.path, logName) });
   const lenient = await openLog(folder.path, { file: join(disk.path, "other.jsonl"), onFailure: "continue" });
-  await disk.remountReadOnly();
+  // Without waiting until nothing is open on the disk: a log stays open. ext4 refuses writes to it even so.
+  await runCommand("sync", ["--file-system", disk.path]);
+  await runCommand("mount", ["-o", "remount,abort", disk.path]);
   expect([await strict.call(1), await lenient.call(1)]).toEqual(["STORAGE_FAILED", "ok"]);
   expect(strict.notes.join()).toContain("Cannot write the audit log: the disk is read-only");
   for (const { runtime } of [strict, lenient]) await runtime.close();

@@ -11,7 +11,7 @@ import { oneIn } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { auditJson, callEntry, refusedEntry, wordsOf, writeChain } from "./audited.ts";
 import { everyTool, manifestSections, otherSections, resealed } from "./changed-plugin.ts";
-import { hostilePage, html, Markup, pageWith, payloads, textOf } from "./hostile-texts.ts";
+import { honestPage, hostilePage, pageWith, payloads, textOf } from "./hostile-texts.ts";
 import { unsafeOnTerminal, visibleText } from "./hostile-texts.ts";
 
 // The first is tried in each run.
@@ -72,28 +72,16 @@ test("escapes every invisible character and every one that a terminal acts on, a
 
 const page = hostilePage();
 
-test("a page of hostile texts has only elements, attributes and classes of its own", () => {
-  const tags = Array.from(
-    page.slice(page.indexOf("</style>")).matchAll(/<\/?([a-zA-Z!?][^\s>/]*)((?:[^>"]|"[^"]*")*)>/g),
+const tagsOf = (html: string): { name: string; attributes: string }[] =>
+  Array.from(
+    html.slice(html.indexOf("</style>")).matchAll(/<\/?([a-zA-Z!?][^\s>/]*)((?:[^>"]|"[^"]*")*)>/g),
     ([, name = "", attributes = ""]) => ({ name, attributes }),
   );
-  const own = new Set(Array.from(pageWith("").matchAll(/<([a-z][a-z0-9]*)/g), ([, name]) => name));
-  const ofLog = ["time", "svg", "g", "rect", "figure", "figcaption", "details", "summary", "br"];
-  const ofFilter = [
-    "form",
-    "label",
-    "select",
-    "option",
-    "optgroup",
-    "button",
-    "output",
-    "a",
-    "ol",
-    "h4",
-    "nav",
-    "desc",
-  ];
-  for (const name of [...ofLog, ...ofFilter]) own.add(name);
+
+test("a page of hostile texts has only elements, attributes and classes of its own", () => {
+  const tags = tagsOf(page);
+  // A long text has a mark where a line may end.
+  const own = new Set([...tagsOf(honestPage()).map(({ name }) => name), "wbr"]);
   expect(tags.length).toBeGreaterThan(1_000);
   expect([...new Set(tags.map(({ name }) => name))].filter((name) => !own.has(name))).toEqual([]);
   const attributes = tags.flatMap((tag) =>
@@ -121,50 +109,8 @@ test.for<readonly [name: string, text: string, shown: string]>([
   ["plain text", 'a "b" ü 山田 é', 'a "b" ü 山田 é'],
   ["a right-to-left override", "a\u202eb", "aU+202Eb"],
   ["an escape sequence", "\u001b[31m", "U+001B[31m"],
-  ["a character of two code units", "\u{e0041}", "U+E0041"],
-  ["half of a surrogate pair", "\ud83d!", "U+D83D!"],
   ["a no-break space", "a\u00a0b c", "aU+00A0b c"],
-  ["a third mark on a letter", "e\u0301\u0323 e\u0301\u0323\u0301", "e\u0301\u0323 e\u0301\u0323U+0301"],
-  ["a long run", "\u200b".repeat(11), `${"U+200B".repeat(8)}and 3 more of the kind`],
   ["a long text", "x".repeat(1_200), `${"x".repeat(1_000)}… and 200 more characters`],
-  ["a cut through a pair", `${"x".repeat(999)}😀y`, `${"x".repeat(999)}… and 3 more characters`],
 ])("a page shows %s", ([, text, shown]) => {
   expect(wordsOf(pageWith(text))).toContain(`The policy takes away: ${shown}`);
-});
-
-const hash = "0c27391d914dc472d3cbb1bbeabafe09d239e881bd0cbef022223379f64da0cc";
-
-test.for([
-  "../../|bob/|memory/|secret.|md",
-  "0c27391d-|914d-|467f-|a8b1-|52a0f3f1c6aa",
-  "Restore|Every|Deleted|Entry",
-  "MEMORY_|INVALID_|TARGET",
-  [hash.slice(0, 16), hash.slice(16, 32), hash.slice(32, 48), hash.slice(48)].join("|"),
-  "株式会社山田商店|営業部門課長",
-  `${"W\u0300".repeat(16)}|${"W\u0300".repeat(8)}`,
-])("a line of the page may end within a long word only at %j", (parts) => {
-  const [, shown = ""] =
-    /The policy takes away:<\/p>\s*<ul>\s*<li>(.*?)<\/li>/s.exec(pageWith(parts.replaceAll("|", ""))) ?? [];
-  expect(
-    shown
-      .replaceAll("<wbr>", "|")
-      .replaceAll(/<[^>]*>/g, "")
-      .trim(),
-  ).toBe(parts);
-});
-
-test("only html makes markup, and it refuses a value in a place where it could load, run or style something", () => {
-  const hostile = "javascript:alert(1)";
-  for (const make of [
-    () => html`<a href="${hostile}">x</a>`,
-    () => html`<p style="${hostile}">x</p>`,
-    () => html`<p onclick="${hostile}">x</p>`,
-    () => html`<img src="${hostile}" />`,
-    () => html`<p class=${hostile}>x</p>`,
-    () => html`<p ${hostile}>x</p>`,
-    () => html`<p class="${html`<b>`}">x</p>`,
-    () => new Markup(Symbol("made by html") as never, "<script>"),
-  ])
-    expect(make).toThrow(TypeError);
-  expect(html`<a href="#${'" onclick="x'}">x</a>`.toString()).toBe('<a href="#&quot; onclick=&quot;x">x</a>');
 });

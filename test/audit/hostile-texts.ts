@@ -1,14 +1,13 @@
 /** Texts that a plugin, a policy or a log could have for their effect, and pages that have them in every place. */
 import type { LogSummary } from "../../host/audit/verify/log-summary.ts";
 import { htmlPage } from "../../host/report/page/html-page.ts";
-import { html, Markup } from "../../host/report/page/markup.ts";
 import type { AuditReport } from "../../host/report/report.ts";
 import { textReport } from "../../host/report/text-report.ts";
 import { visibleText } from "../../host/values/visible-text.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { auditJson, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
 
-export { html, Markup, visibleText };
+export { visibleText };
 
 /** For a page. Each leaves a trace when it runs: a property of the window, a console message, or a request. */
 export const payloads: readonly string[] = [
@@ -53,29 +52,35 @@ const { report, log } = await honest();
 /** Values that choose what the page says, and times, whose form is checked in each record. */
 const choosing = /^(verdict|audience|callers|rights?|about|kind|of|time|firstTime|lastTime)$/;
 
-/** The value with a payload in the place of every text, and with at least one entry for each payload in its lists. */
-function hostile(value: unknown, next: () => string, name = ""): unknown {
+/** The value with another text in the place of each, and with at least one entry for each payload in its lists. */
+function changed(value: unknown, next: (text: string) => string, name = ""): unknown {
   if (choosing.test(name)) return value;
-  if (typeof value === "string") return next();
+  if (typeof value === "string") return next(value);
   if (Array.isArray(value)) {
     const isFilled = value.length > 0 && name !== "tools";
     const items: unknown[] = isFilled ? payloads.map((_, at) => value[at % value.length] as unknown) : value;
-    return items.map((item) => hostile(item, next, "item"));
+    return items.map((item) => changed(item, next, "item"));
   }
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, hostile(each, next, key)]));
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, changed(each, next, key)]));
 }
 
-/** A page whose texts are all hostile. */
-export function hostilePage(): string {
-  let at = 0;
-  const next = (): string => payloads[at++ % payloads.length] ?? "";
+/** A page of two reports and a broken log. Each text goes through the function. */
+function pageOf(next: (text: string) => string): string {
   const finding = { kind: "altered", seq: 1, file: "", line: 1, text: "" } as const;
   const told = { ...log, verification: { ...log.verification, isIntact: false, findings: [finding], notes: [""] } };
-  const deviations = payloads.map((text) => ({ about: "file" as const, text }));
+  const deviations = payloads.map(() => ({ about: "file" as const, text: "" }));
   const failed = { ...report, verdict: "FAIL" as const, deviations };
-  const reports = [failed, { ...report, narrowings: [""] }].map((each) => hostile(each, next) as AuditReport);
-  return htmlPage(reports, hostile(told, next) as LogSummary);
+  const reports = [failed, { ...report, narrowings: [""] }].map((each) => changed(each, next) as AuditReport);
+  return htmlPage(reports, changed(told, next) as LogSummary);
+}
+
+export const honestPage = (): string => pageOf((text) => text);
+
+/** The same with hostile texts only. */
+export function hostilePage(): string {
+  let at = 0;
+  return pageOf(() => payloads[at++ % payloads.length] ?? "");
 }
 
 /** A page that has this text as what a policy takes away, and as the name of the policy. */

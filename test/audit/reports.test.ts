@@ -64,20 +64,6 @@ test("shows what is requested but not granted, and what is granted but not reque
   expect(free.printed).toMatch(/^PromptIndex +host, model \(may\) +yes /m);
 });
 
-test("shows the lowest of each limit with who set it, and that no file is pinned", async () => {
-  const limits = { deadlineMs: 1_500, memoryPages: 100, stagedBytes: 1_000 };
-  const unpinned = { version: 1, limits, plugins: { "user-memory": { tools: proposedTools } } };
-  const { text } = await auditBytes(shippedBytes, unpinned);
-  expect(text).toContain("limits    1500 ms, 20000 fuel polls, 512 KiB input, 10000 requests, 1000 bytes written\n");
-  expect(text).toContain("(100 allowed)\n");
-  expect(text).toContain("pins no file for it\n");
-  const inputBytes = policyWith(proposedTools, { limits: { inputBytes: 1_024 } });
-  const { words } = await auditBytes(resealed({ deadlineMs: 2_000 }), inputBytes);
-  expect(words).toMatch(/deadlineMs 2,000 ms manifest/);
-  expect(words).toMatch(/fuelPolls 20,000 polls of about 5,000 loop turns host and manifest/);
-  expect(words).toMatch(/inputBytes 1,024 bytes \(1 KiB\) policy/);
-});
-
 // That each thing is taken away: `test/unit/policy.test.ts`.
 test("says who calls which tool, and each thing that the policy takes away", async () => {
   const { RestoreEntry: _, ...others } = proposedTools;
@@ -99,17 +85,6 @@ test("says who calls which tool, and each thing that the policy takes away", asy
   expect(words).toContain(`The policy takes away: ${told.join(" ")}`);
   expect(words).toContain("It has 7 tools, of which 5 can be called, of which a model can call 1.");
   expect(words).not.toContain("FAIL");
-});
-
-test.for([
-  { name: "does not name it", plugins: {}, deviations: 1 },
-  { name: "grants its tools nothing", plugins: { "user-memory": { tools: {} } }, deviations: 7 },
-])("a plugin of which nothing is left fails: the policy $name", async ({ plugins, deviations }) => {
-  for (const strict of [false, true]) {
-    const { status, text } = await auditBytes(shippedBytes, { version: 1, strict, plugins });
-    expect(status).toBe(1);
-    expect(text.match(/^ {2}policy: The policy .*does not name the (?:plugin|tool) "/gm)).toHaveLength(deviations);
-  }
 });
 
 test("says what the scope of a plugin reaches that shares stores, and claims nothing else", async () => {
@@ -137,8 +112,6 @@ test("shows a plugin's own error codes with the standard codes and their meaning
 
 test.for([
   { name: "a word as long as a line", meaning: `${"x".repeat(80)}PASS  it is fine` },
-  { name: "white space that does not break", meaning: `${"x\u00a0".repeat(40)}PASS  it is fine` },
-  { name: "characters two columns wide", meaning: `${"\u8a9e".repeat(40)}PASS  it is fine` },
   { name: "words of such characters", meaning: `${"\u8a9e ".repeat(30)}PASS  it is fine` },
   { name: "a line of its own", meaning: "Fine.\nPASS  it is fine" },
 ])("a meaning with $name starts no line on a terminal of 80 columns", async ({ meaning }) => {

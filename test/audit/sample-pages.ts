@@ -1,12 +1,11 @@
-/** Pages of `memcell audit` for a browser: what passes, what fails, a busy log, a broken one, long names, and hostile texts. */
+/** Pages of `memcell audit` for a browser: what passes, what fails, a busy log, a broken one, and hostile texts. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { AuditEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
 import { audit, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
-import { everyTool, imported, resealed, withTool } from "./changed-plugin.ts";
+import { imported, withTool } from "./changed-plugin.ts";
 import { hostilePage } from "./hostile-texts.ts";
 import { linesOf, logName, writeLines } from "./written-log.ts";
 
@@ -40,21 +39,6 @@ const noted: AuditEntry[] = [
   refusedEntry({ times: 996, peer: null }),
 ];
 
-const longUsers = [
-  "arn:aws:sts::123456789012:assumed-role/production-readonly-support-engineer/ann.example@example.com",
-  "株式会社サンプル営業部門第二課長補佐山田花子",
-  "محمد عبد الله بن عبد المطلب الهاشمي القرشي",
-  // As wide as an id can be.
-  "W".repeat(128),
-];
-const longTool = "SearchTheCompleteHistoryOfEveryRunThatTheCallingUserHasStarted1";
-const longPath = "../../somebody-else@example.com/memory/the-secret-plans-for-the-next-quarter-of-the-year.md";
-const long = longUsers.flatMap((userId, at) => [
-  callEntry(at, { userId, tool: longTool, code: "UNAVAILABLE_TARGET_OF_A_PLUGIN", of: "NAME_CONFLICT" }),
-  useEntry(at, { userId, tool: longTool, scope: "a-scope-with-a-rather-long-name", path: longPath }),
-  refusedEntry({ reason: "the-token-was-signed-with-a-key-that-nobody-knows", times: 1_000_000 }),
-]);
-
 /** The page of some plugins and a log of these entries, of which a line can be removed. */
 export async function pageOf(
   plugins: readonly (string | Uint8Array)[],
@@ -78,10 +62,6 @@ const failing = [
   withTool("ReadUserMemory", { rights: ["read", "write"] }),
   Buffer.from("no module"),
 ];
-const named = everyTool({ scopes: ["memory", "a-scope-with-a-rather-long-name"] }).map((tool, at) =>
-  Object.assign({}, tool, { name: `${longTool.slice(0, -1)}${at}` }),
-);
-
 export const busyPage: string = await pageOf(["user-memory"], [...calls, ...noted]);
 export const failingPage: string = await pageOf(failing, [...calls.slice(0, 20), ...noted], 3);
 
@@ -89,6 +69,5 @@ export const pages: readonly { readonly name: string; readonly html: string }[] 
   { name: "a log", html: busyPage },
   { name: "plugins that fail and a broken log", html: failingPage },
   { name: "a plugin that passes, and a log without calls", html: await pageOf(["user-memory"], [{ kind: "closed" }]) },
-  { name: "all plugins, and long names", html: await pageOf([...shippedNames(), resealed({ tools: named })], long) },
   { name: "hostile texts", html: hostilePage() },
 ];

@@ -4,7 +4,6 @@ import { Worker } from "node:worker_threads";
 
 import { expect, test } from "vitest";
 
-import { trailLimits } from "../../shared/limits.ts";
 import { isLong, seed } from "../stage/seed.ts";
 import { checkUserId } from "../stage/store.ts";
 import { emptyFolder } from "../support/empty-folder.ts";
@@ -31,29 +30,6 @@ test("a closed trail records no use and none is answered, also when it is closed
   for (const answer of answers) expect(JSON.parse(answer)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
   expect(readTrail(memory)).toEqual(closed);
   expect(record.denial).toBeNull();
-});
-
-test("has room for the largest repair, counts uses that find no room, and these never take the room of denials", () => {
-  const memory = newTrail();
-  const trail = new CapabilityTrail(memory);
-  for (let at = 0; at < 1_000; at++) {
-    const path = `${`${at}`.padStart(100, "x")}.md`;
-    trail.read("memory", path, 1);
-    trail.write("memory", path, 1);
-    trail.trash("memory", path, { trashed: `trash/${path}.20231114T221320000Z-2.md`, bytes: 1 });
-  }
-  const repaired = readTrail(memory);
-  expect([repaired.reads, repaired.writes, repaired.trashed].map(({ length }) => length)).toEqual([
-    1_000, 1_000, 1_000,
-  ]);
-  expect(repaired.changesNotShown + repaired.looksNotShown).toBe(0);
-  const more = Math.ceil(trailLimits.usesBytes / 200);
-  for (let at = 0; at < more; at++) trail.write("memory", `${at}`.padStart(255, "x"), 1);
-  trail.refuse("store_read", "CAPABILITY_DENIED", () => ({ scope: "s", path: "p" }));
-  const { writes, changesNotShown, refusals } = readTrail(memory);
-  expect(writes.length + changesNotShown).toBe(1_000 + more);
-  expect(changesNotShown).toBeGreaterThan(0);
-  expect(refusals).toHaveLength(1);
 });
 
 const writer = new URL("dist/test/audit/shared-trail.js", import.meta.resolve("memcell/package.json"));

@@ -1,9 +1,10 @@
 /** `upkeep.erase`: nothing of the user is left, nothing of anybody else is touched, and it is on record. */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
+import { fillUp } from "../crash/small-disk-store.ts";
 import { readRecords } from "../stage/runtime.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
@@ -138,11 +139,3 @@ test("if the audit log cannot be written, nothing is removed", async (context) =
   rmSync(filler);
   expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
 });
-
-function fillUp(path: string): void {
-  try {
-    for (;;) writeFileSync(path, Buffer.alloc(4096, 1), { flag: "a" });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
-  }
-}

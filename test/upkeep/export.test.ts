@@ -1,17 +1,23 @@
-/** `upkeep.export`: all of a memory as bytes of one moment, and a list of what it leaves out. */
+/**
+ * `upkeep.export`: all of a memory as bytes of one moment, and a list of what it leaves out. That no export or import
+ * raises trust is in `test/trust/attacks/transfers.ts`.
+ */
 import { execFileSync } from "node:child_process";
-import { linkSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, linkSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { MemoryFile, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
+import { storeLimits } from "../../shared/limits.ts";
+import { readZip, transferLimits } from "../stage/archive.ts";
 import { asTexts, entryText, indexLine } from "../support/memory-files.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
-import { alice, bob, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
+import { zippedBytes } from "../support/zipped-bytes.ts";
+import { alice, bob, honest, openUpkeep, remove, upsert } from "./upkeep-stage.ts";
 
 test("returns what tools and people wrote, and the trash, byte for byte, file by file, and changes nothing", async () => {
   await using at = await openUpkeep();
@@ -144,3 +150,60 @@ function linesOf(files: readonly MemoryFile[]): string[] {
   const index = asTexts(files)["MEMORY.md"] ?? "";
   return Array.from(index.matchAll(/^- \[.*?\]\((.*?)\)/gm), ([, path = ""]) => path).toSorted();
 }
+
+const trusts = (files: readonly MemoryFile[]): Record<string, string> =>
+  Object.fromEntries(files.flatMap(({ scope, path, trust }) => (trust ? [[`${scope}/${path}`, trust]] : [])));
+
+test("an export of what is trusted enough is as it was before exports told of trust, and can be read", async () => {
+  await using at = await openUpkeep("memory");
+  await at.write({ ctx: honest, input: upsert("mine", "said") }, { ctx: alice, input: upsert("other", "untold") });
+  const { files } = await at.upkeep.export(alice);
+  expect(files.every((file) => !Object.hasOwn(file, "trust"))).toBe(true);
+  const zip = await zippedBytes(files);
+  expect(zip.includes("memcell-origins.json")).toBe(false);
+  expect(await readZip(zip)).toEqual(files);
+});
+
+test("files whose history is damaged or lost are exported, and trusted least", async () => {
+  await using at = await openUpkeep("files", { plugins: ["user-memory"] });
+  await at.write({ ctx: honest, input: upsert("mine", "said") });
+  await at.runtime.close();
+  const damages: ((history: string) => void)[] = [
+    (history) => rmSync(history, { recursive: true }),
+    (history) => appendFileSync(join(history, "present.json"), "x".repeat(9)),
+    (history) => appendFileSync(join(history, "versions-000000000001.jsonl"), "{}\n"),
+  ];
+  for (const [each, damage] of damages.entries()) {
+    const dataDir = at.place(String(each));
+    cpSync(at.dataDir, dataDir, { recursive: true });
+    damage(join(dataDir, "users/alice/.memcell/history"));
+    await using runtime = await createRuntime({ dataDir, plugins: ["user-memory"], threadsMax: 1 });
+    const { files } = await runtime.upkeep.export(alice);
+    expect(files.map(({ path }) => path)).toEqual(["MEMORY.md", "mine.md"]);
+    if (each === 0) expect(new Set(Object.values(trusts(files)))).toEqual(new Set(["untrusted_document"]));
+  }
+});
+
+test("an import refuses a trust that is none", async () => {
+  await using at = await openUpkeep("memory");
+  const file = { scope: "memory", path: "a.md", content: Buffer.from("x"), trust: "trusted" } as unknown as MemoryFile;
+  const message = 'An imported file has the trust "trusted", allowed: one of owner_edit, direct_user';
+  await expect((async () => await at.upkeep.import(alice, [file]))()).rejects.toThrow(message);
+});
+
+/** The bytes of what a zip file of so many files, of the longest names, tells of their trust. */
+async function trustBytesOf(count: number): Promise<number> {
+  const files = Array.from({ length: count }, (_, each) => {
+    const path = `${"p".repeat(storeLimits.pathCharsMax - 5)}${each + 10_000}`;
+    return { scope: "s".repeat(32), path, content: new Uint8Array(), trust: "untrusted_document" as const };
+  });
+  const zip = await zippedBytes(files);
+  // The length comes in the header before the content.
+  return zip.readUInt32LE(zip.lastIndexOf("memcell-origins.json") - 22);
+}
+
+test("what an export tells of trust has room for as many files as a memory can have", async () => {
+  const [one, two] = [await trustBytesOf(1), await trustBytesOf(2)];
+  expect(two).toBeGreaterThan(one);
+  expect(one + (two - one) * transferLimits.filesMax).toBeLessThan(transferLimits.originsBytesMax);
+});

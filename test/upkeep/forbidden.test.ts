@@ -25,15 +25,6 @@ const cases: readonly (readonly [name: string, mode: string, becomes: object])[]
     "000",
     { ...gone, found: ["memory/a.md not-a-plain-file"], exported: { files: 2, leftOut: ["a.md"] } },
   ],
-  [
-    "memory/MEMORY.md",
-    "000",
-    {
-      ...gone,
-      found: ["memory/MEMORY.md not-a-plain-file", "memory/MEMORY.md index-unsafe"],
-      exported: { files: 2, leftOut: ["MEMORY.md"] },
-    },
-  ],
   // An empty folder is removed without being opened.
   [
     "memory/trash",
@@ -73,7 +64,6 @@ const cases: readonly (readonly [name: string, mode: string, becomes: object])[]
     },
   ],
   [".memcell/journal", "000", unsafe(".memcell/journal")],
-  [".memcell/lock", "000", unsafe(".memcell/lock")],
   [".memcell/owner", "000", gone],
   [".memcell", "000", { ...stays, closed: [`users/alice/.memcell: ${denied}`], left: [`.memcell: ${denied}`] }],
   // Whose folder it is cannot be said.

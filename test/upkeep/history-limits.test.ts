@@ -1,4 +1,7 @@
-/** The policy says for how many days and in how many bytes the history keeps contents, on the runtime's clock. */
+/**
+ * The policy says for how many days the history keeps contents, on the runtime's clock. In how many bytes it does is in
+ * `test/store/file-history.test.ts`.
+ */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
@@ -9,7 +12,6 @@ import { expect, test } from "vitest";
 import { oneIn } from "../stage/seed.ts";
 import { steppedUptime } from "../support/stepped-uptime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { shippedNames } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
 import { alice, remove, upsert } from "./upkeep-stage.ts";
@@ -18,66 +20,53 @@ const dayMs = 86_400_000;
 /** Long before the system's clock. */
 const startMs = Date.UTC(2001, 1, 3);
 
-interface Stage extends AsyncDisposable {
-  runtime: Runtime;
-  readonly path: string;
-  atMs: number;
-  /** As another process begins. */
-  reopen(): Promise<void>;
-  write(...inputs: readonly object[]): Promise<void>;
-  /** Some days go by, and then another, and an hour of this process: with the next write, two looks at the clock agree. */
-  passDays(days: number): Promise<void>;
-}
-
-async function openStage(
-  history: PolicyFile["history"],
-  kind: "files" | "a mounted folder" | "memory" = "files",
-): Promise<Stage> {
+async function openStage(history: PolicyFile["history"], kind: "files" | "a mounted folder" | "memory" = "files") {
   const uptime = steppedUptime();
   const folder = temporaryFolder();
   const mounted = temporaryFolder();
   const store = kind === "memory" ? { store: memoryStore() } : { dataDir: join(folder.path, "data") };
   const mounts = [{ ...alice, scope: "memory", dir: mounted.path }];
+  const time = { atMs: startMs };
   const open = (): Promise<Runtime> =>
     createRuntime({
       ...store,
       ...(kind === "a mounted folder" && { mounts }),
-      plugins: shippedNames(),
+      plugins: ["user-memory"],
       policy: { ...trustingPolicy({}), history },
       threadsMax: 1,
       ...(kind !== "memory" && { durability: "relaxed" }),
-      clock: () => stage.atMs,
+      clock: () => time.atMs,
     });
-  const stage = { atMs: startMs, path: kind === "files" ? join(folder.path, "data") : mounted.path };
-  let runtime = await open();
-  return Object.assign(stage, {
-    runtime,
-    async reopen(this: Stage) {
-      await runtime.close();
-      runtime = await open();
-      this.runtime = runtime;
+  const stage = Object.assign(time, {
+    path: kind === "files" ? join(folder.path, "data") : mounted.path,
+    runtime: await open(),
+    /** As another process begins. */
+    async reopen(): Promise<void> {
+      await stage.runtime.close();
+      stage.runtime = await open();
     },
-    async write(...inputs: readonly object[]) {
+    async write(...inputs: readonly object[]): Promise<void> {
       for (const input of inputs) {
         stage.atMs += 1_000;
-        const tool = Object.hasOwn(input, "command") ? "memory" : "UpdateUserMemory";
-        expect(await runtime.call(tool, input, alice)).toMatchObject({ ok: true });
+        expect(await stage.runtime.call("UpdateUserMemory", input, alice)).toMatchObject({ ok: true });
       }
     },
-    async passDays(this: Stage, days: number) {
+    /** Some days go by, and then another, and an hour of this process: with the next write, two looks at the clock agree. */
+    async passDays(days: number): Promise<void> {
       stage.atMs += (days - 1) * dayMs;
       uptime.step(3_600_000);
-      await this.write(upsert("filler", "filler"), { command: "create", path: "/memories/filler.md", content: "x" });
-      await this.reopen();
+      await stage.write(upsert("filler", "filler"));
+      await stage.reopen();
       stage.atMs += dayMs;
       uptime.step(3_600_000);
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       uptime[Symbol.dispose]();
-      await runtime.close();
+      await stage.runtime.close();
       for (const each of [folder, mounted]) each[Symbol.dispose]();
     },
   });
+  return stage;
 }
 
 /** All that the host's own folders below a folder have of contents. */
@@ -164,43 +153,4 @@ test("a present content is kept however old it is, so that what replaces it can 
   expect(JSON.stringify(await stage.runtime.readEntry({ family: "user-memory", name: "a" }, alice))).toContain(
     "of the first day",
   );
-});
-
-test("a shared store keeps contents as long", async () => {
-  await using stage = await openStage({ daysMax: 2 });
-  const path = "/memories/a.md";
-  const replace = (oldText: string, newText: string) => ({
-    command: "edit",
-    path,
-    old_str: oldText,
-    new_str: newText,
-  });
-  await stage.write({ command: "create", path, content: "replaced soon" }, replace("replaced soon", "stays"));
-  await stage.reopen();
-  expect(keptTexts(join(stage.path, "stores"))).toContain("replaced soon");
-  await stage.passDays(4);
-  await stage.write({ command: "create", path: "/memories/b.md", content: "x" });
-  await stage.reopen();
-  expect(keptTexts(join(stage.path, "stores"))).not.toContain("replaced soon");
-  const restored = stage.runtime.upkeep.restoreVersion(alice, "a.md", { version: 1, scope: "store" });
-  await expect(restored).rejects.toMatchObject(notKept);
-});
-
-/** None is like the one before. */
-const body = (at: number): string =>
-  Array.from({ length: 6_000 }, (_, line) => `${line * (at + 7)}-${at}`)
-    .join(" ")
-    .slice(0, 60_000);
-
-test("so many bytes are kept, of the newest contents", async () => {
-  await using stage = await openStage({ bytesMax: 1024 * 1024 });
-  for (let at = 0; at < 60; at++) {
-    await stage.write(upsert("a", body(at), `version ${at}`));
-    if (at % 12 === 11) await stage.reopen();
-  }
-  const { upkeep } = stage.runtime;
-  await expect(upkeep.restoreVersion(alice, "a", { version: 1 })).rejects.toMatchObject(notKept);
-  expect(await upkeep.history(alice, { path: "a.md" })).toHaveLength(60);
-  expect(await upkeep.restoreVersion(alice, "a", { version: 59 })).toMatchObject({ outcome: "replaced" });
-  expect(keptTexts(stage.path).length).toBeLessThan(4 * 1024 * 1024);
 });

@@ -31,14 +31,9 @@ const ofName = "it is not MEMORY.md, <name>.md with a valid entry name, or below
 test.for([
   ["notes.txt", "INPUT_INVALID", `${ofName}; to make it an entry, rename it to notes.md`],
   ["sub/a.md", "INPUT_INVALID", `${ofName}; to make it an entry, move it to a.md`],
-  ["a.md.md", "INPUT_INVALID", ofName],
   ["memory.md", "NAME_RESERVED", "its name is reserved"],
-  ["CON.md", "NAME_RESERVED", "its name is reserved"],
   ["Trash/a.md", "INPUT_INVALID", ""],
-  ["trash", "INPUT_INVALID", ""],
   ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
-  ["trash/TRASH/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
-  ["trash/trash.20250101T000000000Z", "INPUT_INVALID", ""],
 ] as const)("%j is left out with %s, and refused if nothing else is imported", async ([path, code, says]) => {
   const ctx = newUser();
   const alone = asMemoryFiles({ [path]: entryText("x") });
@@ -55,14 +50,9 @@ test.for([
 
 test.for([
   ["../b.md", "INPUT_INVALID"],
-  ["/etc/passwd", "INPUT_INVALID"],
   [".memcell/journal", "INPUT_INVALID"],
   ["trash/../a.md", "INPUT_INVALID"],
-  ["a\\b.md", "INPUT_INVALID"],
-  ["a\0.md", "INPUT_INVALID"],
   ["\u00e9.md", "INPUT_INVALID"],
-  ["", "INPUT_INVALID"],
-  ["A.md", "NAME_CONFLICT"],
   ["a.md", "NAME_CONFLICT"],
   ["there.md", "NAME_CONFLICT"],
   ["trash/one/two", "NAME_CONFLICT"],
@@ -82,7 +72,6 @@ test.for([
 
 test.for([
   ["front matter that is not closed", Buffer.from("---\njust text"), "ENTRY_UNREADABLE"],
-  ["front matter that is no YAML", Buffer.from("---\n{{{\n---\n"), "ENTRY_UNREADABLE"],
   ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
   ["a body that no tool could read", Buffer.from(entryText("x", "x".repeat(65_537))), "QUOTA_EXCEEDED"],
   ["over 2 MiB", Buffer.alloc(2 ** 21 + 1, "x"), "QUOTA_EXCEEDED"],

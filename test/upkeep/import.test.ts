@@ -89,31 +89,6 @@ test.for(engines)(
   },
 );
 
-test("an index that lists a missing entry is repaired, and the plan says so", async () => {
-  await using at = await openUpkeep();
-  const files = asMemoryFiles({ "MEMORY.md": indexLine("gone") + indexLine("a"), "a.md": entryText("a") });
-  const plan = await at.upkeep.planImport(alice, files);
-  expect(plan.mended).toMatchObject([{ problem: "line-without-entry", path: "memory/MEMORY.md" }]);
-  expect(await at.upkeep.import(alice, files)).toEqual(plan);
-  expect(at.files()["memory/MEMORY.md"]).toBe(indexLine("a"));
-  expect(await at.upkeep.inspect(alice)).toEqual([]);
-});
-
-test("plain texts are brought byte for byte, and get lines in the index", async () => {
-  await using at = await openUpkeep();
-  at.put({ "memory/mine.md": "# Mine\n" });
-  const notes = { "diet.md": "No nuts.\n", "trip.md": "\uFEFF# Trip\r\n\r\n- Trains\r\n" };
-  const created = ["memory/diet.md", "memory/trip.md"];
-  expect(await at.upkeep.import(alice, asMemoryFiles(notes))).toMatchObject({ refused: [], created });
-  expect(at.files()).toEqual({
-    "memory/MEMORY.md":
-      "- [diet](diet.md) \u2014 No nuts.\n- [mine](mine.md) \u2014 Mine\n- [trip](trip.md) \u2014 Trip\n",
-    "memory/mine.md": "# Mine\n",
-    "memory/diet.md": notes["diet.md"],
-    "memory/trip.md": notes["trip.md"],
-  });
-});
-
 const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
 
 test("a file in the trash is never overwritten: a new one gets a free name, of a bounded number that is tried", async () => {

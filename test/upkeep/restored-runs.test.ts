@@ -84,28 +84,6 @@ test.for(cases)(
   },
 );
 
-test.for(engines)(
-  "%s: a run that has been begun again is in the way; of two deletions, each comes back alone",
-  async (engine) => {
-    await using at = await openUpkeep(engine, { plugins });
-    await append(at.runtime, ["a", "b", "c"]);
-    await host(at.runtime, "DeleteRun", run);
-    const [first] = await at.upkeep.listTrash(alice);
-    at.atMs += 1000;
-    await append(at.runtime, ["d"]);
-    const before = await allFiles(at);
-    await expect(at.upkeep.restore(alice, "agent/run")).rejects.toMatchObject({ code: "NAME_CONFLICT" });
-    expect(await allFiles(at)).toEqual(before);
-    await host(at.runtime, "DeleteRun", run);
-    await at.upkeep.restore(alice, "agent/run");
-    expect(await allFiles(at)).toEqual(before);
-    await host(at.runtime, "DeleteRun", run);
-    await at.upkeep.restore(alice, first?.name ?? "");
-    expect(await load(at.runtime)).toEqual({ texts: ["a", "b", "c"], damaged: 0 });
-    expect(await at.upkeep.listTrash(alice)).toHaveLength(2);
-  },
-);
-
 test("if a segment has been purged, all other files come back, and the doctor reports it", async () => {
   await using at = await openUpkeep("files", { plugins });
   await append(at.runtime, ["a", "b", "c"]);
@@ -117,19 +95,6 @@ test("if a segment has been purged, all other files come back, and the doctor re
   const missing = { problem: "file-unreadable", path: "runs/agent/run/000002.jsonl" };
   expect(await at.upkeep.inspect(alice)).toContainEqual(expect.objectContaining(missing));
 });
-
-test.for(["agent/run/000002.jsonl/x", "Agent/Run/000002.JSONL"])(
-  "a file in the place of one of them is a conflict, and nothing comes back: %s",
-  async (path) => {
-    await using at = await openUpkeep("files", { plugins });
-    const [trash, stamp] = ["runs/trash/agent/run", "20260101T000000000Z"];
-    at.put({ [`${trash}/run.${stamp}.json`]: "{}", [`${trash}/000002.${stamp}.jsonl`]: "" });
-    at.put({ [`runs/${path}`]: "a person's" });
-    const files = at.files();
-    await expect(at.upkeep.restore(alice, "agent/run")).rejects.toMatchObject({ code: "NAME_CONFLICT" });
-    expect(at.files()).toEqual(files);
-  },
-);
 
 test("a run can be deleted and restored when the user's scope is full", async () => {
   await using at = await openUpkeep("files", { plugins });

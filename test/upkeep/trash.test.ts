@@ -150,18 +150,3 @@ test("whatever counts in the trash is listed, restored and purged: files put the
   expect(await at.upkeep.listTrash(alice)).toEqual([]);
   expect(at.files()["memory/keep.md"]).toContain("k");
 });
-
-test("arguments of a wrong type are the caller's error", async () => {
-  await using at = await openUpkeep("memory");
-  const nothing = null as never;
-  for (const call of [
-    () => at.upkeep.restore(alice, "a", { scope: 5 as never }),
-    () => at.upkeep.restore(alice, "a", nothing),
-    () => at.upkeep.restore(alice, nothing),
-    () => at.upkeep.import(alice, nothing),
-    () => at.upkeep.import(alice, [], nothing),
-    () => at.upkeep.planImport(alice, [], nothing),
-  ]) {
-    expect(call).toThrow(TypeError);
-  }
-});

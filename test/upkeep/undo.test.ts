@@ -107,8 +107,10 @@ test("of two runs on one file, each can be undone after the other, and a time un
   expect(await upkeep.undo(alice, { since })).toMatchObject({ restored: [], trashed: [] });
 });
 
-test("a source is undone in every family, in the folder and in the own store", async () => {
-  await using stage = await openUpkeep("files");
+test("a source is undone in every family: in the folder, in a mounted one, and in the own store", async () => {
+  using mounted = temporaryFolder();
+  const mounts = [{ ...alice, scope: "journal", dir: mounted.path }];
+  await using stage = await openUpkeep("files", { mounts });
   const { runtime } = stage;
   const { upkeep } = runtime;
   const write = async (ctx: CallContext, text: string): Promise<void> => {
@@ -136,26 +138,6 @@ test("a source is undone in every family, in the folder and in the own store", a
   expect(JSON.stringify(await found("zinnia"))).not.toContain("zinnia.md");
   expect(JSON.stringify(await found("honest"))).toContain("honest.md");
   await expect(upkeep.undo(alice, { source: "elsewhere" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-});
-
-test("a run is undone in a mounted folder, too, and only there if it has written only there", async () => {
-  using mounted = temporaryFolder();
-  const mounts = [{ userId: "alice", scope: "journal", dir: mounted.path }];
-  await using stage = await openUpkeep("files", { mounts });
-  const { runtime } = stage;
-  await stage.write({ ctx: honest, input: upsert("a", "mine") });
-  const write = async (ctx: CallContext, content: string): Promise<void> =>
-    expect(await runtime.call("memory_write", { key: content, content }, ctx)).toMatchObject({ ok: true });
-  await write(honest, "honest");
-  const before = await liveFiles(stage);
-  await write(poisoned, "poison");
-  const { restored } = await runtime.upkeep.undo(alice, run);
-  expect(restored).toEqual([expect.stringMatching(/^journal\/\d{4}\/\d\d\/\d\d\.md$/)]);
-  expect(await liveFiles(stage)).toEqual(before);
-  const scopes = (await runtime.upkeep.history(alice))
-    .filter(({ kind }) => kind === "undone")
-    .map(({ scope }) => scope);
-  expect(scopes).toEqual(["journal"]);
 });
 
 /** It has the times of files. */
