@@ -133,8 +133,11 @@ const settings = [
   "transform_null_equals = on",
 ];
 
-test("a database is checked, and calls leave a history that is whole, with one half of the settings or the other", async () => {
+test("a database is migrated and checked, and calls leave a history that is whole, with one half of the settings or the other", async () => {
   await using stage = await opened(...oneIn(2, settings));
+  const asAdministrator = (await sharedServer()).url("postgres", databaseOf(stage.url));
+  const migrated = await memcell(["db", "migrate", "--store", asAdministrator]);
+  expect(migrated).toMatchObject({ status: 0, stdout: "nothing to do\n" });
   const checked = await memcell(["db", "check", "--store", stage.url]);
   expect(checked).toMatchObject({ status: 0, stdout: "as it must be\n" });
   await using runtime = await createRuntime({ store: postgresStore({ url: stage.url }), threadsMax: 1 });
