@@ -19,6 +19,15 @@ describe.each(engines)("$kind", (stage) => {
       expect(await stage.askAnother("alice", read)).toEqual([{ value: `round ${round}` }]);
     }
   });
+
+  test("threads read at the same time, each its own user's files", async () => {
+    const users = ["bob", "carol", "dave", "eve"];
+    await Promise.all(users.map((userId) => stage.commit(userId, [write("a.md", `of ${userId}`)])));
+    const reads = users.map((userId) => stage.askAnother(userId, ...Array.from({ length: 200 }, () => read)));
+    for (const [at, answers] of (await Promise.all(reads)).entries()) {
+      expect(new Set(answers.map((each) => JSON.stringify(each)))).toEqual(new Set([`{"value":"of ${users[at]}"}`]));
+    }
+  });
 });
 
 test("a thread waiting for an answer that never comes can be terminated, and the main thread goes on", async () => {
