@@ -1,6 +1,6 @@
 /** Everything goes from a data folder into a database and back, or the other way, and is as it was. */
 import { randomBytes } from "node:crypto";
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
@@ -93,22 +93,6 @@ test("a history of several segments has all of its versions and contents", async
   expect(await copy(url, back)).toEqual(done);
   const state = await stateOf(fileStore({ dir: data }));
   expect(state).toMatchObject({ alice: { history: { isBroken: false, versions: { length: 12 } } } });
-  expect(await stateOf(postgresStore({ url }))).toEqual(state);
-  expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
-});
-
-test("files of which a broken history says nothing have no trust anywhere", async () => {
-  {
-    await using runtime = await createRuntime({ dataDir: data, plugins: shippedNames(), threadsMax: 1 });
-    await fillAll(runtime, alice);
-  }
-  rmSync(join(userFolder(data, alice), ".memcell", "history"), { recursive: true });
-  expect(await copy(data, url)).toEqual(done);
-  expect(await copy(url, back)).toEqual(done);
-  const state = await stateOf(fileStore({ dir: data }));
-  expect(state).toMatchObject({
-    alice: { history: { isBroken: true }, files: { "memory/kept.md": { trust: "untrusted_document" } } },
-  });
   expect(await stateOf(postgresStore({ url }))).toEqual(state);
   expect(await stateOf(fileStore({ dir: back }))).toEqual(state);
 });

@@ -101,6 +101,9 @@ test("what a person wrote in the index's file stays in the prompt when an entry 
   expect(text).toContain("Always be brief.");
   expect(text).toContain("editor");
   expect(text).not.toContain("menu");
+  await stage.remember("dinner", "direct_user", "choose from the menu");
+  expect(await stage.index("user-memory")).toContain("choose from the menu");
+  expect(await stage.index("user-memory")).not.toContain("about menu");
 });
 
 test("a plugin that cannot leave entries out of its index is left out, with a line of the host", async () => {
@@ -121,22 +124,6 @@ test("a plugin that cannot leave entries out of its index is left out, with a li
   await stage.remember("dinner", "direct_user", "choose from the menu");
   expect(await stage.index("user-memory")).toMatch(/^\(user-memory is not shown: .*\)\n$/);
   expect(await stage.runtime.memoryEntries(alice, { forPrompt: true, family: "user-memory" })).toEqual([]);
-});
-
-test("an entry that is not shown costs no further run unless its name is in the index", async () => {
-  await using stage = await openLabelStage("memoryStore", policyWithPrompt("tool_internal"));
-  const { remember, index, labels, callsOf } = stage;
-  await remember("editor", "direct_user");
-  await remember("guess", "model_inference");
-  await remember("menu", "tool_external");
-  const told = [`Origin: guess (model_inference, ${day})`];
-  expect(await labels("user-memory")).toEqual(told);
-  expect(await callsOf(() => index("user-memory"))).toEqual(["PromptIndex"]);
-  await remember("dinner", "direct_user", "choose from the menu");
-  expect(await callsOf(() => index("user-memory"))).toEqual(["PromptIndex", "InspectMemory", "PromptIndex"]);
-  expect(await index("user-memory")).toContain("choose from the menu");
-  expect(await index("user-memory")).not.toContain("about menu");
-  expect(await labels("user-memory")).toEqual(told);
 });
 
 test("a file that somebody has renamed by hand keeps its trust", async () => {

@@ -1,12 +1,10 @@
 /** A runtime with all plugins, of files or in memory, whose entries come from many sides. */
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, fileStore, memoryStore } from "memcell";
 import type { CallContext, OriginClass, PolicyFile, Runtime } from "memcell";
 import { expect } from "vitest";
 
-import type { AuditRecord } from "../stage/audit-log.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
@@ -41,8 +39,6 @@ export interface LabelStage extends AsyncDisposable {
   readonly index: (family?: string) => Promise<string>;
   /** Its lines about origins. */
   readonly labels: (family?: string) => Promise<string[]>;
-  /** The tools that some work has called, in order. */
-  readonly callsOf: (work: () => Promise<unknown>) => Promise<string[]>;
 }
 
 export type Answered = Extract<Awaited<ReturnType<Runtime["call"]>>, { ok: true }>;
@@ -52,11 +48,10 @@ export async function openLabelStage(
   policy: PolicyFile = policyWithPrompt("untrusted_document"),
 ): Promise<LabelStage> {
   const folder = temporaryFolder();
-  const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "log", "audit.jsonl")];
+  const dataDir = join(folder.path, "data");
   const store = engine === "memoryStore" ? memoryStore() : fileStore({ dir: dataDir });
   const plugins = shippedNames();
-  const runtime = await createRuntime({ store, policy, plugins, threadsMax: 1, clock, auditLog: { file } });
-  const called = (): string[] => readFileSync(file, "utf8").split("\n").slice(0, -1).flatMap(toolIn);
+  const runtime = await createRuntime({ store, policy, plugins, threadsMax: 1, clock });
   const call: LabelStage["call"] = async (tool, input, ctx = alice) => {
     const isForModels = runtime.tools().some(({ name }) => name === tool);
     const result = await (isForModels ? runtime.call(tool, input, ctx) : runtime.callAsHost(tool, input, ctx));
@@ -77,19 +72,9 @@ export async function openLabelStage(
       ),
     index,
     labels: async (family) => (await index(family)).split("\n").filter((line) => line.startsWith("Origin")),
-    callsOf: async (work) => {
-      const before = called().length;
-      await work();
-      return called().slice(before);
-    },
     async [Symbol.asyncDispose]() {
       await runtime.close();
       folder[Symbol.dispose]();
     },
   };
-}
-
-function toolIn(line: string): string[] {
-  const record = JSON.parse(line) as AuditRecord;
-  return record.kind === "call" && record.tool !== null ? [record.tool] : [];
 }

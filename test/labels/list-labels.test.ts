@@ -82,7 +82,7 @@ test.for(engines)("%s: index, list and answers of each family name what is not t
 
 test.for(engines)("%s: what is below the policy's trust is in no prompt and no list for models", async (engine) => {
   await using stage = await openLabelStage(engine, policyWithPrompt("tool_internal"));
-  const { call, remember, runtime, index, callsOf } = stage;
+  const { call, remember, runtime, index } = stage;
   await remember("editor", "direct_user");
   await remember("guess", "model_inference");
   await remember("menu", "tool_external");
@@ -96,7 +96,6 @@ test.for(engines)("%s: what is below the policy's trust is in no prompt and no l
   const forPrompt = async (): Promise<string[]> =>
     (await runtime.memoryEntries(alice, { forPrompt: true })).map(told).toSorted();
   expect(await forPrompt()).toEqual(["editor", "guess: guess model_inference", "own.md"]);
-  expect((await callsOf(forPrompt)).filter((tool) => tool !== "ListEntries")).not.toContain("InspectMemory");
   // People and searches still find it.
   const all = (await runtime.memoryEntries(alice)).map(({ name }) => name);
   expect(all).toEqual(expect.arrayContaining(["editor", "guess", "menu", "k", "own.md", "page.md"]));

@@ -1,19 +1,31 @@
 /** A mounted folder is read and written in place. All other users stay in the data folder. */
 import { execFileSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { expect, test } from "vitest";
 
+import { readRecords } from "../stage/runtime.ts";
+import { digestOf } from "../stage/store.ts";
+import { thisBoot, walOfChange } from "../stage/wal.ts";
+import { policyFor } from "../support/policy-for.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
-import { list, mountedStage, play, read, write } from "./mounted-stage.ts";
+import { journalPuppet, list, mountedStage, play, read, write } from "./mounted-stage.ts";
 
-const memberWrite = fileURLToPath(
-  new URL("dist/test/mounts/member-write.js", import.meta.resolve("memcell/package.json")),
-);
+/** A host whose process is only in the folder's group when it makes its call. */
+const memberWrite = `
+import { createRuntime } from "memcell";
+const { steps, user, group, ...options } = JSON.parse(process.argv[1]);
+const runtime = await createRuntime({ ...options, threadsMax: 1 });
+process.setgroups([group]);
+process.setgid(user);
+process.setuid(user);
+const result = await runtime.call("Puppet", steps, { userId: "alice" });
+await runtime.close();
+if (!result.ok) throw new Error(result.error.message);
+`;
 
 const modeOf = (file: string): number => statSync(file).mode & 0o7777;
 
@@ -87,7 +99,11 @@ test.for([
     chmodSync(stage.dir, 0o777);
     chmodSync(join(stage.dir, "a.md"), 0o664);
     chownSync(join(stage.dir, "a.md"), 4710, group);
-    execFileSync(process.execPath, [memberWrite, stage.dir, "4711", "4712"]);
+    const { dataDir, mounts } = stage;
+    const plugins = [journalPuppet(stage.path)];
+    const steps = [write("a.md", "new")];
+    const order = { dataDir, mounts, plugins, policy: policyFor(plugins), steps, user: 4711, group: 4712 };
+    execFileSync(process.execPath, ["--input-type=module", "-e", memberWrite, JSON.stringify(order)]);
     const { uid, gid } = statSync(join(stage.dir, "a.md"));
     const expected = { uid: 4711, gid: group === 4712 ? group : 4711, mode };
     expect({ uid, gid, mode: modeOf(join(stage.dir, "a.md")) }).toEqual(expected);
@@ -213,6 +229,90 @@ test("a write by another program while a change is being flushed is not overwrit
   expect(stage.files()).toEqual({ "a.md": "ours", "b.md": "ours" });
   expect(await runtime.upkeep.users()).toEqual(["alice"]);
 });
+
+test("a call's record says that it went to a mount, if it did", async () => {
+  using stage = mountedStage();
+  const file = join(stage.path, "log", "audit.jsonl");
+  {
+    await using runtime = await stage.open({ auditLog: { file } });
+    await play(runtime, [write("a.md", "of alice")]);
+    await play(runtime, [read("../a.md")]);
+    await play(runtime, [write("a.md", "of bob")], "bob");
+  }
+  const records = readRecords(file).flatMap((record) =>
+    record.kind === "call" || record.kind === "staged" ? [[record.kind, record.userId, record.mounted === true]] : [],
+  );
+  expect(records).toEqual([
+    ["staged", "alice", true],
+    ["call", "alice", true],
+    ["call", "alice", true],
+    ["staged", "bob", false],
+    ["call", "bob", false],
+  ]);
+  const text = readFileSync(file, "utf8");
+  for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
+});
+
+test("the record of a call refused at the mount says so too", async () => {
+  using stage = mountedStage();
+  const file = join(stage.path, "log", "audit.jsonl");
+  {
+    await using runtime = await stage.open();
+    await play(runtime, [write("a.md", "of alice")]);
+  }
+  stage.put(".memcell/owner", "mallory");
+  {
+    await using runtime = await stage.open({ auditLog: { file } });
+    expect(await play(runtime, [read("a.md")])).toMatchObject({ ok: false, error: { code: "STORAGE_UNSAFE" } });
+    const signal = AbortSignal.abort();
+    expect(await runtime.call("Puppet", [read("a.md")], { userId: "alice", signal })).toMatchObject({ ok: false });
+  }
+  const calls = readRecords(file).flatMap((record) => (record.kind === "call" ? [[record.code, record.mounted]] : []));
+  expect(calls).toEqual([
+    ["STORAGE_UNSAFE", true],
+    ["CANCELLED", true],
+  ]);
+});
+
+test.for([
+  { name: "before the first file", applied: [] },
+  { name: "between two files", applied: ["a.md"] },
+])(
+  "what a host killed $name has left is finished by a host that mounts the folder, and only by it",
+  async ({ applied }) => {
+    using stage = mountedStage();
+    {
+      await using runtime = await stage.open();
+      expect(await play(runtime, [write("a.md", "old"), write("b.md", "old")])).toMatchObject({ ok: true });
+    }
+    const changed = ["a.md", "b.md", "2026/c.md"].map((path) => ({
+      scope: "journal",
+      path,
+      before: path === "2026/c.md" ? null : digestOf(Buffer.from("old")),
+      after: Buffer.from("new"),
+    }));
+    writeFileSync(join(stage.dir, ".memcell/journal"), walOfChange("alice", { boot: thisBoot, files: changed }));
+    for (const path of applied) stage.put(path, "new");
+    const left = stage.files();
+    {
+      await using unmounted = await stage.open({ mounts: [] });
+      expect(await play(unmounted, [read("a.md"), list()])).toMatchObject({
+        data: [{ content: null }, { entries: [] }],
+      });
+      expect(await unmounted.upkeep.inspect({ userId: "alice" })).toEqual([]);
+    }
+    expect(stage.files()).toEqual(left);
+    const notes: string[] = [];
+    await using other = await stage.open({
+      dataDir: join(stage.path, "elsewhere"),
+      onLog: ({ text }) => void notes.push(text),
+    });
+    expect(await play(other, [read("a.md")])).toMatchObject({ ok: true, data: [{ content: "new" }] });
+    expect(stage.files()).toMatchObject({ "2026/c.md": "new", "a.md": "new", "b.md": "new" });
+    expect(notes.join("\n")).toContain('mounted scope "journal": recovery finished a change of 3 files');
+    expect(notes.join("\n")).not.toContain(stage.path);
+  },
+);
 
 /** Appends from a process that ignores locks. */
 function appendByAnother(dir: string, name: string): void {

@@ -8,19 +8,7 @@ import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
 import type { Seen, StoreId, UserId } from "../stage/store.ts";
 import { newStoreId, principal, storeAt } from "./home.ts";
 import type { Home } from "./home.ts";
-import {
-  granting,
-  grantsOf,
-  homesIn,
-  openEngines,
-  remove,
-  restore,
-  textOf,
-  to,
-  trash,
-  write,
-  writeIn,
-} from "./store-stage.ts";
+import { granting, grantsOf, homesIn, openEngines, remove, restore, to, trash, write, writeIn } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 const engines = await openEngines();
@@ -150,12 +138,6 @@ describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
     }
     await home.commit([write("a.md", "two")], [...current, ...current]);
     expect(await home.files()).toEqual({ "a.md": "two" });
-  });
-
-  test("a file that was read but is not changed can differ by now", async () => {
-    const home = newHome();
-    await home.commit([write("a.md", "one")], [{ ...missing(home, "b.md"), digest: "0".repeat(64) }]);
-    expect(await home.files()).toEqual({ "a.md": "one" });
   });
 
   test("an empty change set creates nothing, and a hold that only reads or looks cannot commit", async () => {
@@ -301,23 +283,6 @@ describe.each(engines)("several stores in a $kind", (stage) => {
     expect(await stage.entriesOf(...ids)).toEqual({});
     await stage.commitStores(many.slice(1));
     expect(Object.keys(await stage.entriesOf(...ids))).toHaveLength(32);
-  });
-
-  test("work is repeated if what it read in any of the stores has changed, and BUSY if it always has", async () => {
-    const [a, b] = newStores();
-    await stage.commitStores([writeIn(a, "a.md", "one"), writeIn(b, "b.md", "two")]);
-    const wrong: Seen = { scope: scopeOfStore(b), path: "b.md", digest: null };
-    let runs = 0;
-    await stage.holdStores([a, b], async (held) => {
-      runs++;
-      await textOf(held, b, "b.md");
-      const changes = [writeIn(a, "a.md", `run ${runs}`), writeIn(b, "b.md", `run ${runs}`)];
-      await held.commit({ by: principal, changes, seen: runs === 1 ? [wrong] : held.seen });
-    });
-    expect(runs).toBe(2);
-    const stale = stage.commitStores([writeIn(a, "a.md", "lost"), writeIn(b, "b.md", "lost")], { seen: [wrong] });
-    await expect(stale).rejects.toMatchObject({ code: "BUSY" });
-    expect(await stage.entriesOf(a, b)).toEqual({ "1/a.md": "run 2", "2/b.md": "run 2" });
   });
 
   test("only stores that are held can be used, and only while they are", async () => {

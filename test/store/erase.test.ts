@@ -101,14 +101,6 @@ describe.each(await openEngines())("$kind", (stage) => {
     await stage.commit(alice, [write("a.md", "usable")]);
   });
 
-  test("nobody has nothing: nothing is there, and nothing is made", async () => {
-    const { alice } = people();
-    expect(await hold(alice, (held) => held.contents())).toEqual([]);
-    await erase(alice);
-    expect(await stage.store.users()).not.toContain(alice);
-    expect(await stage.store.erased.list()).toEqual([]);
-  });
-
   test("who waits for the user or the store begins anew, in the same opening and in another", async () => {
     const { alice, own } = await filled();
     const other = stage.openBeside();

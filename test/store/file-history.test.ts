@@ -4,7 +4,6 @@ import {
   appendFileSync,
   cpSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -15,7 +14,6 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { defaultSettings } from "../stage/store.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { HistoryStage } from "./history-stage.ts";
@@ -35,19 +33,6 @@ test("versions and contents outlast the process, and a content like the one befo
   await stage.commit([write("a.md", "last")], "tool_internal");
   expect(await stage.look((held) => held.head.seq)).toBe(101);
   expect(await stage.versions()).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
-  expect(await stage.findings()).toEqual([]);
-});
-
-test("two processes that take turns add to one history", async () => {
-  await using stage = new HistoryStage();
-  const other = stage.beside();
-  const texts = Array.from({ length: 20 }, (_, at) => `text ${at}`);
-  for (const [at, text] of texts.entries()) {
-    await stage.commit([write("a.md", text)], "direct_user", { by: at % 2 ? other : stage.store });
-  }
-  await other.close();
-  await stage.reopen();
-  expect(await stage.contents("a.md")).toEqual(texts);
   expect(await stage.findings()).toEqual([]);
 });
 
@@ -221,35 +206,6 @@ test("a file that somebody moves by hand keeps its trust, and to purge it remove
   await stage.commit([remove("trash/c.md")], "owner_edit");
   await stage.reopen();
   expect([await stage.contents("c.md"), await stage.contents("a.md")]).toEqual([[null], ["from the web"]]);
-});
-
-test("old contents go when there are too many, and versions stay", async () => {
-  const small = { ...defaultSettings, history: { daysMax: 90, bytesMax: 2 ** 21 } };
-  await using stage = new HistoryStage();
-  for (let at = 0; at < 6; at++) {
-    await stage.commit([write("a.md", `${at} `.repeat(300_000))]);
-    await stage.reopen(small);
-  }
-  await stage.commit([write("a.md", "last")]);
-  await stage.reopen(small);
-  const contents = await stage.contents("a.md");
-  expect(contents).toHaveLength(7);
-  expect(contents.slice(0, 2)).toEqual([null, null]);
-  expect(contents.at(-1)).toBe("last");
-});
-
-const count = async (held: Parameters<Parameters<HistoryStage["look"]>[0]>[0]): Promise<number> =>
-  (await held.versions()).length;
-
-test("a read changes nothing in the history, and a user without a folder has an empty one", async () => {
-  await using stage = new HistoryStage();
-  expect(await stage.look(({ head, unknown }) => [head.seq, unknown])).toEqual([0, "owner_edit"]);
-  await stage.commit([write("a.md", "one")]);
-  expect(await stage.look(count, { isLookingOnly: true })).toBe(1);
-  await stage.reopen();
-  const before = readdirSync(stage.history);
-  expect(await stage.look(count, { isReadOnly: true })).toBe(1);
-  expect(readdirSync(stage.history)).toEqual(before);
 });
 
 const noise = (bytes: number): string => randomBytes(bytes).toString("base64");

@@ -1,5 +1,5 @@
 /** What a store of files keeps in memory and on the disk to be fast: sizes of scopes, room in WALs, what was read before. */
-import { readFileSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { fileStore } from "memcell";
@@ -8,11 +8,9 @@ import { expect, test, vi } from "vitest";
 
 import { storeLimits } from "../../shared/limits.ts";
 import { oneIn } from "../stage/seed.ts";
-import { noFiles, openFileReaders, ownStoreOf } from "../stage/store.ts";
+import { noFiles, ownStoreOf } from "../stage/store.ts";
 import type { ChangeSet, HeldUser, KnownSizes, Store, UserId } from "../stage/store.ts";
 import { idleBytes, recordsStart } from "../stage/wal.ts";
-import { loopDisk } from "../support/loop-disk.ts";
-import { skipWithReason } from "../support/skip-with-reason.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
@@ -168,33 +166,6 @@ test.for([
   expect(statSync(stage.own("journal")).size).toBe(recordsStart + left.length);
 });
 
-test("a WAL that grows doubles", async () => {
-  await using stage = new FileStage();
-  const store = stage.open();
-  const sizes = new Set<number>();
-  for (let at = 0; at < 100; at++) {
-    await commit(store, write("a.md", `${at} `.repeat(3_000)));
-    sizes.add(statSync(stage.own("journal")).size);
-  }
-  expect(sizes.size).toBeLessThan(9);
-});
-
-test("a record is written where there is room for it, and none for twice the WAL", async (context) => {
-  const disk = await loopDisk("tmpfs", { bytes: 1024 * 1024 });
-  if (typeof disk === "string") skipWithReason(context, disk);
-  await using stage = new FileStage(disk);
-  const store = stage.open();
-  const sizeNow = (): number => statSync(stage.own("journal")).size;
-  const fill = (): Promise<void> => commit(store, write("a.md", "a text ".repeat(1_200)));
-  await fill();
-  while (sizeNow() < 200_000) await fill();
-  const { bavail, bsize } = statfsSync(disk.path);
-  writeFileSync(join(disk.path, "ballast"), Buffer.alloc(bavail * bsize - 100_000));
-  const before = sizeNow();
-  while (sizeNow() === before) await fill();
-  expect(sizeNow()).toBeLessThan(before + 100_000);
-});
-
 test.for(oneIn(2, [-3_600_000, 3_600_000]))(
   "while the clock steps by %i ms, a wait for a lock ends in time, and an idle user is retired",
   async (stepMs) => {
@@ -231,16 +202,4 @@ test("who reads a store without a lock reads again if its files and its WAL were
     { writes: false },
   );
   expect(runs).toEqual(["4444", "anew"]);
-});
-
-test("a reader lists what it has read as a commit needs it, as labels need it, or not at all", async () => {
-  await using stage = new FileStage();
-  await commit(stage.open(), write("a.md", "one"));
-  const readers = openFileReaders({ kind: "files", dir: stage.path, mounts: [] });
-  for (const notesSeen of [true, "contents", false] as const) {
-    using reader = readers.openUser(alice, ["memory"], { notesSeen });
-    expect(["a.md", "b.md"].map((path) => reader.read("memory", path))).toEqual(["one", null]);
-    expect(reader.seen).toHaveLength(notesSeen === false ? 0 : 2);
-    expect(reader.seen[0]?.stamp === undefined).toBe(notesSeen !== true);
-  }
 });

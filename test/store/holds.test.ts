@@ -46,7 +46,7 @@ const append = (home: Home, letter: string, by?: StoreStage): Promise<void> =>
     by,
   );
 
-describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
+describe.each(homesIn(engines))("$name", ({ stage, newHome }) => {
   async function emptyFile(): Promise<Home> {
     const home = newHome();
     await home.commit([write("a.md", "")]);
@@ -102,12 +102,6 @@ describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
     expect([await home.text("a.md"), hasBegun]).toEqual(["behind", false]);
   });
 
-  test("a signal that is already aborted holds nobody", async () => {
-    const home = await emptyFile();
-    const reason = new Error("cancelled");
-    await expect(home.hold(async () => "done", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-  });
-
   test("work that fails releases it and passes on its error", async () => {
     const home = await emptyFile();
     for (const writes of [true, false]) {
@@ -117,14 +111,6 @@ describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
     await home.commit([write("a.md", "next")]);
     expect(await home.hold(async () => "a result")).toBe("a result");
   });
-
-  if (kind === "user") {
-    test("a user's first part has all scopes that no other part names, and is not mounted", async () => {
-      const { id } = await emptyFile();
-      expect(await stage.store.parts(id as never)).toEqual([{ scopes: [] }]);
-      expect(stage.store.isApart(id, ["memory", "notes"])).toBe(false);
-    });
-  }
 });
 
 async function appendTo(held: HeldStores, ids: readonly StoreId[], letter: string): Promise<void> {
@@ -231,10 +217,6 @@ describe.each(engines)("several stores in a $kind", (stage) => {
     });
     expect(seen).toEqual(stage.kind === "fileStore" ? [null, "made meanwhile"] : [null]);
     await other.store.close();
-  });
-
-  test("a hold of no stores runs its work", async () => {
-    for (const writes of [true, false]) expect(await stage.holdStores([], async () => "done", { writes })).toBe("done");
   });
 
   test("a slow reader keeps no writer waiting, and reads again what has changed", async () => {

@@ -37,38 +37,18 @@ beforeEach(async () => {
   return () => runtime.close();
 });
 
+const changeOf = (commit: number): string =>
+  `UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'Other') WHERE commit_no = ${commit}`;
+const removalOf = (commit: number): string => `DELETE FROM memcell.changes WHERE commit_no = ${commit}`;
+
 test.for([
-  {
-    what: "a version is changed",
-    by: `UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'SomethingElse') WHERE commit_no = 2`,
-    message: "version 2 or 3 was changed",
-  },
-  {
-    what: "a version is removed",
-    by: "DELETE FROM memcell.changes WHERE commit_no = 2",
-    message: "version 2 is missing",
-  },
-  {
-    what: "the first change set is removed",
-    by: "DELETE FROM memcell.changes WHERE commit_no = 1",
-    message: "3 change sets are there of 4",
-  },
-  {
-    what: "a version is no version",
-    by: "UPDATE memcell.changes SET lines[1] = 'x' WHERE commit_no = 2",
-    message: "version 2 is no version",
-  },
-  {
-    what: "the last version is changed",
-    by: `UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'SomethingElse') WHERE commit_no = 4`,
-    message: "version 4 is not the recorded one",
-  },
-  {
-    what: "the last change set is removed",
-    by: "DELETE FROM memcell.changes WHERE commit_no = 4",
-    message: "the last change set is missing: no file has any trust",
-  },
-])("the doctor names it when $what", async ({ by, message }) => {
+  ["version 2 or 3 was changed", changeOf(2)],
+  ["version 2 is missing", removalOf(2)],
+  ["3 change sets are there of 4", removalOf(1)],
+  ["version 2 is no version", "UPDATE memcell.changes SET lines[1] = 'x' WHERE commit_no = 2"],
+  ["version 4 is not the recorded one", changeOf(4)],
+  ["the last change set is missing: no file has any trust", removalOf(4)],
+] as const)("the doctor finds that %s", async ([message, by]) => {
   expect(await problems()).toEqual([]);
   await sql(by);
   expect(await problems()).toEqual([{ problem: "history-broken", path: "history", message }]);

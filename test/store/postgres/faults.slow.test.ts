@@ -48,18 +48,6 @@ describe("the server is away", () => {
     await runtime.close();
   });
 
-  test("idle connections that ended without a word do not fail the next calls", async () => {
-    await using server = await faultServer();
-    await using store = open(server.host, 3);
-    for (const text of ["one", "two", "three"]) {
-      await Promise.all(["bob", "carol", "dave"].map((other) => store.hold(other as UserId, soon(), async () => {})));
-      await server.stop("immediate");
-      await server.start();
-      await commit(store, text);
-    }
-    expect(await shown(store)).toEqual({ versions: 3, a: "three", b: "three" });
-  });
-
   test.for([true, false])("a call that reads after it went fails, without a change; it is back: %s", async (isBack) => {
     await using server = await faultServer();
     await using store = open(server.host);
@@ -209,19 +197,6 @@ describe("others keep what a call needs", () => {
     if (code === "BUSY") expect(performance.now()).toBeGreaterThan(options.until);
     await admin.query("ROLLBACK");
     await expectUsable(store, 1, "one");
-  });
-
-  test("another host holds the user", async () => {
-    await using stage = await stageOf();
-    await using other = open(stage.server.host);
-    await other.hold(alice, soon(), async (held) => {
-      await expectFailure(
-        stage.store.hold(alice, soon(300), (late) => late.commit([], [])),
-        "BUSY",
-      );
-      await held.commit([write("a.md", "held"), write("b.md", "held")], []);
-    });
-    await expectUsable(stage.store, 2, "held");
   });
 
   test("a caller who gives up ends the wait at once, and the session in the server soon", async () => {

@@ -2,11 +2,13 @@
 import { once } from "node:events";
 
 import { createRuntime, postgresStore } from "memcell";
+import pg from "pg";
 import { expect, test } from "vitest";
 
+import { memcell } from "../../stage/command.ts";
 import { oneIn } from "../../stage/seed.ts";
 import { scopeOfStore } from "../../stage/store.ts";
-import type { HeldUser, Store, StoreId } from "../../stage/store.ts";
+import type { Store, StoreId } from "../../stage/store.ts";
 import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
 import { newStoreId } from "../home.ts";
 import { soon, write } from "../store-stage.ts";
@@ -20,18 +22,14 @@ interface Opened extends AsyncDisposable {
 }
 
 /** Hosts with one connection each. */
-async function opened(setting?: string): Promise<Opened> {
+async function opened(...ofDatabase: readonly string[]): Promise<Opened> {
   const url = await freshDatabase();
-  if (setting !== undefined) {
-    const admin = await (await sharedServer()).connect();
-    await admin.query(`ALTER DATABASE ${databaseOf(url)} SET ${setting}`);
-    await admin.end();
-  }
+  const admin = await (await sharedServer()).connect();
+  for (const each of ofDatabase) await admin.query(`ALTER DATABASE ${databaseOf(url)} SET ${each}`);
+  await admin.end();
   const [one, other] = [1, 2].map(() => postgresStore({ url, connectionsMax: 1 }).open(() => {})) as [Store, Store];
   return { url, one, other, [Symbol.asyncDispose]: async () => void (await Promise.all([one.close(), other.close()])) };
 }
-
-const late = write("a.md", "late");
 
 test("records are not kept if one of them failed, whatever the work makes of it", async () => {
   await using stage = await opened();
@@ -49,23 +47,6 @@ test("records are not kept if one of them failed, whatever the work makes of it"
     Promise.all(["w-1", "w-2"].map((name) => records.read("pending", name))),
   );
   expect(found).toEqual([null, null]);
-});
-
-test("a failure of the work itself is nobody else's", async () => {
-  await using stage = await opened();
-  for (const failure of [Object.assign(new Error("of a file"), { code: "ENOENT", errno: -2 }), new Error("timeout")]) {
-    expect(await errorOf(stage.one.hold(alice, soon(), () => Promise.reject(failure)))).toBe(failure);
-  }
-  await commit(stage.one, "one");
-});
-
-test("whoever keeps a hold beyond its end gets nothing, and takes no connection", async () => {
-  await using stage = await opened();
-  await commit(stage.one, "one");
-  const held = await stage.one.hold(alice, soon(), async (each): Promise<HeldUser> => each);
-  expect(await errorOf(held.history.versions())).toBeInstanceOf(RangeError);
-  expect(await errorOf(held.commit([late], []))).toBeInstanceOf(RangeError);
-  expect(await shown(stage.one)).toEqual({ versions: 1, a: "one", b: "one" });
 });
 
 test("no session stays in a transaction", async () => {
@@ -136,23 +117,47 @@ test("whoever has waited for the lock sees what the other has committed, whateve
   expect(await reading).toBe("1");
 });
 
-// `role-settings` tries all settings, for as long as it takes.
+/** All that the function sets which begins each transaction: they change how a value is written, read or found. */
 const settings = [
   "array_nulls = off",
+  "bytea_output = 'escape'",
+  "DateStyle = 'German'",
   "default_transaction_read_only = on",
-  "synchronous_commit = off",
-  "search_path = public",
-  "row_security = off",
   // Shows 1 digit of a number: the twelfth version would seem to be the tenth.
   "extra_float_digits = -14",
+  "IntervalStyle = 'sql_standard'",
+  "row_security = off",
+  "search_path = public, pg_catalog",
+  "standard_conforming_strings = off",
+  "TimeZone = 'Asia/Kathmandu'",
+  "transform_null_equals = on",
 ];
 
-test.for(oneIn(2, settings))("calls work with %s, and leave a history that is whole", async (setting) => {
-  await using stage = await opened(setting);
+test("a database is migrated and checked, and calls leave a history that is whole, with one half of the settings or the other", async () => {
+  await using stage = await opened(...oneIn(2, settings));
+  const asAdministrator = (await sharedServer()).url("postgres", databaseOf(stage.url));
+  const migrated = await memcell(["db", "migrate", "--store", asAdministrator]);
+  expect(migrated).toMatchObject({ status: 0, stdout: "nothing to do\n" });
+  const checked = await memcell(["db", "check", "--store", stage.url]);
+  expect(checked).toMatchObject({ status: 0, stdout: "as it must be\n" });
   await using runtime = await createRuntime({ store: postgresStore({ url: stage.url }), threadsMax: 1 });
+  const body = "NULL {\"a\\nb\", 'c'} \\x41 ü";
   for (let round = 0; round < 12; round++) {
-    const entry = { action: "upsert", type: "user", name: "a", description: "d", body: `NULL ${round}` };
+    const entry = { action: "upsert", type: "user", name: "a", description: "d", body: `${body} ${round}` };
     expect(await runtime.call("UpdateUserMemory", entry, { userId: alice })).toMatchObject({ ok: true });
   }
+  const read = await runtime.call("ReadUserMemory", { name: "a" }, { userId: alice });
+  expect(read).toMatchObject({ data: { body: `${body} 11` } });
   expect(await runtime.upkeep.inspect({ userId: alice })).toEqual([]);
+});
+
+test("acknowledged is durable, whatever the role says of commits", async () => {
+  await using stage = await opened("synchronous_commit = off");
+  const client = new pg.Client({ connectionString: stage.url });
+  await client.connect();
+  await client.query("BEGIN");
+  const who = "11111111-1111-4111-8111-111111111111";
+  await client.query("SELECT memcell.enter($1, 0, false, '{}', '{}', '{}', 1000)", [who]);
+  expect((await client.query("SHOW synchronous_commit")).rows).toEqual([{ synchronous_commit: "on" }]);
+  await client.end();
 });
