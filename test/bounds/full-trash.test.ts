@@ -20,7 +20,7 @@ function fill(folder: string, files: number): void {
 }
 
 test("a tool trashes the last file that fits, then it is told to purge", { timeout: 60_000 }, async () => {
-  const stage = await openPuppetStage();
+  await using stage = await openPuppetStage();
   const trash = join(userFolder(stage.dataDir, "alice"), "memory", "trash");
   fill(trash, trashFilesMax - 1 - readdirSync(trash).length);
   const again = ask("store_write", memory("a.md", "again"));
@@ -34,11 +34,10 @@ test("a tool trashes the last file that fits, then it is told to purge", { timeo
   rmSync(join(trash, "x0.md"));
   expect(await stage.play([trashA])).toMatchObject({ data: [done] });
   expect(await stage.play([again, trashA])).toMatchObject({ data: [done, refusal] });
-  await stage.close();
 });
 
 test("a scope with as many files as a listing has gets no new one", { timeout: 60_000 }, async () => {
-  const stage = await openPuppetStage();
+  await using stage = await openPuppetStage();
   const scope = join(userFolder(stage.dataDir, "alice"), "memory");
   fill(scope, listEntriesMax - 1);
   const makeNew = ask("store_write", memory("new.md", ""));
@@ -46,5 +45,4 @@ test("a scope with as many files as a listing has gets no new one", { timeout: 6
   expect(await stage.play([makeNew])).toMatchObject({ data: [told] });
   expect(await stage.play([ask("store_write", memory("a.md", "longer than before"))])).toMatchObject({ data: [done] });
   expect(await stage.play([trashA, makeNew])).toMatchObject({ data: [done, done] });
-  await stage.close();
 });

@@ -22,7 +22,7 @@ beforeAll(async () => {
   stage = await openGuestStage((folder) => [writeGuest(folder, "prowler", { Prowl: "prowl" }, { Prowl: ["read"] })]);
   writeUserFiles(stage.dataDir, { alice: { "memory/s.md": ownFile }, bob: { "memory/s.md": secret.repeat(3) } });
 });
-afterAll(() => stage.close());
+afterAll(() => stage[Symbol.asyncDispose]());
 
 /** `source` is what the guest reads. `bytes` is how many bytes of it belong to the guest. */
 const sources = [

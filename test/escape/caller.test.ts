@@ -128,7 +128,6 @@ test("a data folder that cannot be created is a coded error without its path, an
   expect(log[0]?.text).toContain("ENOTDIR");
 });
 
-// Numbers: `test/bounds/options.test.ts`.
 test.for<readonly [name: string, options: object]>([
   ["no options", {}],
   ["an empty data folder", { dataDir: "" }],
@@ -141,4 +140,18 @@ test.for<readonly [name: string, options: object]>([
 ])("createRuntime refuses %s as a programming error", async ([, options]) => {
   const named = /dataDir|clock|onLog|plugins|policy/;
   await expect(createRuntime(options as { dataDir: string })).rejects.toThrow(named);
+});
+
+/** A limit that is zero, missing or invalid never means "no limit". */
+const limits = "threadsMax waitMs deadlineMs fuelPolls queuedCallsMax queuedCallsPerUserMax closeGraceMs".split(" ");
+const wrong = [0, -1, 1.5, NaN, Infinity, null, "5", true, {}];
+
+test.for([
+  ...limits.flatMap((name) => wrong.map((value) => [name, value] as const)),
+  // Longer than a timer allows.
+  ...["waitMs", "deadlineMs", "closeGraceMs"].map((name) => [name, 2 ** 31] as const),
+])("%s: %s is a RangeError that names the option", async ([name, value]) => {
+  const creating = createRuntime({ dataDir: "unused", [name]: value });
+  await expect(creating).rejects.toThrow(RangeError);
+  await expect(creating).rejects.toThrow(name);
 });

@@ -5,7 +5,7 @@ import { ask, memory, openPuppetStage } from "./puppet-stage.ts";
 
 // Paths, prefixes and scopes: `hostile-texts.test.ts`.
 const stage = await openPuppetStage();
-afterAll(() => stage.close());
+afterAll(() => stage[Symbol.asyncDispose]());
 
 test.for([
   { name: "write", step: ask("store_write", memory("b.md", "x")) },

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, relative } from "node:path";
 
 /** Where a trap is put, and its possible targets: the same place of another user, and of a folder outside. */
 export interface TrapPlace {
@@ -84,5 +84,3 @@ async function linkedTo(target: string, path: string): Promise<() => void> {
   linkSync(target, path);
   return () => rmSync(path, { force: true });
 }
-
-export const pathIn = (folder: string, place: string): string => join(folder, ...place.split("/"));

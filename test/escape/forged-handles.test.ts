@@ -14,7 +14,7 @@ beforeAll(async () => {
     writeGuest(folder, "forger", { Forge: "forge" }, { Forge: ["read", "list", "write", "trash", "clock"] }),
   ]);
 });
-afterAll(() => stage.close());
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const block = (number: number, offset = 0): bigint => (BigInt(number) << 48n) + BigInt(offset);
 const secret = "secret of bob";

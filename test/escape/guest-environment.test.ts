@@ -4,7 +4,7 @@ import { afterAll, expect, test } from "vitest";
 import { openPuppetStage } from "./puppet-stage.ts";
 
 const stage = await openPuppetStage();
-afterAll(() => stage.close());
+afterAll(() => stage[Symbol.asyncDispose]());
 
 const absent = [
   ..."eval Function process require module fetch setTimeout queueMicrotask WebAssembly performance crypto".split(" "),

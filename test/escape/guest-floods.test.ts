@@ -37,7 +37,7 @@ async function openStage(guests: (folder: string) => string[]): Promise<GuestSta
 }
 
 const boasting = await openStage(boaster);
-afterAll(() => boasting.close());
+afterAll(() => boasting[Symbol.asyncDispose]());
 
 test.for([
   { tool: "ClaimLength", codes: ["GUEST_TRAPPED", "OUTPUT_TOO_LARGE"] },
@@ -65,7 +65,7 @@ test.for([
   { tool: "FloodLines", dropped: 1_000_000 - callLimits.logLinesMax },
   { tool: "FloodMegabytes", dropped: 300 - callLimits.logLinesMax },
 ])("the log of a guest that does $tool is kept only up to its bound", async ({ tool, dropped }) => {
-  const stage = await openStage(flooder);
+  await using stage = await openStage(flooder);
   const beforeMib = peakMemoryMib();
   await stage.misbehave(tool);
   const kept = stage.log.filter(({ userId }) => userId === "alice");
@@ -76,17 +76,15 @@ test.for([
   expect(kept.filter(({ text }) => text.length > callLimits.logLineCharsMax)).toEqual([]);
   await stage.expectHarmless();
   expectSmall(tool, beforeMib);
-  await stage.close();
 });
 
 test("a guest that calls a capability a million times is CAPABILITY_DENIED", async () => {
-  const stage = await openStage(badgerer);
+  await using stage = await openStage(badgerer);
   const beforeMib = peakMemoryMib();
   const result = await stage.misbehave("Badger");
   expect(result).toMatchObject({ ok: false, error: { code: "CAPABILITY_DENIED", blame: "guest" } });
   await stage.expectHarmless();
   expectSmall("Badger", beforeMib);
-  await stage.close();
 });
 
 function expectSmall(tool: string, beforeMib: number): void {

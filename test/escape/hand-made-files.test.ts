@@ -23,12 +23,19 @@ import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files
 const family = "user-memory";
 const folder = temporaryFolder();
 let runtime: Runtime;
+/**
+ * Has less fuel than the library takes for 60 large files, and more than what reads them in its place. Few files and
+ * little fuel, because a busy machine would reach a guest's deadline first with more.
+ */
+let sparing: Runtime;
 beforeAll(async () => {
   writeUserFiles(folder.path, { bob: { "memory/x.md": "# Of Bob\n" } });
   runtime = await createRuntime({ dataDir: folder.path, threadsMax: 1 });
+  sparing = await createRuntime({ dataDir: folder.path, threadsMax: 1, fuelPolls: 3_000 });
 });
 afterAll(async () => {
   await runtime.close();
+  await sparing.close();
   folder[Symbol.dispose]();
 });
 
@@ -46,8 +53,8 @@ function userWith(files: Readonly<Record<string, string>>): { readonly userId: s
 const memoryOf = ({ userId }: { readonly userId: string }): string => join(userFolder(folder.path, userId), "memory");
 
 /** The lines between the frame and its note. */
-async function indexLines(ctx: { readonly userId: string }): Promise<string[]> {
-  const lines = (await runtime.memoryIndex(ctx, { family })).split("\n");
+async function indexLines(ctx: { readonly userId: string }, on = runtime): Promise<string[]> {
+  const lines = (await on.memoryIndex(ctx, { family })).split("\n");
   expect([lines[0], ...lines.slice(-2)]).toEqual(["<user_memory_index>", "</user_memory_index>", ""]);
   return lines.slice(2, -2);
 }
@@ -118,19 +125,17 @@ const numbered = (count: number, textOf: (at: number) => string): Record<string,
 
 /** Each would take the library or a pattern long, and a prompt reads them all. */
 const slow: readonly (readonly [name: string, text: string])[] = [
-  ["front matter at its bounds", `---\ndescription: d\nl: [${"a, ".repeat(5_000)}a]\n---\nText`],
+  ["front matter at its bounds", `---\ndescription: d\nl: [${`${"x".repeat(40)}, `.repeat(380)}a]\n---\nText`],
   ["front matter that is not closed", `---\n${"\n---x".repeat(10_000)}`],
   ["blank text", " \n".repeat(30_000)],
   ["marks", "> - # ".repeat(10_000)],
   ["words", "word ".repeat(12_000)],
 ];
 
-test.for(oneIn(5, slow))("300 files of %s do not cost the index", async ([, text]) => {
-  const ctx = userWith({ ...numbered(300, () => text), "MEMORY.md": "- [a](a.md) \u2014 First\n" });
-  const lines = await indexLines(ctx);
-  expect(lines.length).toBeGreaterThan(50);
-  expect(lines.at(-1)).toMatch(/^\u2026 \d+ more entries: /);
-  expect(await runtime.memoryEntries(ctx, { family })).toHaveLength(301);
+test.for(oneIn(5, slow))("60 files of %s do not cost the index", async ([, text]) => {
+  const ctx = userWith({ ...numbered(60, () => text), "MEMORY.md": "- [a](a.md) \u2014 First\n" });
+  expect(await indexLines(ctx, sparing)).toHaveLength(61);
+  expect(await sparing.memoryEntries(ctx, { family })).toHaveLength(61);
 });
 
 /** More files than a call can read still leave an index; more than a host lists, the index file's own lines. */
@@ -183,15 +188,14 @@ const readings = {
     const listed = await listAll(ctx, { type: "project" });
     expect(listed.map(({ name }) => name).toSorted()).toEqual(names(130));
     expect(listed.filter(({ description }) => !/^About \d+$/.test(description))).toEqual([]);
-    expect(await runtime.memoryEntries(ctx)).toHaveLength(131);
   },
   "it ends no search and no write": async () => {
-    const lines = Array.from({ length: 250 }, (_, at) => `k${at}: {a: [1,2,"x"], b: 'y y'}`).join("\n");
-    const ctx = userWith(numbered(300, (at) => `---\n${lines}\n---\nText of ${at}\n`));
-    const found = await runtime.call("SearchUserMemory", { query: "text 7" }, ctx);
+    const lines = Array.from({ length: 250 }, (_, at) => `k${at}: {a: ${"y".repeat(40)}, b: 'y y'}`).join("\n");
+    const ctx = userWith(numbered(60, (at) => `---\n${lines}\n---\nText of ${at}\n`));
+    const found = await sparing.call("SearchUserMemory", { query: "text 7" }, ctx);
     const entry = expect.objectContaining({ name: "f00007" }) as object;
     expect(found).toMatchObject({ ok: true, data: { entries: expect.arrayContaining([entry]) as object[] } });
-    expect(await runtime.call("UpdateUserMemory", upsert("new"), ctx)).toMatchObject({ ok: true });
+    expect(await sparing.call("UpdateUserMemory", upsert("new"), ctx)).toMatchObject({ ok: true });
   },
 };
 

@@ -12,15 +12,11 @@ import { guestManifest } from "../support/guest-manifest.ts";
 import { withTool } from "../support/reseal-plugin.ts";
 import { seededRandom } from "../support/seeded-random.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-import { guestText } from "../support/write-guest.ts";
 
 const manifest: string = JSON.stringify(guestManifest("guest", { Guest: "guest" }));
 const plain = '(module (memory (export "memory") 1 4) (func (export "guest") (result i32) (i32.const 0)))';
 const good = readSections(assembleGuest(plain, []));
 const shipped = readFileSync(shippedPlugin("user-memory"));
-
-/** The complete, valid guest. */
-export const goodFile: Uint8Array = writeModule([...good, sealed(manifest)]);
 
 /**
  * Complete plugins. Those with the manifest in front lose another section first when they are cut off. They have no
@@ -40,15 +36,8 @@ const functionImport = concatBytes([name("extism:host/env"), name("alloc"), Uint
 /** Texts with characters that a model reads but a person cannot see. */
 const unseen: readonly (readonly [name: string, changes: Partial<ManifestTool>, reason: RegExp])[] = [
   ["a description that reverses the text's direction", { description: "a\u202eb" }, /character U\+202E in its desc/],
-  ["a description with a zero-width tag character", { description: "a\u{e0041}" }, /character U\+E0041 in its desc/],
-  [
-    "a description that moves the cursor",
-    { description: "a\u001b[2J" },
-    /"Guest" has the character U\+001B in its desc/,
-  ],
   ["a page with a zero-width space", { documentation: "a\u200bb" }, /character U\+200B in its doc/],
   ["a page with tabs", { documentation: "a\tb" }, /character U\+0009 in its doc/],
-  ["a page with half a character", { documentation: "\ud83d" }, /character U\+D83D in its doc/],
   ["a page that is empty", { documentation: "" }, /"tools.0.documentation"/],
   ["a page of 20,000 bytes", { documentation: "é".repeat(10_000) }, /20000 bytes, at most 16384/],
   [
@@ -66,9 +55,7 @@ const unseen: readonly (readonly [name: string, changes: Partial<ManifestTool>, 
 export const refusedFiles: readonly RefusedFile[] = [
   ["text", Buffer.from("not wasm"), /not a valid WebAssembly module: its first eight bytes/],
   ["nothing", new Uint8Array(0), /not a valid WebAssembly module/],
-  ["garbage", randomBytes(5_000), /not a valid WebAssembly module/],
   ["the header and garbage", afterHeader(randomBytes(5_000)), /Cannot load plugin/],
-  ["the header alone", writeModule([]), /exactly one custom section/],
   ["another version of WebAssembly", Uint8Array.of(0, 97, 115, 109, 2, 0, 0, 0), /eight bytes/],
   ["half a plugin", shipped.subarray(0, 100_000), /it ends too early/],
   ["code that no engine takes", withSection(10, Uint8Array.of(1, 2, 0, 7)), /not a valid/],
@@ -81,7 +68,6 @@ export const refusedFiles: readonly RefusedFile[] = [
   ["4 billion exports", withSection(sectionIds.export, claimed(2 ** 32 - 1)), /at most 256/],
   ["4 billion types", withSection(sectionIds.type, claimed(2 ** 32 - 1)), /at most 4000/],
   ["4 billion functions", withSection(sectionIds.function, claimed(2 ** 32 - 1)), /at most 100000/],
-  ["4 billion memories", withSection(sectionIds.memory, claimed(2 ** 32 - 1)), /at most 1 /],
   ["two memories", withSection(sectionIds.memory, Uint8Array.of(2, 1, 1, 4, 1, 1, 4)), /2 memor/],
   // A 16-byte name begins here and ends in the first export that the host adds: valid again, with one entry less.
   [
@@ -122,10 +108,7 @@ export const refusedFiles: readonly RefusedFile[] = [
   ],
   ["a section longer than the file", afterHeader(Uint8Array.of(1, 127)), /it ends too early/],
   ["a number without end", afterHeader(new Uint8Array(100).fill(0x80)), /more than five bytes/],
-  ["an empty manifest", withManifests(""), /its manifest is not JSON/],
   ["a manifest that is not JSON", withManifests("{name: guest}"), /its manifest is not JSON/],
-  ["two JSON texts", withManifests(manifest + manifest), /its manifest is not JSON/],
-  ["two manifests", withManifests(manifest, manifest), /exactly one custom section/],
   [
     "a manifest that is not UTF-8",
     writeModule([...good, customSection(manifestSection, Uint8Array.of(34, 255, 34))]),
@@ -153,10 +136,6 @@ export const refusedFiles: readonly RefusedFile[] = [
   ["a manifest with all fuel", withManifests(changed({ fuelPolls: 1e9 })), /1 to 20000/],
   ["a manifest without deadline", withManifests(changed({ deadlineMs: 0 })), /deadline of 0 ms/],
   ["a manifest with a late deadline", withManifests(changed({ deadlineMs: 1e9 })), /1 to 10000/],
-  ["a start function that spins", assembled("start-spinner"), /it has a start function/],
-  ["a memory without maximum", assembled("unlimited"), /1 to unlimited pages/],
-  ["no export of the tool's name", assembled("mute"), /exports function "other"/],
-  ["an import that nobody declared", assembled("undeclared"), /"extism:host\/user" "store_write"/],
 ];
 
 function sealed(text: string): WasmSection {
@@ -179,10 +158,6 @@ function instructing(instructions: string): Uint8Array {
 function withSection(id: number, payload: Uint8Array): Uint8Array {
   const others = good.filter((section) => section.id !== id);
   return writeModule([{ id, payload }, ...others, sealed(manifest)]);
-}
-
-function assembled(guest: string): Uint8Array {
-  return assembleGuest(guestText(guest), [manifest]);
 }
 
 function trailed(payload: Uint8Array, byte: number): Uint8Array {

@@ -55,7 +55,11 @@ test("a plugin that a strict policy does not name is refused, and the message sa
 test("the shipped plugin with one more byte is refused by the default policy, with both hashes", async () => {
   const altered = writeModule([...readSections(shipped), customSection("note", Uint8Array.of(1))]);
   const hash = "[0-9a-f]{64}";
-  expect(await refusalOf(altered)).toMatch(new RegExp(`: its SHA-256 is ${hash}, the policy pins ${hash}$`));
+  const reason = new RegExp(`: its SHA-256 is ${hash}, the policy pins ${hash}$`);
+  expect(await refusalOf(altered)).toMatch(reason);
+  // Also where the policy leaves nothing of the plugin.
+  const emptied = { "user-memory": { sha256: ["0".repeat(64)], tools: {} } };
+  expect(await refusalOf(altered, { version: 1, plugins: emptied })).toMatch(reason);
 });
 
 test("a refusal of a file that is not the pinned one names only the hashes: its manifest is not checked", async () => {
@@ -84,7 +88,7 @@ test("a tool that a strict policy does not name is refused, whatever it is calle
   }
 });
 
-test("a plugin named constructor is refused as one that a strict policy does not name", async () => {
+test("a plugin with the name of a method of every object is refused as one that a strict policy does not name", async () => {
   const file = writeGuest(folder.path, "echo", { Echo: "echo", EchoAndFail: "echo_and_fail" });
   const named = resealPlugin(readFileSync(file), { ...manifestOf(readFileSync(file)), name: "constructor" });
   expect(await refusalOf(named, unpinned)).toContain('does not name the plugin "constructor"');
@@ -111,18 +115,13 @@ test("the host does not compile a plugin that the policy refuses, and refuses on
 
 test("a tool that requests less than the policy grants gets only what it requests", async () => {
   const plugins = [testPlugin("puppet")];
-  const proposed = policyFor(plugins).plugins["puppet"];
-  const everything = proposed?.tools["Puppet"];
-  if (!proposed || !everything) throw new Error("The proposal does not name the tool");
-  const policy: PolicyFile = {
-    version: 1,
-    plugins: { puppet: { tools: { ...proposed.tools, ReadingPuppet: everything } } },
-  };
+  const tools = policyFor(plugins).plugins["puppet"]?.tools ?? {};
+  const widened = { ...tools, ReadingPuppet: tools["Puppet"] ?? expect.fail("The proposal does not name the tool") };
+  const policy: PolicyFile = { version: 1, plugins: { puppet: { tools: widened } } };
   await using runtime = await createRuntime({ dataDir, plugins, policy, threadsMax: 1 });
   const write = { of: "store_write", request: JSON.stringify({ scope: "memory", path: "a.md", content: "x" }) };
-  expect(await runtime.call("ReadingPuppet", [write], { userId: "alice" })).toMatchObject({
-    ok: false,
-    error: { code: "CAPABILITY_DENIED", message: 'Cannot call store_write: this call is not granted "write"' },
-  });
+  const message = 'Cannot call store_write: this call is not granted "write"';
+  const denied = { ok: false, error: { code: "CAPABILITY_DENIED", message } };
+  expect(await runtime.call("ReadingPuppet", [write], { userId: "alice" })).toMatchObject(denied);
   expect(userFolderNames(dataDir)).toEqual([]);
 });

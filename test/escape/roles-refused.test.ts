@@ -1,6 +1,4 @@
 /** The host refuses plugins whose tools do not fit their roles, or whose tools it could not tell apart. */
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import { afterAll, expect, test } from "vitest";
@@ -10,10 +8,9 @@ import type { ManifestTool } from "../../shared/manifest.ts";
 import { roleSchemas } from "../../shared/roles.ts";
 import type { Role } from "../../shared/roles.ts";
 import { toJSONSchema } from "../../shared/zod.ts";
-import { assembleGuest } from "../support/assemble-guest.ts";
+import { writeEmptyPlugin } from "../stage/empty-plugin.ts";
 import { guestManifest } from "../support/guest-manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { importsFor } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const folder = temporaryFolder();
@@ -33,15 +30,10 @@ const roleTool = (role: Role, changes: Changes = {}): Changes => ({
 
 /** Writes a plugin file with tools of these names. Its code does nothing. */
 function pluginOf(family: string, tools: Readonly<Record<string, Changes>>): string {
-  const names = Object.keys(tools);
-  const manifest = guestManifest(family, Object.fromEntries(names.map((name) => [name, name.toLowerCase()])));
+  const exported = Object.fromEntries(Object.keys(tools).map((name) => [name, name.toLowerCase()]));
+  const manifest = guestManifest(family, exported);
   const changed = manifest.tools.map((tool) => Object.assign(tool, tools[tool.name]));
-  const code = names.map((name) => `(func (export "${name.toLowerCase()}") (result i32) (i32.const 0))`);
-  const file = join(folder.path, `${family}-${names.join("-")}-${Math.random()}.wasm`);
-  const imports = importsFor(new Set(changed.flatMap(({ rights }) => rights)));
-  const text = `(module ${imports} (memory (export "memory") 1 4) ${code.join(" ")})`;
-  writeFileSync(file, assembleGuest(text, [JSON.stringify({ ...manifest, tools: changed })]));
-  return file;
+  return writeEmptyPlugin(folder.path, { ...manifest, tools: changed });
 }
 
 const load = (...plugins: string[]) => createRuntime({ dataDir: folder.path, plugins, policy: policyFor(plugins) });
@@ -78,46 +70,30 @@ const findingsOf = (changes: object) => ({
 
 type Refused = readonly [name: string, role: Role, changes: Changes, reason: string];
 
+// Schemas that do not fit: `test/unit/schema-fit.test.ts`. Here is one of each role's direction.
 test.for<Refused>([
   ["a role without a scope", "read", { scopes: [] }, 'has the role "read" and 0 scopes, allowed is exactly one'],
   ["a role for two scopes", "inspect", { scopes: ["a", "b"] }, 'has the role "inspect" and 2 scopes'],
   ["an input without a field that a host can send", "index", { input: closed({}) }, 'what a host may ask: "linesMax"'],
   ["an input that requires more", "entries", { input: one("string") }, 'what a host may ask: "name"'],
   ["an input of another type", "read", { input: one("integer") }, 'what a host may ask: "name"'],
-  ["an input that takes some names", "read", { input: one("string", { enum: ["a"] }) }, 'what a host may ask: "name"'],
-  ["an input that is not an object", "read", { input: { type: "string" } }, 'what a host may ask: "(all of it)"'],
   ["an input with a reference", "read", { input: { $ref: "#/x" } }, 'what a host may ask: "(all of it): $ref"'],
-  ["an input with a condition", "read", { input: { not: {} } }, 'what a host may ask: "(all of it): not"'],
-  ["a choice that is not a list", "read", { input: { anyOf: "x" } }, 'what a host may ask: "(all of it): anyOf"'],
-  ["an empty choice", "read", { input: { anyOf: [] } }, 'what a host may ask: "(all of it): anyOf"'],
   ["an output that says nothing", "read", { output: {} }, 'what a host relies on: "(all of it)"'],
-  ["an output that can lack a field", "read", { output: { type: "object", properties: { body: text } } }, '"body"'],
-  ["a field that can be null", "read", { output: nullable("body") }, 'what a host relies on: "body"'],
   ["a list of something else", "entries", { output: entriesOf({ type: "string" }) }, '"entries[]"'],
-  ["a list without items", "entries", { output: entriesOf({}) }, 'what a host relies on: "entries[]"'],
   [
     "items that lack a field",
     "entries",
     { output: entriesOf({ type: "object", properties: described, required: ["name"] }) },
     'what a host relies on: "entries[].description"',
   ],
-  [
-    "a field of two types",
-    "inspect",
-    { output: findingsOf({ message: { type: ["string", "null"] } }) },
-    "findings[].message",
-  ],
-  ["a code of its own", "inspect", { output: withRefused({ type: "string" }) }, '"refused[].code"'],
   ["a code beyond the table", "inspect", { output: withRefused({ enum: ["MINE"] }) }, '"refused[].code"'],
   ["a code of the host's", "inspect", { output: withRefused({ enum: ["STORAGE_FULL"] }) }, '"refused[].code"'],
   ["a restorer that may not write", "restore", { rights: ["read", "trash"] }, 'without the right "write"'],
   ["an entryFile beside another role", "read", { entryFile: "{name}.md" }, 'entryFile "{name}.md" without the role'],
   ["an entryFile without a name", "entries", { entryFile: "a.md" }, 'the entryFile "a.md", allowed is a path'],
-  ["an entryFile with two names", "entries", { entryFile: "{name}/{name}.md" }, "with {name} once"],
   ["an entryFile that climbs", "entries", { entryFile: "../{name}.md" }, "allowed is a path outside the trash"],
   ["an entryFile in the trash", "entries", { entryFile: "Trash/{name}.md" }, "allowed is a path outside the trash"],
   ["derivedFiles beside another role", "read", { derivedFiles: ["a.md"] }, 'derivedFiles without the role "inspect"'],
-  ["derivedFiles without a role", "inspect", { role: undefined, derivedFiles: ["a.md"] }, 'without the role "inspect"'],
   ["17 derivedFiles", "inspect", { derivedFiles: seventeen }, "has 17 derivedFiles, at most 16"],
   [
     "a derived file that is there twice",
@@ -125,28 +101,20 @@ test.for<Refused>([
     { derivedFiles: ["a/", "b", "a/"] },
     '"a/" among its derivedFiles more',
   ],
-  ...["", "/", "a//", "/a", "../a", "a/../b", ".hidden", "a*", "trash", "trash/", "TRASH/a.md"].map(
-    (place): Refused => [
-      `the derived file "${place}"`,
-      "inspect",
-      { derivedFiles: ["b", place] },
-      `has "${place}" among its derivedFiles, allowed is a path`,
-    ],
-  ),
+  ...["", "a//", "/a", "a/../b", ".hidden", "a*", "trash/", "TRASH/a.md"].map((place): Refused => [
+    `the derived file "${place}"`,
+    "inspect",
+    { derivedFiles: ["b", place] },
+    `has "${place}" among its derivedFiles, allowed is a path`,
+  ]),
 ])("%s is refused", async ([, role, changes, reason]) => {
   const file = pluginOf("guest", { Tool: roleTool(role, changes) });
-  await expect(load(file)).rejects.toMatchObject({
-    code: "PLUGIN_REFUSED",
-    message: expect.stringContaining(reason) as string,
-  });
+  const message = expect.stringContaining(reason) as string;
+  await expect(load(file)).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message });
 });
 
 function closed(properties: object): Record<string, unknown> {
   return { type: "object", properties, additionalProperties: false };
-}
-
-function nullable(field: string): Record<string, unknown> {
-  return { type: "object", properties: { [field]: { anyOf: [text, { type: "null" }] } }, required: [field] };
 }
 
 function withRefused(code: object): Record<string, unknown> {
@@ -158,11 +126,8 @@ function withRefused(code: object): Record<string, unknown> {
 
 test("a plugin with two tools of one role is refused", async () => {
   const file = pluginOf("guest", { A: roleTool("index"), B: roleTool("index") });
-  const message = /gives the role "index" to 2 tools, at most one may have it/;
-  await expect(load(file)).rejects.toMatchObject({
-    code: "PLUGIN_REFUSED",
-    message: expect.stringMatching(message) as string,
-  });
+  const message = expect.stringContaining('gives the role "index" to 2 tools, at most one may have it') as string;
+  await expect(load(file)).rejects.toMatchObject({ code: "PLUGIN_REFUSED", message });
 });
 
 test.for<readonly [name: string, role: Role, changes: Changes]>([
@@ -179,11 +144,8 @@ test.for<readonly [name: string, role: Role, changes: Changes]>([
     "entries",
     { output: entriesOf({ ...closed({ ...described, tags: { type: "array" } }), required: ["name", "description"] }) },
   ],
-  ["findings that always have a remedy", "inspect", { output: findingsOf({}) }],
   ["some codes of the table", "inspect", { output: withRefused({ enum: declarableCodes.slice(0, 2) }) }],
-  ["a choice of names", "read", { input: closed({ name: { anyOf: [{ type: "integer" }, text] } }) }],
   ["files of entries", "entries", { entryFile: "notes/{name}.txt" }],
-  ["no derived file", "inspect", { derivedFiles: [] }],
   ["derived files and folders", "inspect", { derivedFiles: ["a", "a/", "_.index/", "sub/b.md", "trashed/"] }],
 ])("control: %s is accepted", async ([, role, changes]) => {
   await using runtime = await load(pluginOf("guest", { Tool: roleTool(role, changes) }));

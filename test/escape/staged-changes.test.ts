@@ -10,12 +10,12 @@ import type { PuppetStage } from "./puppet-stage.ts";
 
 /** For the tests that leave Alice's files as they were. */
 const stage = await openPuppetStage();
-afterAll(() => stage.close());
+afterAll(() => stage[Symbol.asyncDispose]());
 
 /** For a test that changes them. */
 async function ownStage(): Promise<PuppetStage> {
   const own = await openPuppetStage();
-  onTestFinished(() => own.close());
+  onTestFinished(() => own[Symbol.asyncDispose]());
   return own;
 }
 
