@@ -2,7 +2,7 @@
  * A live race: while the store reads and writes, another process swaps the folders on its way, and the file itself,
  * for links to a victim's. The store never reads or writes the victim's files, and no acknowledged write is lost.
  */
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, expect, test } from "vitest";
@@ -16,6 +16,7 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { writeUserFiles } from "../support/user-files.ts";
+import { NaiveStore } from "./naive-store.ts";
 import { buildAttacker, startAttack } from "./swap-attack.ts";
 import type { SwapTarget } from "./swap-attack.ts";
 
@@ -163,7 +164,7 @@ test.for(attacks)(
     expect(victims.map(treeFingerprint)).toEqual(before);
     expect(battle.counts.escapes).toBe(0);
     expect(Object.keys(battle.codes).filter((code) => !allowedCodes.has(code))).toEqual([]);
-    // Some reads succeeded, and some met a link: the attack is as fast as the store.
+    // Some reads succeeded, and some met the attack.
     expect(battle.counts.readsOk).toBeGreaterThan(0);
     expect(battle.codes["STORAGE_UNSAFE"]).toBeGreaterThan(0);
 
@@ -186,4 +187,39 @@ async function expectUsable(store: InstanceType<typeof FileStore>, { promised }:
     await held.commit([{ kind: "write", scope: "memory", path: "after.md", content }], reader.seen);
   });
   expect(readStored(store, alice, "after.md")).toBe(content);
+}
+
+/** More than enough: on an idle machine a third of all attempts leak. */
+const naiveAttemptsMax = 400_000;
+
+test.for(attacks.slice(0, 3))(
+  "control: the same attack on $name defeats a check of resolved paths",
+  { timeout: 240_000 },
+  async ({ name, target }, context) => {
+    if (typeof attacker === "string") skipWithReason(context, attacker);
+    const { dataDir } = makeData(`naive-${name.replaceAll(/[^a-z]/g, "-")}`);
+    const store = new NaiveStore(join(dataDir, "users/alice"));
+    const attack = await startAttack(attacker.program, target(dataDir));
+    let [attempts, leaks, written] = [0, 0, 0];
+    const isFile = name === "the file itself";
+    const isDone = (): boolean => leaks > 0 && (isFile || written > 0);
+    while (attempts < naiveAttemptsMax && !isDone()) {
+      attempts++;
+      if (quietly(() => store.read("memory/target.md")) === secret) leaks++;
+      if (!isFile) quietly(() => store.write("memory/planted.md", "planted"));
+      if (attempts % 100 === 0) written = readdirSync(join(dataDir, "users/bob/memory")).includes("planted.md") ? 1 : 0;
+    }
+    const swaps = await attack.stop();
+    console.log(`naive, ${name}: ${swaps} swaps, ${attempts} attempts, ${leaks} leaks, ${written} files planted`);
+    expect(leaks).toBeGreaterThan(0);
+    if (!isFile) expect(written).toBe(1);
+  },
+);
+
+function quietly(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch {
+    return null;
+  }
 }

@@ -74,7 +74,7 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       "pending.push({ ...file, present: null });",
     ],
     "an interrupted recovery forgets what it has judged": [
-      "edits between calls",
+      "changes by hand, then a restart",
       "await noteJudgement(recovery, kept);",
       "void noteJudgement;",
     ],
