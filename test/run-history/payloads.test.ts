@@ -3,7 +3,6 @@
  * rules of each field are those of the plugin, whose vectors show them.
  */
 import {
-  decodeAssistantMessageData,
   decodePlannerNoteData,
   decodeThinkingData,
   decodeToolCallData,
@@ -19,19 +18,10 @@ import {
   toolResultData,
   userMessageData,
 } from "memcell/run-history";
-import type { DecodableEvent, EventType, RunHistoryError } from "memcell/run-history";
+import type { EventType, RunHistoryError } from "memcell/run-history";
 import { expect, test } from "vitest";
 
-import { faultOf } from "./stage.ts";
-
-const decoders = {
-  user_message: decodeUserMessageData,
-  assistant_message: decodeAssistantMessageData,
-  tool_call: decodeToolCallData,
-  tool_result: decodeToolResultData,
-  planner_note: decodePlannerNoteData,
-  thinking: decodeThinkingData,
-} satisfies Record<EventType, (event: DecodableEvent) => unknown>;
+import { decoders, faultOf } from "./stage.ts";
 
 const ids = { tool_call_id: "c", tool_name: "t" };
 const refusal = (type: EventType, data: unknown): RunHistoryError => faultOf(() => decoders[type]({ type, data }));

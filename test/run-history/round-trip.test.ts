@@ -3,12 +3,6 @@ import fc from "fast-check";
 import { stringify } from "lossless-json";
 import {
   assistantMessageData,
-  decodeAssistantMessageData,
-  decodePlannerNoteData,
-  decodeThinkingData,
-  decodeToolCallData,
-  decodeToolResultData,
-  decodeUserMessageData,
   LosslessNumber,
   newEvent,
   plannerNoteData,
@@ -18,22 +12,13 @@ import {
   toolResultData,
   userMessageData,
 } from "memcell/run-history";
-import type { DecodableEvent, Event, EventType } from "memcell/run-history";
+import type { Event } from "memcell/run-history";
 import { expect, test } from "vitest";
 
 import { runs } from "../stage/random-runs.ts";
-import { useHistory } from "./stage.ts";
+import { decoders, useHistory } from "./stage.ts";
 
 const newUser = useHistory();
-
-const decoders: Record<EventType, (event: DecodableEvent) => unknown> = {
-  user_message: decodeUserMessageData,
-  assistant_message: decodeAssistantMessageData,
-  tool_call: decodeToolCallData,
-  tool_result: decodeToolResultData,
-  planner_note: decodePlannerNoteData,
-  thinking: decodeThinkingData,
-};
 
 const number = fc.oneof(
   fc

@@ -2,8 +2,19 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { newEvent, plannerNoteData, RunHistory, RunHistoryError } from "memcell/run-history";
-import type { Event, Snapshot } from "memcell/run-history";
+import {
+  decodeAssistantMessageData,
+  decodePlannerNoteData,
+  decodeThinkingData,
+  decodeToolCallData,
+  decodeToolResultData,
+  decodeUserMessageData,
+  newEvent,
+  plannerNoteData,
+  RunHistory,
+  RunHistoryError,
+} from "memcell/run-history";
+import type { DecodableEvent, Event, EventType, Snapshot } from "memcell/run-history";
 import { afterAll, beforeAll } from "vitest";
 
 import { openStage } from "../stage/runtime.ts";
@@ -42,6 +53,16 @@ export function useHistory(): () => HistoryUser {
     };
   };
 }
+
+/** Of each type of event. */
+export const decoders = {
+  user_message: decodeUserMessageData,
+  assistant_message: decodeAssistantMessageData,
+  tool_call: decodeToolCallData,
+  tool_result: decodeToolResultData,
+  planner_note: decodePlannerNoteData,
+  thinking: decodeThinkingData,
+} satisfies Record<EventType, (event: DecodableEvent) => unknown>;
 
 export const noteAt = (timestamp: string | undefined, note: string): Event =>
   newEvent(timestamp, plannerNoteData({ note }));
