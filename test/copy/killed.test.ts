@@ -10,7 +10,7 @@ import { createRuntime, fileStore, postgresStore } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { oneIn } from "../stage/seed.ts";
-import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
+import { administratorOf, freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fillFolder } from "./filled-folder.ts";
 import { copy, stateOf, treeOf } from "./stored-state.ts";
@@ -61,7 +61,6 @@ const points = [
   { point: "a folder is made", isReached: (dir: string) => stagedIn(dir) },
   { point: "a scope is made", isReached: (dir: string) => stagedIn(dir, "memory") },
   { point: "a history is begun", isReached: (dir: string) => stagedIn(dir, ".memcell", "history") },
-  { point: "a log is made", isReached: (dir: string) => stagedIn(dir, ".memcell", "journal") },
   { point: "one home is there", isReached: (dir: string) => homesIn(dir).length > 0 },
   { point: "five homes are there", isReached: (dir: string) => homesIn(dir).length > 4 },
   { point: "ten homes are there", isReached: (dir: string) => homesIn(dir).length > 9 },
@@ -81,7 +80,7 @@ test.for(oneIn(3, points))("into a folder, killed when $point", async ({ isReach
 
 test.for(oneIn(2, [0, 1, 4, 9]))("into a database, killed when it has more than %i homes", async (homes) => {
   const url = await freshDatabase();
-  const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
+  const admin = await administratorOf(url);
   const count = "SELECT count(*)::int AS homes FROM memcell.homes";
   await killWhen(data, url, async () => ((await admin.query<{ homes: number }>(count)).rows[0]?.homes ?? 0) > homes);
   await admin.end();

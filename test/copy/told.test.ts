@@ -13,7 +13,7 @@ import type { CopyReport } from "../../host/copy/copy-stores.ts";
 import { openCopy } from "../../host/store/open-copy.ts";
 import type { CopyPlace } from "../../host/store/open-copy.ts";
 import type { UserId } from "../stage/store.ts";
-import { databaseOf, freshDatabase, sharedServer } from "../support/postgres/fresh-database.ts";
+import { asAdministrator, freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { copy, treeOf } from "./stored-state.ts";
@@ -51,9 +51,7 @@ async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: stri
 
 test("a history that somebody has changed gives no trust at the target", async () => {
   expect(await copy(data, url)).toMatchObject({ status: 0 });
-  const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
-  await admin.query("UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'Other')");
-  await admin.end();
+  await asAdministrator(url, "UPDATE memcell.changes SET lines[1] = replace(lines[1], 'UpdateUserMemory', 'Other')");
   const [database, dir] = [await freshDatabase(), join(folder.path, "back")];
   for (const target of [database, dir]) {
     expect(await copy(url, target)).toMatchObject({ status: 0 });

@@ -1,9 +1,9 @@
 /** A fresh folder for mounts. Everything mounted below it is unmounted again, however the process ends. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync } from "node:fs";
-import type { Socket } from "node:net";
 import { join } from "node:path";
 
+import { atProcessEnd } from "./at-process-end.ts";
 import { memoryDisk } from "./temporary-folder.ts";
 
 export interface MountFolder extends Disposable {
@@ -34,27 +34,13 @@ export function whyNoMounting(): string | null {
 /** For small content: the folder is in main memory if there is enough. */
 export function mountFolder(): MountFolder {
   const path = mkdtempSync(join(memoryDisk(), "memcell-mount-"));
-  const guard = startGuard(path);
+  const callOff = atProcessEnd(unmountAll, path);
   return {
     path,
     [Symbol.dispose]: () => {
       const { status, stdout, stderr } = spawnSync("sh", ["-c", unmountAll, "sh", path], { encoding: "utf8" });
-      guard.kill("SIGKILL");
+      callOff();
       if (status !== 0) throw new Error(`Cannot unmount at once, files are still open: ${stdout}${stderr}`);
     },
   };
-}
-
-/**
- * A shell that cleans up when its standard input ends, which happens at the latest when this process ends, even if
- * killed. It has its own session, so that an interrupt from the terminal does not stop its cleanup.
- */
-function startGuard(path: string): ReturnType<typeof spawn> {
-  const guard = spawn("sh", ["-c", `cat; ${unmountAll}`, "sh", path], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-  });
-  guard.unref();
-  (guard.stdin as Socket).unref();
-  return guard;
 }

@@ -4,20 +4,14 @@ import type { Runtime } from "memcell";
 import { beforeEach, expect, test } from "vitest";
 
 import type { HeldUser, UserId } from "../../stage/store.ts";
-import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import { asAdministrator, freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { write } from "../store-stage.ts";
 
 const alice = { userId: "alice" };
 let url = "";
 let runtime: Runtime;
 
-/** As somebody with all rights. */
-async function sql(text: string): Promise<void> {
-  const server = await sharedServer();
-  const admin = await server.connect("postgres", databaseOf(url));
-  await admin.query(text);
-  await admin.end();
-}
+const sql = (statement: string): Promise<unknown[]> => asAdministrator(url, statement);
 
 const upsert = (name: string, body: string) =>
   runtime.call("UpdateUserMemory", { action: "upsert", type: "user", name, description: "d", body }, alice);
@@ -112,14 +106,8 @@ test("nothing of an erased user is left in what others' stores keep", async () =
   ).toMatchObject({ ok: true });
   for (const grantee of ["bob", "carl"]) await runtime.stores(alice).grant(grantee, { level: "read" });
   expect(await runtime.upkeep.erase(bob)).toMatchObject({ left: [] });
-  const server = await sharedServer();
-  const admin = await server.connect("postgres", databaseOf(url));
-  const { rows } = await admin.query(
-    "SELECT FROM memcell.contents WHERE position($1 IN convert_from(content, 'UTF8')) > 0",
-    [storeIdOf("bob")],
-  );
-  await admin.end();
-  expect(rows).toEqual([]);
+  const has = `position('${storeIdOf("bob")}' IN convert_from(content, 'UTF8')) > 0`;
+  expect(await sql(`SELECT FROM memcell.contents WHERE ${has}`)).toEqual([]);
 });
 
 test("a changed content of an earlier version cannot be restored", async () => {

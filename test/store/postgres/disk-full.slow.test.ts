@@ -48,8 +48,7 @@ test("a full disk refuses calls with STORAGE_FULL", { timeout: 180_000 }, async 
   await using server = await faultServer({ above: disk.path, settings: { wal_recycle: "off" } });
   const store = postgresStore({ url: server.host }).open(() => {});
   await commit(store, noise(0));
-  const admin = await server.connect();
-  await admin.query("CHECKPOINT");
+  await server.run("CHECKPOINT");
   const ballast = join(disk.path, "ballast");
   fill(ballast);
   const { made, errors } = await failures(store, ballast);

@@ -18,9 +18,7 @@ export const alice = "alice" as UserId;
 
 export async function faultServer(options: PostgresOptions = {}): Promise<PostgresServer & { readonly host: string }> {
   const server = await startPostgres(options);
-  await server.createDatabase("memory");
-  await prepareDatabase(server, "memory");
-  return Object.assign(server, { host: server.url("memcell_host", "memory") });
+  return Object.assign(server, { host: await prepareDatabase(server, "memory") });
 }
 
 interface StoreOptions {

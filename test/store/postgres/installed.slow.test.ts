@@ -11,9 +11,7 @@ import { skipWithReason } from "../../support/skip-with-reason.ts";
 test("calls, trash, history, grants and an erasure", async (context) => {
   if (installedPrograms() === null) skipWithReason(context, "no PostgreSQL of the system is installed");
   await using server = await startPostgres({ version: "installed" });
-  await server.createDatabase("memory");
-  await prepareDatabase(server, "memory");
-  const url = server.url("memcell_host", "memory");
+  const url = await prepareDatabase(server, "memory");
   expect(await memcell(["db", "check", "--store", url])).toMatchObject({ status: 0, stdout: "as it must be\n" });
   const plugins = ["user-memory", "stores"];
   await using runtime = await createRuntime({ store: postgresStore({ url }), plugins, threadsMax: 1 });

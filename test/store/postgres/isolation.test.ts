@@ -6,7 +6,14 @@ import { describe, expect, test } from "vitest";
 import { oneIn } from "../../stage/seed.ts";
 import { digestOf, ownStoreOf } from "../../stage/store.ts";
 import type { StoreId, UserId } from "../../stage/store.ts";
-import { databaseOf, freshDatabase, sharedServer, tables } from "../../support/postgres/fresh-database.ts";
+import {
+  administratorOf,
+  asAdministrator,
+  databaseOf,
+  freshDatabase,
+  sharedServer,
+  tables,
+} from "../../support/postgres/fresh-database.ts";
 import { newStoreId } from "../home.ts";
 import { granting, soon, to, write, writeIn } from "../store-stage.ts";
 
@@ -36,7 +43,7 @@ async function filled(): Promise<Filled> {
   );
   await store.shared.leave(store1, store2, true);
   await store.close();
-  return { url, admin: await (await sharedServer()).connect("postgres", databaseOf(url)) };
+  return { url, admin: await administratorOf(url) };
 }
 
 /** Everything that is Bob's, as an administrator sees it. */
@@ -189,9 +196,7 @@ describe("a runtime refuses to start", () => {
     const url = await freshDatabase();
     const server = await sharedServer();
     const role = /ROLE (r\d)/.exec(sql)?.[1] ?? sql;
-    const admin = await server.connect();
-    if (role !== sql) await admin.query(sql);
-    await admin.end();
+    if (role !== sql) await server.run(sql);
     const starting = createRuntime({ store: postgresStore({ url: server.url(role, databaseOf(url)) }) });
     await expect(starting).rejects.toMatchObject({ code: "STORAGE_FAILED", message: expect.stringMatching(says) });
   });
@@ -217,9 +222,7 @@ describe("a runtime refuses to start", () => {
     ["DROP SCHEMA memcell CASCADE", "is not applied, run memcell db migrate"],
   ])("after %s", async (sql, says) => {
     const url = await freshDatabase();
-    const admin = await (await sharedServer()).connect("postgres", databaseOf(url));
-    await admin.query(sql);
-    await admin.end();
+    await asAdministrator(url, sql);
     const starting = createRuntime({ store: postgresStore({ url }) });
     await expect(starting).rejects.toMatchObject({ code: "STORAGE_FAILED", message: expect.stringContaining(says) });
   });

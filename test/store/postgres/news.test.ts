@@ -6,7 +6,7 @@ import type { Runtime } from "memcell";
 import pg from "pg";
 import { expect, test } from "vitest";
 
-import { databaseOf, freshDatabase, sharedServer, untilListening } from "../../support/postgres/fresh-database.ts";
+import { asAdministrator, freshDatabase, untilListening } from "../../support/postgres/fresh-database.ts";
 
 const open = (url: string): Promise<Runtime> => createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
 
@@ -48,8 +48,7 @@ test("another host's change is heard by those who listen for the user, and by no
 
 test("what everybody hears has no user's id and no content", async () => {
   const url = await freshDatabase();
-  const server = await sharedServer();
-  const spy = new pg.Client({ connectionString: server.url("memcell_host", databaseOf(url)) });
+  const spy = new pg.Client({ connectionString: url });
   await spy.connect();
   await spy.query("LISTEN memcell_changes");
   const notice = once(spy, "notification");
@@ -69,14 +68,11 @@ test("a host that has lost its connection asks what has changed, and hears again
   const ofAlice = new Listener();
   other.onChangeElsewhere("alice", ofAlice.heard);
   await untilListening(url, 1);
-  const server = await sharedServer();
-  const admin = new pg.Client({ connectionString: server.url("postgres", databaseOf(url)) });
-  await admin.connect();
   const next = ofAlice.next();
-  await admin.query(
+  await asAdministrator(
+    url,
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
   );
-  await admin.end();
   await upsert(one, "alice", "meanwhile");
   await next;
   await untilListening(url, 1);

@@ -13,14 +13,13 @@ const db = (action: string, url: string): Promise<unknown> => memcell(["db", act
 
 test("a role that can create roles migrates a database of its own, and again; a schema of others is not used", async () => {
   await using server = await startPostgres();
-  const admin = await server.connect();
-  for (const role of ["installer login createrole", "evil login"]) await admin.query(`create role ${role}`);
-  for (const role of ["installer", "evil"]) await admin.query(`create database of_${role} owner ${role}`);
+  for (const role of ["installer login createrole", "evil login"]) await server.run(`create role ${role}`);
+  for (const role of ["installer", "evil"]) await server.run(`create database of_${role} owner ${role}`);
   const own = server.url("installer", "of_installer");
   const applied = expect.stringMatching(/^(?:applied \d{4}-[a-z-]+\n)+$/);
   expect(await db("migrate", own)).toMatchObject({ status: 0, stdout: applied });
   expect(await db("migrate", own)).toMatchObject({ status: 0, stdout: "nothing to do\n" });
-  await admin.query("create role host login in role memcell_app");
+  await server.run("create role host login in role memcell_app");
   expect(await db("check", server.url("host", "of_installer"))).toMatchObject({ status: 0, stdout: "as it must be\n" });
   const evil = await server.connect("evil", "of_evil");
   await evil.query("create schema memcell");
@@ -30,17 +29,14 @@ test("a role that can create roles migrates a database of its own, and again; a 
   });
   const found = "select from pg_class where relnamespace = 'memcell'::regnamespace";
   expect((await evil.query(found)).rows).toEqual([]);
-  await Promise.all([admin.end(), evil.end()]);
+  await evil.end();
 });
 
 test("a host goes on with another server when the first one ends, and skips a standby", async () => {
   await using first = await startPostgres();
   await using standby = await startPostgres();
   await using second = await startPostgres();
-  for (const server of [first, standby, second]) {
-    await server.createDatabase("memory");
-    await prepareDatabase(server, "memory");
-  }
+  for (const server of [first, standby, second]) await prepareDatabase(server, "memory");
   await standby.stop("fast");
   await standby.startAsStandby();
   const folders = [first, standby, second].map((server) => new URLSearchParams(server.url().split("?")[1]).get("host"));
@@ -55,9 +51,7 @@ test("a host goes on with another server when the first one ends, and skips a st
   // A connection that was open is found to be dead, at the latest by the second call.
   const answers = [await upsert("two"), await upsert("three")];
   expect(answers[1]).toMatchObject({ ok: true });
-  const admin = await second.connect("postgres", "memory");
-  const { rows } = await admin.query("SELECT path FROM memcell.files ORDER BY path");
-  await admin.end();
+  const { rows } = await second.run("SELECT path FROM memcell.files ORDER BY path", "memory");
   expect(rows).toEqual([{ path: "MEMORY.md" }, { path: "a.md" }]);
 });
 

@@ -9,7 +9,13 @@ import { memcell } from "../../stage/command.ts";
 import { oneIn } from "../../stage/seed.ts";
 import { scopeOfStore } from "../../stage/store.ts";
 import type { Store, StoreId } from "../../stage/store.ts";
-import { databaseOf, freshDatabase, sharedServer } from "../../support/postgres/fresh-database.ts";
+import {
+  administratorOf,
+  asAdministrator,
+  databaseOf,
+  freshDatabase,
+  sharedServer,
+} from "../../support/postgres/fresh-database.ts";
 import { newStoreId } from "../home.ts";
 import { soon, write } from "../store-stage.ts";
 import { alice, commit, errorOf, shown, unfit, untilWaiting } from "./fault-stage.ts";
@@ -24,9 +30,7 @@ interface Opened extends AsyncDisposable {
 /** Hosts with one connection each. */
 async function opened(...ofDatabase: readonly string[]): Promise<Opened> {
   const url = await freshDatabase();
-  const admin = await (await sharedServer()).connect();
-  for (const each of ofDatabase) await admin.query(`ALTER DATABASE ${databaseOf(url)} SET ${each}`);
-  await admin.end();
+  await asAdministrator(url, ofDatabase.map((each) => `ALTER DATABASE ${databaseOf(url)} SET ${each}`).join("; "));
   const [one, other] = [1, 2].map(() => postgresStore({ url, connectionsMax: 1 }).open(() => {})) as [Store, Store];
   return { url, one, other, [Symbol.asyncDispose]: async () => void (await Promise.all([one.close(), other.close()])) };
 }
@@ -56,12 +60,10 @@ test("no session stays in a transaction", async () => {
     await errorOf(stage.one.holdRecords(alice, soon(), (records) => records.write("pending", "w-1", "\0")));
     await commit(stage.one, `${call}`);
   }
-  const admin = await (await sharedServer()).connect("postgres", databaseOf(stage.url));
   // A notice to other hosts can be under way. A session that stays in a transaction keeps the test from ending.
   const busy = `SELECT FROM pg_stat_activity
     WHERE datname = current_database() AND usename = 'memcell_host' AND state <> 'idle'`;
-  while ((await admin.query(busy)).rows.length > 0);
-  await admin.end();
+  while ((await asAdministrator(stage.url, busy)).length > 0);
   expect(await shown(stage.one)).toEqual({ versions: 5, a: "4", b: "4" });
 });
 
@@ -109,7 +111,7 @@ test("whoever has waited for the lock sees what the other has committed, whateve
   });
   await held;
   const reading = stage.other.holdRecords(alice, soon(), (records) => records.read("runs", "n"));
-  const admin = await (await sharedServer()).connect("postgres", databaseOf(stage.url));
+  const admin = await administratorOf(stage.url);
   await untilWaiting(admin, 1);
   await admin.end();
   meeting.dispatchEvent(new Event("waits"));
@@ -135,8 +137,8 @@ const settings = [
 
 test("a database is migrated and checked, and calls leave a history that is whole, with one half of the settings or the other", async () => {
   await using stage = await opened(...oneIn(2, settings));
-  const asAdministrator = (await sharedServer()).url("postgres", databaseOf(stage.url));
-  const migrated = await memcell(["db", "migrate", "--store", asAdministrator]);
+  const administrator = (await sharedServer()).url("postgres", databaseOf(stage.url));
+  const migrated = await memcell(["db", "migrate", "--store", administrator]);
   expect(migrated).toMatchObject({ status: 0, stdout: "nothing to do\n" });
   const checked = await memcell(["db", "check", "--store", stage.url]);
   expect(checked).toMatchObject({ status: 0, stdout: "as it must be\n" });

@@ -5,7 +5,6 @@ import type { Server, Socket } from "node:net";
 import { join } from "node:path";
 
 import { temporaryFolder } from "../temporary-folder.ts";
-import { MessageReader } from "./message-reader.ts";
 
 /** Who sends a message. */
 export type Side = "host" | "server";
@@ -21,8 +20,6 @@ export class CuttingProxy implements AsyncDisposable {
   cuts = 0;
   /** Whether a host has told the server to commit since the last `arm`, and the server has heard it. */
   hasCommit = false;
-  /** What the hosts have connected since the last `arm`. */
-  connections = 0;
 
   /** `target`: the address of a server, as hosts have it. */
   static async open(target: string): Promise<CuttingProxy> {
@@ -34,7 +31,6 @@ export class CuttingProxy implements AsyncDisposable {
 
   private constructor(serverFolder: string) {
     this.#listener = createServer((host) => {
-      this.connections++;
       const server = createConnection(socketIn(serverFolder));
       const cut = (): void => {
         for (const socket of [host, server]) socket.destroy();
@@ -62,7 +58,6 @@ export class CuttingProxy implements AsyncDisposable {
   arm(side: Side, at: number): void {
     this.#armed = { side, left: at };
     this.hasCommit = false;
-    this.connections = 0;
   }
 
   disarm(): void {
@@ -113,4 +108,31 @@ interface Line {
   readonly from: Socket;
   readonly to: Socket;
   readonly cut: () => void;
+}
+
+/** Divides what one side of a connection sends into messages of the protocol, version 3, without encryption. */
+class MessageReader {
+  #isStartup: boolean;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** The first message of a host has no type. */
+  constructor(isOfHost: boolean) {
+    this.#isStartup = isOfHost;
+  }
+
+  /** The messages that are complete by now. */
+  take(bytes: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const messages: Buffer[] = [];
+    for (;;) {
+      const typeBytes = this.#isStartup ? 0 : 1;
+      if (this.#rest.length < typeBytes + 4) return messages;
+      // The length includes itself, but not the type.
+      const size = typeBytes + this.#rest.readInt32BE(typeBytes);
+      if (this.#rest.length < size) return messages;
+      messages.push(this.#rest.subarray(0, size));
+      this.#rest = this.#rest.subarray(size);
+      this.#isStartup = false;
+    }
+  }
 }

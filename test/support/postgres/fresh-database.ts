@@ -1,4 +1,5 @@
-import pg from "pg";
+/** Databases with the tables of memcell. Those of one process are on one server, which ends with the process. */
+import type pg from "pg";
 
 import { migrate } from "../../../host/store/postgres/migrate.ts";
 import { startPostgres } from "./postgres-server.ts";
@@ -11,41 +12,27 @@ const template = "memcell_template";
 let started: Promise<PostgresServer> | null = null;
 let count = 0;
 
-/** The address of a new database with the tables of memcell. All databases of a process are on one server. */
-export async function freshDatabase(): Promise<string> {
+/** The address of a new database. */
+export async function freshDatabase(name = `memcell_${++count}`): Promise<string> {
   const server = await sharedServer();
-  const name = `memcell_${++count}`;
-  const admin = await server.connect();
-  try {
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-  } finally {
-    await admin.end();
-  }
-  return server.url(hostRole, name);
-}
-
-/** The address of a database of this name that has nothing but the tables. Emptied anew each time. */
-export async function emptiedDatabase(name: string): Promise<string> {
-  const server = await sharedServer();
-  let admin = emptied.get(name);
-  if (admin === undefined) {
-    const creator = await server.connect();
-    await creator.query(`CREATE DATABASE ${name} TEMPLATE ${template}`);
-    await creator.end();
-    admin = await server.connect("postgres", name);
-    emptied.set(name, admin);
-  }
-  // For a few rows quicker than TRUNCATE, which makes new files. Contents refer to homes, and files to contents.
-  await admin.query(
-    tables
-      .toReversed()
-      .map((table) => `DELETE FROM memcell.${table}`)
-      .join("; "),
-  );
+  await server.run(`CREATE DATABASE ${name} TEMPLATE ${template}`);
   return server.url(hostRole, name);
 }
 
 const emptied = new Map<string, pg.Client>();
+
+/** The address of a database of this name that has nothing but the tables. Emptied anew each time. */
+export async function emptiedDatabase(name: string): Promise<string> {
+  const server = await sharedServer();
+  if (!emptied.has(name)) {
+    await freshDatabase(name);
+    emptied.set(name, await server.connect("postgres", name));
+  }
+  // For a few rows quicker than TRUNCATE, which makes new files. Contents refer to homes, and files to contents.
+  const deletions = tables.toReversed().map((table) => `DELETE FROM memcell.${table}`);
+  await emptied.get(name)?.query(deletions.join("; "));
+  return server.url(hostRole, name);
+}
 
 /** Those that have something of users. */
 export const tables = ["homes", "contents", "files", "changes", "records", "grants", "left_stores", "erased"];
@@ -53,44 +40,39 @@ export const tables = ["homes", "contents", "files", "changes", "records", "gran
 /** The database that an address names. */
 export const databaseOf = (url: string): string => /@[^/]*\/([^?]+)/.exec(url)?.[1] ?? "";
 
-/** Waits until so many hosts listen for changes in the database. */
-export async function untilListening(url: string, hosts: number): Promise<void> {
-  const server = await sharedServer();
-  const admin = await server.connect("postgres", databaseOf(url));
-  for (;;) {
-    const { rows } = await admin.query(
-      "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'",
-    );
-    if (rows.length >= hosts) break;
-  }
-  await admin.end();
+/** Runs a statement in a database of the shared server, as somebody with all rights. Returns the rows. */
+export async function asAdministrator(url: string, statement: string): Promise<unknown[]> {
+  const { rows } = await (await sharedServer()).run(statement, databaseOf(url));
+  return rows as unknown[];
 }
 
-/** Ends with the process. */
+/** A connection for several such statements. */
+export const administratorOf = async (url: string): Promise<pg.Client> =>
+  (await sharedServer()).connect("postgres", databaseOf(url));
+
+/** Waits until so many hosts listen for changes in the database. */
+export async function untilListening(url: string, hosts: number): Promise<void> {
+  const listening = "SELECT FROM pg_stat_activity WHERE datname = current_database() AND query LIKE 'LISTEN%'";
+  while ((await asAdministrator(url, listening)).length < hosts);
+}
+
 export function sharedServer(): Promise<PostgresServer> {
   started ??= startMigrated();
   return started;
 }
 
 async function startMigrated(): Promise<PostgresServer> {
-  const server = await startPostgres({ maxConnections: 300 });
-  await server.createDatabase(template);
+  const server = await startPostgres({ settings: { max_connections: "300" } });
   await prepareDatabase(server, template);
   return server;
 }
 
-/** Gives a database the tables of memcell, and the server a role for hosts. */
-export async function prepareDatabase(server: PostgresServer, name: string): Promise<void> {
-  const client = new pg.Client({ connectionString: server.url("postgres", name) });
-  await client.connect();
-  try {
-    await migrate(client);
-    await client.query(`DO $$ BEGIN
-      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${hostRole}') THEN
-        CREATE ROLE ${hostRole} LOGIN IN ROLE memcell_app;
-      END IF;
-    END $$`);
-  } finally {
-    await client.end();
-  }
+/** Makes a database with the tables of memcell, and a role for hosts. Returns the address for a host. */
+export async function prepareDatabase(server: PostgresServer, name: string): Promise<string> {
+  await server.run(`CREATE DATABASE ${name}`);
+  const client = await server.connect("postgres", name);
+  await migrate(client);
+  await client.query(`CREATE ROLE ${hostRole} LOGIN IN ROLE memcell_app`);
+  await client.end();
+  return server.url(hostRole, name);
 }

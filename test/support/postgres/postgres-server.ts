@@ -1,26 +1,24 @@
 /** Real PostgreSQL servers for tests. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import pg from "pg";
 
-import { freshData } from "./fresh-data.ts";
+import { freshData } from "./programs.ts";
 import type { PostgresVersion } from "./programs.ts";
-import { runServer, type ServerProcess } from "./server-process.ts";
-import { serverFolder } from "./server-user.ts";
+import { runAsServerUser, serverFolder } from "./server-user.ts";
+import type { ServerFolder } from "./server-user.ts";
 
 export interface PostgresOptions {
   /** Default: `embedded`. */
   readonly version?: PostgresVersion;
-  /** Whether a commit waits for the disk. Default: `false`; a test that cuts the power needs `true`. */
-  readonly fsync?: boolean;
-  /** Default: 100. */
-  readonly maxConnections?: number;
-  /** By their names in `postgresql.conf`. */
+  /** By their names in `postgresql.conf`. Unless they say so, no commit waits for the disk. */
   readonly settings?: Readonly<Record<string, string>>;
   /** The folder in which the server's own is made. Default: that of temporary files. */
   readonly above?: string;
 }
+
+const port = "5432";
 
 /**
  * Starts a server with empty databases, reachable only through a socket in its own folder. It ends with its block or
@@ -28,13 +26,16 @@ export interface PostgresOptions {
  *
  * @throws if no server can be started
  */
-export async function startPostgres(options: PostgresOptions = {}): Promise<PostgresServer> {
-  const folder = serverFolder(options.above);
+export async function startPostgres({ version = "embedded", settings, above }: PostgresOptions = {}) {
+  const folder = serverFolder(above);
   try {
-    const data = join(folder.path, "data");
-    const programs = await freshData(options.version ?? "embedded", data, folder.path);
-    const command = [join(programs, "postgres"), "-D", data, ...settingsOf(options, folder.path)];
-    const server = new PostgresServer(folder, command);
+    const programs = await freshData(version, folder.path);
+    const socket = { listen_addresses: "", unix_socket_directories: folder.path, port };
+    const lines = Object.entries({ ...socket, fsync: "off", ...settings }).map(
+      ([name, value]) => `${name} = '${value}'`,
+    );
+    appendFileSync(join(folder.path, "data/postgresql.conf"), `${lines.join("\n")}\n`);
+    const server = new PostgresServer(folder, programs);
     await server.start();
     return server;
   } catch (error) {
@@ -43,53 +44,38 @@ export async function startPostgres(options: PostgresOptions = {}): Promise<Post
   }
 }
 
-const port = "5432";
-
-function settingsOf({ fsync = false, maxConnections = 100, settings }: PostgresOptions, folder: string): string[] {
-  const all = {
-    listen_addresses: "",
-    unix_socket_directories: folder,
-    port,
-    fsync: fsync ? "on" : "off",
-    max_connections: `${maxConnections}`,
-    ...settings,
-  };
-  return Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
-}
-
 export class PostgresServer implements AsyncDisposable {
-  readonly #folder: Disposable & { readonly path: string };
-  readonly #command: readonly string[];
-  readonly #log: string;
-  #process: ServerProcess | null = null;
+  readonly #folder: ServerFolder;
+  readonly #programs: string;
 
-  constructor(folder: Disposable & { readonly path: string }, command: readonly string[]) {
+  constructor(folder: ServerFolder, programs: string) {
     this.#folder = folder;
-    this.#command = command;
-    this.#log = join(folder.path, "log");
+    this.#programs = programs;
   }
 
   /** Starts the server on the data that it had when it stopped. */
   async start(): Promise<void> {
-    if (this.#process?.isRunning) throw new Error("The server is running already");
-    this.#process = await runServer(this.#command, this.#folder.path, this.#log);
+    try {
+      await this.#control("start", "-l", "log");
+    } catch (cause) {
+      throw new Error(`PostgreSQL does not start:\n${readFileSync(join(this.#folder.path, "log"), "utf8")}`, { cause });
+    }
   }
 
   /** Starts it as the standby of a server that is away: it only reads. */
   async startAsStandby(): Promise<void> {
-    writeFileSync(join(this.#folder.path, "data", "standby.signal"), "");
+    writeFileSync(join(this.#folder.path, "data/standby.signal"), "");
     await this.start();
   }
 
   /** `fast` writes everything to the disk first, `immediate` leaves that to the next start, like a crash. */
   async stop(mode: "fast" | "immediate"): Promise<void> {
-    await this.#process?.end(mode === "fast" ? "SIGINT" : "SIGQUIT");
+    if (existsSync(join(this.#folder.path, "data/postmaster.pid"))) await this.#control("stop", "-m", mode);
   }
 
-  /** The main process of the server, or of the last one if it has stopped. */
-  get pid(): number {
-    if (this.#process === null) throw new Error("The server has not started");
-    return this.#process.pid;
+  /** Returns when the server has started or ended. */
+  async #control(action: "start" | "stop", ...more: readonly string[]): Promise<void> {
+    await runAsServerUser(join(this.#programs, "pg_ctl"), [action, "-D", "data", ...more], this.#folder.path);
   }
 
   url(role = "postgres", database = "postgres"): string {
@@ -106,18 +92,14 @@ export class PostgresServer implements AsyncDisposable {
     return client;
   }
 
-  async createDatabase(name: string): Promise<void> {
-    const client = await this.connect();
+  /** Runs a statement as the administrator, who can do everything. */
+  async run(statement: string, database?: string): Promise<pg.QueryResult> {
+    const admin = await this.connect("postgres", database);
     try {
-      await client.query(`create database ${client.escapeIdentifier(name)}`);
+      return await admin.query(statement);
     } finally {
-      await client.end();
+      await admin.end();
     }
-  }
-
-  /** Everything that the server has logged since its first start. */
-  logText(): string {
-    return readFileSync(this.#log, "utf8");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,18 +1,28 @@
 /** The user that PostgreSQL's programs run as. They refuse to run as root, so root's tests hand them to `nobody`. */
-import { execFile, type SpawnOptions } from "node:child_process";
+import { execFile } from "node:child_process";
 import { chmodSync, chownSync } from "node:fs";
 import { promisify } from "node:util";
 
+import { atProcessEnd } from "../at-process-end.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const nobody = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** A fresh folder of the server's user. */
-export function serverFolder(above?: string): ReturnType<typeof temporaryFolder> {
+export type ServerFolder = ReturnType<typeof temporaryFolder>;
+
+/** A fresh folder of the server's user. However this process ends, a server in it ends too, and the folder is removed. */
+export function serverFolder(above?: string): ServerFolder {
   const folder = temporaryFolder(above);
   if (isRoot) chownSync(folder.path, nobody, nobody);
-  return folder;
+  const callOff = atProcessEnd('kill -QUIT "$(head -n 1 "$1/data/postmaster.pid")"; rm -rf "$1"', folder.path);
+  return {
+    path: folder.path,
+    [Symbol.dispose]: () => {
+      callOff();
+      folder[Symbol.dispose]();
+    },
+  };
 }
 
 /** Lets the server's user read what root put into the folder. */
@@ -21,21 +31,10 @@ export function openToServer(folder: string): void {
 }
 
 /**
- * How to start a program as the server's user in a folder that it can enter; the clone may be closed to it. The
- * caller's `PG…` variables would change what the programs do.
+ * Runs a program to its end, in a folder that the server's user can enter; the clone may be closed to it. The caller's
+ * `PG…` variables would change what it does.
  */
-export function asServerUser(cwd: string): Pick<SpawnOptions, "cwd" | "env" | "uid" | "gid"> {
-  const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
-  return { cwd, env, ...(isRoot ? { uid: nobody, gid: nobody } : {}) };
-}
-
-/** Runs a program to its end. What it printed becomes the message of a failure. */
 export async function runAsServerUser(program: string, args: readonly string[], cwd: string): Promise<void> {
-  try {
-    await promisify(execFile)(program, [...args], asServerUser(cwd));
-  } catch (error) {
-    const { stderr, message } = error as Error & { stderr?: string };
-    const user = isRoot ? ` as user ${nobody}` : "";
-    throw new Error(`${program} failed${user}: ${stderr?.trim() || message}`, { cause: error });
-  }
+  const env = { PATH: process.env["PATH"], LC_ALL: "C", TZ: "UTC" };
+  await promisify(execFile)(program, args, { cwd, env, ...(isRoot && { uid: nobody, gid: nobody }) });
 }
