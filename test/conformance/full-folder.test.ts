@@ -2,10 +2,8 @@
  * Limits that need a full folder: 1,000 entries, 64 MiB, 200 lines and 25 KB of index. `full-folder.slow.test.ts` tests
  * the largest folders.
  */
-import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { temporaryFolder } from "../support/temporary-folder.ts";
 import { readUserFiles } from "../support/user-files.ts";
 import { entries, fact, index, line, nameOf, upsert, withUser } from "./full-folders.ts";
 
@@ -23,44 +21,21 @@ test("the 1,001st entry is QUOTA_EXCEEDED, but replacing one of the 1,000 succee
   });
 });
 
-test("a write beyond 64 MiB with the trash is QUOTA_EXCEEDED", async () => {
-  const trash = Object.fromEntries(
-    Array.from({ length: 64 }, (_, at) => [`memory/trash/t${at}.md`, "x".repeat(1024 * 1024)]),
-  );
-  await withUser(trash, async (runtime) => {
-    const result = await runtime.call("UpdateUserMemory", upsert("new"), { userId: "alice" });
-    expect(result).toMatchObject({
-      ok: false,
-      error: { code: "QUOTA_EXCEEDED", message: expect.stringContaining("67108864") },
-    });
-  });
-});
-
-test("a full folder still accepts smaller replacements and deletions", async () => {
+test("a write beyond 64 MiB with the trash is QUOTA_EXCEEDED; smaller replacements and deletions are not", async () => {
   const trash = Object.fromEntries(
     Array.from({ length: 64 }, (_, at) => [`memory/trash/t${at}.md`, "x".repeat(1024 * 1024)]),
   );
   const files = { ...trash, "memory/a.md": fact("d", "y".repeat(1000)), "memory/MEMORY.md": "- [a](a.md) \u2014 d\n" };
   await withUser(files, async (runtime) => {
-    const larger = { ...upsert("a"), body: "y".repeat(2000) };
-    const refused = await runtime.call("UpdateUserMemory", larger, { userId: "alice" });
-    expect(refused).toMatchObject({ ok: false, error: { code: "QUOTA_EXCEEDED" } });
+    const message = expect.stringContaining("67108864");
+    for (const larger of [upsert("new"), { ...upsert("a"), body: "y".repeat(2000) }]) {
+      const refused = await runtime.call("UpdateUserMemory", larger, { userId: "alice" });
+      expect(refused).toMatchObject({ ok: false, error: { code: "QUOTA_EXCEEDED", message } });
+    }
     const smaller = { ...upsert("a"), description: "d" };
     expect(await runtime.call("UpdateUserMemory", smaller, { userId: "alice" })).toMatchObject({ ok: true });
     const gone = { action: "delete", name: "a" };
     expect(await runtime.call("UpdateUserMemory", gone, { userId: "alice" })).toMatchObject({ ok: true });
-  });
-});
-
-test("a line over the budget does not hide later lines, and no shown line exceeds the budget", async () => {
-  const prose = `${"x".repeat(30_000)}\n`;
-  const withProse = `${prose}- [a](a.md) \u2014 d\n`;
-  await withUser({ "memory/a.md": fact("d"), "memory/MEMORY.md": withProse }, async (runtime) => {
-    expect(await runtime.memoryIndex({ userId: "alice" })).toContain("\n- [a](a.md) \u2014 d\n");
-  });
-  const tags = "<user_memory_index".repeat(16);
-  await withUser({ ...entries(100, "d"), "memory/MEMORY.md": index(100, tags) }, async (runtime) => {
-    expect(Buffer.byteLength(await runtime.memoryIndex({ userId: "alice" }))).toBeLessThanOrEqual(25 * 1024);
   });
 });
 
@@ -119,6 +94,11 @@ test("the prompt's index is cut at 25 KB, at a whole line", async () => {
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25 * 1024);
     expect(text).toContain(`\u2026 ${100 - shown.length} more entries: SearchUserMemory`);
   });
+  // What is escaped is longer in the index than in the file.
+  const tags = "<user_memory_index".repeat(16);
+  await withUser({ ...entries(100, "d"), "memory/MEMORY.md": index(100, tags) }, async (runtime) => {
+    expect(Buffer.byteLength(await runtime.memoryIndex({ userId: "alice" }))).toBeLessThanOrEqual(25 * 1024);
+  });
 });
 
 test("the first 1,000 entries of a longer hand-written index are listed", async () => {
@@ -127,24 +107,6 @@ test("the first 1,000 entries of a longer hand-written index are listed", async 
     const listed = await runtime.memoryEntries({ userId: "alice" });
     expect(listed).toHaveLength(1000);
     expect(listed.at(-1)).toEqual({ family: "user-memory", name: nameOf(999), description: "x" });
-  });
-});
-
-test("the prompt's index is empty for a user without entries, and nothing is created on disk", async () => {
-  using folder = temporaryFolder();
-  await using runtime = await createRuntime({ dataDir: `${folder.path}/data` });
-  expect(await runtime.memoryIndex({ userId: "alice" })).toBe("");
-  expect(() => readUserFiles(`${folder.path}/data`, "alice")).toThrow("ENOENT");
-  await expect(runtime.memoryIndex({ userId: ".." })).rejects.toMatchObject({
-    name: "ToolError",
-    code: "USER_INVALID",
-  });
-});
-
-test("the prompt's index is made from the facts when MEMORY.md is gone, without writing it", async () => {
-  await withUser({ "memory/a.md": fact("First") }, async (runtime, dataDir) => {
-    expect(await runtime.memoryIndex({ userId: "alice" })).toContain("\n- [a](a.md) \u2014 First\n");
-    expect(Object.keys(readUserFiles(dataDir, "alice"))).toEqual(["memory/a.md"]);
   });
 });
 

@@ -10,7 +10,6 @@ import { expect, test } from "vitest";
 import { capabilityNames, capabilityRights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { eventTypes } from "../../shared/run-history/event-types.ts";
 import { blocksIn, codeIn, tableUnder } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
@@ -100,20 +99,6 @@ test("every capability succeeds in a vector, and is denied without its right", (
 function asksIn(input: unknown): string[] {
   return Array.isArray(input) ? input.map((step: { of?: string } | null) => step?.of ?? "") : [];
 }
-
-function typesOf(tool: string): Set<string> {
-  const served = calls.filter((call) => call.tool === tool && call.result["ok"] === true);
-  const events = served.flatMap(({ input, result }) => {
-    const holder = (tool === "AppendRunEvents" ? input : result["data"]) as { events: { type: string }[] };
-    return holder.events;
-  });
-  return new Set(events.map(({ type }) => type));
-}
-
-test("every type of event is appended, loaded and read by a model", () => {
-  for (const tool of ["AppendRunEvents", "LoadRun", "ReadRunHistory"])
-    expect(typesOf(tool)).toEqual(new Set(eventTypes));
-});
 
 const lock = JSON.parse(textOf("build/plugins.lock.json")) as { plugins: Record<string, unknown> };
 

@@ -21,8 +21,7 @@ import {
   walOfChange,
 } from "../stage/wal.ts";
 import type { JointMark, WalRecord } from "../stage/wal.ts";
-import { Home, storeAt } from "../store/home.ts";
-import { StoreStage, write } from "../store/store-stage.ts";
+import { Home, storeAt, StoreStage, write } from "../store/store-stage.ts";
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 

@@ -25,8 +25,8 @@ function expectSilent(result: ToolResult, stage: MountedStage): void {
   for (const secret of ["a secret", stage.path, "agent"]) expect(text).not.toContain(secret);
 }
 
-const upwards = ["../secret.md", "a/../../secret.md", "/etc/passwd", "..", "", "a//b.md", "a\\b.md"];
-const hidden = [".memcell/owner", ".MEMCELL/owner", "a/.memcell/x", ".gitignore"];
+const upwards = ["../secret.md", "a/../../secret.md", "/etc/passwd", "..", "a\\b.md"];
+const hidden = [".memcell/owner", ".MEMCELL/owner", ".gitignore"];
 
 test("a guest cannot read or write outside a mounted folder, nor the host's own files in it", async () => {
   using stage = mountedStage();
@@ -138,15 +138,14 @@ test.for(swapped)(
 const ownTraps: readonly { name: string; set: (own: string, stage: MountedStage) => void }[] = [
   { name: "a link to another folder", set: (own, { path }) => symlinkSync(join(path, "outside"), own) },
   { name: "a file", set: (own) => writeFileSync(own, "") },
-  { name: "a link in its lock's place", set: (own, { path }) => linkIn(own, "lock", join(path, "outside/s.md")) },
-  { name: "a link in its WAL's place", set: (own, { path }) => linkIn(own, "journal", join(path, "outside/s.md")) },
-  { name: "a link in its owner's place", set: (own, { path }) => linkIn(own, "owner", join(path, "outside/s.md")) },
+  {
+    name: "a folder with a link in its WAL's place",
+    set: (own, { path }) => {
+      mkdirSync(own);
+      symlinkSync(join(path, "outside/s.md"), join(own, "journal"));
+    },
+  },
 ];
-
-function linkIn(own: string, name: string, target: string): void {
-  mkdirSync(own);
-  symlinkSync(target, join(own, name));
-}
 
 test.for(ownTraps)("if .memcell is $name, refuses a write and leaves everything outside unchanged", async ({ set }) => {
   using stage = mountedStage();

@@ -9,10 +9,11 @@ import { expect, test } from "vitest";
 import { readRecords } from "../stage/runtime.ts";
 import { digestOf } from "../stage/store.ts";
 import { thisBoot, walOfChange } from "../stage/wal.ts";
+import { loopDisk } from "../support/loop-disk.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
-import { journalPuppet, list, mountedStage, play, read, write } from "./mounted-stage.ts";
+import { filesBelow, journalPuppet, list, mountedStage, play, read, write } from "./mounted-stage.ts";
 
 /** A host whose process is only in the folder's group when it makes its call. */
 const memberWrite = `
@@ -135,17 +136,18 @@ test("other users have their own folders in the data folder, whatever their ids 
   expect(userFolderNames(stage.dataDir)).toHaveLength(5);
 });
 
-test("each of a user's scopes has its folder: mounted ones their own, the others the data folder", async () => {
+test("a folder on another disk is served as any other", async (context) => {
+  const disk = await loopDisk("tmpfs", { bytes: 2 ** 21 });
+  if (typeof disk === "string") skipWithReason(context, disk);
+  using _disk = disk;
   using stage = mountedStage();
-  using notes = mountedStage("notes");
-  const mounts = [...stage.mounts, { userId: "bob", scope: "journal", dir: notes.dir }];
-  await using runtime = await stage.open({ mounts });
-  await play(runtime, [write("a.md", "of alice")]);
-  await play(runtime, [write("a.md", "of bob")], "bob");
-  expect(stage.files()).toEqual({ "a.md": "of alice" });
-  expect(notes.files()).toEqual({ "a.md": "of bob" });
-  await using unmounted = await stage.open({ mounts: [] });
-  expect(await play(unmounted, [read("a.md")])).toMatchObject({ ok: true, data: [{ content: null }] });
+  const mounts = [{ userId: "alice", scope: "journal", dir: join(disk.path, "memory") }];
+  for (const text of ["one", "two"]) {
+    await using runtime = await stage.open({ mounts });
+    expect(await play(runtime, [write("a.md", text), write("2026/b.md", text)])).toMatchObject({ ok: true });
+    expect(await play(runtime, [read("2026/b.md")])).toMatchObject({ data: [{ content: text }] });
+    expect(filesBelow(join(disk.path, "memory"))).toEqual({ "2026/b.md": text, "a.md": text });
+  }
 });
 
 test("runtimes with different data folders exclude each other in one workspace and finish each other's WAL", async () => {
@@ -230,7 +232,7 @@ test("a write by another program while a change is being flushed is not overwrit
   expect(await runtime.upkeep.users()).toEqual(["alice"]);
 });
 
-test("a call's record says that it went to a mount, if it did", async () => {
+test("a call's record says that it went to a mount, if it did, also of a call that is refused there", async () => {
   using stage = mountedStage();
   const file = join(stage.path, "log", "audit.jsonl");
   {
@@ -239,27 +241,6 @@ test("a call's record says that it went to a mount, if it did", async () => {
     await play(runtime, [read("../a.md")]);
     await play(runtime, [write("a.md", "of bob")], "bob");
   }
-  const records = readRecords(file).flatMap((record) =>
-    record.kind === "call" || record.kind === "staged" ? [[record.kind, record.userId, record.mounted === true]] : [],
-  );
-  expect(records).toEqual([
-    ["staged", "alice", true],
-    ["call", "alice", true],
-    ["call", "alice", true],
-    ["staged", "bob", false],
-    ["call", "bob", false],
-  ]);
-  const text = readFileSync(file, "utf8");
-  for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
-});
-
-test("the record of a call refused at the mount says so too", async () => {
-  using stage = mountedStage();
-  const file = join(stage.path, "log", "audit.jsonl");
-  {
-    await using runtime = await stage.open();
-    await play(runtime, [write("a.md", "of alice")]);
-  }
   stage.put(".memcell/owner", "mallory");
   {
     await using runtime = await stage.open({ auditLog: { file } });
@@ -267,11 +248,21 @@ test("the record of a call refused at the mount says so too", async () => {
     const signal = AbortSignal.abort();
     expect(await runtime.call("Puppet", [read("a.md")], { userId: "alice", signal })).toMatchObject({ ok: false });
   }
-  const calls = readRecords(file).flatMap((record) => (record.kind === "call" ? [[record.code, record.mounted]] : []));
-  expect(calls).toEqual([
-    ["STORAGE_UNSAFE", true],
-    ["CANCELLED", true],
+  const records = readRecords(file).flatMap((record) => {
+    if (record.kind !== "call" && record.kind !== "staged") return [];
+    return [[record.userId, record.kind === "call" ? record.code : "staged", record.mounted === true]];
+  });
+  expect(records).toEqual([
+    ["alice", "staged", true],
+    ["alice", null, true],
+    ["alice", "CAPABILITY_DENIED", true],
+    ["bob", "staged", false],
+    ["bob", null, false],
+    ["alice", "STORAGE_UNSAFE", true],
+    ["alice", "CANCELLED", true],
   ]);
+  const text = readFileSync(file, "utf8");
+  for (const name of [stage.path, ".agent", "ws/"]) expect(text).not.toContain(name);
 });
 
 test.for([

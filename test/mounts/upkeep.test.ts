@@ -11,7 +11,7 @@ import { policyFor } from "../support/policy-for.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolderNames, writeUserFiles } from "../support/user-files.ts";
-import { alice, filesBelow, journalPuppet, mountedStage, play, write } from "./mounted-stage.ts";
+import { alice, journalPuppet, mountedStage, play, write } from "./mounted-stage.ts";
 import type { MountedStage } from "./mounted-stage.ts";
 
 /** Opens the shipped memory plugin and a puppet with the journal. */
@@ -67,18 +67,6 @@ test.for(["memory", "journal"])("the doctor finds and repairs problems in a moun
   expect(mended).toEqual([".memcell/staged-0", `${scope}/.memcell/staged-0`].toSorted());
   expect(readdirSync(join(stage.dir, ".memcell"))).not.toContain("staged-0");
   expect(await runtime.upkeep.inspect(alice)).toMatchObject([{ problem: "not-a-plain-file" }]);
-});
-
-test("an export leaves out and reports other files in the folder", async () => {
-  using stage = mountedStage("memory");
-  mkdirSync(join(stage.dir, ".git"), { recursive: true });
-  stage.put("Über.md", "x");
-  stage.put("a.md", "by hand");
-  await using runtime = await open(stage, stage.mounts);
-  const { files, leftOut } = await runtime.upkeep.export(alice);
-  expect(files.map(({ path }) => path)).toEqual(["a.md"]);
-  expect(leftOut.map(({ path }) => path)).toEqual([".git", "Über.md"]);
-  expect(filesBelow(stage.dir)).toEqual({ "a.md": "by hand", "Über.md": "x" });
 });
 
 test("a mounted folder stays as it is when its user is erased, also if the data folder has one of its name, and is in the export", async () => {

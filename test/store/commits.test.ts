@@ -6,9 +6,22 @@ import { describe, expect, test } from "vitest";
 
 import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
 import type { Seen, StoreId, UserId } from "../stage/store.ts";
-import { newStoreId, principal, storeAt } from "./home.ts";
-import type { Home } from "./home.ts";
-import { granting, grantsOf, homesIn, openEngines, remove, restore, to, trash, write, writeIn } from "./store-stage.ts";
+import {
+  granting,
+  grantsOf,
+  homesIn,
+  newStoreId,
+  openEngines,
+  principal,
+  remove,
+  restore,
+  storeAt,
+  to,
+  trash,
+  write,
+  writeIn,
+} from "./store-stage.ts";
+import type { Home } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 const engines = await openEngines();

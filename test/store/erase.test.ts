@@ -7,8 +7,7 @@ import { describe, expect, test } from "vitest";
 
 import { ownStoreOf, scopeOfStore } from "../stage/store.ts";
 import type { HeldStores, HeldToErase, HoldToEraseOptions, StoreId, UserId } from "../stage/store.ts";
-import { Home, newStoreId } from "./home.ts";
-import { openEngines, soon, textOf, trash, write, writeIn } from "./store-stage.ts";
+import { Home, newStoreId, openEngines, soon, textOf, trash, write, writeIn } from "./store-stage.ts";
 
 let made = 0;
 

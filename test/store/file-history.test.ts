@@ -17,8 +17,7 @@ import { expect, test } from "vitest";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { HistoryStage } from "./history-stage.ts";
-import { contentsOf } from "./home.ts";
-import { remove, soon, trash, write } from "./store-stage.ts";
+import { contentsOf, remove, soon, trash, write } from "./store-stage.ts";
 
 const long = (at: number): string => `${"the same beginning. ".repeat(40)}${at}${" the same end".repeat(40)}`;
 

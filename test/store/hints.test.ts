@@ -6,8 +6,7 @@ import { describe, expect, test } from "vitest";
 
 import { isLive, scopeOfStore } from "../stage/store.ts";
 import type { NewGrants, StoreGrant, StoreId } from "../stage/store.ts";
-import { newStoreId, storeAt } from "./home.ts";
-import { granting, grantsOf, openEngines, StoreStage, to, writeIn } from "./store-stage.ts";
+import { granting, grantsOf, newStoreId, openEngines, storeAt, StoreStage, to, writeIn } from "./store-stage.ts";
 
 /** Commits grants of one store. */
 const grant = (stage: StoreStage, id: StoreId, grants: Partial<NewGrants>): Promise<void> =>

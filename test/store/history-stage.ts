@@ -9,8 +9,7 @@ import { unstatedFacts } from "../stage/store.ts";
 import type { ChangeSet, CommitFacts, HeldHistory, HoldOptions, Store, StoreSettings, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
-import { contentsOf } from "./home.ts";
-import { soon } from "./store-stage.ts";
+import { contentsOf, soon } from "./store-stage.ts";
 
 const alice = "alice" as UserId;
 

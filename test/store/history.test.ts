@@ -4,9 +4,8 @@ import { describe, expect, test } from "vitest";
 import type { OriginClass } from "../../shared/origin.ts";
 import { unstatedFacts } from "../stage/store.ts";
 import type { CommitFacts, HeldHistory, WriteFacts } from "../stage/store.ts";
-import { contentsOf } from "./home.ts";
-import type { Home } from "./home.ts";
-import { homesIn, openEngines, remove, restore, trash, write } from "./store-stage.ts";
+import { contentsOf, homesIn, openEngines, remove, restore, trash, write } from "./store-stage.ts";
+import type { Home } from "./store-stage.ts";
 
 const from = (of: OriginClass, facts: Partial<WriteFacts> = {}): CommitFacts => ({
   facts: { ...unstatedFacts(Date.UTC(2026, 0, 1)), class: of, trust: of, ...facts },

@@ -4,10 +4,20 @@ import { EventEmitter, once } from "node:events";
 import { describe, expect, test } from "vitest";
 
 import type { HeldStores, HoldOptions, StoreId } from "../stage/store.ts";
-import { newStoreId, principal, storeAt, textIn } from "./home.ts";
-import type { Home } from "./home.ts";
-import { homesIn, nextTurn, openEngines, soon, textOf, write, writeIn } from "./store-stage.ts";
-import type { StoreStage } from "./store-stage.ts";
+import {
+  homesIn,
+  newStoreId,
+  nextTurn,
+  openEngines,
+  principal,
+  soon,
+  storeAt,
+  textIn,
+  textOf,
+  write,
+  writeIn,
+} from "./store-stage.ts";
+import type { Home, StoreStage } from "./store-stage.ts";
 
 interface Held {
   readonly release: () => Promise<void>;

@@ -8,9 +8,19 @@ import type { ListedFile } from "../../shared/abi.ts";
 import { diskLacks } from "../conformance/disk-abilities.ts";
 import { digestOf, noFiles, scopeOfStore, sizeOfFiles } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
-import { newStoreId } from "./home.ts";
-import type { HeldHome, Home } from "./home.ts";
-import { granting, homesIn, openEngines, remove, restore, to, trash, write, writeIn } from "./store-stage.ts";
+import {
+  granting,
+  homesIn,
+  newStoreId,
+  openEngines,
+  remove,
+  restore,
+  to,
+  trash,
+  write,
+  writeIn,
+} from "./store-stage.ts";
+import type { HeldHome, Home } from "./store-stage.ts";
 
 const mebibyte = 2 ** 20;
 const engines = await openEngines();

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ContextualAccess } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-import { ask, grantsText, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
+import { grantsText, ids, nowMs, openStoreStage, secret } from "./store-stage.ts";
 import type { StoreStage } from "./store-stage.ts";
 
 const shared = `/memories/shared/${ids.alice}/a.md`;
@@ -18,17 +18,13 @@ const one = { grantee: ids.reader, level: "read", grantedMs: 1, expiresMs: null 
 
 const forged: Readonly<Record<string, string>> = {
   "no JSON": "grants!",
-  "an empty file": "",
-  "JSON of another kind": "[]",
   "another version": JSON.stringify({ version: 2, grants: [one] }),
   "an unknown level": grantsText([{ ...one, level: "owner" }]),
-  "a grantee in upper case": grantsText([{ ...one, grantee: "ABCDEF00-0000-4000-8000-000000000003" }]),
   "a grantee that is no id": grantsText([{ ...one, grantee: "*" }]),
   "a key that there is not": JSON.stringify({ version: 1, grants: [{ ...one, everybody: true }] }),
   "a grantee twice": grantsText([one, { ...one, level: "readwrite" }]),
   "a key twice": `{"version":1,"grants":[{"grantee":"${ids.reader}","level":"search","level":"readwrite","grantedMs":1,"expiresMs":null}]}`,
   "a byte order mark": `\ufeff${grantsText([one])}`,
-  "an end that is no whole number": grantsText([{ ...one, expiresMs: 1.5 }]),
   "more grants than a store can have": grantsText(
     Array.from({ length: 101 }, (_, at) => ({
       ...one,
@@ -102,23 +98,6 @@ test("a grant that ends while a call runs gives the call nothing", async () => {
   expect(await viewUntil(3)).toMatchObject(denied);
 });
 
-/** A guest that does something, and then goes on until the test lets it end: its own turn in a store is over. */
-async function whileRunning(stage: StoreStage, change: () => Promise<unknown>): Promise<unknown> {
-  const turns = 3_000_000;
-  const steps = [ask("store_read", { scope: scope("alice"), path: "a.md" }), { turns }];
-  const running = stage.play("reader", steps, "ReadingStorePuppet");
-  await change();
-  return await running;
-}
-
-test("a grant that is revoked while a reading call runs gives the call nothing", async () => {
-  await using stage = await openStoreStage({ threadsMax: 2 });
-  const result = await whileRunning(stage, () => stage.runtime.stores({ userId: ids.alice }).revoke(ids.reader));
-  // Either the call ended before the revocation began, or it gets nothing.
-  if (!JSON.stringify(result).includes(secret)) expect(result).toMatchObject({ ok: false });
-  expect(await stage.memory("reader", view)).toMatchObject(denied);
-});
-
 test("a revocation counts, although the grantee's hint cannot be removed", async () => {
   await using stage = await openStoreStage();
   const hints = join(stage.dataDir, "stores/.granted", ids.reader);
@@ -143,72 +122,64 @@ test("a revocation waits for a writing call that has begun, and the next call is
   expect(again).toMatchObject(denied);
 });
 
-const deniesAll: ContextualAccess = () => Promise.resolve(null);
-const letsRead: ContextualAccess = () => ({ kind: "chat", level: "read" });
-
 describe("a chat that the program vouches for", () => {
   const topic = { command: "create", path: `/memories/shared/${ids.chat}/topic`, content: "x" };
+  const stores = [{ id: ids.chat, kind: "chat" as const }];
+  let answer: () => unknown;
+  let stage: StoreStage;
+  beforeAll(async () => {
+    const contextualAccess = ((id: string) => (id === ids.chat ? answer() : null)) as ContextualAccess;
+    stage = await openStoreStage({ contextualAccess });
+  });
+  afterAll(() => stage[Symbol.asyncDispose]());
 
-  test("is open as long as the program says so", async () => {
-    let isMember = true;
-    const contextualAccess: ContextualAccess = (id) => (id === ids.chat && isMember ? { kind: "chat" } : null);
-    await using stage = await openStoreStage({ contextualAccess });
+  test("is open as long as the program says so, whatever the context names, at the lower level of the two", async () => {
+    answer = () => ({ kind: "chat" });
     expect(await stage.memory("stranger", topic)).toMatchObject({ ok: true });
-    isMember = false;
+    answer = () => Promise.resolve(null);
     expect(await stage.memory("stranger", topic)).toMatchObject(denied);
+    expect(await stage.memory("stranger", topic, { stores })).toMatchObject(denied);
+    answer = () => ({ kind: "chat", level: "read" });
+    const named = { id: ids.chat, kind: "chat", level: "readwrite" } as const;
+    expect(await stage.memory("stranger", topic, { stores: [named] })).toMatchObject(denied);
   });
 
   test("that the caller leaves while its call runs gets and gives nothing", async () => {
     // Asked when the guest names the store, and before the result counts.
-    for (const input of [topic, { command: "view", path: `/memories/shared/${ids.chat}/` }]) {
+    for (const input of [
+      { ...topic, path: `${topic.path}-2` },
+      { command: "view", path: `/memories/shared/${ids.chat}/` },
+    ]) {
       const answers = [true, false];
-      const contextualAccess: ContextualAccess = () => (answers.shift() === true ? { kind: "chat" } : null);
-      await using stage = await openStoreStage({ contextualAccess });
+      answer = () => (answers.shift() === true ? { kind: "chat" } : null);
       expect(await stage.memory("stranger", input)).toMatchObject(denied);
       const after = await stage.memory("stranger", { command: "stores" });
       expect(after).toMatchObject({ data: { stores: [{ storeId: ids.stranger }] } });
     }
-  });
-
-  test("is not open because a context names it, if the program denies it", async () => {
-    await using stage = await openStoreStage({ contextualAccess: deniesAll });
-    const stores = [{ id: ids.chat, kind: "chat" as const }];
-    expect(await stage.memory("stranger", topic, { stores })).toMatchObject(denied);
-  });
-
-  test("has the lower level of the two", async () => {
-    await using stage = await openStoreStage({ contextualAccess: letsRead });
-    const stores = [{ id: ids.chat, kind: "chat" as const, level: "readwrite" as const }];
-    expect(await stage.memory("stranger", topic, { stores })).toMatchObject(denied);
-  });
-
-  test("does not raise a grant", async () => {
-    await using stage = await openStoreStage();
-    const stores = [{ id: ids.alice, kind: "user" as const }];
-    expect(await stage.memory("searcher", view, { stores })).toMatchObject(denied);
+    expect(Object.keys(stage.entries("chat"))).not.toContain("topic-2");
   });
 
   const wrong: Readonly<Record<string, () => unknown>> = {
-    throws: () => {
-      throw new Error("the database is down");
-    },
     rejects: () => Promise.reject(new Error("the database is down")),
-    "returns true": () => true,
     "returns nothing": () => undefined,
     "returns an unknown kind": () => ({ kind: "owner" }),
     "returns an unknown level": () => ({ kind: "chat", level: "all" }),
   };
 
-  test.for(Object.entries(wrong))("whose program %s opens nothing", async ([, answer]) => {
-    await using stage = await openStoreStage({ contextualAccess: answer as ContextualAccess });
+  test.for(Object.entries(wrong))("whose program %s opens nothing", async ([, of]) => {
+    answer = of;
     const result = await stage.memory("stranger", topic);
     expect(result).toMatchObject({ ok: false, error: { code: "INTERNAL", blame: "host" } });
     expect(JSON.stringify(result)).not.toContain("database");
     // The user's own store does not need it.
-    expect(await stage.memory("stranger", { command: "create", path: "/memories/own", content: "x" })).toMatchObject({
-      ok: true,
-    });
+    expect(await stage.memory("stranger", { command: "view", path: "/memories/" })).toMatchObject({ ok: true });
   });
+});
+
+test("a store that a context names does not raise a grant", async () => {
+  await using stage = await openStoreStage();
+  const stores = [{ id: ids.alice, kind: "user" as const }];
+  expect(await stage.memory("searcher", view, { stores })).toMatchObject(denied);
 });
 
 function hidden(): never {
@@ -219,16 +190,10 @@ describe("a context with invalid stores is refused before anything runs", () => 
   const { chat } = ids;
   const invalid: Readonly<Record<string, unknown>> = {
     "no array": {},
-    null: null,
-    "a text": chat,
-    "an id in upper case": [{ id: "ABCDEF00-0000-4000-8000-000000000003", kind: "chat" }],
     "an id that is no UUID": [{ id: "chat-1", kind: "chat" }],
-    "no id": [{ kind: "chat" }],
-    "no kind": [{ id: chat }],
     "another kind": [{ id: chat, kind: "self" }],
     "another level": [{ id: chat, kind: "chat", level: "owner" }],
     "an id twice": ["chat", "user"].map((kind) => ({ id: chat, kind })),
-    "a hole": [null],
     "too many": Array.from({ length: 65 }, (_, at) => ({
       id: `${String(at).padStart(8, "0")}-0000-4000-8000-000000000001`,
       kind: "chat",

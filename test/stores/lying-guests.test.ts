@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { UseEntry } from "../stage/audit-log.ts";
-import { ask, entryText, expectDenied, ids, nowMs, openStoreStage, scope, secret } from "./store-stage.ts";
+import { ask, entryText, expectDenied, ids, openStoreStage, scope, secret } from "./store-stage.ts";
 import type { Name, StoreStage } from "./store-stage.ts";
 
 let stage: StoreStage;
@@ -28,7 +28,6 @@ test.for<Lie>([
   ["reads a store that is not shared with it", "stranger", "store_read", file],
   ["lists one", "stranger", "store_list", ofAlice],
   ["writes to one", "stranger", "store_write", write],
-  ["trashes in one", "stranger", "store_trash", file],
   ["grants itself access to one", "stranger", "grant_set", grant({ ...ofAlice, level: "readwrite" })],
   ["reads a store that does not exist", "stranger", "store_read", unknown],
   ["writes to a store that does not exist", "stranger", "store_write", { ...unknown, content: "mine now" }],
@@ -46,10 +45,8 @@ test.for<Lie>([
   ["revokes another's grant with readwrite", "writer", "grant_set", { ...ofAlice, grantee: ids.reader, level: null }],
   ["grants access to itself", "alice", "grant_set", grant({ grantee: ids.alice })],
   ["grants a level that there is not", "alice", "grant_set", grant({ level: "admin" })],
-  ["grants for a time that has passed", "alice", "grant_set", grant({ expiresMs: nowMs })],
   ["grants until no number", "alice", "grant_set", grant({ expiresMs: 1.5 })],
   ["grants with a key of its own", "alice", "grant_set", grant({ owner: true })],
-  ["asks about a store with a key of its own", "alice", "grant_list", { scope: "store:self", principal: ids.alice }],
   ["names the host's own folder", "alice", "store_read", own(".memcell/grants.json")],
   ["climbs to the host's own folder", "alice", "store_write", { ...own("../.memcell/grants.json"), content: "{}" }],
   ["climbs to another store", "alice", "store_read", own(`../../${ids.writer}/entries/a.md`)],
@@ -68,13 +65,10 @@ test.for<Lie>([
 
 describe("a scope that names no store", () => {
   const { alice } = ids;
-  const forms = ["store:", "store:*", "store:self ", "store:SELF", "STORE:self", " store:self", "store:self/"];
-  const names = ["store:../self", "self", "memory", "store", "entries", "grants", "users", "__proto__", ""];
   const upper = `store:${alice.toUpperCase().replace("1", "A")}`;
-  const ofId = [alice, `store:${alice} `, upper, `store:{${alice}}`, `store:urn:uuid:${alice}`, `store:${alice}/`];
-  const around = [`store:${alice.replaceAll("-", "")}`, `store:${alice}/entries`, `store:${alice}\u0000`];
-  const more = [`store:${alice}\n`, `store:store:${alice}`, `stores/${alice}`];
-  const odd = [...forms, ...names, ...ofId, ...around, ...more, "store:00000000-0000-0000-0000-000000000000"];
+  const names = ["memory", "grants", "__proto__", "", "store:../self", "STORE:self", " store:self"];
+  const ofId = [alice, `store:${alice} `, upper, `store:${alice.replaceAll("-", "")}`, `store:${alice}\u0000`];
+  const odd = [...names, ...ofId, "store:00000000-0000-0000-0000-000000000000"];
   test.for(odd)("%j", async (name) => {
     const request = { scope: name, path: "a.md" };
     expectDenied(await stage.play("writer", [ask("store_read", request)]));
@@ -102,15 +96,4 @@ const askedAbout = (count: number): unknown[] =>
 test("a guest can ask about 256 stores with its user's own, and no more", async () => {
   expect(await stage.play("alice", askedAbout(255))).toMatchObject({ ok: true });
   expectDenied(await stage.play("alice", askedAbout(256)));
-});
-
-test("every level allows what it says, in the export that may", async () => {
-  const read = ask("store_read", file);
-  const list = ask("store_list", { scope: file.scope });
-  expect(await stage.play("searcher", [read, list], "SearchingStorePuppet")).toMatchObject({ ok: true });
-  expect(await stage.play("reader", [read, list])).toMatchObject({ ok: true });
-  expect(await stage.play("writer", [read, list, ask("store_write", { ...write, path: "_.by/new.md" })])).toMatchObject(
-    { ok: true },
-  );
-  expect(Object.keys(stage.entries("alice"))).toEqual(["_.by/new.md", "a.md"]);
 });

@@ -34,10 +34,16 @@ export interface ZipParts {
   readonly listBytes?: number;
 }
 
-const length = (of: readonly Buffer[]): number => of.reduce((sum, { length: bytes }) => sum + bytes, 0);
+const u16 = (value: number): Buffer => Buffer.from([value & 0xff, value >> 8]);
+
+function u32(value: number): Buffer {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+}
 
 export function zipBytes(entries: readonly ZipEntry[], parts: ZipParts = {}): Buffer {
-  const pieces: Buffer[] = [parts.before ?? Buffer.alloc(0)];
+  let bytes = parts.before ?? Buffer.alloc(0);
   const list: Buffer[] = [];
   for (const entry of entries) {
     const content = Buffer.from(entry.content ?? "");
@@ -45,78 +51,57 @@ export function zipBytes(entries: readonly ZipEntry[], parts: ZipParts = {}): Bu
     const data = entry.data ?? (method === 8 ? deflateRawSync(content) : content);
     const { flags = 0, crc = crc32(content), compressed = data.length, size = content.length } = entry;
     const fields: HeaderFields = { flags, method, crc, compressed, size, name: Buffer.from(entry.name) };
-    const at = entry.offset ?? length(pieces);
-    list.push(listed(fields, { at, attributes: entry.attributes ?? 0, extra: entry.extra ?? Buffer.alloc(0) }));
-    pieces.push(localHeader({ ...fields, ...entry.local }), data, entry.behind ?? Buffer.alloc(0));
+    const { offset = bytes.length, attributes = 0, extra, behind = Buffer.alloc(0) } = entry;
+    list.push(listed({ ...fields, extra }, attributes, offset));
+    bytes = Buffer.concat([bytes, localHeader({ ...fields, ...entry.local }), data, behind]);
   }
-  pieces.push(parts.between ?? Buffer.alloc(0));
-  const listAt = parts.listAt ?? length(pieces);
-  const end = Buffer.alloc(22);
-  end.writeUInt32LE(0x06054b50, 0);
-  end.writeUInt16LE(parts.entries ?? entries.length, 8);
-  end.writeUInt16LE(parts.entries ?? entries.length, 10);
-  end.writeUInt32LE(parts.listBytes ?? length(list), 12);
-  end.writeUInt32LE(listAt, 16);
+  bytes = Buffer.concat([bytes, parts.between ?? Buffer.alloc(0)]);
+  const listBytes = u32(parts.listBytes ?? Buffer.concat(list).length);
+  const count = u16(parts.entries ?? entries.length);
   const comment = Buffer.from(parts.comment ?? "");
-  end.writeUInt16LE(comment.length, 20);
-  return Buffer.concat([...pieces, ...list, end, comment, parts.behind ?? Buffer.alloc(0)]);
+  const end = [
+    u32(0x06054b50),
+    u32(0),
+    count,
+    count,
+    listBytes,
+    u32(parts.listAt ?? bytes.length),
+    u16(comment.length),
+  ];
+  return Buffer.concat([bytes, ...list, ...end, comment, parts.behind ?? Buffer.alloc(0)]);
 }
 
-function localHeader({
-  flags,
-  method,
-  crc,
-  compressed,
-  size,
-  name,
-  extra = Buffer.alloc(0),
-}: HeaderFields & { readonly extra?: Buffer }): Buffer {
-  const header = Buffer.alloc(30);
-  header.writeUInt32LE(0x04034b50, 0);
-  header.writeUInt16LE(20, 4);
-  writeFields(header, 6, { flags, method, crc, compressed, size });
-  header.writeUInt16LE(name.length, 26);
-  header.writeUInt16LE(extra.length, 28);
-  return Buffer.concat([header, name, extra]);
+type Fields = HeaderFields & { readonly extra?: Buffer | undefined };
+
+function localHeader(fields: Fields): Buffer {
+  const { name, extra = Buffer.alloc(0) } = fields;
+  return Buffer.concat([
+    u32(0x04034b50),
+    u16(20),
+    ...measuresOf(fields),
+    u16(name.length),
+    u16(extra.length),
+    name,
+    extra,
+  ]);
 }
+
+function listed(fields: Fields, attributes: number, at: number): Buffer {
+  const { name, extra = Buffer.alloc(0) } = fields;
+  const start = [u32(0x02014b50), u16(0x0314), u16(20), ...measuresOf(fields), u16(name.length), u16(extra.length)];
+  return Buffer.concat([...start, Buffer.alloc(6), u32(attributes), u32(at), name, extra]);
+}
+
+const measuresOf = ({ flags, method, crc, compressed, size }: HeaderFields): Buffer[] => {
+  const time = u32(0x21 * 65_536);
+  return [u16(flags), u16(method), time, u32(crc), u32(compressed), u32(size)];
+};
 
 /** An entry as a program writes it that cannot go back: its measures come behind its content. */
 export function streamed(entry: ZipEntry, hasSignature = true): ZipEntry {
   const content = Buffer.from(entry.content ?? "");
   const data = entry.data ?? deflateRawSync(content);
-  const measures = Buffer.alloc(16);
-  [0x08074b50, crc32(content), data.length, content.length].forEach((value, at) =>
-    measures.writeUInt32LE(value, at * 4),
-  );
-  const behind = hasSignature ? measures : measures.subarray(4);
+  const measures = [u32(crc32(content)), u32(data.length), u32(content.length)];
+  const behind = Buffer.concat([...(hasSignature ? [u32(0x08074b50)] : []), ...measures]);
   return { ...entry, method: 8, flags: 8, data, behind, local: { crc: 0, compressed: 0, size: 0, ...entry.local } };
-}
-
-function listed(
-  { name, ...fields }: HeaderFields,
-  { at, attributes, extra }: { at: number; attributes: number; extra: Buffer },
-): Buffer {
-  const header = Buffer.alloc(46);
-  header.writeUInt32LE(0x02014b50, 0);
-  header.writeUInt16LE(0x0314, 4);
-  header.writeUInt16LE(20, 6);
-  writeFields(header, 8, fields);
-  header.writeUInt16LE(name.length, 28);
-  header.writeUInt16LE(extra.length, 30);
-  header.writeUInt32LE(attributes, 38);
-  header.writeUInt32LE(at, 42);
-  return Buffer.concat([header, name, extra]);
-}
-
-function writeFields(
-  header: Buffer,
-  at: number,
-  { flags, method, crc, compressed, size }: Omit<HeaderFields, "name">,
-): void {
-  header.writeUInt16LE(flags, at);
-  header.writeUInt16LE(method, at + 2);
-  header.writeUInt32LE(0x21 * 65_536, at + 4);
-  header.writeUInt32LE(crc, at + 8);
-  header.writeUInt32LE(compressed, at + 12);
-  header.writeUInt32LE(size, at + 16);
 }

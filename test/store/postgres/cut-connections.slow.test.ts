@@ -99,18 +99,7 @@ const hints: CutChange = {
   after: () => [true],
 };
 
-/** Their text stays the same, so that no home has a change set. */
-const grants: CutChange = {
-  make: (store, text) =>
-    store.shared.hold([storeA], soon(), (held) => {
-      const granted = granting(storeA, "the same", { granted: [to(grantee, Number(text))] });
-      return held.commit({ by: alice, changes: [], seen: held.seen, grants: granted });
-    }),
-  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ grantedMs }) => grantedMs),
-  after: (_before, text) => [Number(text)],
-};
-
-const cutChanges = { files, stores, records, erasure, hints, grants };
+const cutChanges = { stores, records, erasure, hints };
 
 /** What became of one change whose connection was cut. */
 interface CutOutcome {
@@ -176,7 +165,7 @@ class CutStage implements AsyncDisposable {
 }
 
 const used = Object.entries(cutChanges).map(([kind, change]) => ({ kind, change, isNew: false }));
-const rows = [...used, { kind: "files on a new connection", change: cutChanges.files, isNew: true }];
+const rows = [...used, { kind: "files on a new connection", change: files, isNew: true }];
 
 test.for(rows.flatMap((row) => (["host", "server"] as const).map((side) => Object.assign({ side }, row))))(
   "$kind, before each message of the $side",

@@ -11,8 +11,7 @@ import type { HeldUser, Store, UserId } from "../../stage/store.ts";
 import { prepareDatabase } from "../../support/postgres/fresh-database.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import type { PostgresOptions, PostgresServer } from "../../support/postgres/postgres-server.ts";
-import { textIn } from "../home.ts";
-import { soon, write } from "../store-stage.ts";
+import { soon, textIn, write } from "../store-stage.ts";
 
 export const alice = "alice" as UserId;
 

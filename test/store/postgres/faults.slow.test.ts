@@ -171,7 +171,6 @@ async function expectUsable(store: Store, versions: number, text: string): Promi
 describe("others keep what a call needs", () => {
   /** By their names, what an administrator's session does until it is rolled back. */
   const blocks: Readonly<Record<string, (lock: string) => string>> = {
-    "all files": () => "LOCK memcell.files IN ACCESS EXCLUSIVE MODE",
     "writes of the history": () => "LOCK memcell.changes IN SHARE MODE",
     "the user's row": () => "SELECT FROM memcell.homes FOR UPDATE",
     "the user's lock": (lock) => `SELECT pg_advisory_xact_lock(${lock})`,

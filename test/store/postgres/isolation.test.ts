@@ -14,8 +14,7 @@ import {
   sharedServer,
   tables,
 } from "../../support/postgres/fresh-database.ts";
-import { newStoreId } from "../home.ts";
-import { granting, soon, to, write, writeIn } from "../store-stage.ts";
+import { granting, newStoreId, soon, to, write, writeIn } from "../store-stage.ts";
 
 const [own, others] = ["alice", "bob"].map((name) => ownStoreOf(name as UserId)) as [StoreId, StoreId];
 const secret = "bob's secret";

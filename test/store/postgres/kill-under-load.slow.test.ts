@@ -14,8 +14,7 @@ import { expect, test } from "vitest";
 import { isLong } from "../../stage/seed.ts";
 import type { UserId } from "../../stage/store.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
-import { contentsOf, textIn } from "../home.ts";
-import { soon } from "../store-stage.ts";
+import { contentsOf, soon, textIn } from "../store-stage.ts";
 import { faultServer, isInner } from "./fault-stage.ts";
 import type { LoadOrder } from "./load-host.ts";
 
