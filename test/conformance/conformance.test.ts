@@ -11,7 +11,7 @@ import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { expectedFiles } from "./vector-files.ts";
 import { VectorRuntime } from "./vector-runtime.ts";
-import { vectorStores, whyFiles } from "./vector-stores.ts";
+import { vectorStores } from "./vector-stores.ts";
 import type { VectorStoreKind } from "./vector-stores.ts";
 import { readVectors, runtimeKey } from "./vector.ts";
 
@@ -37,18 +37,5 @@ describe.each(Object.entries<VectorStoreKind>(vectorStores))("%s", (kind, stores
     expect(results).toEqual(vector.calls.map(({ result }) => result));
     expect(files).toEqual(expectedFiles(vector));
     expect(states).toEqual(vector.storesAfter ?? {});
-  });
-});
-
-test("only vectors about files need the file store", () => {
-  const reasons = vectors.flatMap(({ vector }) => whyFiles(vector) ?? []);
-  expect(
-    Object.fromEntries(reasons.map((reason) => [reason, reasons.filter((each) => each === reason).length])),
-  ).toEqual({
-    "it is about symbolic links": 26,
-    "it is about second names of a file": 1,
-    "it is about folders without files": 2,
-    "it is about the names of users' folders": 4,
-    "it is about files that no tool can name": 5,
   });
 });

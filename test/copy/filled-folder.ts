@@ -2,11 +2,10 @@
 import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { createRuntime, fileStore, storeIdOf } from "memcell";
+import { createRuntime, storeIdOf } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 import { expect } from "vitest";
 
-import type { StoreId, UserId } from "../stage/store.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 import { fillAll } from "../upkeep/four-families.ts";
@@ -25,7 +24,7 @@ export const leaver = "leaver";
 /** Somebody of whom only a write waits. */
 export const waiting = "waiting";
 
-const chat = "7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10" as StoreId;
+const chat = "7b0a3c52-6d0e-4f4e-9c61-3f5b1c9a2d10";
 
 const web: CallContext["origin"] = { class: "tool_external", run: "run-7", source: "https://example.com/menu" };
 
@@ -42,6 +41,10 @@ export async function fillFolder(dataDir: string): Promise<void> {
     await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
     for (const userId of users) await fillAll(runtime, userId);
     await share(runtime);
+    // A store that is no user's.
+    const said = { command: "create", path: `/memories/shared/${chat}/chat.md`, content: "said in a chat" };
+    const ctx = { userId: "alice", stores: [{ id: chat, kind: "chat" as const }] };
+    expect(await runtime.call("memory", said, ctx)).toMatchObject({ ok: true });
     await write(runtime, "alice", upsert("menu", "Bread"), { class: "direct_user", run: "honest" });
     // These wait for their owners.
     for (const userId of ["alice", waiting])
@@ -53,7 +56,6 @@ export async function fillFolder(dataDir: string): Promise<void> {
     await write(runtime, "Alice", { action: "delete", name: "secret" });
     await runtime.upkeep.purge({ userId: "Alice" }, { beforeEpochMs: Date.now() + 60_000 });
   }
-  await fillChat(dataDir);
   // By hand, with an old time, and one that a later change meets.
   const byHand = join(userFolder(dataDir, "alice"), "memory", "kept.md");
   appendFileSync(byHand, "one more line\n");
@@ -61,17 +63,6 @@ export async function fillFolder(dataDir: string): Promise<void> {
   writeByHand(userFolder(dataDir, "by.hand"), "memory/only.md", "nobody else has written here\n");
   await using runtime = await createRuntime({ dataDir, plugins: shippedNames(), threadsMax: 1 });
   await write(runtime, "alice", upsert("kept", "meets the edit"));
-}
-
-/** A store that is no user's, such as a chat's. */
-async function fillChat(dataDir: string): Promise<void> {
-  const store = fileStore({ dir: dataDir }).open(() => {});
-  const until = performance.now() + 30_000;
-  const change = { kind: "write", scope: `store:${chat}`, path: "chat.md", content: "said in a chat" } as const;
-  await store.shared.hold([chat], { writes: true, until }, (held) =>
-    held.commit({ by: "alice" as UserId, changes: [change], seen: held.seen }),
-  );
-  await store.close();
 }
 
 function writeByHand(folder: string, path: string, text: string): void {

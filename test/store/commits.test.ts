@@ -47,20 +47,6 @@ describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
     expect(await home.files()).toEqual({ "a.md": "anew", "trash/a.2.md": "anew", "trash/c.1.md": "brief" });
   });
 
-  test("moves several files out of the trash, together with a write and a removal", async () => {
-    const paths = ["r/1.md", "r/2.md", "r/sub/3.md"];
-    const home = await homeWith(...paths);
-    await home.commit(paths.map((path) => trash(path, `trash/${path}`)));
-    await home.commit([
-      write("r/1.md", "r/1.md"),
-      remove("trash/r/1.md"),
-      ...paths.slice(1).map((path) => restore(`trash/${path}`, path)),
-    ]);
-    expect(await home.files()).toEqual(Object.fromEntries(paths.map((path) => [path, path])));
-    await home.commit([trash("r/1.md", "trash/x"), restore("trash/x", "r/4.md")]);
-    expect(Object.keys(await home.files())).toEqual(["r/2.md", "r/4.md", "r/sub/3.md"]);
-  });
-
   test.each([
     { name: "a move of a missing file", last: trash("none.md", "trash/none.1.md"), code: "STORAGE_FAILED" },
     { name: "a removal of a missing file", last: remove("none.md"), code: "STORAGE_FAILED" },

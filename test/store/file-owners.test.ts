@@ -63,6 +63,9 @@ test("each file of each family keeps owner, group and mode when it is replaced",
   const files = paths().filter((path) => statSync(place(path)).isFile());
   expect(files).toContain("memory/MEMORY.md");
   const given = Object.fromEntries(files.map((path) => [path, give(place(path), 0o664)]));
+  given["memory/MEMORY.md"] = give(place("memory/MEMORY.md"), 0o444);
+  // Whoever runs a replaced file must not become its owner.
+  given["memory/diet.md"] = give(place("memory/diet.md"), 0o4755).replace("4755", "755");
   {
     await using runtime = await openRuntime();
     await upsert(runtime, "diet", "Is vegan");
@@ -91,7 +94,6 @@ test("an entry in the trash keeps them, and so does one that comes back", async 
 
 test.for([
   { name: "of the owner alone", folderMode: 0o700, file: 0o600, below: 0o700 },
-  { name: "that others can look into", folderMode: 0o755, file: 0o600, below: 0o700 },
   { name: "that a group writes in", folderMode: 0o775, file: 0o660, below: 0o770 },
   { name: "that hands on its group", folderMode: 0o2770, file: 0o660, below: 0o2770 },
   { name: "that everybody writes in", folderMode: 0o777, file: 0o660, below: 0o770 },

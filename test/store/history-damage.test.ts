@@ -4,21 +4,16 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, unlinkSyn
 import { expect, test } from "vitest";
 
 import { walOf } from "../stage/wal.ts";
-import { HistoryStage } from "./history-stage.ts";
+import { FileStage } from "./file-stage.ts";
 import { remove, trash, write } from "./store-stage.ts";
 
-function edit(stage: HistoryStage, change: (lines: string[]) => string[]): void {
+function edit(stage: FileStage, change: (lines: string[]) => string[]): void {
   const file = stage.file("versions-");
   const lines = readFileSync(file, "utf8").trimEnd().split("\n");
   writeFileSync(file, `${change(lines).join("\n")}\n`);
 }
 
 test.for([
-  {
-    name: "a changed line",
-    change: (lines: string[]) => lines.map((line) => line.replace('"r-2"', '"r-9"')),
-    found: "was changed",
-  },
   {
     name: "a raised trust",
     change: (lines: string[]) => lines.map((line) => line.replaceAll("tool_external", "owner_edit")),
@@ -35,9 +30,9 @@ test.for([
     found: "version 1 is no version",
   },
 ])("the doctor finds $name, and files of which nothing is known then have no trust", async ({ change, found }) => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   for (const [at, of] of (["tool_external", "direct_user", "direct_user"] as const).entries()) {
-    await stage.commit([write(`${at}.md`, "x")], of, { run: `r-${at + 1}` });
+    await stage.commit([write(`${at}.md`, "x")], of);
   }
   await stage.reopen();
   edit(stage, change);
@@ -47,7 +42,7 @@ test.for([
 });
 
 test("that a history was removed is noticed, and still known after the next change and after a restart", async () => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
   rmSync(stage.history, { recursive: true });
@@ -65,7 +60,7 @@ test.for([
   { name: "damaged", harm: (wal: string) => writeFileSync(wal, "no WAL") },
   { name: "gone", harm: (wal: string) => unlinkSync(wal) },
 ])("a WAL that is $name had perhaps the last versions", async ({ harm }) => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "a")]);
   await stage.reopen();
   await stage.commit([write("b.md", "from the web")], "untrusted_document");
@@ -77,7 +72,7 @@ test.for([
 });
 
 test("with missing versions, a file that differs from what is known of it has no trust either", async () => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "mine")]);
   await stage.commit([write("a.md", "from the web")], "tool_external");
   await stage.reopen();
@@ -88,7 +83,7 @@ test("with missing versions, a file that differs from what is known of it has no
 });
 
 test("a version whose number is taken by another is noticed", async () => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "a")]);
   await stage.reopen();
   await stage.commit([write("b.md", "from the web")], "untrusted_document");
@@ -105,7 +100,7 @@ test.for([
   { name: "a link in the place of the folder", place: null, make: (path: string) => symlinkSync("../memory", path) },
   { name: "a file in the place of the folder", place: null, make: (path: string) => writeFileSync(path, "") },
 ] as const)("$name: it is put aside, calls and purges go on, and no trust rises", async ({ place, make }) => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "from the web"), write("b.md", "b")], "tool_external");
   await stage.commit([trash("b.md", "trash/b.1.md")]);
   await stage.reopen();
@@ -121,11 +116,11 @@ test.for([
 });
 
 test.for([
-  { name: "a purge", start: (stage: HistoryStage) => stage.commit([remove("trash/c.1.md")], "owner_edit") },
-  { name: "a write", start: (stage: HistoryStage) => stage.commit([write("b.md", "b")]) },
-  { name: "a restart", start: (stage: HistoryStage) => stage.store.retireLeftOver() },
+  { name: "a purge", start: (stage: FileStage) => stage.commit([remove("trash/c.1.md")], "owner_edit") },
+  { name: "a write", start: (stage: FileStage) => stage.commit([write("b.md", "b")]) },
+  { name: "a restart", start: (stage: FileStage) => stage.store.retireLeftOver() },
 ])("files from before there was a history are unstated, also when $name comes first", async ({ start }) => {
-  await using stage = new HistoryStage();
+  await using stage = new FileStage();
   await stage.commit([write("a.md", "old"), write("c.md", "c")]);
   await stage.commit([trash("c.md", "trash/c.1.md")]);
   await stage.reopen();

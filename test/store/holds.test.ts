@@ -11,7 +11,6 @@ import {
   openEngines,
   principal,
   soon,
-  storeAt,
   textIn,
   textOf,
   write,
@@ -89,12 +88,6 @@ describe.each(homesIn(engines))("$name", ({ stage, newHome }) => {
     await home.commit([write("a.md", "still open")]);
   });
 
-  test("eight homes in parallel, twenty calls each at once, lose nothing, also the first ones", async () => {
-    const homes = Array.from({ length: 8 }, newHome);
-    await Promise.all(homes.flatMap((home) => Array.from({ length: 20 }, () => append(home, "x"))));
-    for (const home of homes) expect(await home.text("a.md")).toBe("x".repeat(20));
-  });
-
   test("a wait that is too long is BUSY, and one that is cancelled throws the reason; both leave the queue", async () => {
     const home = await emptyFile();
     const first = await holding(home);
@@ -167,18 +160,6 @@ describe.each(engines)("several stores in a $kind", (stage) => {
       "2/a.md": "x".repeat(40),
       "3/a.md": "x".repeat(20),
     });
-  });
-
-  test("a writer waits for another writer of one of its stores, and for nobody else", async () => {
-    const [a, b, c] = await threeStores();
-    const first = await heldBy(b);
-    const order: string[] = [];
-    const done = stage.holdStores([a, b], (held) => appendTo(held, [b], "x")).then(() => order.push("waiting"));
-    await commitTo(c, "x");
-    order.push("other store");
-    await first.release();
-    await done;
-    expect(order).toEqual(["other store", "waiting"]);
   });
 
   test("a wait for one of them that ends, in whichever way, leaves nothing locked", async () => {
@@ -310,14 +291,5 @@ describe.each(engines)("several stores in a $kind", (stage) => {
       await commit;
     });
     for (const [first, second] of await Promise.all(readers)) expect(first).toBe(second);
-  });
-
-  test("hundreds of stores can be read at once", async () => {
-    const ids = Array.from({ length: 300 }, (_, at) => storeAt(at + 1));
-    for (const id of ids.slice(0, 40)) await stage.commitStores([writeIn(id, "a.md", id)]);
-    const work = (held: HeldStores): Promise<(string | null)[]> =>
-      Promise.all(ids.map((id) => textOf(held, id, "a.md")));
-    const found = await stage.holdStores(ids, work, reading);
-    expect(found.filter((text) => text !== null)).toEqual(ids.slice(0, 40));
   });
 });

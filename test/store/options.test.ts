@@ -22,11 +22,6 @@ test.each([
   { name: "neither a store nor a data folder", options: {}, says: "needs a dataDir or a store" },
   { name: "both", options: { store: memoryStore(), dataDir: "data" }, says: "has a store and dataDir" },
   { name: "a store and mounts", options: { store: memoryStore(), mounts: [] }, says: "has a store and mounts" },
-  {
-    name: "a store and a durability",
-    options: { store: memoryStore(), durability: "relaxed" },
-    says: "has a store and durability",
-  },
   { name: "the function itself", options: { store: memoryStore }, says: "store is not what" },
   {
     name: "another program's store",

@@ -86,15 +86,6 @@ describe.each(homesIn(engines))("$name", ({ stage, newHome }) => {
     });
   });
 
-  test("a file that is not UTF-8 is ENTRY_UNREADABLE to a guest, and bytes to the host", async () => {
-    const home = newHome();
-    const bytes = Uint8Array.of(0xff, 0xfe, 0x00);
-    await home.commit([write("a.md", bytes)]);
-    expect(await home.ask(["read", "memory", "a.md"])).toEqual([{ code: "ENTRY_UNREADABLE" }]);
-    const read = await home.hold(({ reader }) => reader.bytesOf(home.scope, "a.md"));
-    expect(Buffer.from(read ?? [])).toEqual(Buffer.from(bytes));
-  });
-
   test("a listing is sorted, filters by prefix, and shows the trash only on request", async () => {
     const paths = ["b.md", "a.md", "a/z.md", "a/b/c.md", "a-b.md", "B.md", "2026/01/02.md"];
     const home = await homeWith(...paths);

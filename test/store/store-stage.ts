@@ -304,16 +304,8 @@ export async function openEngines(): Promise<StoreStage[]> {
   return stages;
 }
 
-export interface HomeRow {
-  readonly name: string;
-  readonly stage: StoreStage;
-  readonly kind: HomeKind;
-  /** A home that no other test has. */
-  readonly newHome: () => Home;
-}
-
-/** Each kind of home in each engine, for `describe.each`. */
-export const homesIn = (stages: readonly StoreStage[]): HomeRow[] =>
+/** Each kind of home in each engine, for `describe.each`. `newHome` makes one that no other test has. */
+export const homesIn = (stages: readonly StoreStage[]) =>
   stages.flatMap((stage) =>
     (["user", "store"] as const).map((kind) => ({
       name: `a ${kind} in a ${stage.kind}`,
@@ -362,7 +354,7 @@ export const restore = (path: string, restored: string): Change => ({
 export const remove = (path: string, scope = "memory"): Change => ({ kind: "remove", scope, path });
 
 /** Shared stores, in the order of their ids. */
-export const [storeA, storeB, storeC] = [1, 2, 3].map(storeAt) as [StoreId, StoreId, StoreId];
+export const [storeA, storeB] = [1, 2].map(storeAt) as [StoreId, StoreId];
 
 export const writeIn = (id: StoreId, path: string, content: string): Change => write(path, content, scopeOfStore(id));
 

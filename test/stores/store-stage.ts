@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { CallContext, ContextualAccess, Runtime, ToolResult } from "memcell";
+import type { CallContext, Runtime, RuntimeOptions, ToolResult } from "memcell";
 import { expect } from "vitest";
 
 import type { CallEntry, UseEntry } from "../stage/audit-log.ts";
@@ -49,15 +49,6 @@ export const entryText = (key: string, owner: string, value: string): string =>
   `---\nkey: ${JSON.stringify(key)}\nowner: ${owner}\nin_context: true\nencrypted: false\n` +
   `created: '2023-01-01T00:00:00.000Z'\nupdated: '2023-01-01T00:00:00.000Z'\n---\n${value}`;
 
-export interface StoreStageOptions {
-  readonly grants?: readonly Grant[];
-  readonly contextualAccess?: ContextualAccess;
-  readonly clock?: () => number;
-  readonly threadsMax?: number;
-  readonly waitMs?: number;
-  readonly closeGraceMs?: number;
-}
-
 export interface StoreStage extends AsyncDisposable {
   readonly runtime: Runtime;
   readonly dataDir: string;
@@ -75,7 +66,10 @@ export interface StoreStage extends AsyncDisposable {
   entries(user: Name): Record<string, string>;
 }
 
-export async function openStoreStage(options: StoreStageOptions = {}): Promise<StoreStage> {
+export async function openStoreStage({
+  grants = everybody,
+  ...options
+}: Partial<RuntimeOptions> & { readonly grants?: readonly Grant[] } = {}): Promise<StoreStage> {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const write = (path: string, content: string): void => {
@@ -83,7 +77,6 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, content);
   };
-  const grants = options.grants ?? everybody;
   write(`${ids.alice}/.memcell/owner`, `stores/${ids.alice}`);
   write(`${ids.alice}/.memcell/grants.json`, grantsText(grants));
   write(`${ids.alice}/entries/a.md`, entryText("a.md", ids.alice, secret));
@@ -96,12 +89,10 @@ export async function openStoreStage(options: StoreStageOptions = {}): Promise<S
     dataDir,
     plugins,
     policy: policyFor(plugins),
-    threadsMax: options.threadsMax ?? 1,
-    clock: options.clock ?? (() => nowMs),
+    threadsMax: 1,
+    clock: () => nowMs,
     auditLog: { file: log },
-    ...(options.waitMs !== undefined && { waitMs: options.waitMs }),
-    ...(options.closeGraceMs !== undefined && { closeGraceMs: options.closeGraceMs }),
-    ...(options.contextualAccess && { contextualAccess: options.contextualAccess }),
+    ...options,
   });
   return {
     runtime,

@@ -11,15 +11,13 @@ import { requirePackages } from "./system-packages.ts";
 /**
  * - `exfat`: ignores case, no links, no owners
  * - `ntfs`: ignores case and refuses the names that Windows refuses
- * - `tmpfs`: in memory; room and number of files can be tiny
+ * - `tmpfs`: in memory; room can be tiny
  */
 export type LoopDiskKind = "exfat" | "ntfs" | "ext4" | "tmpfs";
 
 export interface LoopDiskOptions {
   /** 4 MiB are enough for each kind, one page for `tmpfs`. Includes what the file system itself takes. */
   readonly bytes: number;
-  /** The maximum number of files and folders, including the file system's own. `ext4` and `tmpfs` only. */
-  readonly inodes?: number;
 }
 
 export interface LoopDisk extends Disposable {
@@ -46,17 +44,13 @@ const packages: Readonly<Record<LoopDiskKind, Readonly<Record<string, string>>>>
  * minutes.
  */
 export async function loopDisk(kind: LoopDiskKind, options: LoopDiskOptions): Promise<LoopDisk | string> {
-  if (options.inodes !== undefined && (kind === "exfat" || kind === "ntfs")) {
-    throw new RangeError(`Cannot limit inodes: ${kind} has none`);
-  }
   const reason = whyNoMounting() ?? (await requirePackages(packages[kind]));
   if (reason !== null) return reason;
   const folder = mountFolder();
   const [path, image] = [join(folder.path, "files"), join(folder.path, "disk.img")];
   try {
     mkdirSync(path);
-    if (kind === "tmpfs") await mountTmpfs(options, path);
-    else await mountImage(kind, options, image, path);
+    await mountDisk(kind, options.bytes, image, path);
   } catch (error) {
     folder[Symbol.dispose]();
     if (error instanceof CommandFailure) return error.message;
@@ -70,20 +64,13 @@ export async function loopDisk(kind: LoopDiskKind, options: LoopDiskOptions): Pr
   };
 }
 
-async function mountTmpfs({ bytes, inodes }: LoopDiskOptions, path: string): Promise<void> {
-  const limits = [`size=${bytes}`, ...(inodes === undefined ? [] : [`nr_inodes=${inodes}`])];
-  await runCommand("mount", ["-t", "tmpfs", "-o", limits.join(","), "tmpfs", path]);
-}
-
-async function mountImage(
-  kind: Exclude<LoopDiskKind, "tmpfs">,
-  { bytes, inodes }: LoopDiskOptions,
-  image: string,
-  path: string,
-): Promise<void> {
+async function mountDisk(kind: LoopDiskKind, bytes: number, image: string, path: string): Promise<void> {
+  if (kind === "tmpfs") {
+    await runCommand("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", path]);
+    return;
+  }
   writeFileSync(image, "");
   truncateSync(image, bytes);
-  const inodeOptions = inodes === undefined ? [] : ["-N", `${inodes}`];
   switch (kind) {
     case "exfat":
       await runCommand("mkfs.exfat", [image]);
@@ -95,7 +82,7 @@ async function mountImage(
       );
     case "ext4":
       // Reserves no room for root: tests run as root, and the disk must be full for them too.
-      await runCommand("mkfs.ext4", ["-q", "-F", "-m", "0", ...inodeOptions, image]);
+      await runCommand("mkfs.ext4", ["-q", "-F", "-m", "0", image]);
       return mountByLoop(image, (device) => runCommand("mount", ["-t", "ext4", device, path]));
   }
 }

@@ -1,5 +1,5 @@
 /**
- * A connection is cut at every message of a change in turn: before the server gets it, or before the host gets it. A
+ * A connection is cut at every piece of a change in turn: before the server gets it, or before the host gets it. A
  * call that ends well has made its change, once; one that fails has changed nothing.
  */
 import { postgresStore } from "memcell";
@@ -133,7 +133,7 @@ class CutStage implements AsyncDisposable {
   }
 
   /**
-   * Makes a change, and cuts its connection before the side's message number `at`. `isNew`: the connection begins with the
+   * Makes a change, and cuts its connection before the side's piece number `at`. `isNew`: the connection begins with the
    * change; if not, others have used it.
    */
   async cut(change: CutChange, side: Side, at: number, isNew: boolean): Promise<CutOutcome> {
@@ -168,7 +168,7 @@ const used = Object.entries(cutChanges).map(([kind, change]) => ({ kind, change,
 const rows = [...used, { kind: "files on a new connection", change: files, isNew: true }];
 
 test.for(rows.flatMap((row) => (["host", "server"] as const).map((side) => Object.assign({ side }, row))))(
-  "$kind, before each message of the $side",
+  "$kind, before each piece of the $side",
   { timeout: 120_000 },
   async ({ kind, change, isNew, side }) => {
     await using stage = await CutStage.open();

@@ -140,7 +140,8 @@ async function switches(): Promise<string[]> {
     await freshDatabase(),
     `SELECT name, coalesce((SELECT v FROM unnest(enumvals) v WHERE v <> setting LIMIT 1),
       CASE setting WHEN 'on' THEN 'off' ELSE 'on' END) AS value
-      FROM pg_settings WHERE context = 'user' AND vartype IN ('bool', 'enum') AND name NOT LIKE 'transaction%' ORDER BY 1`,
+      FROM pg_settings WHERE context = 'user' AND (vartype = 'bool' OR cardinality(enumvals) > 1)
+      AND name NOT LIKE 'transaction%' ORDER BY 1`,
   );
   return (listed as { name: string; value: string }[]).map(({ name, value }) => `${name} = '${value}'`);
 }

@@ -1,4 +1,4 @@
-/** A store of files, opened once or several times, whose history a test looks at. */
+/** A store of files, opened once or several times, and the history of its one user. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
@@ -6,15 +6,16 @@ import { fileStore } from "memcell";
 
 import type { OriginClass } from "../../shared/origin.ts";
 import { unstatedFacts } from "../stage/store.ts";
-import type { ChangeSet, CommitFacts, HeldHistory, HoldOptions, Store, StoreSettings, UserId } from "../stage/store.ts";
+import type { ChangeSet, CommitFacts, HeldHistory, Store, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { contentsOf, soon } from "./store-stage.ts";
 
 const alice = "alice" as UserId;
 
-export class HistoryStage implements AsyncDisposable {
+export class FileStage implements AsyncDisposable {
   readonly #folder: Disposable & { readonly path: string };
+  readonly #opened: Store[] = [];
   readonly notes: string[] = [];
   /** The folder of the one user, and a place beside it. */
   readonly user: string;
@@ -29,30 +30,32 @@ export class HistoryStage implements AsyncDisposable {
     this.store = this.beside();
   }
 
-  /** Opens a second store beside the first, as another process does. */
-  beside(settings?: StoreSettings): Store {
-    return fileStore({ dir: this.#folder.path }).open((_owner, text) => void this.notes.push(text), settings);
+  /** Opens a second store beside the first, as another process does. It ends with the stage. */
+  beside(): Store {
+    const store = fileStore({ dir: this.#folder.path }).open((_owner, text) => void this.notes.push(text));
+    this.#opened.push(store);
+    return store;
   }
 
   /** As another process begins, after this one has ended. */
-  async reopen(settings?: StoreSettings): Promise<void> {
+  async reopen(): Promise<void> {
     await this.store.close();
-    this.store = this.beside(settings);
+    this.store = this.beside();
   }
 
   async commit(
     changes: ChangeSet,
     of: OriginClass = "direct_user",
-    more: CommitFacts & { readonly by?: Store; readonly run?: string } = {},
+    more: CommitFacts & { readonly by?: Store } = {},
   ): Promise<void> {
-    const facts = { ...unstatedFacts(Date.now()), class: of, trust: of, run: more.run ?? null };
+    const facts = { ...unstatedFacts(Date.now()), class: of, trust: of };
     await (more.by ?? this.store).hold(alice, soon(), (held) =>
       held.commit(changes, held.reader.seen, { facts, ...more }),
     );
   }
 
-  look<Found>(look: (held: HeldHistory) => Found | Promise<Found>, options: Partial<HoldOptions> = {}): Promise<Found> {
-    return this.store.hold(alice, { ...soon(), writes: false, ...options }, async (held) => look(held.history));
+  look<Found>(look: (held: HeldHistory) => Found | Promise<Found>): Promise<Found> {
+    return this.store.hold(alice, { ...soon(), writes: false }, async (held) => look(held.history));
   }
 
   /** Each version's number and kind. */
@@ -75,12 +78,17 @@ export class HistoryStage implements AsyncDisposable {
     return found.map(({ code, message }) => `${code}: ${message}`);
   }
 
+  /** A file or folder of the host's own. */
+  own(name: string): string {
+    return join(this.user, ".memcell", name);
+  }
+
   get history(): string {
-    return join(this.user, ".memcell", "history");
+    return this.own("history");
   }
 
   get wal(): string {
-    return join(this.user, ".memcell", "journal");
+    return this.own("journal");
   }
 
   /** The one file of the history with a name that begins like this. */
@@ -89,7 +97,7 @@ export class HistoryStage implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.store.close();
+    for (const store of this.#opened) await store.close();
     this.#folder[Symbol.dispose]();
   }
 }
