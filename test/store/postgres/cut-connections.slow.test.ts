@@ -1,5 +1,5 @@
 /**
- * A connection is cut at every piece of a change in turn: before the server gets it, or before the host gets it. A
+ * A connection is cut at every message of a change in turn: before the server gets it, or before the host gets it. A
  * call that ends well has made its change, once; one that fails has changed nothing.
  */
 import { postgresStore } from "memcell";
@@ -101,17 +101,6 @@ const hints: CutChange = {
 
 const cutChanges = { stores, records, erasure, hints };
 
-/** What became of one change whose connection was cut. */
-interface CutOutcome {
-  readonly isCut: boolean;
-  /** Whether the server had heard of the commit. */
-  readonly hasCommit: boolean;
-  /** `null` if the change was made. */
-  readonly error: unknown;
-  /** `undefined` if all is as it must be. */
-  readonly wrong: unknown;
-}
-
 /** A store whose connections can be cut, and another one on the same database that sees what has become of a change. */
 class CutStage implements AsyncDisposable {
   readonly #proxy: CuttingProxy;
@@ -133,10 +122,11 @@ class CutStage implements AsyncDisposable {
   }
 
   /**
-   * Makes a change, and cuts its connection before the side's piece number `at`. `isNew`: the connection begins with the
-   * change; if not, others have used it.
+   * Makes a change, and cuts its connection before the side's message number `at`. `isNew`: the connection begins with the
+   * change; if not, others have used it. `hasCommit`: the server has heard of the commit. `error`: `null` if the change
+   * was made. `wrong`: `undefined` if all is as it must be.
    */
-  async cut(change: CutChange, side: Side, at: number, isNew: boolean): Promise<CutOutcome> {
+  async cut(change: CutChange, side: Side, at: number, isNew: boolean) {
     const text = `${++this.#texts}`;
     await change.prepare?.(this.#direct);
     if (isNew) {
@@ -168,11 +158,11 @@ const used = Object.entries(cutChanges).map(([kind, change]) => ({ kind, change,
 const rows = [...used, { kind: "files on a new connection", change: files, isNew: true }];
 
 test.for(rows.flatMap((row) => (["host", "server"] as const).map((side) => Object.assign({ side }, row))))(
-  "$kind, before each piece of the $side",
+  "$kind, before each message of the $side",
   { timeout: 120_000 },
   async ({ kind, change, isNew, side }) => {
     await using stage = await CutStage.open();
-    const outcomes: CutOutcome[] = [];
+    const outcomes: Awaited<ReturnType<CutStage["cut"]>>[] = [];
     for (;;) {
       const outcome = await stage.cut(change, side, outcomes.length + 1, isNew);
       if (!outcome.isCut) break;

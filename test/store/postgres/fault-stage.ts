@@ -42,14 +42,8 @@ export function commit(store: Store, text: string | Buffer, signal?: AbortSignal
   return store.hold(alice, { ...soon(), signal }, work);
 }
 
-export interface Shown {
-  readonly versions: number;
-  readonly a: string | null;
-  readonly b: string | null;
-}
-
 /** What both files have, and how many versions there are. */
-export function shown(store: Store): Promise<Shown> {
+export function shown(store: Store) {
   return store.hold(alice, { ...soon(), writes: false }, async ({ reader, history }) => ({
     versions: (await history.versions()).length,
     a: await textIn(reader, "memory", "a.md"),

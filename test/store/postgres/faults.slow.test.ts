@@ -48,7 +48,7 @@ describe("the server is away", () => {
     await runtime.close();
   });
 
-  /** What becomes of a call if the server is back at once, `cut-connections` shows for each piece. */
+  /** What becomes of a call if the server is back at once, `cut-connections` shows for each message. */
   test("a call that reads after it went fails, without a change", async () => {
     await using server = await faultServer();
     await using store = open(server.host);

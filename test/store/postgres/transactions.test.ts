@@ -19,15 +19,8 @@ import {
 import { newStoreId, soon, write } from "../store-stage.ts";
 import { alice, commit, errorOf, shown, unfit, untilWaiting } from "./fault-stage.ts";
 
-interface Opened extends AsyncDisposable {
-  readonly one: Store;
-  /** Another host on the same database. */
-  readonly other: Store;
-  readonly url: string;
-}
-
-/** Hosts with one connection each. */
-async function opened(...ofDatabase: readonly string[]): Promise<Opened> {
+/** Two hosts on one database, with one connection each. */
+async function opened(...ofDatabase: readonly string[]) {
   const url = await freshDatabase();
   await asAdministrator(url, ofDatabase.map((each) => `ALTER DATABASE ${databaseOf(url)} SET ${each}`).join("; "));
   const [one, other] = [1, 2].map(() => postgresStore({ url, connectionsMax: 1 }).open(() => {})) as [Store, Store];

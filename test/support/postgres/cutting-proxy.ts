@@ -1,4 +1,4 @@
-/** Stands between hosts and a server, and cuts their connections before a piece that a test chooses. */
+/** Stands between hosts and a server, and cuts their connections before a message that a test chooses. */
 import { once } from "node:events";
 import { createConnection, createServer } from "node:net";
 import type { Server, Socket } from "node:net";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { temporaryFolder } from "../temporary-folder.ts";
 
-/** Who sends it. */
+/** Who sends a message. */
 export type Side = "host" | "server";
 
 const socketIn = (folder: string): string => join(folder, ".s.PGSQL.5432");
@@ -44,8 +44,8 @@ export class CuttingProxy implements AsyncDisposable {
           cut();
         });
       }
-      this.#forward("host", { from: host, to: server, cut });
-      this.#forward("server", { from: server, to: host, cut });
+      this.#forward("host", new MessageReader(true), { from: host, to: server, cut });
+      this.#forward("server", new MessageReader(false), { from: server, to: host, cut });
     });
   }
 
@@ -54,7 +54,7 @@ export class CuttingProxy implements AsyncDisposable {
     return url.replace(/host=[^&]*/, `host=${encodeURIComponent(this.#folder.path)}`);
   }
 
-  /** Cuts one connection before the side's piece number `at`, counted from now on over all connections. */
+  /** Cuts one connection before the side's message number `at`, counted from now on over all connections. */
   arm(side: Side, at: number): void {
     this.#armed = { side, left: at };
     this.hasCommit = false;
@@ -81,14 +81,16 @@ export class CuttingProxy implements AsyncDisposable {
     this.#folder[Symbol.dispose]();
   }
 
-  #forward(side: Side, { from, to, cut }: Line): void {
+  #forward(side: Side, reader: MessageReader, { from, to, cut }: Line): void {
     from.on("data", (bytes: Buffer) => {
-      if (from.destroyed || this.#isCutBefore(side)) {
-        cut();
-        return;
+      for (const message of reader.take(bytes)) {
+        if (from.destroyed || this.#isCutBefore(side)) {
+          cut();
+          return;
+        }
+        this.hasCommit ||= side === "host" && message.includes("COMMIT\0");
+        to.write(message);
       }
-      this.hasCommit ||= side === "host" && bytes.includes("COMMIT\0");
-      to.write(bytes);
     });
   }
 
@@ -106,4 +108,31 @@ interface Line {
   readonly from: Socket;
   readonly to: Socket;
   readonly cut: () => void;
+}
+
+/** Divides what one side of a connection sends into messages of the protocol, version 3, without encryption. */
+class MessageReader {
+  #isStartup: boolean;
+  #rest: Buffer = Buffer.alloc(0);
+
+  /** The first message of a host has no type. */
+  constructor(isOfHost: boolean) {
+    this.#isStartup = isOfHost;
+  }
+
+  /** The messages that are complete by now. */
+  take(bytes: Buffer): Buffer[] {
+    this.#rest = Buffer.concat([this.#rest, bytes]);
+    const messages: Buffer[] = [];
+    for (;;) {
+      const typeBytes = this.#isStartup ? 0 : 1;
+      if (this.#rest.length < typeBytes + 4) return messages;
+      // The length includes itself, but not the type.
+      const size = typeBytes + this.#rest.readInt32BE(typeBytes);
+      if (this.#rest.length < size) return messages;
+      messages.push(this.#rest.subarray(0, size));
+      this.#rest = this.#rest.subarray(size);
+      this.#isStartup = false;
+    }
+  }
 }
