@@ -1,16 +1,10 @@
-/** The abilities that some vectors require of the disk. */
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Vector } from "./vector.ts";
 
-/** Whether the disk of a folder cannot do what a vector needs. */
-export function diskLacks(ability: NonNullable<Vector["needs"]>[number], folder: string): boolean {
-  const lacks = { "case-sensitive names": foldsCase };
-  return lacks[ability](folder);
-}
-
-function foldsCase(folder: string): boolean {
+/** Whether the disk of a folder cannot do what a vector needs: the only ability is to tell names apart by case. */
+export function diskLacks(_: NonNullable<Vector["needs"]>[number], folder: string): boolean {
   const place = mkdtempSync(join(folder, "names-"));
   try {
     writeFileSync(join(place, "a"), "");
