@@ -142,7 +142,7 @@ async function checkPolicies(client: Client): Promise<DatabaseFinding[]> {
   const { rows } = await client.query<{ name: string; is_known: boolean }>(
     `SELECT tablename || '.' || policyname AS name,
       roles = '{memcell_owner}' OR tablename = 'migrations' AND cmd = 'SELECT' OR
-      coalesce(qual, with_check) ~ 'principal\\(\\)' AND coalesce(with_check, qual) ~ 'principal\\(\\)' AS is_known
+      coalesce(qual, with_check) ~ 'principal"?\\(\\)' AND coalesce(with_check, qual) ~ 'principal"?\\(\\)' AS is_known
       FROM pg_policies WHERE schemaname = 'memcell'`,
   );
   return rows.flatMap(({ name, is_known: isKnown }) => stated([[isKnown, `policy ${name} does not ask who acts`]]));

@@ -127,17 +127,14 @@ const settings = [
   "transform_null_equals = on",
 ];
 
-/**
- * All that the server itself lists of which a role can have another value, and that has few values. A database that
- * quotes all identifiers is refused: the check does not know the texts of its policies.
- */
+/** All that the server itself lists of which a role can have another value, and that has few values. */
 async function switches(): Promise<string[]> {
   const listed = await asAdministrator(
     await freshDatabase(),
     `SELECT name, coalesce((SELECT v FROM unnest(enumvals) v WHERE v <> setting LIMIT 1),
       CASE setting WHEN 'on' THEN 'off' ELSE 'on' END) AS value
       FROM pg_settings WHERE context = 'user' AND (vartype = 'bool' OR cardinality(enumvals) > 1)
-      AND name NOT LIKE 'transaction%' AND name <> 'quote_all_identifiers' ORDER BY 1`,
+      AND name NOT LIKE 'transaction%' ORDER BY 1`,
   );
   return (listed as { name: string; value: string }[]).map(({ name, value }) => `${name} = '${value}'`);
 }
@@ -145,7 +142,8 @@ async function switches(): Promise<string[]> {
 test("a database is migrated and checked, and calls leave a history that is whole, with a part of all settings", async () => {
   const others = await switches();
   expect(others.length).toBeGreaterThan(50);
-  await using stage = await opened(...oneIn(4, others), ...oneIn(2, settings));
+  // Every time with the one that was not understood once: the server shows policies in another form then.
+  await using stage = await opened("quote_all_identifiers = on", ...oneIn(4, others), ...oneIn(2, settings));
   const administrator = (await sharedServer()).url("postgres", databaseOf(stage.url));
   const migrated = await memcell(["db", "migrate", "--store", administrator]);
   expect(migrated).toMatchObject({ status: 0, stdout: "nothing to do\n" });
