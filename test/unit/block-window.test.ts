@@ -100,20 +100,6 @@ test("a block that was freed while the window showed it is not there any more", 
   expect(() => copy.store_u64(at(1, 0), 3n)).toThrow();
 });
 
-test("two large blocks that are accessed in turns are not copied each time", () => {
-  const { access, copy } = stageOf(windowBytes, windowBytes);
-  const accessesCount = (4 * windowBytes) / 1_024;
-  let shownCount = 0;
-  let last = 0;
-  for (let count = 0; count < accessesCount; count++) {
-    copy.store_u64(at((count % 2) + 1, 8 * count), BigInt(count));
-    const { block } = access.window;
-    if (block !== last) shownCount++;
-    last = block;
-  }
-  expect(shownCount).toBeLessThanOrEqual(4);
-});
-
 const places = fc.record({
   block: fc.nat(4),
   offset: fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4)),

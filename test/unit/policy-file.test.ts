@@ -66,25 +66,15 @@ const whole = (from: number, to: number): string => `allowed: a whole number fro
 const ofTool = (changes: object): object => policyOf({ a: { tools: { T: { ...tool, ...changes } } } });
 
 test.for<readonly [name: string, policy: object, says: string]>([
-  ["an array", [], "it is an empty array, allowed: an object with version"],
   ["nothing", {}, "version is missing, allowed: 1"],
-  ["another version", policyOf({}, { version: 2 }), "version is 2, allowed: 1"],
   ["an unknown key", policyOf({}, { allow: [] }), 'it has the key "allow", allowed'],
-  ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
   ["a history of no days", policyOf({}, { history: { daysMax: 0 } }), `history.daysMax is 0, ${whole(1, 3_650)}`],
   ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
-  [
-    "a path as a scope",
-    ofTool({ scopes: ["../x"] }),
-    'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
-  ],
-  ["all tools at once", policyOf({ a: { tools: { "*": tool } } }), 'plugins.a.tools has the key "*", allowed: an obj'],
   [
     "a hash in capitals",
     policyOf({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),
     `plugins["a-b"].sha256[0] is "${"A".repeat(60)}…", allowed: a SHA-256 in lower-case hex`,
   ],
-  ["no hash at all", policyOf({ a: { sha256: [], tools: {} } }), "plugins.a.sha256 is an empty array, allowed: at lea"],
   ["a lock file without name", policyOf({}, { lockFile: "" }), 'lockFile is ""'],
   [
     "an unknown trust",
@@ -104,11 +94,9 @@ test("no write waits above where it is active", async () => {
 const { fileBytesMax } = policyLimits;
 
 test.for<readonly [name: string, content: string | Uint8Array, says: string]>([
-  ["has comments", '{"version":1,"plugins":{}} // all', "it is not JSON"],
   ["is not UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "it is not UTF-8"],
   ["has a key twice", '{"version":1,"plugins":{},"plugins":{}}', 'it has the key "plugins" twice'],
   ["has the prototype's key", '{"version":1,"plugins":{"__proto__":{"tools":{}}}}', 'it has the key "__proto__"'],
-  ["has it escaped", '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}', 'it has the key "__proto__"'],
   [
     "has an infinite limit",
     '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
@@ -154,9 +142,6 @@ const lockOf = (plugins: Record<string, string>): object => ({
 
 test.for<readonly [name: string, lock: string | object, says: string]>([
   ["has another hash", lockOf({ a: other }), `to ${one}, its lock file to ${other}`],
-  ["is empty", "", "it is not JSON"],
-  ["is of another version", { version: 2, plugins: {} }, "version is 2, allowed: 1"],
-  ["has an unknown key", { ...lockOf({ a: one }), at: 1 }, 'it has the key "at"'],
   [
     "has the plugin twice",
     JSON.stringify(lockOf({ a: one, b: one })).replace('"b"', '"a"'),

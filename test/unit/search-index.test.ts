@@ -19,19 +19,6 @@ const seenIn = (store: TestStore, words: readonly string[]): unknown[] => [
   ...words.map((word) => keysFound(word, store).join()),
 ];
 
-/** By a tool, so that the index is right at once, and has no word that is gone. */
-test.for<readonly [name: string, change: (store: TestStore) => void, words: Readonly<Record<string, string>>]>([
-  ["nothing", () => {}, { boat: "a" }],
-  ["a new value", (store) => store.write("a", { value: "canoe" }), { boat: "", canoe: "a" }],
-  ["a deletion", (store) => store.delete("a"), { boat: "" }],
-  ["an entry with nothing left to find", (store) => store.write("a", null), { boat: "" }],
-])("a tool changes %s", ([, change, words]) => {
-  const store = threeBoats();
-  change(store);
-  expect(seenIn(store, Object.keys(words))).toEqual([[], ...Object.values(words)]);
-  for (const [word, keys] of Object.entries(words)) if (keys === "") expect(indexText(store)).not.toContain(word);
-});
-
 test("a search reads nothing but its hits, and a row is used again", () => {
   const store = threeBoats();
   expect([keysFound("boat", store), store.read]).toEqual([["a"], [pathOf("a")]]);
