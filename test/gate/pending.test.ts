@@ -1,5 +1,5 @@
 /** Writes that wait for the owner of the memory: who gets to wait, and what becomes of a decision. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import type { Runtime } from "memcell";
@@ -55,29 +55,6 @@ describe.for(["files", "memory"] as const)("in %s", (kind) => {
     expect(version).toMatchObject(approved);
     expect(await runtime.upkeep.pending(owner(alice))).toEqual([]);
     expect(await runtime.upkeep.inspect(owner(alice))).toEqual([]);
-  });
-
-  test("if what it was made from has changed, an approval shows it again, and the next one applies it", async () => {
-    const alice = await newUser();
-    const id = await waits(save(runtime, "mine", web(alice), "Soup"));
-    await save(runtime, "mine", inRun(alice, "mine"), "Cake");
-    expect((await runtime.upkeep.showPending(owner(alice), id)).isCurrent).toBe(false);
-    const again = await runtime.upkeep.approve(owner(alice), id);
-    expect(again).toMatchObject({ applied: false, write: { isCurrent: true } });
-    expect(await bodyOf(runtime, alice, "mine")).toBe("Cake");
-    expect(await runtime.upkeep.approve(owner(alice), again.write.id)).toMatchObject({ applied: true });
-    expect(await bodyOf(runtime, alice, "mine")).toBe("Soup");
-  });
-
-  test("a rejected write is gone", async () => {
-    const alice = await newUser();
-    const id = await waits(save(runtime, "menu", web(alice)));
-    expect(await runtime.upkeep.reject(owner(alice), id)).toMatchObject({ id, files: [{ path: "menu.md" }, {}] });
-    expect(await runtime.upkeep.pending(owner(alice))).toEqual([]);
-    for (const decide of ["approve", "reject", "showPending"] as const) {
-      await expect(runtime.upkeep[decide](owner(alice), id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-    }
-    expect(await bodyOf(runtime, alice, "menu")).toBe("ENTRY_NOT_FOUND");
   });
 
   test("a write waits for 30 days", async () => {
@@ -136,17 +113,6 @@ describe("on the disk", () => {
     stage = await openGateStage("files");
   });
   afterAll(() => stage[Symbol.asyncDispose]());
-
-  test("records that are damaged keep nobody from what waits, and the doctor names what is no file", async () => {
-    const runtime = await stage.open();
-    const id = await waits(save(runtime, "menu", web("alice")));
-    const other = (digits: string): string => stage.own("alice", "pending", `${id.slice(0, -4)}${digits}.json`);
-    writeFileSync(other("0000"), Buffer.alloc(17 * 2 ** 20, "x"));
-    mkdirSync(other("1111"));
-    expect((await runtime.upkeep.pending(owner("alice"))).map((each) => each.id)).toEqual([id]);
-    const path = expect.stringMatching(/1111\.json$/) as string;
-    expect(await runtime.upkeep.inspect(owner("alice"))).toMatchObject([{ path }]);
-  });
 
   test("an undo since a time leaves what somebody has edited by hand before it", async () => {
     let nowMs = Date.now() - 3_600_000;
