@@ -117,14 +117,3 @@ test("a file in the trash is never overwritten: a new one gets a free name, of a
   const odd = at.upkeep.import(bob, asMemoryFiles({ "trash/odd": "yours" }));
   await expect(odd).rejects.toMatchObject({ code: "NAME_CONFLICT" });
 });
-
-test("no file in the trash blocks another one's folder, and the memory stays usable", async () => {
-  await using at = await openUpkeep();
-  const name = "trash/a.20250101T000000000Z";
-  await at.upkeep.import(alice, asMemoryFiles({ [name]: "mine" }));
-  const nested = `${name}-2/y.20250101T000000000Z.md`;
-  await at.upkeep.import(alice, asMemoryFiles({ [name]: "yours", [nested]: "theirs" }));
-  expect(Object.values(at.files()).toSorted()).toEqual(["mine", "theirs", "yours"]);
-  expect(at.files()[`memory/${nested}`]).toBe("theirs");
-  expect(await at.upkeep.listTrash(alice)).toHaveLength(3);
-});
