@@ -129,7 +129,15 @@ test("of a user whom another host erases again and again, nothing comes back, an
   using folder = temporaryFolder();
   await using writing = await openBusy("files", folder.path);
   await using erasing = await openBusy("files", folder.path);
-  const namesOf = async (): Promise<string[]> => (await erasing.upkeep.export(alice)).files.map(({ path }) => path);
+  /** An export is of one moment: its index has the entries that it has. */
+  const namesOf = async (): Promise<string[]> => {
+    const { files } = await erasing.upkeep.export(alice);
+    const names = files.flatMap(({ scope, path }) => (scope === "memory" && path !== "MEMORY.md" ? [path] : []));
+    const index = Buffer.from(files.find(({ path }) => path === "MEMORY.md")?.content ?? []).toString();
+    const listed = Array.from(index.matchAll(/^- \[.*?\]\((.*?)\)/gm), ([, path = ""]) => path);
+    expect(listed.toSorted()).toEqual(names.toSorted());
+    return files.map(({ path }) => path);
+  };
   await using inStore = await startWriters(writing, 1, { scope: "store", run: "more" });
   await using inMemory = await startWriters(writing, 1, { scope: "memory", run: "more" });
   const erased: string[] = [];
