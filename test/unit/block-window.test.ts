@@ -100,38 +100,43 @@ test("a block that was freed while the window showed it is not there any more", 
   expect(() => copy.store_u64(at(1, 0), 3n)).toThrow();
 });
 
-const places = fc.record({
+/** What each function does with a block that has no window. */
+const plainly = {
+  load_u8: (view: DataView, offset: number) => view.getUint8(offset),
+  load_u64: (view: DataView, offset: number) => view.getBigUint64(offset, true),
+  store_u8: (view: DataView, offset: number, value: bigint) => view.setUint8(offset, Number(value & 0xffn)),
+  store_u64: (view: DataView, offset: number, value: bigint) => view.setBigUint64(offset, value, true),
+} as const;
+type Access = keyof typeof plainly;
+
+const offset = fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4));
+const access = fc.constantFrom(...(Object.keys(plainly) as Access[]));
+const step = fc.record({
+  does: fc.oneof({ weight: 4, arbitrary: access }, fc.constantFrom("settle" as const, "forget" as const)),
   block: fc.nat(4),
-  offset: fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4)),
+  offset,
+  value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
 });
-const steps = fc.oneof(
-  fc.record({ does: fc.constantFrom("load_u8" as const, "load_u64" as const), place: places }),
-  fc.record({ does: fc.constant("store_u8" as const), place: places, value: fc.nat(300) }),
-  fc.record({
-    does: fc.constant("store_u64" as const),
-    place: places,
-    value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-  }),
-  fc.record({ does: fc.constantFrom("settle" as const, "forget" as const), place: places }),
-);
 
 test("the window shows what the blocks themselves would", () => {
   const sizes = [0, 7, 33, 2_500];
   fc.assert(
-    fc.property(fc.array(steps, { maxLength: 40 }), (taken) => {
-      const { access, blocks, copy } = stageOf(...sizes);
+    fc.property(fc.array(step, { maxLength: 40 }), (taken) => {
+      const { access: window, blocks, copy } = stageOf(...sizes);
       const plain = [1, ...sizes].map((bytes) => new DataView(new ArrayBuffer(bytes)));
-      for (const step of taken) {
-        const { block, offset } = step.place;
-        if (step.does === "settle" || step.does === "forget") {
-          access[step.does]();
+      for (const { does, block, offset: place, value } of taken) {
+        if (does === "settle" || does === "forget") {
+          window[does]();
           continue;
         }
-        const view = block === 0 ? undefined : plain[block];
-        const found = outcomeOf(() => touch(copy, step, at(block, offset)));
-        expect(found).toEqual(outcomeOf(() => touched(view, step, offset)));
+        const address = at(block, place);
+        const given = does === "store_u8" ? Number(value & 0xffn) : value;
+        const found = outcomeOf(() => unsigned((copy[does] as (...all: unknown[]) => unknown)(address, given)));
+        expect(found).toEqual(
+          outcomeOf(() => plainOutcome(does, block === 0 ? undefined : plain[block], place, value)),
+        );
       }
-      access.settle();
+      window.settle();
       // As text: to compare bytes one by one would take ten times as long as all else.
       const bytes = blocks.slice(1).map((each) => Buffer.from(each).toString("latin1"));
       expect(bytes).toEqual(plain.slice(1).map(({ buffer }) => Buffer.from(buffer).toString("latin1")));
@@ -140,27 +145,13 @@ test("the window shows what the blocks themselves would", () => {
   );
 });
 
-type Step = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
+const unsigned = (value: unknown): unknown => (typeof value === "bigint" ? BigInt.asUintN(64, value) : value);
 
-function touch(copy: CopyFunctions, step: Step, address: bigint): unknown {
-  const value = "value" in step ? step.value : 0;
-  if (step.does === "load_u8") return copy.load_u8(address);
-  if (step.does === "load_u64") return BigInt.asUintN(64, copy.load_u64(address));
-  if (step.does === "store_u8") return copy.store_u8(address, Number(value));
-  return copy.store_u64(address, BigInt(value));
-}
-
-function touched(view: DataView | undefined, step: Step, offset: number): unknown {
-  const value = "value" in step ? step.value : 0;
-  const isLoad = step.does.startsWith("load");
-  if (view === undefined) {
-    if (isLoad) throw new RangeError("no block");
-    return undefined;
-  }
-  if (step.does === "load_u8") return view.getUint8(offset);
-  if (step.does === "load_u64") return view.getBigUint64(offset, true);
-  if (step.does === "store_u8") return view.setUint8(offset, Number(value));
-  return view.setBigUint64(offset, BigInt(value), true);
+/** A write to no block is nothing. */
+function plainOutcome(does: Access, view: DataView | undefined, place: number, value: bigint): unknown {
+  if (view !== undefined) return plainly[does](view, place, value);
+  if (does.startsWith("load")) throw new RangeError("no block");
+  return undefined;
 }
 
 function outcomeOf(work: () => unknown): unknown {

@@ -37,12 +37,3 @@ test("is one line of at most 300 characters, and never a mark alone", () => {
     runs(500),
   );
 });
-
-test.for<readonly [name: string, text: string]>([
-  ["marks", "#".repeat(2 ** 21)],
-  ["quotes", "> ".repeat(2 ** 20)],
-  ["rules that are not closed", `---\n${"\n---x".repeat(2 ** 18)}`],
-])("looks only at the beginning of 2 MiB of %s", ([, text]) => {
-  const looked = describedByText(text, "name");
-  expect(describedByText(text.slice(0, 2 ** 17), "name")).toBe(looked);
-});

@@ -10,7 +10,9 @@ import { createRuntime, memoryStore } from "memcell";
 import type { PolicyFile, RuntimeOptions } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { policyFileSchema } from "../../host/plugins/policy/policy-schema.ts";
 import { policyLimits } from "../../shared/limits.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -46,6 +48,13 @@ const published = (name: string): object =>
   JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8")) as object;
 const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json"));
 
+// After a change, `npx vitest run -u` with this file writes it.
+test("policy.schema.json is generated from the schema that the host checks with", async () => {
+  const { "~standard": _, ...schema } = toJSONSchema(policyFileSchema, { io: "input", target: "draft-2020-12" });
+  const text = `${JSON.stringify({ title: "A memcell policy", ...schema }, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../host/plugins/policy/policy.schema.json");
+});
+
 test("the default policy is valid and names its schema", () => {
   const policy = published("memcell/default-policy.json");
   expect(isValid(policy) || isValid.errors).toBe(true);
@@ -69,6 +78,10 @@ test.for<readonly [name: string, policy: object, says: string]>([
   ["nothing", {}, "version is missing, allowed: 1"],
   ["an unknown key", policyOf({}, { allow: [] }), 'it has the key "allow", allowed'],
   ["a history of no days", policyOf({}, { history: { daysMax: 0 } }), `history.daysMax is 0, ${whole(1, 3_650)}`],
+  ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
+  ["a path as a scope", ofTool({ scopes: ["../x"] }), 'scopes[0] is "../x", allowed: a scope\'s name'],
+  ["all tools at once", policyOf({ a: { tools: { "*": tool } } }), 'plugins.a.tools has the key "*", allowed: an obj'],
+  ["no hash at all", policyOf({ a: { sha256: [], tools: {} } }), "plugins.a.sha256 is an empty array, allowed: at lea"],
   ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
   [
     "a hash in capitals",
