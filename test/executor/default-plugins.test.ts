@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 import type { Manifest } from "../../shared/manifest.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { manifestOf } from "../support/reseal-plugin.ts";
-import { shippedNames, shippedPlugin } from "../support/test-plugin.ts";
+import { shippedNames, shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 
 const alice = { userId: "alice" };
 const manifests = new Map(shippedNames().map((name) => [name, manifestOf(readFileSync(shippedPlugin(name)))]));
@@ -54,6 +54,14 @@ test("each named plugin adds its own tools and instructions, in the order of the
       expect(runtime.instructions()).toBe([...loaded.map((each) => each.instructions), originInstruction].join("\n"));
     });
   }
+});
+
+test("no plugin, or one that says nothing, has no instructions", async () => {
+  await withRuntime({ plugins: [] }, (runtime) => expect([namesIn(runtime), runtime.instructions()]).toEqual([[], ""]));
+  const plugins = [testPlugin("puppet"), shippedPlugin("journal")];
+  await withRuntime({ plugins, policy: policyFor(plugins) }, (runtime) => {
+    expect(runtime.instructions()).toBe(`${manifests.get("journal")?.instructions}\n${originInstruction}`);
+  });
 });
 
 const hintOf = (plugin: string): string =>
