@@ -6,7 +6,7 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { PolicyFile, Runtime } from "memcell";
+import type { PolicyFile, Runtime, RuntimeOptions } from "memcell";
 import { expect, test } from "vitest";
 
 import { steppedUptime } from "../support/stepped-uptime.ts";
@@ -19,13 +19,14 @@ const dayMs = 86_400_000;
 /** Long before the system's clock. */
 const startMs = Date.UTC(2001, 1, 3);
 
-async function openStage(history: PolicyFile["history"]) {
+async function openStage(history: PolicyFile["history"], mounts: RuntimeOptions["mounts"] = []) {
   const uptime = steppedUptime();
   const folder = temporaryFolder();
   const time = { atMs: startMs };
   const open = (): Promise<Runtime> =>
     createRuntime({
       dataDir: folder.path,
+      mounts,
       plugins: ["user-memory"],
       policy: { ...trustingPolicy({}), history },
       threadsMax: 1,
@@ -76,8 +77,9 @@ const notKept = {
   message: expect.stringMatching(/the content (?:of|before) version \d+ is no longer kept$/),
 };
 
-test("what was replaced or deleted is kept for so many days", async () => {
-  await using stage = await openStage({ daysMax: 7 });
+test("what was replaced or deleted is kept for so many days, in a mounted folder as well", async () => {
+  using folder = temporaryFolder();
+  await using stage = await openStage({ daysMax: 7 }, [{ ...alice, scope: "memory", dir: folder.path }]);
   await stage.write(upsert("old", "present from the first day"), upsert("a", "replaced"), upsert("a", "in between"));
   await stage.write(upsert("gone", "early secret"), upsert("gone", "late secret"), remove("gone"));
   stage.atMs += 6 * dayMs;

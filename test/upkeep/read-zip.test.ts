@@ -105,6 +105,7 @@ const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp]
   ["two labels", zipBytes([labelOf(1), labelOf(1)]), /entry "memcell-export.json" is there twice/],
   ["a giant label", zipBytes([{ ...labelOf(1), content: " ".repeat(4097) }, good]), /it is 4097 bytes/],
   ["a wrong trust behind the files", zipBytes([labelOf(1), good, originsOf("{}")]), notTold],
+  ["a giant trust", zipBytes([labelOf(1), { ...originsOf(""), size: 2 ** 25 }, good]), /it is 33554432 bytes/],
   ["fewer files than its label says", zipBytes([labelOf(2), good]), /it holds 1 files, and its label says 2/],
   ["a folder in a file's place", withFiles([good, { name: "memory/a.md/", content: "" }]), /only by case or a slash/],
   ["a name twice", withFiles([good, good]), /entry "memory\/a.md" is there twice/],
