@@ -1,14 +1,12 @@
 /** What a guest reads and writes in blocks, through the window and beside it. */
 import { readFileSync } from "node:fs";
 
-import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { BlockAccess } from "../../host/guest/block-access.ts";
 import { blockWindowModule } from "../../host/guest/block-window-module.ts";
 import type { CopyFunctions } from "../../host/guest/block-window.ts";
 import { windowBytes } from "../../host/guest/block-window.ts";
-import { runs } from "../stage/random-runs.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 
 test("the module is that of the source", () => {
@@ -99,65 +97,3 @@ test("a block that was freed while the window showed it is not there any more", 
   expect(() => copy.load_u64(at(1, 0))).toThrow();
   expect(() => copy.store_u64(at(1, 0), 3n)).toThrow();
 });
-
-/** What each function does with a block that has no window. */
-const plainly = {
-  load_u8: (view: DataView, offset: number) => view.getUint8(offset),
-  load_u64: (view: DataView, offset: number) => view.getBigUint64(offset, true),
-  store_u8: (view: DataView, offset: number, value: bigint) => view.setUint8(offset, Number(value & 0xffn)),
-  store_u64: (view: DataView, offset: number, value: bigint) => view.setBigUint64(offset, value, true),
-} as const;
-type Access = keyof typeof plainly;
-
-const offset = fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4));
-const access = fc.constantFrom(...(Object.keys(plainly) as Access[]));
-const step = fc.record({
-  does: fc.oneof({ weight: 4, arbitrary: access }, fc.constantFrom("settle" as const, "forget" as const)),
-  block: fc.nat(4),
-  offset,
-  value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-});
-
-test("the window shows what the blocks themselves would", () => {
-  const sizes = [0, 7, 33, 2_500];
-  fc.assert(
-    fc.property(fc.array(step, { maxLength: 40 }), (taken) => {
-      const { access: window, blocks, copy } = stageOf(...sizes);
-      const plain = [1, ...sizes].map((bytes) => new DataView(new ArrayBuffer(bytes)));
-      for (const { does, block, offset: place, value } of taken) {
-        if (does === "settle" || does === "forget") {
-          window[does]();
-          continue;
-        }
-        const address = at(block, place);
-        const given = does === "store_u8" ? Number(value & 0xffn) : value;
-        const found = outcomeOf(() => unsigned((copy[does] as (...all: unknown[]) => unknown)(address, given)));
-        expect(found).toEqual(
-          outcomeOf(() => plainOutcome(does, block === 0 ? undefined : plain[block], place, value)),
-        );
-      }
-      window.settle();
-      // As text: to compare bytes one by one would take ten times as long as all else.
-      const bytes = blocks.slice(1).map((each) => Buffer.from(each).toString("latin1"));
-      expect(bytes).toEqual(plain.slice(1).map(({ buffer }) => Buffer.from(buffer).toString("latin1")));
-    }),
-    runs(200),
-  );
-});
-
-const unsigned = (value: unknown): unknown => (typeof value === "bigint" ? BigInt.asUintN(64, value) : value);
-
-/** A write to no block is nothing. */
-function plainOutcome(does: Access, view: DataView | undefined, place: number, value: bigint): unknown {
-  if (view !== undefined) return plainly[does](view, place, value);
-  if (does.startsWith("load")) throw new RangeError("no block");
-  return undefined;
-}
-
-function outcomeOf(work: () => unknown): unknown {
-  try {
-    return { value: work() };
-  } catch (error) {
-    return { isRange: error instanceof RangeError };
-  }
-}
