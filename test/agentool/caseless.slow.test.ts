@@ -1,8 +1,6 @@
 /** memcell's search finds everything that agentool's case-insensitive search finds. Its further results are listed. */
 import { expect, test } from "vitest";
 
-import { seededRandom } from "../support/seeded-random.ts";
-import { pick } from "./random-calls.ts";
 import { dataOf, useStage } from "./stage.ts";
 import type { Ask, Both, Shown, Stage } from "./stage.ts";
 
@@ -17,48 +15,11 @@ async function found(ask: Ask, query: string): Promise<readonly string[]> {
   return results.map(({ content }) => content);
 }
 
-const surrogates = /\p{Cs}/u;
 const casedLetters = Array.from({ length: 0x110000 }, (_, code) =>
   code >= 0xd800 && code < 0xe000 ? "" : String.fromCodePoint(code),
 ).filter((letter) => letter.toLowerCase() !== letter || letter.toUpperCase() !== letter);
-/** Letters of each kind: those that become several, that have two forms, and that no other letter becomes. */
-const oddLetters = Array.from("ßẞİıiIŉǰΐΰςσΣſKÅΩθϴϑµμẖẗﬁﬃﬅﬓᾳᾼῼᏸᏰꭰꙋᲈẛ\u0345\u0307");
-
-function randomText(random: () => number): string {
-  const letter = (): string =>
-    pick(
-      random,
-      [oddLetters, oddLetters, casedLetters, casedLetters, ["a", " ", "日", "🔑"]].map((letters) =>
-        pick(random, letters),
-      ),
-    );
-  return Array.from({ length: 1 + Math.floor(random() * 6) }, letter).join("");
-}
-
-/** A random part of the text in another form, never half a letter. */
-function queryFrom(random: () => number, text: string): string {
-  const letters = Array.from(text);
-  const start = Math.floor(random() * letters.length);
-  const part = letters.slice(start, start + 1 + Math.floor(random() * 3)).join("");
-  const [lower, upper] = [part.toLowerCase(), part.toUpperCase()];
-  return pick(random, [part, lower, upper, lower.toUpperCase(), upper.toLowerCase()]);
-}
 
 const forms = (text: string): string[] => [...new Set([text, text.toLowerCase(), text.toUpperCase()])];
-
-test.for([1, 2])("memcell finds what agentool finds in random text, seed %i", async (seed, context) => {
-  const random = seededRandom(seed);
-  const contents = Array.from({ length: 90 }, () => randomText(random)).filter((text) => !surrogates.test(text));
-  const { agentool, memcell } = journalWith(stageFor(context), contents);
-  let hits = 0;
-  for (let time = 0; time < 300; time++) {
-    const query = queryFrom(random, pick(random, contents));
-    const [theirs, ours] = [await found(agentool, query), await found(memcell, query)];
-    expect(ours, `seed ${seed}, time ${time}: ${JSON.stringify(query)}`).toEqual(expect.arrayContaining([...theirs]));
-    hits += theirs.length;
-  }
-  expect(hits).toBeGreaterThan(300);
-});
 
 test("memcell finds every cased letter by each form by which agentool finds it", async (context) => {
   const size = 60;

@@ -29,19 +29,6 @@ describe("the newer of two times", () => {
       ["by time", "by text"],
     ]);
   });
-
-  test.for([
-    ["a date", "2026-02-01", "2026-01-31T23:59:59+00:00"],
-    ["nanoseconds", "2026-01-01T00:00:00.123456790+00:00", "2026-01-01T00:00:00.123456789+00:00"],
-    ["with and without a fraction", "2026-01-01T00:00:00.001+00:00", "2026-01-01T00:00:00+00:00"],
-  ])("%s: both agree", async ([, newer = "", older = ""], context) => {
-    const { agentool, memcell } = stageFor(context).fresh({
-      "a.md": blockOf("k", "newer", newer),
-      "b.md": blockOf("k", "older", older),
-    });
-    for (const ask of [agentool, memcell]) expect(await readBlock(ask)).toMatchObject({ content: "newer" });
-    expect(await shownBlocks(memcell)).toEqual(await shownBlocks(agentool));
-  });
 });
 
 test("an update without tags: agentool clears them, memcell keeps them", async (context) => {

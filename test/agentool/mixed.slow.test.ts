@@ -1,12 +1,11 @@
-/** Both tools in turn on one folder: each reads the blocks that the other has written. */
-import { readFileSync } from "node:fs";
+/** Both tools and a person in turn on one folder: each reads the blocks that the others have written. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { seededRandom } from "../support/seeded-random.ts";
 import { blockOf, escaped, normalised, trimmed } from "./block-text.ts";
-import { pick, randomCall } from "./random-calls.ts";
 import { dataOf, readBlock, shownBlocks, useStage } from "./stage.ts";
 import type { Answer, Both, Shown } from "./stage.ts";
 
@@ -46,6 +45,55 @@ async function expectSameFound({ agentool, memcell }: Both, params: object, what
   expect(keysOf(ours), what).toEqual(keysOf(theirs));
 }
 
+const keys = ["k1", "k2", "K1", "two words", "ключ", "鍵🔑", "### k", "k --> x", " k1\u3000", "", "a\nb"];
+const tags = ["a", "b", "two words", "ключ"];
+const queries = ["", " \u3000", "needle", "NEEDLE", "ключ", "КЛЮЧ", "日本", "in hay\n", "forged", "no such", "$"];
+const lines = [
+  "",
+  "needle",
+  "Needle in HAY",
+  "  indented",
+  "trailing \t",
+  "日本語 ключ",
+  " ### not one",
+  "a\rb",
+  "\u0085",
+  "\ufeff### no",
+  "\\### kept",
+  "\\<!-- agentool-memory: at=9999 -->",
+  "<!-- memcell: escaped -->",
+  "$& $1",
+];
+const forgingLines = [
+  "### k1",
+  "### ",
+  "<!-- agentool-memory: at=9999 tags=x -->",
+  " \t<!-- agentool-memory: at=2000-01-01T00:00:00+00:00 -->",
+];
+
+type Random = () => number;
+const pick = <Item>(random: Random, items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item;
+
+function randomContent(random: Random, isForging: boolean): string {
+  const one = (): string => pick(random, isForging && random() < 0.3 ? forgingLines : lines);
+  return Array.from({ length: Math.floor(random() * 6) }, one).join(random() < 0.2 ? "\r\n" : "\n");
+}
+
+const byHand = "by hand";
+const handTime = "2020-01-01T00:00:00+00:00";
+
+/** A person writes a file anew, or removes it. */
+function editByHand(random: Random, journal: string, known: Map<string, Known>): void {
+  const file = join(journal, "notes.md");
+  rmSync(file, { force: true });
+  known.delete(byHand);
+  if (random() < 0.3) return;
+  const text = randomContent(random, false);
+  mkdirSync(journal, { recursive: true });
+  writeFileSync(file, blockOf(byHand, text, handTime));
+  known.set(byHand, { content: normalised(text), tags: [], created: handTime, written: normalised(text) });
+}
+
 test.for([
   { seed: 1, folder: "a user's folder", isMounted: false },
   { seed: 2, folder: "the mounted memory folder of a workspace", isMounted: true },
@@ -56,26 +104,31 @@ test.for([
   const random = seededRandom(seed);
   const known = new Map<string, Known>();
   for (let step = 0; step < steps; step++) {
+    if (random() < 0.1) editByHand(random, both.journal, known);
+    if (random() < 0.2) {
+      const params = { query: pick(random, queries), limit: pick(random, [1, 2, 100]) };
+      await expectSameFound(both, params, `seed ${seed}, step ${step}: ${JSON.stringify(params)}`);
+      continue;
+    }
     const isOurs = random() < 0.5;
-    const ask = isOurs ? both.memcell : both.agentool;
-    const { tool, params } = randomCall(random, isOurs ? 0.3 : 0);
-    const what = `seed ${seed}, step ${step}: ${isOurs ? "memcell" : "agentool"} ${tool} ${JSON.stringify(params)}`;
-    const { tags: givenTags, ...rest } = params;
-    // Tags that would break agentool's own line are left out here.
-    const tags = Array.isArray(givenTags) ? [pick(random, ["a", "b", "two words", "ключ"])] : null;
-    const answer = await ask(tool, "content" in params ? { ...rest, tags } : params);
-    const { key, content } = params as { key: string; content: string };
-    if (tool === "memory_search" && givenTags === undefined) await expectSameFound(both, params, what);
-    if ("code" in answer || (tool !== "memory_write" && tool !== "memory_update")) continue;
-    const name = trimmed(key);
+    const tool = pick(random, ["memory_write", "memory_update"] as const);
+    const given = {
+      key: pick(random, keys),
+      content: randomContent(random, isOurs),
+      tags: random() < 0.5 ? null : [pick(random, tags)],
+    };
+    const target = tool === "memory_write" && { target: pick(random, ["daily", "summary"]) };
+    const what = `seed ${seed}, step ${step}: ${isOurs ? "memcell" : "agentool"} ${tool} ${JSON.stringify(given)}`;
+    if ("code" in (await both[isOurs ? "memcell" : "agentool"](tool, { ...given, ...target }))) continue;
+    const name = trimmed(given.key);
     const at = String((await readBlock(both.agentool, name))["updated_at"]);
     const old = known.get(name);
     const isKept = isOurs && tool === "memory_update";
     known.set(name, {
-      content: normalised(content),
-      tags: tags ?? (isKept ? (old?.tags ?? []) : []),
+      content: normalised(given.content),
+      tags: given.tags ?? (isKept ? (old?.tags ?? []) : []),
       created: isKept ? (old?.created ?? "") : at,
-      written: normalised(isOurs ? escaped(content) : content),
+      written: normalised(isOurs ? escaped(given.content) : given.content),
     });
     await expectKnown(both, known, what);
   }

@@ -27,25 +27,6 @@ test("a full memory takes no further file, but everything else is done", async (
   expect(await tool.run(create("/memories/new", "x"))).toBe("File created successfully at: /memories/new");
 });
 
-test("a directory of 300 files is renamed and deleted", async () => {
-  const tool = newUser();
-  await fill(tool, 300, "text");
-  expect(await tool.run(rename("/memories/p", "/memories/q"))).toBe("Successfully renamed /memories/p to /memories/q");
-  const lines = (await tool.run(view("/memories"))).split("\n");
-  expect(lines.filter((line) => line.startsWith("4B\t/memories/q/"))).toHaveLength(300);
-  expect(lines).toHaveLength(303);
-  expect(await tool.run(remove("/memories/q"))).toBe("Successfully deleted /memories/q");
-  expect(await tool.files()).toEqual({});
-});
-
-test("a memory of 64 MiB is listed", async () => {
-  const tool = newUser();
-  await fill(tool, 1000, "x".repeat(67_108));
-  const listing = (await tool.run(view("/memories"))).split("\n");
-  expect(listing[1]).toBe("64.0M\t/memories");
-  expect(listing.filter((line) => line.startsWith("65.5K\t/memories/p/"))).toHaveLength(1000);
-});
-
 /** Where an entry is whose name is too long for a path: the name is in the front matter alone. */
 const place = (key: string): string => `_.x/${createHash("sha256").update(key).digest("hex")}.md`;
 

@@ -16,21 +16,6 @@ test("a rename that one file cannot follow moves none", async () => {
   expect(await tool.files()).toEqual({ "p/short": "1", [`p/${long}`]: "2" });
 });
 
-test.for([
-  { name: "line ends", letter: "\n", count: 102_400 },
-  // An input has no room for more.
-  { name: "control characters", letter: "\u0001", count: 87_000 },
-  { name: "quotes", letter: '"', count: 102_400 },
-  { name: "wide characters", letter: "日", count: 34_133 },
-])("a view of the largest text of $name fits into an answer", async ({ letter, count }) => {
-  const tool = newUser();
-  const text = letter.repeat(count);
-  expect(await tool.run(create("/memories/a", text))).toMatch(/^File created/);
-  for (const command of [view("/memories/a"), view("/memories/a", 1, -1)]) {
-    expect(await tool.run(command)).toMatch(/^Here's the content of \/memories\/a with line numbers:\n {5}1\t/);
-  }
-});
-
 test("errors about large inputs fit into an answer", async () => {
   const tool = newUser();
   await tool.run(create("/memories/a", "1\n".repeat(51_200)));

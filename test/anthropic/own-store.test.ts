@@ -65,34 +65,3 @@ test("a text that a person has written can have more lines than the tool numbers
     ),
   );
 });
-
-test("the tool memory searches what is there, and nothing that was there", async () => {
-  const tool = newUser();
-  const found = async (query: string): Promise<string[]> => {
-    const { results } = (await tool.remember({ command: "search", query })) as {
-      readonly results: readonly { readonly path: string }[];
-    };
-    return results.map(({ path }) => path).toSorted((a, b) => a.localeCompare(b));
-  };
-  await tool.run(create("/memories/p/a", "cherry"));
-  await tool.run(create("/memories/p/b", "cherry"));
-  expect(await found("cherry")).toEqual(["/memories/p/a", "/memories/p/b"]);
-  await tool.run(replace("/memories/p/a", "cherry", "plum"));
-  await tool.run(insert("/memories/p/b", 1, "quince"));
-  expect([await found("cherry"), await found("plum")]).toEqual([["/memories/p/b"], ["/memories/p/a"]]);
-  await tool.run(rename("/memories/p", "/memories/q"));
-  expect([await found("quince"), await found("plum")]).toEqual([["/memories/q/b"], ["/memories/q/a"]]);
-  await tool.run(remove("/memories/q/a"));
-  expect([await found("quince"), await found("plum")]).toEqual([["/memories/q/b"], []]);
-});
-
-test("deleted files are in the trash, and a file made again does not overwrite them", async () => {
-  const tool = newUser();
-  for (const text of ["first", "second"]) {
-    await tool.run(create("/memories/p/a.md", text));
-    await tool.run(remove("/memories/p"));
-  }
-  const trash = join(await tool.folder(), "trash", "p");
-  const kept = readdirSync(trash).map((name) => readFileSync(join(trash, name), "utf8").split("---\n").at(-1));
-  expect(new Set(kept)).toEqual(new Set(["first", "second"]));
-});

@@ -7,8 +7,7 @@ import { afterAll, expect, test } from "vitest";
 import { memcell as run } from "../stage/command.ts";
 import { writeCodedReporter } from "../support/coded-plugins.ts";
 import { policyFor } from "../support/policy-for.ts";
-import { manifestOf, resealPlugin } from "../support/reseal-plugin.ts";
-import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
+import { testPlugin } from "../support/test-plugin.ts";
 import { readUserFiles, userFolderNames } from "../support/user-files.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
 
@@ -111,18 +110,4 @@ test.for(["--version", "-V"])("%s prints the package's version", async (flag) =>
   const packageFile = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   const { version } = JSON.parse(packageFile) as { version: string };
   expect(await memcell([flag])).toEqual({ status: 0, stdout: `${version}\n`, stderr: "" });
-});
-
-test("tools --doc reports a tool without a page", async () => {
-  const wasm = readFileSync(shippedPlugin("user-memory"));
-  const manifest = manifestOf(wasm);
-  const tools = manifest.tools.map((tool) => ({ ...tool, documentation: undefined }));
-  writeFileSync(stage.place("bare.wasm"), resealPlugin(wasm, { ...manifest, tools }));
-  writeFileSync(stage.place("policy.json"), JSON.stringify(policyFor([stage.place("bare.wasm")])));
-  const args = ["tools", "--plugin", "./bare.wasm", "--policy", "policy.json", "--doc", "ReadUserMemory"];
-  expect(await memcell(args)).toEqual({
-    status: 1,
-    stdout: "",
-    stderr: 'memcell tools: the tool "ReadUserMemory" has no page\n',
-  });
 });

@@ -2,7 +2,6 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { storeIdOf } from "memcell";
 import { expect, test } from "vitest";
 
 import { entryText, indexLine } from "../support/memory-files.ts";
@@ -74,21 +73,6 @@ test("names that begin with a dot are left to other programs, and so is a file b
   renameSync(join(at.home("alice"), "memory/a.md"), join(at.home("alice"), "memory/.a.md.swp"));
   writeFileSync(join(at.home("alice"), "memory/MEMORY.md"), "");
   expect(await at.memcell("doctor")).toEqual({ status: 0, stdout: "1 user checked\n", stderr: "" });
-});
-
-test("doctor, trash list and export say once where the own store is, if they name a path in it", async () => {
-  using at = commandStage({ alice: whole });
-  const run = (...args: readonly string[]) => at.memcell(...args, "--user", "alice");
-  const entries = `stores/${storeIdOf("alice")}/entries/`;
-  mkdirSync(join(at.dataDir, entries, "trash"), { recursive: true });
-  for (const name of ["Über.md", "trash/a.20250101T000000000Z.md"]) writeFileSync(join(at.dataDir, entries, name), "x");
-  const place = `store/ is ${entries} in the data folder`;
-  for (const args of [["doctor"], ["trash", "list"], ["export", at.place("alice.zip")]]) {
-    const { stdout } = await run(...args);
-    expect(stdout.split("\n").filter((line) => line.trim() === place)).toHaveLength(1);
-    expect(stdout).not.toContain(at.path);
-  }
-  expect((await run("trash", "list", "--json")).stdout).not.toContain(place);
 });
 
 /** Loads these plugins for commands of Alice. */

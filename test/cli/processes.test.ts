@@ -71,11 +71,12 @@ test.for(oneIn(2, [8_000_000, 16_000_000]))(
   },
 );
 
-async function waitingServer() {
+/** A command that finds its audit log in use. */
+async function waiting(...command: readonly string[]) {
   const folder = temporaryFolder();
   const file = join(folder.path, "log/server.jsonl");
   const old = await createRuntime({ store: memoryStore(), auditLog: { file }, threadsMax: 1 });
-  const args = ["serve", "--data", join(folder.path, "served"), "--audit-log", file, "--user", "alice"];
+  const args = [...command, "--data", join(folder.path, "data"), "--audit-log", file, "--user", "alice"];
   const server = spawn(process.execPath, [program, ...args], { stdio: "pipe" });
   const ended = once(server, "close");
   const [warning] = (await once(server.stderr, "data")) as [Buffer];
@@ -94,7 +95,7 @@ async function waitingServer() {
 
 describe("a server that starts while another one writes its log", () => {
   test("says at once that it waits, and serves when the log is free", async () => {
-    await using at = await waitingServer();
+    await using at = await waiting("serve");
     expect(at.warning).toMatch(
       /^warn log: audit log: another runtime writes it, such as a server; waiting until it is closed, for at most 30000 ms\n$/,
     );
@@ -105,12 +106,19 @@ describe("a server that starts while another one writes its log", () => {
   });
 
   test("is stopped by SIGTERM", async () => {
-    await using at = await waitingServer();
+    await using at = await waiting("serve");
     const errors = text(at.server.stderr);
     at.server.kill("SIGTERM");
     expect(await at.ended).toEqual([1, null]);
     expect(await errors).toMatch(/^memcell serve: CANCELLED: Cannot open the audit log: .* the wait was ended\n$/);
   });
+});
+
+test("a command that is not told how long waits for 2 s at most", async () => {
+  await using at = await waiting("stores", "grant", "bob");
+  expect(at.warning).toMatch(/; waiting until it is closed, for at most 2000 ms\n$/);
+  await at.old.close();
+  expect(await at.ended).toEqual([0, null]);
 });
 
 /** Each message is wider than a terminal. */

@@ -15,9 +15,7 @@ import { join } from "node:path";
 import { storeIdOf } from "memcell";
 import { expect, test, vi } from "vitest";
 
-import { memcell } from "../stage/command.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
-import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { zipBytes } from "../support/zip-bytes.ts";
 import { commandStage, errorOf } from "./command-stage.ts";
@@ -157,17 +155,4 @@ test("erase shows what it would remove; with --yes the user is gone, and others 
   expect(readdirSync(join(at.dataDir, "users"))).toEqual(["bob"]);
   expect(treeFingerprint(at.home("bob"))).toEqual(ofBob);
   expect((await at.memcell("stores", "show", "--user", "bob")).stdout).toBe(`Store ${bobs}\nNo grants\n`);
-});
-
-test("an erasure of a database names no folder and makes none", async () => {
-  using at = commandStage();
-  const run = async (...args: readonly string[]) =>
-    memcell([...args, "--user", "alice", "--store", url], { cwd: at.path });
-  const url = await freshDatabase();
-  const note = JSON.stringify({ command: "create", path: "/memories/a.md", content: "x" });
-  expect(await run("call", "memory", "--plugin", "stores", "--input", note)).toMatchObject({ status: 0 });
-  const { status, stdout } = await run("erase");
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringMatching(/^store: \d files?, \d+ bytes\n/) });
-  expect(stdout).not.toContain(storeIdOf("alice"));
-  expect(existsSync(at.dataDir)).toBe(false);
 });

@@ -31,23 +31,16 @@ const refused: readonly (readonly [name: string, text: string | Buffer, says: st
   ["a key twice", '{\n  "a": 1,\n  "é": { "b": 2, "b": 3 }\n}', 'the key "b" twice in one object (line 3, column 18)'],
   ["a key twice, once escaped", '{"policy":"a","polic\\u0079":"b"}', 'the key "policy" twice'],
   ["the prototype's key", '{\n\n "__proto__": 1 }', "names nothing (line 3, column 2)"],
-  ["the prototype's key inside", '{"serve":{"__proto__":{"port":1}}}', 'has the key "__proto__"'],
-  ["a prototype's name", '{"constructor":{}}', '"FILE" has "constructor": unknown setting'],
   ["a misspelt name", '{"auditlog":"x"}', '"FILE" has "auditlog": unknown setting; did you mean "auditLog"?'],
   ["a name in the wrong place", '{"port":1}', 'has "port": unknown setting; did you mean "serve.port"?'],
   ["a path for a name", '{"serve.port":1}', 'the key "serve.port", allowed: nested objects, "serve" > "port"'],
-  ["a group that is an array", '{"serve":[]}', 'serve (file FILE "serve") is an empty array, allowed: an object'],
-  ["a schema that is a number", '{"$schema":1}', '$schema (file FILE "$schema") is 1, allowed: a text'],
   ["half a surrogate pair", '{"data":"\\ud800"}', 'is "\\ud800", allowed: the name of a folder'],
   ["a NUL", '{"auditLog":"log\\u0000.jsonl"}', "allowed: the name of a file"],
   ["nine levels", `{"data":${"[".repeat(8)}${"]".repeat(8)}}`, "it is 9 levels deep, at most 8"],
-  ["an endless unknown name", `{"${"x".repeat(60_000)}":1}`, `has "${"x".repeat(60)}…": unknown setting`],
   ["control characters in a name", '{"\\u001b[2J\\u202e":1}', 'has "\\u001b[2J\\u202e": unknown setting'],
   ["too many bytes", " ".repeat(fileBytesMax + 1), `${fileBytesMax + 1} bytes, at most ${fileBytesMax} allowed`],
   ["an unknown setting", '{\n  "data": "x",\n  "auditlog": "y"\n}', "(line 3, column 3)"],
   ["a wrong value", '{\n  "serve": { "http": true,\n    "port": "80" }\n}', "(line 3, column 5)"],
-  ["a wrong part of a list", '{\n  "plugins": [\n    "journal",\n    7\n  ]\n}', "(line 4, column 5)"],
-  ["no object in the third line", '\n\n  ["data"]', "(line 3, column 3)"],
 ];
 
 test.for(refused)("a file with %s is refused", async ([, text, says], { task }) => {

@@ -3,8 +3,10 @@ import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, expect, test } from "vitest";
 
+import { configSchema } from "../../host/config/config-schema.ts";
 import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fileWith, settingsOf } from "./settings-of.ts";
@@ -142,6 +144,25 @@ test("all defaults together are a valid file, and other variables are none of ou
   const others = { DATA: "x", PORT: "1", XMEMCELL_DATA: "x", MEMCELLS: "x" };
   const { values } = await settingsOf(["--config", beside("defaults.json")], others);
   expect(values).toEqual({ ...all.values, data: beside("data") });
+});
+
+/** After a change of settings, `npx vitest run -u` with this file writes it. */
+test("config.schema.json is generated from the table of settings, and accepts each default", async () => {
+  const schema = configSchema();
+  const text = `${JSON.stringify(schema, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../host/config/config.schema.json");
+  const isValid = new Ajv2020({ strict: true }).compile(schema);
+  for (const { setting, default: preset } of all.settings) {
+    if (preset !== null) expect(isValid(JSON.parse(fileWith(setting, preset))) || isValid.errors).toBe(true);
+  }
+  for (const wrong of [
+    { auditlog: "x" },
+    { serve: { port: 65_536 } },
+    { serve: { path: "/a/../b" } },
+    { plugins: [] },
+  ]) {
+    expect(isValid(wrong)).toBe(false);
+  }
 });
 
 test("config prints every setting in columns, and escapes what could harm a terminal", async () => {

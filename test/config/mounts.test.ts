@@ -63,10 +63,3 @@ test.for<readonly [name: string, args: readonly string[], says: string]>([
   expect(stderr).not.toContain(folder.path);
   for (const name of ["data", "ws"]) expect(existsSync(join(cwd, name))).toBe(false);
 });
-
-test("tools are printed with any mounts, and no user's files are touched", async () => {
-  const cwd = place({ mounts: ["journal=ws"] });
-  const { status, stdout } = await run(["tools", ...named, "--config", "said.json"], { cwd });
-  expect({ status, stdout }).toEqual({ status: 0, stdout: expect.stringContaining('"Puppet"') });
-  expect(existsSync(join(cwd, "ws"))).toBe(false);
-});

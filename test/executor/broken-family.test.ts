@@ -1,6 +1,6 @@
 /**
- * A program asks all plugins at once, and one of them cannot be called: it still gets the others' memory. Each request is
- * one operation for closing and for the log, whatever its arguments.
+ * A program asks all plugins at once: one budget with fair shares, and one that cannot be called leaves it the others' memory.
+ * Each request is one operation for closing and for the log, whatever its arguments.
  */
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { afterAll, expect, test } from "vitest";
 import { openStage } from "../stage/runtime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
-import { userFolder } from "../support/user-files.ts";
+import { userFolder, writeUserFiles } from "../support/user-files.ts";
 
 const stage = await openStage({ threadsMax: 1 });
 afterAll(() => stage[Symbol.asyncDispose]());
@@ -33,9 +33,10 @@ test("a folder that is a link leaves its family out of index and entries, and is
   const ctx = await userWithLink("journal");
   const own = await runtime.memoryIndex(ctx, { family: "user-memory" });
   expect(await runtime.memoryIndex(ctx)).toBe(`(journal could not be read: STORAGE_UNSAFE)\n${own}`);
-  expect(await runtime.memoryEntries(ctx)).toEqual([
-    { family: "user-memory", name: "editor", description: "Uses Helix" },
-  ]);
+  const entries = await runtime.memoryEntries(ctx);
+  expect(entries).toEqual([{ family: "user-memory", name: "editor", description: "Uses Helix" }]);
+  // What is listed can be read as it is.
+  for (const each of entries) expect(await runtime.readEntry(each, ctx)).toMatchObject({ body: "Helix it is." });
   const text = expect.stringMatching(/^journal is left out: STORAGE_UNSAFE: Cannot /) as string;
   const told = stage.log.filter((line) => line.userId === ctx.userId && line.text.includes("left out"));
   expect(told).toEqual(
@@ -107,24 +108,12 @@ test("all calls of a request are for the same user, even if the context changes 
   expect(reads).toBe(1);
 });
 
-test("families() always returns the same frozen list", () => {
+test("families() is a frozen list, which says what each family can do", () => {
   const families = runtime.families();
-  expect(runtime.families()).toBe(families);
-  expect(runtime.hasMemory).toBe(true);
-  expect(families.map(({ name }) => name)).toEqual(["journal", "run-history", "stores", "user-memory"]);
-  expect([families, families[0], families[0]?.indexScopes, families[0]?.entryScopes].every(Object.isFrozen)).toBe(true);
-  expect(families.at(-1)).toEqual({
-    name: "user-memory",
-    hasIndex: true,
-    hasEntries: true,
-    canRead: true,
-    indexScopes: ["memory"],
-    entryScopes: ["memory"],
-    readTool: "ReadUserMemory",
-    entryFile: "{name}.md",
-  });
-  // Other files than its entries are read, so none identifies an entry.
-  expect(families[0]).not.toHaveProperty("entryFile");
+  const [first] = families;
+  expect([families, first, first?.indexScopes, first?.entryScopes].every(Object.isFrozen)).toBe(true);
+  const ofMemory = { name: "user-memory", hasIndex: true, canRead: true, readTool: "ReadUserMemory" };
+  expect(families.at(-1)).toMatchObject({ ...ofMemory, entryFile: "{name}.md", entryScopes: ["memory"] });
 });
 
 test("what is requested before close() is answered, and refused afterwards", async () => {
@@ -136,4 +125,59 @@ test("what is requested before close() is answered, and refused afterwards", asy
   expect(await Promise.all(answers)).toEqual(["", []]);
   await closed;
   for (const each of ask()) await expect(each).rejects.toMatchObject({ name: "ToolError", code: "CLOSED" });
+});
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+
+/** Entries, and their lines in the index. */
+function indexedEntries(count: number, words: string): Record<string, string> {
+  const files = Object.fromEntries(numbers(count).map((at) => [`memory/e${at}.md`, `${words}\n`]));
+  const lines = numbers(count).map((at) => `- [e${at}](e${at}.md) \u2014 ${words}\n`);
+  return { ...files, "memory/MEMORY.md": lines.join("") };
+}
+
+const meta = "<!-- agentool-memory: at=2026-01-01T00:00:00+00:00 tags= -->";
+const blocks = (count: number, text: string): Record<string, string> => ({
+  "journal/MEMORY.md": numbers(count)
+    .map((at) => `### k${at}\n\n${text}\n\n${meta}\n\n`)
+    .join(""),
+});
+
+async function indexOf(files: Record<string, string>) {
+  const userId = stage.user();
+  writeUserFiles(stage.dataDir, { [userId]: files });
+  const text = await runtime.memoryIndex({ userId });
+  const familyIndex = (family: string): Promise<string> => runtime.memoryIndex({ userId }, { family });
+  return { text, entries: text.match(/^- \[e/gm)?.length ?? 0, familyIndex };
+}
+
+test("what fits is shown whole, each plugin in its own frame, in their order", async () => {
+  const { text, familyIndex } = await indexOf({ ...indexedEntries(3, "x"), ...blocks(3, "y") });
+  const names = runtime.families().filter(({ hasIndex }) => hasIndex);
+  const parts: string[] = [];
+  for (const { name } of names) parts.push(await familyIndex(name));
+  expect(parts.filter((part) => part !== "")).toHaveLength(2);
+  expect(text).toBe(parts.join(""));
+});
+
+test("what does not fit is cut, a small index stays whole, and two large ones have equal shares", async () => {
+  const small = await indexOf({ ...blocks(2, "y"), ...indexedEntries(1_000, "x") });
+  expect(small.text).toContain(await small.familyIndex("journal"));
+  expect(small.entries).toBeGreaterThan(150);
+  const large = await indexOf({ ...blocks(900, "y".repeat(300)), ...indexedEntries(1_000, "x".repeat(290)) });
+  for (const { text } of [small, large]) {
+    expect(text.split("\n").length - 1).toBeLessThanOrEqual(200);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(25_000);
+  }
+  const [journal = "", memory = ""] = large.text.split(/^<\/journal_summary>$/m);
+  for (const share of [journal, memory]) {
+    expect(Buffer.byteLength(share)).toBeGreaterThan(10_000);
+    expect(Buffer.byteLength(share)).toBeLessThan(13_500);
+  }
+});
+
+test("a full plugin next to an empty one has all the room that it has alone", async () => {
+  const { text, entries, familyIndex } = await indexOf(indexedEntries(1_000, "x"));
+  expect(text).toBe(await familyIndex("user-memory"));
+  expect(entries).toBe(200);
 });

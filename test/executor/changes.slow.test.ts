@@ -1,13 +1,15 @@
 /** Listeners are notified of each committed change set when it is durable, and of nothing else. */
+import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, memoryStore } from "memcell";
+import { createRuntime, memoryStore, storeIdOf } from "memcell";
 import type { MemoryChange, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { openStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin, testPlugin } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
 
@@ -203,4 +205,25 @@ test("a listener can call the runtime", async () => {
   });
   await own.call("UpdateUserMemory", upsert("a"), { userId: "alice" });
   expect(await found).toContain("a");
+});
+
+test("a listener that blocks its process keeps a shared store from no other process", async () => {
+  using folder = temporaryFolder();
+  const script = `import { createRuntime, storeIdOf } from "memcell";
+    const runtime = await createRuntime({ dataDir: ${JSON.stringify(folder.path)}, plugins: ["stores"], waitMs: 5_000 });
+    const input = { command: "create", path: "/memories/b", content: "x" };
+    const result = await runtime.callAsHost("memory", input, { userId: "owner" });
+    await runtime.close();
+    console.log(result.ok ? "written" : result.error.code);`;
+  await using own = await createRuntime({ dataDir: folder.path, plugins: ["stores"] });
+  await own.stores({ userId: "owner" }).grant("grantee", { level: "readwrite" });
+  const told: string[] = [];
+  own.onChange(({ userId }) => {
+    const run = spawnSync(process.execPath, ["--input-type=module", "-e", script], { encoding: "utf8" });
+    told.push(userId, run.stdout.trim());
+  });
+  const path = `/memories/shared/${storeIdOf("owner")}/a`;
+  const input = { command: "create", path, content: "x" };
+  expect(await own.callAsHost("memory", input, { userId: "grantee" })).toMatchObject({ ok: true });
+  expect(told).toEqual(["grantee", "written"]);
 });

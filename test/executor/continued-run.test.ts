@@ -30,12 +30,6 @@ const noteSeat: ScriptedTurn = () => [upsert("call_1", "seat", "sits at the wind
 const task = "Plan the next one.";
 const answeredTurn = ["assistant_message", "tool_call", "tool_result"];
 const broken = new Error("the model is gone");
-const breakAt =
-  (model: Model, turn: number): Model =>
-  async (request) => {
-    if (request.messages.filter((message) => typeof message !== "string").length === turn * 2) throw broken;
-    return await model(request);
-  };
 
 /** The model was asked once, for what follows the answered tool call. */
 function expectAskedOnce({ requests }: ScriptedModel): void {
@@ -68,14 +62,6 @@ test("the next movement gets the turns of the one before, with the results of it
   expect(again.requests).toEqual([]);
 });
 
-test("a movement that broke off goes on at its next turn, and calls no tool again", async () => {
-  await expect(play("broken", "1", breakAt(scriptedModel(noteSeat).model, 1))).rejects.toBe(broken);
-  const second = scriptedModel(noteSeat);
-  expect(await play("broken", "1", second.model)).toBe("done");
-  expectAskedOnce(second);
-  expect(calls("broken")).toEqual([["call_1", null]]);
-});
-
 test("a tool call without a reply is made, and the model is not asked for it again", async () => {
   const controller = new AbortController();
   let tasks = 0;
@@ -94,33 +80,6 @@ test("a tool call without a reply is made, and the model is not asked for it aga
     ["call_1", "CANCELLED"],
     ["call_1", null],
   ]);
-});
-
-test("a long result is whole in its own movement, and cut in the next one", async () => {
-  const input = { action: "upsert", name: "atlas", type: "reference", description: "d", body: "map ".repeat(12_000) };
-  const first = scriptedModel(
-    () => [use("call_1", "UpdateUserMemory", input)],
-    () => [use("call_2", "ReadUserMemory", { name: "atlas" })],
-  );
-  await play("long", "1", first.model);
-  const second = scriptedModel();
-  await play("long", "2", second.model);
-  expect(first.replies.at(-1)?.content.length).toBeGreaterThan(48_000);
-  const kept = JSON.parse(JSON.stringify(second.requests[0]?.messages[4])) as { content: string }[];
-  expect(JSON.parse(kept[0]?.content ?? "")).toMatch(/map map .*… \[the rest is not kept\]$/);
-});
-
-test("a turn that broke off is not in the next movement's prompt", async () => {
-  await expect(play("off", "1", breakAt(scriptedModel(noteSeat).model, 0))).rejects.toBe(broken);
-  const second = scriptedModel();
-  await play("off", "2", second.model);
-  expect(second.requests[0]?.messages).toEqual([task, task]);
-});
-
-test("a movement that is played twice at once is recorded once", async () => {
-  const models = [scriptedModel(noteSeat), scriptedModel(noteSeat)];
-  await Promise.all(models.map(({ model }) => play("twice", "1", model)));
-  expect(await eventTypes("twice")).toEqual(["user_message", ...answeredTurn, "assistant_message"]);
 });
 
 test("a process that is killed amid a movement is continued by another one", async () => {

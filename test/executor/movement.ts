@@ -10,8 +10,8 @@ import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
 import { ofModel, ofTool, ofUser } from "./origins.ts";
 import { definitionOfPages, definitionOfWebPage, pagesTool, urlIn, webPageTool } from "./own-tools.ts";
 import type { ReadWebPage } from "./own-tools.ts";
-import type { PlayedTurn } from "./played-movements.ts";
-import { RunRecord } from "./run-record.ts";
+import { openRunRecord } from "./run-record.ts";
+import type { PlayedTurn, RunRecord } from "./run-record.ts";
 
 export interface Stage {
   readonly runtime: Runtime;
@@ -35,7 +35,7 @@ export async function playMovement(
   const { runtime, model, readWebPage } = stage;
   const { name, agent, instructions } = movement;
   const ctx = ofUser({ userId, signal, labels: { movement: name, agent } }, movement);
-  const record = await RunRecord.open(runtime, movement, ctx);
+  const record = await openRunRecord(runtime, movement, ctx);
   // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
   const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
   const tools = [
@@ -74,10 +74,9 @@ async function answer(
 ): Promise<void> {
   const toolUse = record.turns.at(-1)?.turn.toolUses[at];
   if (toolUse === undefined) return;
-  const start = process.hrtime.bigint();
   const reply = await replyTo(stage, toolUse, ctx);
   ctx.signal?.throwIfAborted();
-  await record.addReply(at, { reply, duration: process.hrtime.bigint() - start }, ofTool(ctx, toolUse));
+  await record.addReply(at, reply, ofTool(ctx, toolUse));
 }
 
 /** Always returns an answer with which the model can go on. */

@@ -79,24 +79,18 @@ test("what a model is not offered is in no schema", async () => {
 });
 
 const update = "UpdateUserMemory";
-const read = "ReadUserMemory";
+
 const entry = { action: "upsert", name: "a", type: "user", description: "d", body: "b" };
 
 const judged: readonly (readonly [what: string, tool: string, input: unknown, isValid: boolean])[] = [
-  ["the longest name", update, { ...entry, name: "n".repeat(100) }, true],
   ["a name that is too long", update, { ...entry, name: "n".repeat(101) }, false],
-  ["a path as a name", update, { ...entry, name: "../a" }, false],
   ["a name with a line end", update, { ...entry, name: "a\n" }, false],
-  ["a name that is a number", update, { ...entry, name: 1 }, false],
   ["no action", update, { name: "a" }, false],
-  ["an unknown type", update, { ...entry, type: "secret" }, false],
   ["300 characters beyond 16 bits", update, { ...entry, description: "😀".repeat(300) }, true],
   ["301 characters", update, { ...entry, description: "d".repeat(301) }, false],
-  ["the longest body", update, { ...entry, body: "b".repeat(65_536) }, true],
   ["an unknown field", update, { ...entry, userId: "bob" }, false],
   ["a deletion with the rest", update, { ...entry, action: "delete" }, true],
   ["a list", update, [entry], false],
-  ["no name", read, {}, false],
 ];
 
 /** Inputs on which schema and tool differ: the tool alone decides. */

@@ -65,4 +65,8 @@ test("nothing that holds none waits", async () => {
   ] as const) {
     expect(await runtime.call(tool, input, ctx)).toMatchObject({ ok: true });
   }
+  // What goes to the trash is not looked at.
+  const write = { ...ctx, tool: "T", plugin: "p", origin: null, trust: "unstated" } as const;
+  const files = [{ scope: "memory", path: `${token}.md`, text: null }];
+  expect(await detector.onWrite({ ...write, files } as never)).toBe("ok");
 });

@@ -1,12 +1,15 @@
 /** Writes that wait for the owner of the memory: who gets to wait, and what becomes of a decision. */
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { Runtime } from "memcell";
+import type { CallContext, Runtime } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { pendingIdOf } from "../stage/pending.ts";
+import type { PendingWrite } from "../stage/pending.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
+import { waitingId } from "../support/waiting-id.ts";
 import { bodyOf, dayMs, inRun, openGateStage, owner, save, trusting, waits, web } from "./gate-stage.ts";
 import type { GateStage } from "./gate-stage.ts";
 
@@ -55,29 +58,6 @@ describe.for(["files", "memory"] as const)("in %s", (kind) => {
     expect(version).toMatchObject(approved);
     expect(await runtime.upkeep.pending(owner(alice))).toEqual([]);
     expect(await runtime.upkeep.inspect(owner(alice))).toEqual([]);
-  });
-
-  test("if what it was made from has changed, an approval shows it again, and the next one applies it", async () => {
-    const alice = await newUser();
-    const id = await waits(save(runtime, "mine", web(alice), "Soup"));
-    await save(runtime, "mine", inRun(alice, "mine"), "Cake");
-    expect((await runtime.upkeep.showPending(owner(alice), id)).isCurrent).toBe(false);
-    const again = await runtime.upkeep.approve(owner(alice), id);
-    expect(again).toMatchObject({ applied: false, write: { isCurrent: true } });
-    expect(await bodyOf(runtime, alice, "mine")).toBe("Cake");
-    expect(await runtime.upkeep.approve(owner(alice), again.write.id)).toMatchObject({ applied: true });
-    expect(await bodyOf(runtime, alice, "mine")).toBe("Soup");
-  });
-
-  test("a rejected write is gone", async () => {
-    const alice = await newUser();
-    const id = await waits(save(runtime, "menu", web(alice)));
-    expect(await runtime.upkeep.reject(owner(alice), id)).toMatchObject({ id, files: [{ path: "menu.md" }, {}] });
-    expect(await runtime.upkeep.pending(owner(alice))).toEqual([]);
-    for (const decide of ["approve", "reject", "showPending"] as const) {
-      await expect(runtime.upkeep[decide](owner(alice), id)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
-    }
-    expect(await bodyOf(runtime, alice, "menu")).toBe("ENTRY_NOT_FOUND");
   });
 
   test("a write waits for 30 days", async () => {
@@ -137,17 +117,6 @@ describe("on the disk", () => {
   });
   afterAll(() => stage[Symbol.asyncDispose]());
 
-  test("records that are damaged keep nobody from what waits, and the doctor names what is no file", async () => {
-    const runtime = await stage.open();
-    const id = await waits(save(runtime, "menu", web("alice")));
-    const other = (digits: string): string => stage.own("alice", "pending", `${id.slice(0, -4)}${digits}.json`);
-    writeFileSync(other("0000"), Buffer.alloc(17 * 2 ** 20, "x"));
-    mkdirSync(other("1111"));
-    expect((await runtime.upkeep.pending(owner("alice"))).map((each) => each.id)).toEqual([id]);
-    const path = expect.stringMatching(/1111\.json$/) as string;
-    expect(await runtime.upkeep.inspect(owner("alice"))).toMatchObject([{ path }]);
-  });
-
   test("an undo since a time leaves what somebody has edited by hand before it", async () => {
     let nowMs = Date.now() - 3_600_000;
     const runtime = await stage.open({ clock: () => nowMs });
@@ -185,5 +154,59 @@ describe("on the disk", () => {
     await save(runtime, "editor", inRun("dave", "mine"), "vim");
     const [version] = await runtime.upkeep.history(owner("dave"), { path: "editor.md" });
     expect(version).toMatchObject({ trust: "direct_user" });
+  });
+
+  test("the bytes of waiting writes are bounded for a run and for a user, and who decides makes room", async () => {
+    const alice = owner("bytes");
+    const runtime = await stage.open({ plugins: ["journal"], clock: () => Date.parse("2026-01-01T12:00:00Z") });
+    const write = (key: string, ctx: CallContext) =>
+      runtime.call("memory_write", { key, content: "page\n".repeat(13_000) }, ctx);
+    expect(await write("mine", inRun("bytes", "mine"))).toMatchObject({ ok: true });
+    // So large that each write to it that waits takes almost as much as one may.
+    const day = join(userFolder(stage.path, "bytes"), "journal/2026/01/01.md");
+    const block = readFileSync(day, "utf8");
+    writeFileSync(day, Array.from({ length: 14 }, (_, at) => block.replace("mine", `mine-${at}`)).join(""));
+    const page = (run: string) => write("page", web("bytes", run));
+    const expectFull = async (run: string, message: RegExp) =>
+      expect(await page(run)).toMatchObject({
+        error: { code: "QUOTA_EXCEEDED", message: expect.stringMatching(message) },
+      });
+
+    // One run leaves others their share.
+    const first = waitingId(await page("first"));
+    let ofRun = 1;
+    for (; ; ofRun++) {
+      const answer = await page("first");
+      if (!answer.ok && answer.error.code !== "WRITE_PENDING") break;
+    }
+    expect(ofRun).toBeGreaterThan(1);
+    await expectFull(
+      "first",
+      /the records of the writes of this run .* at most 4194304 allowed; the owner can approve/,
+    );
+    const second = waitingId(await page("second"));
+
+    // More than may wait, as of a host that had no bound: they are listed, decided and undone.
+    const pending = stage.own("bytes", "pending");
+    const { id: _, ...facts } = JSON.parse(readFileSync(join(pending, `${second}.json`), "utf8")) as PendingWrite;
+    for (let at = 0; at < 20; at++) {
+      const other = { ...facts, callId: `call-${at}` };
+      const id = pendingIdOf(other);
+      writeFileSync(join(pending, `${id}.json`), JSON.stringify({ id, ...other }));
+    }
+    await expectFull("third", /the records of the writes that wait .* at most 16777216 allowed; the owner can approve/);
+    const { upkeep } = runtime;
+    expect(await upkeep.pending(alice)).toHaveLength(ofRun + 21);
+    expect(await upkeep.showPending(alice, second)).toMatchObject({ id: second, isCurrent: true });
+    // What the owner decides is never refused for its bytes: it waits again, under another id.
+    await write("later", inRun("bytes", "mine"));
+    const again = await upkeep.approve(alice, second);
+    expect(again.applied).toBe(false);
+    expect(await upkeep.approve(alice, again.write.id)).toMatchObject({ applied: true });
+    await upkeep.reject(alice, first);
+    const planned = await upkeep.planUndo(alice, { run: "second" });
+    expect(planned.waiting).toHaveLength(20);
+    expect((await upkeep.undo(alice, { run: "second" })).waiting).toEqual(planned.waiting);
+    waitingId(await page("third"));
   });
 });

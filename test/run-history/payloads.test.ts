@@ -7,7 +7,6 @@ import {
   decodeThinkingData,
   decodeToolCallData,
   decodeToolResultData,
-  decodeUserMessageData,
   eventTypes,
   LosslessNumber,
   newEvent,
@@ -92,14 +91,6 @@ test("payload and result: JSON text, or the older form with the value itself", (
   const data = { ...ids, result_json: [1], server_data: { secret: true } };
   const found = decodeToolResultData({ type: "tool_result", data });
   expect(found).toMatchObject({ resultJson: "[1]", serverData: '{"secret":true}' });
-});
-
-test("data can be what a constructor returned, and is copied", () => {
-  const data = userMessageData({ message: "a", structured: { list: [1] } });
-  const found = decodeUserMessageData({ type: "user_message", data });
-  expect(found).toEqual(data);
-  expect(found.structured).not.toBe(data.structured);
-  expect(refusal("tool_call", data).message).toBe("memory: tool_call data must be map[string]any, got TypedData");
 });
 
 test("toMap leaves out what has no value, where goa-ai does", () => {

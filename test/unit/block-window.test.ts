@@ -1,14 +1,12 @@
 /** What a guest reads and writes in blocks, through the window and beside it. */
 import { readFileSync } from "node:fs";
 
-import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { BlockAccess } from "../../host/guest/block-access.ts";
 import { blockWindowModule } from "../../host/guest/block-window-module.ts";
 import type { CopyFunctions } from "../../host/guest/block-window.ts";
 import { windowBytes } from "../../host/guest/block-window.ts";
-import { runs } from "../stage/random-runs.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 
 test("the module is that of the source", () => {
@@ -99,88 +97,3 @@ test("a block that was freed while the window showed it is not there any more", 
   expect(() => copy.load_u64(at(1, 0))).toThrow();
   expect(() => copy.store_u64(at(1, 0), 3n)).toThrow();
 });
-
-test("two large blocks that are accessed in turns are not copied each time", () => {
-  const { access, copy } = stageOf(windowBytes, windowBytes);
-  const accessesCount = (4 * windowBytes) / 1_024;
-  let shownCount = 0;
-  let last = 0;
-  for (let count = 0; count < accessesCount; count++) {
-    copy.store_u64(at((count % 2) + 1, 8 * count), BigInt(count));
-    const { block } = access.window;
-    if (block !== last) shownCount++;
-    last = block;
-  }
-  expect(shownCount).toBeLessThanOrEqual(4);
-});
-
-const places = fc.record({
-  block: fc.nat(4),
-  offset: fc.oneof(fc.nat(40), fc.constantFrom(2 ** 16, 2 ** 32 - 4, 2 ** 48 - 4)),
-});
-const steps = fc.oneof(
-  fc.record({ does: fc.constantFrom("load_u8" as const, "load_u64" as const), place: places }),
-  fc.record({ does: fc.constant("store_u8" as const), place: places, value: fc.nat(300) }),
-  fc.record({
-    does: fc.constant("store_u64" as const),
-    place: places,
-    value: fc.bigInt({ min: 0n, max: 2n ** 64n - 1n }),
-  }),
-  fc.record({ does: fc.constantFrom("settle" as const, "forget" as const), place: places }),
-);
-
-test("the window shows what the blocks themselves would", () => {
-  const sizes = [0, 7, 33, 2_500];
-  fc.assert(
-    fc.property(fc.array(steps, { maxLength: 40 }), (taken) => {
-      const { access, blocks, copy } = stageOf(...sizes);
-      const plain = [1, ...sizes].map((bytes) => new DataView(new ArrayBuffer(bytes)));
-      for (const step of taken) {
-        const { block, offset } = step.place;
-        if (step.does === "settle" || step.does === "forget") {
-          access[step.does]();
-          continue;
-        }
-        const view = block === 0 ? undefined : plain[block];
-        const found = outcomeOf(() => touch(copy, step, at(block, offset)));
-        expect(found).toEqual(outcomeOf(() => touched(view, step, offset)));
-      }
-      access.settle();
-      // As text: to compare bytes one by one would take ten times as long as all else.
-      const bytes = blocks.slice(1).map((each) => Buffer.from(each).toString("latin1"));
-      expect(bytes).toEqual(plain.slice(1).map(({ buffer }) => Buffer.from(buffer).toString("latin1")));
-    }),
-    runs(200),
-  );
-});
-
-type Step = typeof steps extends fc.Arbitrary<infer Value> ? Value : never;
-
-function touch(copy: CopyFunctions, step: Step, address: bigint): unknown {
-  const value = "value" in step ? step.value : 0;
-  if (step.does === "load_u8") return copy.load_u8(address);
-  if (step.does === "load_u64") return BigInt.asUintN(64, copy.load_u64(address));
-  if (step.does === "store_u8") return copy.store_u8(address, Number(value));
-  return copy.store_u64(address, BigInt(value));
-}
-
-function touched(view: DataView | undefined, step: Step, offset: number): unknown {
-  const value = "value" in step ? step.value : 0;
-  const isLoad = step.does.startsWith("load");
-  if (view === undefined) {
-    if (isLoad) throw new RangeError("no block");
-    return undefined;
-  }
-  if (step.does === "load_u8") return view.getUint8(offset);
-  if (step.does === "load_u64") return view.getBigUint64(offset, true);
-  if (step.does === "store_u8") return view.setUint8(offset, Number(value));
-  return view.setBigUint64(offset, BigInt(value), true);
-}
-
-function outcomeOf(work: () => unknown): unknown {
-  try {
-    return { value: work() };
-  } catch (error) {
-    return { isRange: error instanceof RangeError };
-  }
-}

@@ -2,7 +2,6 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
 
 import { CredentialDetector } from "memcell";
-import type { AskedWrite } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { oneIn } from "../stage/seed.ts";
@@ -183,22 +182,6 @@ test("a text of 2 MiB that is made to be slow takes less than the deadline", { t
     if (performance.now() - startMs > 4_000) slow.push(part);
   }
   expect(slow).toEqual([]);
-});
-
-const write = (path: string, text: string | null): AskedWrite => ({
-  userId: "alice",
-  tool: "T",
-  plugin: "p",
-  origin: { class: "unstated", run: null, turn: null, source: null },
-  trust: "unstated",
-  files: [{ scope: "memory", path, text }],
-});
-
-test("the name of an entry is looked at, and what goes to the trash is not", async () => {
-  const name = `glpat-${madeUp(20)}.md`;
-  expect(await detector.onWrite(write(name, "Keep it"))).toBe("raise");
-  expect(await detector.onWrite(write(name, null))).toBe("ok");
-  expect(await detector.onWrite(write("editor.md", "Uses vim"))).toBe("ok");
 });
 
 test("texts at the same time get their own answers", async () => {

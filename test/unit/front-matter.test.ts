@@ -1,9 +1,13 @@
-/** What the plugin takes for front matter, and what people added to it that it keeps, within bounds. */
+import fc from "fast-check";
+/** What the plugin takes for front matter and what people added to it, within bounds; what describes a text that has none. */
 import { describe, expect, test } from "vitest";
 
 import { frontMatterLimits, whyTooLarge } from "../../plugin/front-matter-bounds.ts";
 import { joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/front-matter.ts";
+import { breaksLine } from "../../plugin/plain-line.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
+import { describedByText } from "../../plugin/user-memory/index-description.ts";
+import { runs } from "../stage/random-runs.ts";
 
 const fields = { name: "a", description: "New", type: "user", created: "c", updated: "u" } as const;
 const own = "name: a\ndescription: New\ntype: user\ncreated: c\nupdated: u\n";
@@ -20,17 +24,6 @@ test.for<readonly [what: string, replaced: string, kept: string]>([
 });
 
 describe("front matter", () => {
-  test.for([
-    ["a fence of four dashes", "----\nname: a\n----\n"],
-    ["a fence that is not on the first line", "\n---\nname: a\n---\n"],
-    ["two documents", "---\na: 1\n...\nb: 2\n---\n"],
-    ["a line that starts like a fence", "---\na: 1\n---x: 2\nb: 3\n---\n"],
-    ["a fence behind a lone carriage return", "---\nmine: a\r---\rb\nz: 1\n---\nx"],
-    ["a duplicate key", "---\na: 1\na: 2\n---\n"],
-  ] as const)("is not %s", ([, file]) => {
-    expect(splitFrontMatter(file)).toBeNull();
-  });
-
   test("ends at the first closing fence, and the body keeps its bytes", () => {
     expect(splitFrontMatter("---\na: 1\n---\r\n---\nb\n---\n")?.body).toBe("---\nb\n---\n");
     expect(splitFrontMatter("---\na: 1\n---")?.body).toBe("");
@@ -64,4 +57,36 @@ describe("front matter", () => {
     const longer = { ...fields, description: "d".repeat(300) };
     expect(() => formatEntry(longer, "", entry.frontMatter)).toThrow("characters, at most");
   });
+});
+
+test.for<readonly [name: string, text: string, description: string]>([
+  ["a heading", "# Title\n\nText", "Title"],
+  ["the second line of a paragraph above a rule", "one\ntwo\n---\n", "one"],
+  ["a list", "- one\n- two", "one"],
+  ["a word that begins with a mark", "#project -5 *x*", "#project -5 *x*"],
+  ["code alone", "~~~sh\n# yes\n~~~", "yes"],
+  ["a byte order mark", "\uFEFF# Title\r\nText", "Title"],
+  ["front matter that nobody can read", "---\na: [\n---\nText", "Text"],
+  ["fences and rules alone", "---\n***\n- - -\n```\n```\n>\n|---|\n", "name"],
+  ["white space and invisible characters", " \n\u200b\u202e\t\n", "name"],
+  ["lines that end with a carriage return alone", "\r# Title\rText\r", "Title"],
+  ["separators, controls and overrides", "# a\u2028b\u0085c\u202ed\u0000e\rf\n", "a b c d e f"],
+])("%s", ([, text, description]) => {
+  expect(describedByText(text, "name")).toBe(description);
+});
+
+const mark = fc.constantFrom("#", "-", "*", ">", "`", "~", "=", "_", "[", "]", " ", "\n", "\r", "\t", "a", "é", "😀");
+const hostile = fc.array(fc.oneof(mark, fc.string({ unit: "binary", maxLength: 2 })), { maxLength: 200 });
+
+test("is one line of at most 300 characters, and never a mark alone", () => {
+  fc.assert(
+    fc.property(hostile, (parts) => {
+      const description = describedByText(parts.join(""), "name");
+      expect(description).not.toMatch(breaksLine);
+      expect(description.isWellFormed()).toBe(true);
+      expect(Array.from(description).length).toBeLessThanOrEqual(300);
+      expect(description).not.toMatch(/^[-*_=#>`~+|:\s]*$/);
+    }),
+    runs(500),
+  );
 });

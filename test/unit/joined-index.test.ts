@@ -87,9 +87,7 @@ test("leaves out a family whose answer is too large, or that fails with a lower 
 test.for<readonly [name: string, tells: readonly Tell[], code: ErrorCode]>([
   ["all fail: the first one's", [failing("STORAGE_UNSAFE"), failing("GUEST_TRAPPED")], "STORAGE_UNSAFE"],
   ["one alone fails", [failing("GUEST_TRAPPED")], "GUEST_TRAPPED"],
-  ["the request is cancelled", [framed, failing("CANCELLED")], "CANCELLED"],
   ["the runtime is closed", [framed, failing("CLOSED"), framed], "CLOSED"],
-  ["there is no turn", [framed, failing("BUSY")], "BUSY"],
 ])("throws when %s", async ([, tells, code]) => {
   await expect(indexOf(tells)).rejects.toMatchObject({ code });
 });

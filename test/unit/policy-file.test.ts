@@ -1,7 +1,7 @@
 /** A policy that cannot mean what it says is refused, with the present and the allowed value, and nobody waits for it. */
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -10,7 +10,9 @@ import { createRuntime, memoryStore } from "memcell";
 import type { PolicyFile, RuntimeOptions } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { policyFileSchema } from "../../host/plugins/policy/policy-schema.ts";
 import { policyLimits } from "../../shared/limits.ts";
+import { toJSONSchema } from "../../shared/zod.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -46,6 +48,13 @@ const published = (name: string): object =>
   JSON.parse(readFileSync(new URL(import.meta.resolve(name)), "utf8")) as object;
 const isValid = new Ajv2020({ strict: true }).compile(published("memcell/policy.schema.json"));
 
+// After a change, `npx vitest run -u` with this file writes it.
+test("policy.schema.json is generated from the schema that the host checks with", async () => {
+  const { "~standard": _, ...schema } = toJSONSchema(policyFileSchema, { io: "input", target: "draft-2020-12" });
+  const text = `${JSON.stringify({ title: "A memcell policy", ...schema }, null, 2)}\n`;
+  await expect(text).toMatchFileSnapshot("../../host/plugins/policy/policy.schema.json");
+});
+
 test("the default policy is valid and names its schema", () => {
   const policy = published("memcell/default-policy.json");
   expect(isValid(policy) || isValid.errors).toBe(true);
@@ -66,25 +75,19 @@ const whole = (from: number, to: number): string => `allowed: a whole number fro
 const ofTool = (changes: object): object => policyOf({ a: { tools: { T: { ...tool, ...changes } } } });
 
 test.for<readonly [name: string, policy: object, says: string]>([
-  ["an array", [], "it is an empty array, allowed: an object with version"],
   ["nothing", {}, "version is missing, allowed: 1"],
-  ["another version", policyOf({}, { version: 2 }), "version is 2, allowed: 1"],
   ["an unknown key", policyOf({}, { allow: [] }), 'it has the key "allow", allowed'],
-  ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
   ["a history of no days", policyOf({}, { history: { daysMax: 0 } }), `history.daysMax is 0, ${whole(1, 3_650)}`],
-  ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
-  [
-    "a path as a scope",
-    ofTool({ scopes: ["../x"] }),
-    'plugins.a.tools.T.scopes[0] is "../x", allowed: a scope\'s name',
-  ],
+  ["a higher limit", policyOf({}, { limits: { memoryPages: 513 } }), `limits.memoryPages is 513, ${whole(1, 512)}`],
+  ["a path as a scope", ofTool({ scopes: ["../x"] }), 'scopes[0] is "../x", allowed: a scope\'s name'],
   ["all tools at once", policyOf({ a: { tools: { "*": tool } } }), 'plugins.a.tools has the key "*", allowed: an obj'],
+  ["no hash at all", policyOf({ a: { sha256: [], tools: {} } }), "plugins.a.sha256 is an empty array, allowed: at lea"],
+  ["an unknown right", ofTool({ rights: ["read", "network"] }), 'plugins.a.tools.T.rights[1] is "network", allowed:'],
   [
     "a hash in capitals",
     policyOf({ "a-b": { sha256: ["A".repeat(64)], tools: {} } }),
     `plugins["a-b"].sha256[0] is "${"A".repeat(60)}…", allowed: a SHA-256 in lower-case hex`,
   ],
-  ["no hash at all", policyOf({ a: { sha256: [], tools: {} } }), "plugins.a.sha256 is an empty array, allowed: at lea"],
   ["a lock file without name", policyOf({}, { lockFile: "" }), 'lockFile is ""'],
   [
     "an unknown trust",
@@ -104,11 +107,9 @@ test("no write waits above where it is active", async () => {
 const { fileBytesMax } = policyLimits;
 
 test.for<readonly [name: string, content: string | Uint8Array, says: string]>([
-  ["has comments", '{"version":1,"plugins":{}} // all', "it is not JSON"],
   ["is not UTF-8", Uint8Array.of(0x22, 0xff, 0x22), "it is not UTF-8"],
   ["has a key twice", '{"version":1,"plugins":{},"plugins":{}}', 'it has the key "plugins" twice'],
   ["has the prototype's key", '{"version":1,"plugins":{"__proto__":{"tools":{}}}}', 'it has the key "__proto__"'],
-  ["has it escaped", '{"version":1,"plugins":{"a":{"tools":{"\\u005f_proto__":{}}}}}', 'it has the key "__proto__"'],
   [
     "has an infinite limit",
     '{"version":1,"limits":{"deadlineMs":1e999},"plugins":{}}',
@@ -124,12 +125,7 @@ test("refuses what is not a regular file without waiting for it or reading it", 
   const pipe = join(folder.path, "pipe.json");
   execFileSync("mkfifo", [pipe]);
   expect(await refusalOf(pipe)).toContain('Cannot use policy "pipe.json": it is not a regular file');
-  mkdirSync(join(folder.path, "folder.json"));
-  expect(await refusalOf(join(folder.path, "folder.json"))).toContain("it is not a regular file");
   expect(await refusalOf(join(folder.path, "absent.json"))).toContain("it cannot be read");
-  const large = write("large.json", "");
-  truncateSync(large, 2 ** 40);
-  expect(await refusalOf(large)).toContain(`it is ${2 ** 40} bytes`);
   const locked = write("piped-lock.json", policyOf({}, { lockFile: "pipe.json" }));
   expect(await refusalOf(locked)).toContain('its lock file "pipe.json" cannot be used: it is not a regular file');
 });
@@ -154,9 +150,6 @@ const lockOf = (plugins: Record<string, string>): object => ({
 
 test.for<readonly [name: string, lock: string | object, says: string]>([
   ["has another hash", lockOf({ a: other }), `to ${one}, its lock file to ${other}`],
-  ["is empty", "", "it is not JSON"],
-  ["is of another version", { version: 2, plugins: {} }, "version is 2, allowed: 1"],
-  ["has an unknown key", { ...lockOf({ a: one }), at: 1 }, 'it has the key "at"'],
   [
     "has the plugin twice",
     JSON.stringify(lockOf({ a: one, b: one })).replace('"b"', '"a"'),

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import fc from "fast-check";
 import { createRuntime, memoryStore } from "memcell";
-import type { PolicyFile, Runtime } from "memcell";
+import type { PolicyFile } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import type { Right } from "../../shared/abi.ts";
@@ -163,106 +163,7 @@ test("a proposal is the smallest policy without deviations", async () => {
   expect([deviations, narrowings]).toEqual([[], []]);
 });
 
-const commandRights: Right[] = ["read", "write", "grant_list", "grant_set"];
-
-const commandNames = [...commandRights, "both"];
-
-/** A tool with one command for each right, and one that needs two. */
-const commanded = plain({
-  export: undefined,
-  commands: commandNames.map((name) => ({
-    name,
-    export: `run_${name}`,
-    rights: commandRights.filter((right) => right === name || (name === "both" && !right.startsWith("grant"))),
-    fields: [`of_${name}`],
-  })),
-  input: {
-    type: "object",
-    properties: {
-      command: { enum: commandNames },
-      ...Object.fromEntries(commandNames.map((name) => [`of_${name}`, {}])),
-    },
-  },
-  scopes: ["store:*"],
-  rights: commandRights,
-});
-
 const withTools = (...tools: ManifestTool[]): Manifest => ({ ...guestManifest("a", {}), abi: 2, tools });
-const granted = { rights: ["read", "write"], scopes: ["memory"] } as const;
-const offered = "is to be offered to models, the policy keeps it for the host";
-const toHost = { audience: "host" } as const;
-const ofStores = { scopes: ["store:*"] };
-
-/** What a policy grants to a tool, what the operator is told, and the commands that are left for models, or whether any is. */
-test.for<readonly [name: string, tool: ManifestTool, grant: object | undefined, told: string, left?: readonly Right[]]>(
-  [
-    ["a tool that is not named", plain(), undefined, "so it grants it nothing: it is not available"],
-    ["a tool without one of its rights", plain(), { rights: ["read"] }, 'grants it "read": it is not available'],
-    [
-      "a tool without one of its scopes",
-      plain({ scopes: ["memory", "notes"] }),
-      {},
-      'asks for the scope "notes", the policy grants it "memory": it is not available',
-    ],
-    ["a tool that is kept for the host", plain(), toHost, `${offered}: only programs can call it`],
-    ["such a tool without a right", plain(), { ...toHost, rights: [] }, `${offered}: it is not available`],
-    [
-      "some commands of a tool",
-      commanded,
-      { ...ofStores, rights: ["read", "grant_list"] },
-      ': its commands "write", "grant_set", "both" are not available',
-      ["read", "grant_list"],
-    ],
-    [
-      "a command of a tool that is kept for the host",
-      commanded,
-      { ...ofStores, ...toHost, rights: ["read", "write", "grant_list"] },
-      `${offered}: its command "grant_set" is not available, and only programs can call it`,
-    ],
-    ["all commands of a tool", commanded, { ...ofStores, rights: ["clock"] }, 'grants it "clock": it is not available'],
-    [
-      "the scope of a tool with commands",
-      commanded,
-      { rights: commandRights },
-      'asks for the scope "store:*", the policy grants it "memory": it is not available',
-    ],
-  ],
-)("takes away %s, and says so in one line", async ([, tool, grant, told, commands = []]) => {
-  const tools = grant === undefined ? {} : { Tool: { ...granted, ...grant } };
-  const { runtime, log } = await opened([tool, plain({ name: "Other" })], {
-    a: { tools: { ...tools, Other: granted } },
-  });
-  await using _ = runtime;
-  expect(log).toEqual([expect.stringMatching(/^a: the (?:tool|policy) [^\n]*"Tool"/)]);
-  expect(log[0]?.endsWith(told)).toBe(true);
-  const left = runtime.tools().map(({ name, inputSchema }) => [name, Object.keys(inputSchema["properties"] ?? {})]);
-  const fields = ["command", ...commands.map((each) => `of_${each}`)];
-  expect(left).toEqual([...(commands.length > 0 ? [["Tool", fields]] : []), ["Other", []]]);
-  if (commands.length > 0)
-    expect(runtime.tools()[0]?.inputSchema).toMatchObject({ properties: { command: { enum: commands } } });
-});
-
-/** A runtime with a plugin of these tools, and what its operator has been told. */
-async function opened(tools: ManifestTool[], plugins: Plugins): Promise<{ runtime: Runtime; log: readonly string[] }> {
-  const log: string[] = [];
-  const runtime = await createRuntime({
-    store: memoryStore(),
-    plugins: [writeEmptyPlugin(folder.path, withTools(...tools))],
-    policy: policyOf(plugins),
-    onLog: ({ text }) => void log.push(text),
-  });
-  return { runtime, log };
-}
-
-test("takes away all tools of a plugin that the policy does not name, in one line", async () => {
-  const { runtime, log } = await opened([plain(), plain({ name: "Other" })], {});
-  await using _ = runtime;
-  expect(runtime.tools()).toEqual([]);
-  expect(log).toEqual([
-    'a: the policy "inline" does not name the plugin "a", so it grants it nothing ' +
-      '("memcell audit FILE --propose" prints a policy): none of its tools is available',
-  ]);
-});
 
 const someRights = fc.subarray<Right>(["read", "list", "write", "trash", "clock"]);
 const someScopes = fc.subarray(["memory", "notes"]);

@@ -1,5 +1,5 @@
 /** The index of the text search follows every change, by tools and by people, and is never trusted beyond that. */
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { fileOf } from "../../plugin/linear-hashing.ts";
 import { searchLimits } from "../../plugin/search/search-limits.ts";
@@ -19,19 +19,6 @@ const seenIn = (store: TestStore, words: readonly string[]): unknown[] => [
   ...words.map((word) => keysFound(word, store).join()),
 ];
 
-/** By a tool, so that the index is right at once, and has no word that is gone. */
-test.for<readonly [name: string, change: (store: TestStore) => void, words: Readonly<Record<string, string>>]>([
-  ["nothing", () => {}, { boat: "a" }],
-  ["a new value", (store) => store.write("a", { value: "canoe" }), { boat: "", canoe: "a" }],
-  ["a deletion", (store) => store.delete("a"), { boat: "" }],
-  ["an entry with nothing left to find", (store) => store.write("a", null), { boat: "" }],
-])("a tool changes %s", ([, change, words]) => {
-  const store = threeBoats();
-  change(store);
-  expect(seenIn(store, Object.keys(words))).toEqual([[], ...Object.values(words)]);
-  for (const [word, keys] of Object.entries(words)) if (keys === "") expect(indexText(store)).not.toContain(word);
-});
-
 test("a search reads nothing but its hits, and a row is used again", () => {
   const store = threeBoats();
   expect([keysFound("boat", store), store.read]).toEqual([["a"], [pathOf("a")]]);
@@ -47,6 +34,7 @@ type Row = readonly [
   read: readonly string[],
 ];
 const all = ["a", "b", "c"];
+const copied = (store: TestStore): void => store.edit("search/000099.txt", store.textOf(firstFile(store)));
 const older = (store: TestStore): void => {
   const [path, text] = [firstFile(store), store.textOf(firstFile(store))];
   store.write("new", { value: "kayak" });
@@ -63,6 +51,7 @@ test.for<Row>([
   ["the index to nothing", (store) => damage(store, () => ""), { boat: "a" }, all],
   ["its version", (store) => damage(store, (text) => text.replace('"version":2', '"version":0')), { boat: "a" }, all],
   ["it by a cut in its postings", (store) => damage(store, (text) => text.slice(0, -2)), { boat: "a" }, all],
+  ["it by a copy under another number", copied, { boat: "a" }, []],
   ["it for an older copy", older, { kayak: "new" }, ["new"]],
   ["all files for those of a backup", (store) => store.restore(), { boat: "a" }, all],
 ])("a person changes %s", ([, change, words, read]) => {
@@ -97,12 +86,6 @@ test("rows and postings that make no sense are passed over", () => {
   expect([keysRead(store), keysFound("boat", store), keysFound("ship", store)]).toEqual([["b"], [], ["b"]]);
 });
 
-/** How many files of the index a change has written. */
-const filesChanged = (store: TestStore, change: () => void): number => {
-  const before = new Map(store.indexFiles.map(({ path, changedUs }) => [path, changedUs]));
-  change();
-  return store.indexFiles.filter(({ path, changedUs }) => before.get(path) !== changedUs).length;
-};
 const portionsOf = (store: TestStore): number => {
   let portions = 1;
   while (portions < 20 && !store.refresh(100_000)) portions++;
@@ -112,61 +95,26 @@ const largest = (store: TestStore): number => Math.max(...store.indexFiles.map((
 
 const wordsFrom = (from: number): string => Array.from({ length: 30_000 }, (_, at) => `x${from + at}`).join(" ");
 
-describe("an index of many entries", () => {
+test("an index of many entries is made again in portions if it was removed", () => {
   const random = seededRandom(20);
-  const randomWords = (words: number): string =>
-    Array.from({ length: words }, () => `w${Math.floor(random() ** 2 * 3000)}`).join(" ");
-  const values = Array.from({ length: 160 }, () => randomWords(300));
-  const storeOfAll = (more = (_at: number): string => ""): TestStore => {
-    const store = new TestStore("one");
-    for (const [at, value] of values.entries()) store.write(`k${at}`, { value: `${value}${more(at)}` });
-    return store;
-  };
-  test("has several files of a limited size; a write changes few of them, and a refresh those that change", () => {
-    const store = storeOfAll();
-    expect(store.indexFiles.length).toBeGreaterThanOrEqual(3);
-    expect(largest(store)).toBeLessThan(3 * searchLimits.indexFileBytes);
-    expect(filesChanged(store, () => store.write("k7", { value: randomWords(300) }))).toBeLessThanOrEqual(3);
-    expect(keysRead(store)).toEqual([]);
-    store.refresh();
-    store.edit(pathOf("k7"), jsonOf("boat"));
-    expect(filesChanged(store, () => void store.refresh())).toBe(1);
-    expect([keysFound("boat", store), keysRead(store)]).toEqual([["k7"], []]);
-  });
+  const randomWords = (): string => Array.from({ length: 300 }, () => `w${Math.floor(random() ** 2 * 3000)}`).join(" ");
+  const store = new TestStore("one");
+  for (let at = 0; at < 160; at++) store.edit(pathOf(`k${at}`), jsonOf(randomWords()));
+  const portions = portionsOf(store);
+  expect(portions).toBeGreaterThan(1);
+  expect(portions).toBeLessThan(10);
+  expect(keysRead(store)).toEqual([]);
+  expect(largest(store)).toBeLessThan(4 * searchLimits.indexFileBytes);
+});
 
-  test("a copy of a file under another number costs no hit, and neither does a removed one", () => {
-    const store = storeOfAll((at) => ` boat${at}`);
-    store.edit("search/000099.txt", store.textOf("search/000001.txt"));
-    for (const at of [3, 7, 11]) store.write(`k${at}`, { value: `ship${at}` });
-    store.edit("search/000099.txt", null);
-    for (const at of [3, 7, 11]) store.write(`k${at}`, { value: `raft${at}` });
-    for (const at of [3, 7, 11]) expect(keysFound(`boat${at} ship${at} raft${at}`, store)).toEqual([`k${at}`]);
-    store.edit(store.indexFiles[1]?.path ?? "", null);
-    for (const at of [0, 1, 2, 5, 159]) expect(keysFound(`boat${at}`, store)).toEqual([`k${at}`]);
-    store.refresh();
-    expect(keysRead(store)).toEqual([]);
-    expect(indexText(store)).not.toMatch(/\n(?:ship|boat)(?:3|7|11) /);
-  });
-
-  test("is made again in portions if it was removed", () => {
-    const store = new TestStore("one");
-    for (const [at, value] of values.entries()) store.edit(pathOf(`k${at}`), jsonOf(value));
-    const portions = portionsOf(store);
-    expect(portions).toBeGreaterThan(1);
-    expect(portions).toBeLessThan(10);
-    expect(keysRead(store)).toEqual([]);
-    expect(largest(store)).toBeLessThan(4 * searchLimits.indexFileBytes);
-  });
-
-  test("entries for whose words a file has no room are read instead", () => {
-    const store = new TestStore("one");
-    // However many files there are, these entries are in the same one.
-    const keys = Array.from({ length: 40_000 }, (_, at) => `k${at}`).filter((key) => fileOf(pathOf(key), 1024) === 1);
-    for (const [at, key] of keys.slice(0, 4).entries()) store.write(key, { value: wordsFrom(at * 30_000) });
-    expect(largest(store)).toBeLessThan(2 ** 20);
-    expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
-    expect(portionsOf(store)).toBeLessThan(10);
-    expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
-    for (const [at, key] of keys.slice(0, 4).entries()) expect(keysFound(`x${at * 30_000 + 1}`, store)).toEqual([key]);
-  });
+test("entries for whose words a file has no room are read instead", () => {
+  const store = new TestStore("one");
+  // However many files there are, these entries are in the same one.
+  const keys = Array.from({ length: 40_000 }, (_, at) => `k${at}`).filter((key) => fileOf(pathOf(key), 1024) === 1);
+  for (const [at, key] of keys.slice(0, 4).entries()) store.write(key, { value: wordsFrom(at * 30_000) });
+  expect(largest(store)).toBeLessThan(2 ** 20);
+  expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
+  expect(portionsOf(store)).toBeLessThan(10);
+  expect(keysRead(store)).toEqual(keys.slice(2, 4).toSorted());
+  for (const [at, key] of keys.slice(0, 4).entries()) expect(keysFound(`x${at * 30_000 + 1}`, store)).toEqual([key]);
 });

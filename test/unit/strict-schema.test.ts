@@ -1,11 +1,9 @@
 /** What becomes of each part of a schema in the forms of strict modes. */
-import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { anthropicDialect, openaiDialect } from "../../host/plugins/formats/strict-dialects.ts";
 import { strictSchema } from "../../host/plugins/formats/strict-schema.ts";
 import { strictFaults } from "../executor/strict-faults.ts";
-import { runs } from "../stage/random-runs.ts";
 
 /** An object whose one field has the schema. */
 const holding = (field: unknown) => ({ type: "object" as const, properties: { field }, required: ["field"] });
@@ -27,25 +25,13 @@ test.for<readonly [what: string, field: unknown, strict: unknown]>([
     { type: "string", description: "Short\n{maxLength: 3}" },
   ],
   [
-    "several of them, without a description",
-    { type: "array", items: { type: "string" }, uniqueItems: true, default: ["a"] },
-    { type: "array", items: { type: "string" }, description: '{uniqueItems: true, default: ["a"]}' },
-  ],
-  [
-    "a format that it does not know",
-    { type: "string", format: "iri" },
-    { type: "string", description: '{format: "iri"}' },
-  ],
-  [
     "a pattern that looks around",
     { type: "string", pattern: "^(?!a)" },
     { type: "string", description: '{pattern: "^(?!a)"}' },
   ],
   ["what says nothing", { type: "string", title: "T", $comment: "C", deprecated: true }, { type: "string" }],
-  ["a constant", { const: "a" }, { type: "string", enum: ["a"] }],
   ["an enum of several types", { enum: ["a", 1, null] }, { type: ["string", "number", "null"], enum: ["a", 1, null] }],
   ["any value", {}, anyValue],
-  ["a list of any items", { type: "array" }, { type: "array", items: anyValue }],
   [
     "an object that ignores other fields",
     { type: "object", properties: { a: { type: "null" } }, required: ["a"] },
@@ -53,6 +39,11 @@ test.for<readonly [what: string, field: unknown, strict: unknown]>([
   ],
 ])("%s", ([, field, strict]) => {
   expect(fieldIn(field)).toEqual(strict);
+  const nested = holding({ type: "array", items: { anyOf: [{ type: "null" }, field] } });
+  for (const [api, dialect] of Object.entries({ openai: openaiDialect, anthropic: anthropicDialect } as const)) {
+    const made = strictSchema(nested as Parameters<typeof strictSchema>[0], dialect);
+    expect(made && strictFaults(made, api as "openai" | "anthropic")).toEqual([]);
+  }
 });
 
 test("in OpenAI's form, an optional field is required and can be null", () => {
@@ -115,48 +106,4 @@ test("a field can have the name of an object's own property", () => {
   const properties = JSON.parse('{"__proto__":{"type":"string"},"constructor":{"type":"string"}}') as object;
   const strict = strictSchema({ type: "object", properties, required: ["__proto__"] } as never, openaiDialect);
   expect(Object.keys(strict?.properties ?? {})).toEqual(["__proto__", "constructor"]);
-});
-
-const keyword = fc.constantFrom(..."minLength pattern format minimum uniqueItems default title allOf".split(" "));
-const { schema: anySchema } = fc.letrec<{ schema: unknown }>((tie) => ({
-  schema: fc.oneof(
-    { maxDepth: 4, withCrossShrink: true },
-    fc.record(
-      {
-        type: fc.constantFrom("string", "integer", "boolean", "null", ["string", "null"], "array"),
-        description: fc.string({ maxLength: 3 }),
-      },
-      { requiredKeys: ["type"] },
-    ),
-    fc.record({ enum: fc.array(fc.constantFrom("a", 1, true, null), { minLength: 1, maxLength: 3 }) }),
-    fc.constantFrom({}, true, { type: "object" }),
-    fc.tuple(tie("schema"), keyword).map(([schema, key]) => Object.assign({}, schema, { [key]: 1 })),
-    fc.array(tie("schema"), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
-    tie("schema").map((items) => ({ type: "array", items })),
-    fc
-      .tuple(fc.dictionary(fc.string({ maxLength: 2 }), tie("schema"), { maxKeys: 3 }), fc.boolean(), fc.boolean())
-      .map(([properties, isNeeded, isClosed]) =>
-        Object.assign(
-          { type: "object", properties },
-          isNeeded && { required: Object.keys(properties) },
-          isClosed && { additionalProperties: false },
-        ),
-      ),
-  ),
-}));
-
-test("no schema that has a strict form would be refused", () => {
-  let strictCount = 0;
-  fc.assert(
-    fc.property(anySchema, (field) => {
-      const root = holding(field) as Parameters<typeof strictSchema>[0];
-      const [ofOpenai, ofAnthropic] = [strictSchema(root, openaiDialect), strictSchema(root, anthropicDialect)];
-      strictCount += ofOpenai ? 1 : 0;
-      expect(ofOpenai === null).toBe(ofAnthropic === null);
-      expect(ofOpenai ? strictFaults(ofOpenai, "openai") : []).toEqual([]);
-      expect(ofAnthropic ? strictFaults(ofAnthropic, "anthropic") : []).toEqual([]);
-    }),
-    runs(500),
-  );
-  expect(strictCount).toBeGreaterThan(100);
 });

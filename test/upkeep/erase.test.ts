@@ -1,10 +1,26 @@
-/** `upkeep.erase`: nothing of the user is left, nothing of anybody else is touched, and it is on record. */
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+/**
+ * `upkeep.erase`: nothing of the user is left, nothing of anybody else is touched, and it is on record. With an export, nothing
+ * is removed if the zip file cannot be written, or would leave something out. What an interrupted or hindered one leaves is named,
+ * and removed later.
+ */
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  renameSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { watch } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { fillUp } from "../crash/small-disk-store.ts";
+import { readArchive, readZip } from "../stage/archive.ts";
 import { readRecords } from "../stage/runtime.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
@@ -138,4 +154,157 @@ test("if the audit log cannot be written, nothing is removed", async (context) =
   expect(treeFingerprint(folder.path)).toEqual(before);
   rmSync(filler);
   expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+});
+
+/** A data folder with Alice's entries of all families, and a place for exports. */
+async function exportStage() {
+  const folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  {
+    await using filling = await openAll(dataDir);
+    await fillAll(filling, "alice");
+  }
+  // It has nothing left to put away while a test compares files.
+  const runtime = await openAll(dataDir);
+  return {
+    dataDir,
+    runtime,
+    place: (name: string): string => join(folder.path, name),
+    async [Symbol.asyncDispose]() {
+      await runtime.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
+
+test("an export names what lies beside the scopes, and an erasure with an export then removes nothing", async () => {
+  await using at = await exportStage();
+  const home = userFolder(at.dataDir, "alice");
+  const cases: readonly [make: () => void, leftOut: object][] = [
+    [() => mkdirSync(join(home, "My Notes")), { scope: "My Notes", path: "", reason: "its name is not a scope's" }],
+    [() => writeFileSync(join(home, "todo"), "x"), { scope: "todo", path: "", reason: "it is not a folder" }],
+    [() => symlinkSync("/etc", join(home, "etc")), { scope: "etc", path: "", reason: "it is not a folder" }],
+    [
+      () => mkdirSync(join(home, "store")),
+      { scope: "store", path: "", reason: "another folder stands for this scope" },
+    ],
+    [
+      () => writeFileSync(join(at.dataDir, "stores", ownStore("alice"), "x.txt"), "x"),
+      { scope: `stores/${ownStore("alice")}/x.txt`, path: "", reason: "its name is not a scope's" },
+    ],
+    [
+      () => {
+        writeFileSync(join(home, "memory/giant.md"), "");
+        truncateSync(join(home, "memory/giant.md"), 2 ** 22);
+      },
+      { scope: "memory", path: "giant.md", reason: "it is 4194304 bytes, at most 2097152 allowed" },
+    ],
+  ];
+  for (const [make, leftOut] of cases) {
+    make();
+    const exported = await at.runtime.upkeep.export(alice);
+    expect(exported.leftOut).toEqual(expect.arrayContaining([leftOut]));
+    const before = treeFingerprint(at.dataDir);
+    await expect(at.runtime.upkeep.erase(alice, { export: at.place("a.zip") })).rejects.toMatchObject({
+      code: "STORAGE_UNSAFE",
+      message: expect.stringMatching(/^Cannot erase the user: the export leaves out ".*": it/),
+    });
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+    expect(existsSync(at.place("a.zip"))).toBe(false);
+  }
+  expect(await at.runtime.upkeep.erase(alice)).toMatchObject({ left: [] });
+});
+
+test("if the export cannot be written, or would lie in the user's folder, nothing is removed", async () => {
+  await using at = await exportStage();
+  writeFileSync(at.place("taken.zip"), "mine");
+  symlinkSync(join(userFolder(at.dataDir, "alice"), "memory"), at.place("shortcut"));
+  const before = treeFingerprint(at.dataDir);
+  for (const [file, code] of [
+    [at.place("taken.zip"), "NAME_CONFLICT"],
+    [at.place("nowhere/a.zip"), "STORAGE_FAILED"],
+    [join(at.dataDir, "users/alice/a.zip"), "INPUT_INVALID"],
+    [join(at.dataDir, "stores/a.zip"), "INPUT_INVALID"],
+    [`${at.place("shortcut")}/a.zip`, "INPUT_INVALID"],
+  ] as const) {
+    await expect(at.runtime.upkeep.erase(alice, { export: file })).rejects.toMatchObject({ code });
+    expect(treeFingerprint(at.dataDir)).toEqual(before);
+  }
+  expect(readFileSync(at.place("taken.zip"), "utf8")).toBe("mine");
+  // The system would follow the link, and then go up from its target.
+  await at.runtime.upkeep.erase(alice, { export: `${at.place("shortcut")}/../backup.zip` });
+  expect((await readZip(await readArchive(at.place("backup.zip")))).length).toBeGreaterThan(3);
+});
+
+test("what is left of an erased user is removed at the next start, with grants of others from before", async () => {
+  using folder = temporaryFolder();
+  let now = 1_700_000_000_000;
+  const clock = (): number => now;
+  const name = `.erased.${ownStore("alice")}.${now + 10}.0badcafe`;
+  const left = join(folder.path, "users", name);
+  const kept = `.erased.${ownStore("alice")}.soon`;
+  {
+    await using runtime = await openAll(folder.path, { clock });
+    await fillAll(runtime, "alice");
+    await runtime.stores(bob).grant("alice");
+    now += 20;
+    await runtime.stores({ userId: "carol" }).grant("alice");
+  }
+  renameSync(userFolder(folder.path, "alice"), left);
+  mkdirSync(join(folder.path, "users", kept));
+  await using runtime = await openAll(folder.path, { clock, retiresLeftOver: false });
+  expect(await runtime.upkeep.strays()).toMatchObject([{ problem: "erase-unfinished", path: `users/${name}` }]);
+  expect(existsSync(left)).toBe(true);
+  const removed = untilGone(left);
+  await using next = await openAll(folder.path, { clock });
+  await removed;
+  expect(await next.stores(bob).grants()).toEqual([]);
+  expect(await next.stores({ userId: "carol" }).grants()).toHaveLength(1);
+  // The own store is not that of the erased folder: it has no mark.
+  expect(await next.callAsHost("memory", { command: "view", path: "/memories/notes/kept.md" }, alice)).toMatchObject({
+    ok: true,
+  });
+  // Names that are like it only at first sight are other programs'.
+  expect(existsSync(join(folder.path, "users", kept))).toBe(true);
+  expect(await next.upkeep.strays()).toEqual([]);
+});
+
+/** Its folder must not go before. */
+async function untilGone(path: string): Promise<void> {
+  for await (const _event of watch(dirname(path))) if (!existsSync(path)) return;
+}
+
+test("the doctor's repair, and another erasure of the user, remove it too", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path, { retiresLeftOver: false });
+  const plant = (): void => {
+    const left = join(folder.path, "users", `.erased.${ownStore("alice")}.${Date.now()}.0badcafe`);
+    mkdirSync(join(left, "memory"), { recursive: true });
+    writeFileSync(join(left, "memory/a.md"), "x");
+  };
+  await fillAll(runtime, "bob");
+  plant();
+  expect(await runtime.upkeep.mendStrays()).toMatchObject([{ problem: "erase-unfinished" }]);
+  expect(await runtime.upkeep.strays()).toEqual([]);
+  plant();
+  expect(await runtime.upkeep.planErase(alice)).toMatchObject({ contents: [] });
+  expect(await runtime.upkeep.erase(alice)).toMatchObject({ contents: [], left: [] });
+  expect(await runtime.upkeep.strays()).toEqual([]);
+  await expect(runtime.upkeep.erase(alice)).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
+});
+
+test("the grants of a store that cannot be read do not stop it, and are named", async () => {
+  using folder = temporaryFolder();
+  await using runtime = await openAll(folder.path);
+  await fillAll(runtime, "alice");
+  await runtime.stores(bob).grant("alice");
+  const grants = join(folder.path, "stores", ownStore("bob"), ".memcell/grants.json");
+  const text = readFileSync(grants, "utf8");
+  writeFileSync(grants, "damaged");
+  const { left } = await runtime.upkeep.erase(alice);
+  expect(left).toMatchObject([{ path: `stores/${ownStore("bob")}` }]);
+  expect(await runtime.upkeep.planErase(alice)).toMatchObject({ contents: [] });
+  writeFileSync(grants, text);
+  expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [], granters: [ownStore("bob")] });
+  expect(await runtime.stores(bob).grants()).toEqual([]);
 });

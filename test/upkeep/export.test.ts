@@ -7,7 +7,7 @@ import { appendFileSync, cpSync, linkSync, rmSync, symlinkSync, truncateSync, wr
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
-import type { MemoryFile, Runtime } from "memcell";
+import type { MemoryFile } from "memcell";
 import { expect, test } from "vitest";
 
 import { storeLimits } from "../../shared/limits.ts";
@@ -113,43 +113,6 @@ test("no plugin is called, however low the policy's limit on inputs is", async (
   expect(await at.upkeep.import(bob, files)).toMatchObject({ leftOut: [], refused: [] });
   expect(at.files("bob")).toMatchObject(entries);
 });
-
-test("is of one moment while others write: index and entries agree in every export", async () => {
-  await using at = await openUpkeep("files", { threadsMax: 2 });
-  // A second runtime writes, as another process would: only the user's lock keeps it out.
-  await using writer = await createRuntime({ dataDir: at.dataDir, threadsMax: 1, durability: "relaxed" });
-  const kept = Array.from({ length: 100 }, (_, each) => `kept-${each}`);
-  await at.upkeep.import(
-    alice,
-    kept.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
-  );
-  const states = new Set<string>();
-  const looking = (async () => {
-    for (let count = 0; count < 10; count++) {
-      const { files } = await at.upkeep.export(alice);
-      expect(linesOf(files)).toEqual(entriesOf(files));
-      states.add(JSON.stringify(asTexts(files)));
-    }
-    return "over" as const;
-  })();
-  for (let count = 0; (await Promise.race([looking, rewrite(writer, count)])) !== "over"; count++);
-  await looking;
-  expect(states.size).toBeGreaterThan(1);
-});
-
-async function rewrite(runtime: Runtime, count: number): Promise<void> {
-  const name = `n${count % 7}`;
-  expect(await runtime.call("UpdateUserMemory", upsert(name, `${count}`), alice)).toMatchObject({ ok: true });
-  if (count % 3 === 0) await runtime.call("UpdateUserMemory", remove(name), alice);
-}
-
-const entriesOf = (files: readonly MemoryFile[]): string[] =>
-  files.map(({ path }) => path).filter((path) => path !== "MEMORY.md" && !path.startsWith("trash/"));
-
-function linesOf(files: readonly MemoryFile[]): string[] {
-  const index = asTexts(files)["MEMORY.md"] ?? "";
-  return Array.from(index.matchAll(/^- \[.*?\]\((.*?)\)/gm), ([, path = ""]) => path).toSorted();
-}
 
 const trusts = (files: readonly MemoryFile[]): Record<string, string> =>
   Object.fromEntries(files.flatMap(({ scope, path, trust }) => (trust ? [[`${scope}/${path}`, trust]] : [])));

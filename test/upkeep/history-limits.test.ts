@@ -1,15 +1,14 @@
 /**
  * The policy says for how many days the history keeps contents, on the runtime's clock. In how many bytes it does is in
- * `test/store/file-history.test.ts`.
+ * `test/store/file-history.test.ts`; in other stores than files: `test/gate/jumping-clock.test.ts`.
  */
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, memoryStore } from "memcell";
-import type { PolicyFile, Runtime } from "memcell";
+import { createRuntime } from "memcell";
+import type { PolicyFile, Runtime, RuntimeOptions } from "memcell";
 import { expect, test } from "vitest";
 
-import { oneIn } from "../stage/seed.ts";
 import { steppedUptime } from "../support/stepped-uptime.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
@@ -20,25 +19,22 @@ const dayMs = 86_400_000;
 /** Long before the system's clock. */
 const startMs = Date.UTC(2001, 1, 3);
 
-async function openStage(history: PolicyFile["history"], kind: "files" | "a mounted folder" | "memory" = "files") {
+async function openStage(history: PolicyFile["history"], mounts: RuntimeOptions["mounts"] = []) {
   const uptime = steppedUptime();
   const folder = temporaryFolder();
-  const mounted = temporaryFolder();
-  const store = kind === "memory" ? { store: memoryStore() } : { dataDir: join(folder.path, "data") };
-  const mounts = [{ ...alice, scope: "memory", dir: mounted.path }];
   const time = { atMs: startMs };
   const open = (): Promise<Runtime> =>
     createRuntime({
-      ...store,
-      ...(kind === "a mounted folder" && { mounts }),
+      dataDir: folder.path,
+      mounts,
       plugins: ["user-memory"],
       policy: { ...trustingPolicy({}), history },
       threadsMax: 1,
-      ...(kind !== "memory" && { durability: "relaxed" }),
+      durability: "relaxed",
       clock: () => time.atMs,
     });
   const stage = Object.assign(time, {
-    path: kind === "files" ? join(folder.path, "data") : mounted.path,
+    path: folder.path,
     runtime: await open(),
     /** As another process begins. */
     async reopen(): Promise<void> {
@@ -63,7 +59,7 @@ async function openStage(history: PolicyFile["history"], kind: "files" | "a moun
     async [Symbol.asyncDispose](): Promise<void> {
       uptime[Symbol.dispose]();
       await stage.runtime.close();
-      for (const each of [folder, mounted]) each[Symbol.dispose]();
+      folder[Symbol.dispose]();
     },
   });
   return stage;
@@ -81,36 +77,34 @@ const notKept = {
   message: expect.stringMatching(/the content (?:of|before) version \d+ is no longer kept$/),
 };
 
-test.for(["files", ...oneIn(2, ["a mounted folder", "memory"] as const)] as const)(
-  "what was replaced or deleted is kept for so many days: %s",
-  async (kind) => {
-    await using stage = await openStage({ daysMax: 7 }, kind);
-    await stage.write(upsert("old", "present from the first day"), upsert("a", "replaced"), upsert("a", "in between"));
-    await stage.write(upsert("gone", "early secret"), upsert("gone", "late secret"), remove("gone"));
-    stage.atMs += 6 * dayMs;
-    await stage.write(upsert("a", "present"));
-    await stage.reopen();
-    const { seq: first = 0 } = (await stage.runtime.upkeep.history(alice, { path: "a.md" })).at(-1) ?? {};
-    const diff = () => stage.runtime.upkeep.diff(alice, "a", { from: first, to: first + 1 });
-    expect((await diff()).lines?.join("\n")).toContain("+in between");
-    expect(await stage.runtime.upkeep.restoreVersion(alice, "gone", { version: first + 2 })).toMatchObject({ seq: 4 });
-    await stage.write(remove("gone"));
-    const before = await stage.runtime.upkeep.history(alice);
+test("what was replaced or deleted is kept for so many days, in a mounted folder as well", async () => {
+  using folder = temporaryFolder();
+  await using stage = await openStage({ daysMax: 7 }, [{ ...alice, scope: "memory", dir: folder.path }]);
+  await stage.write(upsert("old", "present from the first day"), upsert("a", "replaced"), upsert("a", "in between"));
+  await stage.write(upsert("gone", "early secret"), upsert("gone", "late secret"), remove("gone"));
+  stage.atMs += 6 * dayMs;
+  await stage.write(upsert("a", "present"));
+  await stage.reopen();
+  const { seq: first = 0 } = (await stage.runtime.upkeep.history(alice, { path: "a.md" })).at(-1) ?? {};
+  const diff = () => stage.runtime.upkeep.diff(alice, "a", { from: first, to: first + 1 });
+  expect((await diff()).lines?.join("\n")).toContain("+in between");
+  expect(await stage.runtime.upkeep.restoreVersion(alice, "gone", { version: first + 2 })).toMatchObject({ seq: 4 });
+  await stage.write(remove("gone"));
+  const before = await stage.runtime.upkeep.history(alice);
 
-    await stage.passDays(3);
-    await stage.write(upsert("other", "x"));
-    await stage.reopen();
-    const { upkeep } = stage.runtime;
-    await expect(diff()).rejects.toMatchObject(notKept);
-    await expect(upkeep.diff(alice, "a", { from: "before", to: first + 1 })).rejects.toMatchObject(notKept);
-    await expect(upkeep.restoreVersion(alice, "a", { version: first })).rejects.toMatchObject(notKept);
-    await expect(upkeep.restoreVersion(alice, "gone", { version: first + 3 })).resolves.toMatchObject({
-      scope: "memory",
-    });
-    expect((await upkeep.history(alice)).slice(-before.length)).toEqual(before);
-    expect(await upkeep.inspect(alice)).toEqual([]);
-  },
-);
+  await stage.passDays(3);
+  await stage.write(upsert("other", "x"));
+  await stage.reopen();
+  const { upkeep } = stage.runtime;
+  await expect(diff()).rejects.toMatchObject(notKept);
+  await expect(upkeep.diff(alice, "a", { from: "before", to: first + 1 })).rejects.toMatchObject(notKept);
+  await expect(upkeep.restoreVersion(alice, "a", { version: first })).rejects.toMatchObject(notKept);
+  await expect(upkeep.restoreVersion(alice, "gone", { version: first + 3 })).resolves.toMatchObject({
+    scope: "memory",
+  });
+  expect((await upkeep.history(alice)).slice(-before.length)).toEqual(before);
+  expect(await upkeep.inspect(alice)).toEqual([]);
+});
 
 test("contents of deleted files go as well, also of those removed by hand; the trash keeps its own until it is emptied", async () => {
   await using stage = await openStage({ daysMax: 1 });

@@ -1,26 +1,19 @@
-/** `upkeep.import`: all or nothing, without overwriting, and byte for byte what was exported. */
-import { writeFileSync } from "node:fs";
+/**
+ * `upkeep.import`: all or nothing, without overwriting, and byte for byte what was exported. One bad file refuses the whole
+ * import, and nothing is created.
+ */
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { expect, test } from "vitest";
+import { afterAll, expect, test } from "vitest";
 
 import { readZip, transferLimits } from "../stage/archive.ts";
 import { asMemoryFiles, asTexts, entryText, indexLine } from "../support/memory-files.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
 import { zippedBytes } from "../support/zipped-bytes.ts";
-import { alice, allFiles, bob, engines, openUpkeep } from "./upkeep-stage.ts";
-import type { UpkeepStage } from "./upkeep-stage.ts";
-
-/** Exports, passes through a zip file, imports for another user and exports again: the bytes must be the same. */
-async function goesRound({ upkeep }: UpkeepStage): Promise<Record<string, string>> {
-  const { files, leftOut } = await upkeep.export(alice);
-  expect(leftOut).toEqual([]);
-  const zip = await zippedBytes(files);
-  const done = await upkeep.import(bob, await readZip(zip));
-  expect(done).toMatchObject({ replaced: [], skipped: [], mended: [], refused: [], refusedHidden: 0 });
-  const again = await upkeep.export(bob);
-  expect((await zippedBytes(again.files)).equals(zip)).toBe(true);
-  return asTexts(again.files);
-}
+import { alice, allFiles, bob, engines, openUpkeep, upsert } from "./upkeep-stage.ts";
 
 test("hand-made texts, CRLF, notes in the index and trash that is not text survive a round trip", async () => {
   await using at = await openUpkeep();
@@ -35,9 +28,12 @@ test("hand-made texts, CRLF, notes in the index and trash that is not text survi
   });
   const bytes = Buffer.from([0x00, 0xff, 0xc3, 0x28]);
   writeFileSync(join(at.home(), "memory/trash/x.20250101T000000000Z.md"), bytes);
-  const texts = await goesRound(at);
-  expect(Object.keys(texts)).toHaveLength(7);
-  expect(texts["trash/x.20250101T000000000Z.md"]).toBe(bytes.toString("latin1"));
+  const { files } = await at.upkeep.export(alice);
+  const zip = await zippedBytes(files);
+  const done = await at.upkeep.import(bob, await readZip(zip));
+  expect(done).toMatchObject({ replaced: [], skipped: [], mended: [], refused: [], refusedHidden: 0 });
+  expect((await zippedBytes((await at.upkeep.export(bob)).files)).equals(zip)).toBe(true);
+  expect(asTexts(files)).toHaveProperty(["trash/x.20250101T000000000Z.md"], bytes.toString("latin1"));
   // A line is not what the file says, before as after, and a text has no front matter.
   expect(await at.upkeep.inspect(bob)).toMatchObject([{ problem: "line-differs" }, { problem: "entry-incomplete" }]);
   expect(await at.runtime.call("ReadUserMemory", { name: "b" }, bob)).toMatchObject({ ok: true });
@@ -127,4 +123,131 @@ test("no file in the trash blocks another one's folder, and the memory stays usa
   expect(Object.values(at.files()).toSorted()).toEqual(["mine", "theirs", "yours"]);
   expect(at.files()[`memory/${nested}`]).toBe("theirs");
   expect(await at.upkeep.listTrash(alice)).toHaveLength(3);
+});
+
+const stage = await openUpkeep();
+afterAll(() => stage[Symbol.asyncDispose]());
+const { upkeep } = stage;
+let users = 0;
+const newUser = () => ({ userId: `user-${(users += 1)}` });
+
+test("an entry's file is exactly what a tool can write as one", async () => {
+  const odd = ["a", "A-_9", "x".repeat(100), "x".repeat(101), "con", "COM0", "com10", "lpt9", "memory", "Memory"];
+  const other = ["nul", "aux", "prn", "a.b", "a b", "-", "_", "\u00e9", "__proto__", "constructor", ""];
+  for (const name of [...odd, ...other]) {
+    const { ok } = await stage.runtime.call("UpdateUserMemory", upsert(name, "", "d"), newUser());
+    const { refused } = await upkeep.planImport(newUser(), asMemoryFiles({ [`${name}.md`]: entryText("x") }));
+    expect({ name, isEntry: refused.length === 0 }).toEqual({ name, isEntry: ok });
+  }
+});
+
+const ofName = "it is not MEMORY.md, <name>.md with a valid entry name, or below trash/";
+
+test.for([
+  ["notes.txt", "INPUT_INVALID", `${ofName}; to make it an entry, rename it to notes.md`],
+  ["sub/a.md", "INPUT_INVALID", `${ofName}; to make it an entry, move it to a.md`],
+  ["memory.md", "NAME_RESERVED", "its name is reserved"],
+  ["trash/trash/a.20250101T000000000Z.md", "INPUT_INVALID", ""],
+] as const)("%j is left out with %s, and refused if nothing else is imported", async ([path, code, says]) => {
+  const ctx = newUser();
+  const alone = asMemoryFiles({ [path]: entryText("x") });
+  const told = { path: `memory/${path}`, code, reason: expect.stringContaining(says) as string };
+  expect(await upkeep.planImport(ctx, alone)).toMatchObject({ leftOut: [], refused: [told] });
+  await expect(upkeep.import(ctx, alone)).rejects.toMatchObject({ code });
+  expect(stage.users()).not.toContain(ctx.userId);
+  const files = [...asMemoryFiles({ "MEMORY.md": indexLine("a"), "a.md": entryText("a") }), ...alone];
+  const plan = await upkeep.planImport(ctx, files);
+  expect(plan).toMatchObject({ leftOut: [told], refused: [] });
+  expect(await upkeep.import(ctx, files)).toEqual(plan);
+  expect(Object.keys(stage.files(ctx.userId))).toEqual(["memory/MEMORY.md", "memory/a.md"]);
+});
+
+test.for([
+  ["../b.md", "INPUT_INVALID"],
+  [".memcell/journal", "INPUT_INVALID"],
+  ["\u00e9.md", "INPUT_INVALID"],
+  ["a.md", "NAME_CONFLICT"],
+  ["there.md", "NAME_CONFLICT"],
+  ["trash/one/two", "NAME_CONFLICT"],
+] as const)("%j refuses the whole import, with %s", async ([path, code]) => {
+  const ctx = newUser();
+  const there = { "memory/There.md": entryText("There"), "memory/MEMORY.md": indexLine("There") };
+  stage.put(there, ctx.userId);
+  const others = asMemoryFiles({ "MEMORY.md": "", "a.md": entryText("a"), "trash/one": "" });
+  const files = [...others, ...asMemoryFiles({ [path]: entryText("x") })];
+  for (const each of path === "there.md" ? [ctx] : [newUser(), ctx]) {
+    const { refused } = await upkeep.planImport(each, files);
+    expect(refused.map((refusal) => refusal.code)).toContain(code);
+    await expect(upkeep.import(each, files)).rejects.toMatchObject({ name: "ToolError" });
+    expect(stage.files(each.userId)).toEqual(each === ctx ? there : {});
+  }
+});
+
+test.for([
+  ["front matter that is not closed", Buffer.from("---\njust text"), "ENTRY_UNREADABLE"],
+  ["bytes that are not UTF-8", Buffer.from([0xff, 0xfe]), "ENTRY_UNREADABLE"],
+  ["a body that no tool could read", Buffer.from(entryText("x", "x".repeat(65_537))), "QUOTA_EXCEEDED"],
+  ["over 2 MiB", Buffer.alloc(2 ** 21 + 1, "x"), "QUOTA_EXCEEDED"],
+] as const)("an entry with %s refuses all scopes and creates nothing", async ([, content, code]) => {
+  const ctx = newUser();
+  const others = asMemoryFiles({ "a.md": entryText("a"), "MEMORY.md": indexLine("a") });
+  const ofJournal = asMemoryFiles({ "MEMORY.md": "### k\n\ntext\n\n" }, "journal");
+  const files = [...others, ...ofJournal, { scope: "memory", path: "x.md", content }];
+  expect((await upkeep.planImport(ctx, files)).refused).toMatchObject([{ path: "memory/x.md", code }]);
+  await expect(upkeep.import(ctx, files, { replace: true })).rejects.toMatchObject({ code });
+  expect(stage.users()).not.toContain(ctx.userId);
+});
+
+test("more than a memory can hold is refused before any of it is examined", async () => {
+  const ctx = newUser();
+  const content = Buffer.alloc(2 ** 21);
+  const large = Array.from({ length: 33 }, (_, at) => ({ scope: "memory", path: `trash/${at}`, content }));
+  await expect(upkeep.import(ctx, large)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  const many = Array.from({ length: 20_001 }, (_, at) => {
+    return { scope: "journal", path: `${at % 100}/${at}.md`, content: Buffer.alloc(0) };
+  });
+  await expect(upkeep.import(ctx, many)).rejects.toMatchObject({
+    code: "QUOTA_EXCEEDED",
+    message: 'Cannot import the memory: its scope "journal" has 20001 files, at most 20000 allowed',
+  });
+  expect(stage.users()).not.toContain(ctx.userId);
+  stage.put({ "memory/trash/mine": "x" }, ctx.userId);
+  await expect(upkeep.import(ctx, large.slice(0, 32))).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  expect(stage.files(ctx.userId)).toEqual({ "memory/trash/mine": "x" });
+  const path = "a.md";
+  for (const file of [{ path: 3 }, { path, content }, { scope: "../x", path, content }, { scope: "memory", path }]) {
+    await expect(async () => upkeep.import(ctx, [file] as never)).rejects.toThrow(TypeError);
+  }
+});
+
+test("a link in a file's place refuses the import, and its target stays unchanged", async () => {
+  const [owner, other] = [newUser(), newUser()];
+  stage.put({ "memory/a.md": entryText("a") }, owner.userId);
+  stage.put({ "memory/b.md": entryText("b") }, other.userId);
+  const secret = join(stage.home(owner.userId), "memory/a.md");
+  symlinkSync(secret, join(stage.home(other.userId), "memory/a.md"));
+  const files = asMemoryFiles({ "a.md": entryText("a", "yours"), "c.md": entryText("c") });
+  await expect(upkeep.import(other, files, { replace: true })).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
+  expect(readFileSync(secret, "utf8")).toBe(entryText("a"));
+  expect(Object.keys(stage.files(other.userId))).toEqual(["memory/b.md"]);
+});
+
+const well = { findings: [], findingsHidden: 0 };
+
+test.for([
+  [
+    "refuses a file",
+    { ...well, refused: [{ path: "c.md", code: "NAME_CONFLICT", reason: "it is late" }] },
+    "NAME_CONFLICT",
+  ],
+  ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
+] as const)("nothing is committed if a plugin %s at the commit, other than at the plan", async ([, mending, code]) => {
+  using folder = temporaryFolder();
+  const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
+  const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];
+  await using at = await openUpkeep("files", { plugins, policy: policyFor(plugins) });
+  const files = asMemoryFiles({ "c.md": "x" }, "notes");
+  expect(await at.upkeep.planImport(bob, files)).toMatchObject({ created: ["notes/c.md"], refused: [] });
+  await expect(at.upkeep.import(bob, files)).rejects.toMatchObject({ code });
+  expect(at.users()).toEqual([]);
 });

@@ -23,22 +23,10 @@ async function openWithTrash(count: number) {
 const restored = "y7.20260101T000000000Z.md";
 const later = { beforeEpochMs: Date.UTC(2027, 0) };
 
-test("a trash of 25,000 files is listed, exported, imported, inspected and purged", { timeout: 180_000 }, async () => {
-  const count = 25_000;
-  await using at = await openWithTrash(count);
-  expect(await at.upkeep.listTrash(alice)).toHaveLength(count);
-  expect(await at.upkeep.inspect(alice)).toEqual([]);
-  const { files } = await at.upkeep.export(alice);
-  expect(files).toHaveLength(count + 1);
-  expect((await at.upkeep.import(bob, files)).trashed).toHaveLength(count);
-  expect(await at.upkeep.restore(alice, restored)).toMatchObject({ path: "y7.md" });
-  expect(await at.upkeep.purge(alice, later)).toHaveLength(count - 1);
-  expect(await at.upkeep.listTrash(alice)).toEqual([]);
-});
-
 test("a trash of more files than a call has room for arguments is purged", { timeout: 180_000 }, async () => {
   const count = 150_000;
   await using at = await openWithTrash(count);
+  expect(await at.upkeep.listTrash(alice)).toHaveLength(count);
   expect(await at.upkeep.inspect(alice)).toEqual([]);
   await expect(at.upkeep.export(alice)).rejects.toMatchObject({
     code: "QUOTA_EXCEEDED",

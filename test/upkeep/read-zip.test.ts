@@ -46,15 +46,12 @@ const behindParts = /the file has something before, between or behind its parts/
 /** One file in a zip file that is well otherwise: its fields, where they differ from those of a good one. */
 const wrongEntries: readonly (readonly [name: string, entry: Partial<ZipEntry>, said: RegExp])[] = [
   ["a name that climbs", { name: "memory/../../b.md" }, ofName],
-  ["backslashes", { name: "memory\\a.md" }, ofName],
   ["NUL in a name", { name: "memory/a.md\0.txt" }, /entry "memory\/a.md\\u0000.txt" is refused/],
   ["a terminal's command in a name", { name: "memory/\u001b[2Ja.md" }, /entry "memory\/\\u001b\[2Ja.md" is refused/],
-  ["an empty name", { name: "" }, ofName],
   ["the host's own folder", { name: "memory/.memcell/journal" }, ofName],
   ["a name of 65,535 bytes", { name: `memory/${"x".repeat(65_528)}` }, ofName],
   ["a folder with a content", { name: "memory/trash/" }, /it is a folder with a content/],
   ["a folder that no path leads through", { name: "Library/", content: "" }, ofName],
-  ["what macOS keeps, as a bomb", { name: ".DS_Store", method: 8, data: bombData, size: 2 ** 26 }, tooLarge],
   ["a folder by its mode", { attributes: unix(0o040755) }, noFile],
   ["a link", { attributes: unix(0o120777), content: "/etc/passwd" }, noFile],
   ["an encrypted entry", { flags: 1 }, encrypted],
@@ -64,24 +61,19 @@ const wrongEntries: readonly (readonly [name: string, entry: Partial<ZipEntry>, 
   ["a size behind the content, and another in front", streamed({ ...good, local: { size: 5 } }), twoHeaders],
   ["another entry in an entry's content", streamed({ ...good, data: zipInside }), damaged],
   ["a second name", { extra: secondName }, /it has a second name/],
-  ["a second name in front", { local: { extra: secondName } }, twoHeaders],
   ["zip64 fields", { extra: zip64Extra }, zip64],
   ["extra fields that end early", { extra: Buffer.from([9, 9, 9, 0]) }, damaged],
   ["a file over 2 MiB", { content: Buffer.alloc(2 ** 21 + 1) }, /it is 2097153 bytes, at most 2097152 allowed/],
   ["a bomb that says what it is", { method: 8, data: bombData, size: 2 ** 26 }, tooLarge],
   ["a bomb that says it is small", { method: 8, data: bombData, size: 10 }, damaged],
   ["a wrong checksum", { crc: 1 }, damaged],
-  ["content that is not deflated", { method: 8, data: Buffer.from([0xff, 0xff]) }, damaged],
   ["another name in front", { local: { name: Buffer.from("memory/b.md") } }, twoHeaders],
-  ["another compression in front", { local: { method: 8 } }, twoHeaders],
-  ["an entry that is nowhere", { offset: 2 ** 31 }, elsewhere],
 ];
 
 /** What stands in place of the label of one good file. */
 const wrongLabels: readonly (readonly [name: string, label: string | Buffer])[] = [
   ["a label of another version", '{"version":3,"scopes":["memory"],"files":1}'],
   ["a label with a key twice", '{"version":2,"version":1,"scope":"memory","files":1}'],
-  ["a label that names no scope", '{"version":2,"scopes":["../x"],"files":1}'],
   ["a label with more in it", '{"version":1,"scope":"memory","files":1,"user":"x"}'],
 ];
 
@@ -103,8 +95,6 @@ const originsOf = (content: string): ZipEntry => ({ name: "memcell-origins.json"
 const within = (folder: string, ...entries: readonly ZipEntry[]): ZipEntry[] =>
   entries.map((entry) => Object.assign({}, entry, { name: `${folder}/${String(entry.name)}` }));
 const many = Array.from({ length: 33 }, (_, at) => ({ name: `memory/trash/${at}`, method: 8, content: zeros }));
-const program = Buffer.from("#!/bin/sh\n");
-const whole = withFiles([good]);
 
 const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
   ["nothing", Buffer.alloc(0), noZip],
@@ -124,11 +114,8 @@ const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp]
   ["entries that share content", withFiles([good, { ...other, offset: 0 }]), elsewhere],
   ["something between entries", withFiles([{ ...good, behind: Buffer.from("x") }, other]), elsewhere],
   ["a file that is not listed", withFiles([good], { between: zipBytes([good]).subarray(0, 45) }), behindParts],
-  ["a program before it", withFiles([good], { before: program }), elsewhere],
   ["something behind it", withFiles([good], { behind: Buffer.from("x") }), noZip],
-  ["two zip files", Buffer.concat([whole, withFiles([])]), behindParts],
   ["a list that is elsewhere", withFiles([good], { listAt: 3 }), behindParts],
-  ["more entries than are listed", withFiles([good], { entries: 3 }), damaged],
   ["61,000 entries", withFiles([good], { entries: 61_000 }), /the file has 61000 entries, at most 60002 allowed/],
 ];
 

@@ -4,49 +4,37 @@ import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { MemoryChange, Runtime } from "memcell";
+import { newEvent, plannerNoteData, RunHistory } from "memcell/run-history";
 import { expect, test } from "vitest";
 
 import { storeLimits } from "../../shared/limits.ts";
 import { alice, allFiles, engines, openUpkeep } from "./upkeep-stage.ts";
 
 const plugins = ["run-history"];
-const run = { agentId: "agent", runId: "run" };
+const run = ["agent", "run"] as const;
 const live = ["000001.jsonl", "000002.jsonl", "000003.jsonl", "closed.jsonl", "run.json"].map(
   (name) => `runs/agent/run/${name}`,
 );
 /** More than a segment. */
 const long = "x".repeat(66_000);
 
-const host = async (runtime: Runtime, tool: string, input: object): Promise<unknown> => {
-  const result = await runtime.callAsHost(`run-history/${tool}`, input, alice);
-  if (!result.ok) throw new Error(`${result.error.code}: ${result.error.message}`);
-  return result.data;
-};
-
 /** Each event fills a segment. */
-async function append(runtime: Runtime, texts: readonly string[]): Promise<void> {
+async function append(runtime: Runtime, ...texts: readonly string[]): Promise<void> {
   for (const [second, text] of texts.entries()) {
-    const timestamp = `2026-01-01T00:00:0${second + 1}Z`;
-    const event = { type: "planner_note", timestamp, data: JSON.stringify({ note: text + long }) };
-    await host(runtime, "AppendRunEvents", { ...run, events: [event] });
+    const event = newEvent(`2026-01-01T00:00:0${second + 1}Z`, plannerNoteData({ note: text + long }));
+    await new RunHistory(runtime, alice).append(...run, [event]);
   }
 }
 
-/** The first letters of each event's text, and the number of damaged lines. */
-async function load(runtime: Runtime): Promise<{ texts: string[]; damaged: number }> {
-  const texts: string[] = [];
-  let damaged = 0;
-  for (let cursor: string | undefined; ;) {
-    const page = (await host(runtime, "LoadRun", { ...run, ...(cursor !== undefined && { cursor }) })) as {
-      events: { data: string }[];
-      more: boolean;
-      meta: { cursor: string; damagedLines: number };
-    };
-    texts.push(...page.events.map(({ data }) => /"note":"([a-z]*?)x+"/.exec(data)?.[1] ?? "?"));
-    damaged += page.meta.damagedLines;
-    if (!page.more) return { texts, damaged };
-    cursor = page.meta.cursor;
-  }
+/** The first letter of each event's text, and the number of damaged lines. */
+async function load(runtime: Runtime): Promise<{ texts: string; damaged: number }> {
+  const { events, meta } = await new RunHistory(runtime, alice).load(...run);
+  return { texts: events.map(({ data }) => String(data["note"]).charAt(0)).join(""), damaged: meta.damagedLines };
+}
+
+async function deleteRun(runtime: Runtime): Promise<void> {
+  const ids = { agentId: "agent", runId: "run" };
+  expect(await runtime.callAsHost("run-history/DeleteRun", ids, alice)).toMatchObject({ ok: true });
 }
 
 const placesOf = (files: readonly { readonly scope: string; readonly path: string }[] = []): string[] =>
@@ -60,17 +48,17 @@ test.for(cases)(
   "%s: a deleted run comes back in one commit, by its name or that of a file: %s",
   async ([engine, name]) => {
     await using at = await openUpkeep(engine, { plugins });
-    await append(at.runtime, ["a", "b", "c"]);
+    await append(at.runtime, "a", "b", "c");
     const before = await allFiles(at);
     expect(Object.keys(before)).toEqual(live);
-    await host(at.runtime, "DeleteRun", run);
+    await deleteRun(at.runtime);
     const [entries, trash] = [await at.runtime.memoryEntries(alice), await at.upkeep.listTrash(alice)];
     expect([entries, trash.length]).toEqual([[], live.length]);
     const changes: MemoryChange[] = [];
     at.runtime.onChange((change) => changes.push(change));
     expect(await at.upkeep.restore({ ...alice, callId: "back" }, name)).toMatchObject({ scope: "runs" });
     expect(await allFiles(at)).toEqual(before);
-    expect(await load(at.runtime)).toEqual({ texts: ["a", "b", "c"], damaged: 0 });
+    expect(await load(at.runtime)).toEqual({ texts: "abc", damaged: 0 });
     expect(await at.runtime.memoryEntries(alice)).toMatchObject([{ family: "run-history", name: "agent/run" }]);
     expect(await at.upkeep.inspect(alice)).toEqual([]);
     const trashed = trash.map((file) => `runs/trash/${file.name}`).toSorted();
@@ -86,28 +74,28 @@ test.for(cases)(
 
 test("if a segment has been purged, all other files come back, and the doctor reports it", async () => {
   await using at = await openUpkeep("files", { plugins });
-  await append(at.runtime, ["a", "b", "c"]);
-  await host(at.runtime, "DeleteRun", run);
+  await append(at.runtime, "a", "b", "c");
+  await deleteRun(at.runtime);
   rmSync(join(at.home(), "runs/trash/agent/run/000002.20260101T000000000Z.jsonl"));
   await at.upkeep.restore(alice, "agent/run");
   expect(Object.keys(at.files())).toEqual(live.filter((path) => !path.includes("000002")));
-  expect((await load(at.runtime)).texts).toEqual(["a", "c"]);
+  expect((await load(at.runtime)).texts).toBe("ac");
   const missing = { problem: "file-unreadable", path: "runs/agent/run/000002.jsonl" };
   expect(await at.upkeep.inspect(alice)).toContainEqual(expect.objectContaining(missing));
 });
 
 test("a run can be deleted and restored when the user's scope is full", async () => {
   await using at = await openUpkeep("files", { plugins });
-  await append(at.runtime, ["a", "b", "c"]);
+  await append(at.runtime, "a", "b", "c");
   const { scopeBytesMax, fileBytesMax } = storeLimits;
   const fillers = Array.from({ length: scopeBytesMax / fileBytesMax }, (_, each) => `runs/filler-${each}`);
   at.put(Object.fromEntries(fillers.map((path) => [path, ""])));
   for (const path of fillers) truncateSync(join(at.home(), path), fileBytesMax);
   // A new process knows nothing of the sizes.
   await using other = await createRuntime({ dataDir: at.dataDir, plugins, threadsMax: 1, clock: () => at.atMs });
-  await expect(append(other, ["d"])).rejects.toThrow("QUOTA_EXCEEDED");
-  await host(other, "DeleteRun", run);
+  await expect(append(other, "d")).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
+  await deleteRun(other);
   await other.upkeep.restore(alice, "agent/run");
-  expect(await load(other)).toEqual({ texts: ["a", "b", "c"], damaged: 0 });
-  await expect(append(other, ["d"])).rejects.toThrow("QUOTA_EXCEEDED");
+  expect(await load(other)).toEqual({ texts: "abc", damaged: 0 });
+  await expect(append(other, "d")).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
 });

@@ -6,7 +6,7 @@ import { expect } from "vitest";
 
 import { readZip } from "../../stage/archive.ts";
 import { zippedBytes } from "../../support/zipped-bytes.ts";
-import { AttackStage, Ground, poison } from "../attack-stage.ts";
+import { AttackStage, entry, Ground, poison } from "../attack-stage.ts";
 import { attacksOf, onFiles } from "../attack.ts";
 
 /** The entries that are poisoned, in each scope. */
@@ -46,11 +46,15 @@ export const transfers = attacksOf("an export", {
     stage,
   ) => {
     await stage.poisonAll();
+    const ofDocument = stage.from("untrusted_document", "web");
+    await (await stage.lax()).call("UpdateUserMemory", entry("document", poison), ofDocument);
     const files = await readZip(await zippedBytes(await stage.exported()));
     await using elsewhere = new Ground("files");
     await using there = await AttackStage.begin(elsewhere);
     await there.runtime.upkeep.import({ userId: there.bob }, files);
     for (const [path, scope] of pages) expect(await there.trustOf(path, scope, there.bob)).toBe("tool_external");
+    expect(await there.trustOf("document.md", "memory", there.bob)).toBe("untrusted_document");
+    expect(await there.trustOf("billing.md", "memory", there.bob)).toBe("unstated");
     await there.readPage("r", there.bob);
     expect(await there.summarize("r", there.bob)).toMatchObject({ pending: {} });
   },
