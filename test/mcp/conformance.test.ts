@@ -1,9 +1,10 @@
 /**
  * Runs the official conformance suite against `memcell serve --http`: every check succeeds or has a reason not to
- * apply.
+ * apply, in the table of README.md. The suite expects a server with every feature, and with tools, prompts and resources
+ * of fixed names; `write-conformance-plugin.ts` offers the tools that memcell can have.
  */
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -14,12 +15,49 @@ import { HttpProcess } from "../stage/http-process.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
-import { scenarios, unsuccessful } from "./conformance-table.ts";
-import type { Findings } from "./conformance-table.ts";
 import { installedClients } from "./prepare-clients.ts";
-import { runConformance, runNames, suiteRuns } from "./run-conformance.ts";
-import type { Check } from "./run-conformance.ts";
+import { runConformance, runNames, suiteArgs } from "./run-conformance.ts";
+import type { Check, RunName } from "./run-conformance.ts";
 import { writeConformancePlugin } from "./write-conformance-plugin.ts";
+
+interface Scenario {
+  readonly name: string;
+  /** The runs that contain it. */
+  readonly runs: readonly RunName[];
+  /** Checks that fail in at least one run, by id, and why they cannot apply. All others succeed. */
+  readonly without: ReadonlyMap<string, string>;
+}
+
+/** Each run's checks, by scenario. */
+type Findings = Readonly<Record<RunName, ReadonlyMap<string, readonly Check[]>>>;
+
+const page = readFileSync(new URL("README.md", import.meta.url), "utf8");
+const titles = `| scenario | ${runNames.join(" | ")} | which checks do not apply, and why |`;
+const rows = page.slice(page.indexOf(titles)).trimEnd().split("\n").slice(2);
+
+const scenarios: readonly Scenario[] = rows.map(scenarioOf);
+
+function scenarioOf(row: string): Scenario {
+  const [name = "", ...cells] = row
+    .slice(1, -1)
+    .split("|")
+    .map((cell) => cell.trim());
+  const reasons = (cells.at(-1) ?? "").split("; ").filter((part) => part.startsWith("`"));
+  const without = reasons.flatMap((part) => {
+    const [ids = "", reason = ""] = part.split(": ");
+    return ids.split(", ").map((id) => [id.replaceAll("`", ""), reason] as const);
+  });
+  return {
+    name: name.replaceAll("`", ""),
+    runs: runNames.filter((_, at) => cells[at] !== ""),
+    without: new Map(without),
+  };
+}
+
+/** The ids of checks that did not succeed. `INFO` is not a verdict. */
+function unsuccessful(checks: readonly Check[]): Set<string> {
+  return new Set(checks.filter(({ status }) => status !== "SUCCESS" && status !== "INFO").map(({ id }) => id));
+}
 
 const clients = installedClients(inject("mcpClients"));
 const folder = temporaryFolder();
@@ -31,21 +69,12 @@ beforeAll(async () => {
   writeFileSync(policy, JSON.stringify(policyFor(plugins)));
   const port = String(await freePort());
   // Only named origins are allowed, so the server's own address is named too.
-  const args = [
-    "--http",
-    "--user",
-    "alice",
-    "--port",
-    port,
-    "--policy",
-    policy,
-    "--allowed-origin",
-    `http://127.0.0.1:${port}`,
-  ];
-  const dataArgs = ["--data", join(folder.path, "data"), ...plugins.flatMap((file) => ["--plugin", file])];
-  await using server = new HttpProcess([...args, ...dataArgs], { isHttp: false });
+  const args = ["--http", "--user", "alice", "--port", port, "--allowed-origin", `http://127.0.0.1:${port}`];
+  const files = ["--data", join(folder.path, "data"), "--policy", policy];
+  const flags = plugins.flatMap((file) => ["--plugin", file]);
+  await using server = new HttpProcess([...args, ...files, ...flags], { isHttp: false });
   const found: [string, ReadonlyMap<string, readonly Check[]>][] = [];
-  for (const [name, run] of Object.entries(suiteRuns(clients))) {
+  for (const [name, run] of Object.entries(suiteArgs(clients))) {
     const place = { node: clients.node, url: await server.url(), folder: join(folder.path, name) };
     // oxlint-disable-next-line no-await-in-loop -- what one run leaves behind is not the other's
     found.push([name, await runConformance(run, place)]);

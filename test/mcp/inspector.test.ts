@@ -36,27 +36,20 @@ async function inspect(args: readonly string[], home: string): Promise<Inspected
   });
 }
 
+const opened: AsyncDisposable[] = [];
+
 /** The inspector's target arguments for a server of one data folder. */
-interface Way extends AsyncDisposable {
-  readonly target: readonly string[];
-}
-
-async function overStdio(dataDir: string): Promise<Way> {
+async function overStdio(dataDir: string): Promise<readonly string[]> {
   const served = [process.execPath, program, "serve", "--user", "alice", "--data", dataDir, ...shippedFlags()];
-  return { target: ["--protocol-era", "legacy", ...served], [Symbol.asyncDispose]: async () => {} };
+  return ["--protocol-era", "legacy", ...served];
 }
 
-async function overHttp(dataDir: string): Promise<Way> {
+async function overHttp(dataDir: string): Promise<readonly string[]> {
   const issuer = await TokenIssuer.start();
   const server = new HttpProcess(["--data", dataDir, ...shippedFlags(), ...tokenFlags(issuer)]);
+  opened.push(server, issuer);
   const header = ["--header", `Authorization: Bearer ${await issuer.token("alice")}`];
-  return {
-    target: ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", await server.url()],
-    [Symbol.asyncDispose]: async () => {
-      await server[Symbol.asyncDispose]();
-      await issuer[Symbol.asyncDispose]();
-    },
-  };
+  return ["--protocol-era", "modern", "--transport", "http", ...header, "--server-url", await server.url()];
 }
 
 describe.for([
@@ -65,19 +58,19 @@ describe.for([
 ] as const)("over %s", ([, open]) => {
   const folder = temporaryFolder();
   const dataDir = `${folder.path}/data`;
-  let way: Way;
+  let target: readonly string[];
 
   beforeAll(async () => {
-    way = await open(dataDir);
+    target = await open(dataDir);
   });
 
   afterAll(async () => {
-    await way[Symbol.asyncDispose]();
+    for (const each of opened.splice(0)) await each[Symbol.asyncDispose]();
     folder[Symbol.dispose]();
   });
 
   const inspected = (method: string, ...args: string[]): Promise<Inspected> =>
-    inspect(["--method", method, ...args, ...way.target], folder.path);
+    inspect(["--method", method, ...args, ...target], folder.path);
   const called = (tool: string, input: object): Promise<Inspected> =>
     inspected("tools/call", "--tool-name", tool, "--tool-args-json", JSON.stringify(input));
 
@@ -104,14 +97,5 @@ describe.for([
       code: 0,
       result: { messages: [{ role: "user", content: { type: "text", text } }] },
     });
-  });
-
-  test("a tool's failure is a result with its code, and a missing tool a protocol error", async () => {
-    expect(await called("ReadUserMemory", { name: "none" })).toMatchObject({
-      code: 5,
-      result: { isError: true, _meta: { "memcell/error": { code: "ENTRY_NOT_FOUND" } } },
-      error: { code: "tool_is_error" },
-    });
-    expect(await called("PromptIndex", {})).toMatchObject({ code: 5, error: { code: "tool_not_found" } });
   });
 });

@@ -27,7 +27,6 @@ export interface PreparedClients {
   readonly conformanceNext: string;
   readonly inspector: string;
   readonly failure: string | null;
-  readonly prepareS: number;
 }
 
 const run = promisify(execFile);
@@ -41,16 +40,13 @@ export default async function prepareClients(project: TestProject): Promise<void
 }
 
 async function prepare(): Promise<PreparedClients> {
-  const start = performance.now();
-  const prepareS = (): number => (performance.now() - start) / 1000;
   try {
     const parts = await Promise.all(files.map((name) => readFile(join(sources, name))));
     const folder = buildFolder("mcp-clients", parts);
     await makeWhole(folder, install, isUsable);
-    return { ...scriptsIn(folder), failure: null, prepareS: prepareS() };
+    return { ...scriptsIn(folder), failure: null };
   } catch (error) {
-    const none = { node: "", conformance: "", conformanceNext: "", inspector: "" };
-    return { ...none, failure: String(error), prepareS: prepareS() };
+    return { node: "", conformance: "", conformanceNext: "", inspector: "", failure: String(error) };
   }
 }
 

@@ -8,21 +8,12 @@ import type { PreparedClients } from "./prepare-clients.ts";
 export const runNames = ["0.1.16", "2025-11-25", "2026-07-28"] as const;
 export type RunName = (typeof runNames)[number];
 
-/** One run of a suite: which release, which scenarios and which revision of the protocol. */
-interface SuiteRun {
-  readonly script: string;
-  readonly args: readonly string[];
-}
-
 /** The whole released suite, and from the next one all that each revision requires or can ask for. */
-export function suiteRuns({ conformance, conformanceNext }: PreparedClients): Record<RunName, SuiteRun> {
-  const required = (revision: string): SuiteRun => ({ script: conformanceNext, args: ["--requirements", revision] });
-  return {
-    "0.1.16": { script: conformance, args: ["--suite", "all"] },
-    "2025-11-25": required("2025-11-25"),
-    "2026-07-28": required("2026-07-28"),
-  };
-}
+export const suiteArgs = ({ conformance, conformanceNext }: PreparedClients): Record<RunName, readonly string[]> => ({
+  "0.1.16": [conformance, "--suite", "all"],
+  "2025-11-25": [conformanceNext, "--requirements", "2025-11-25"],
+  "2026-07-28": [conformanceNext, "--requirements", "2026-07-28"],
+});
 
 export interface Check {
   readonly id: string;
@@ -32,7 +23,7 @@ export interface Check {
 
 /** Returns the checks of each scenario that ran. The suite writes into `folder`. */
 export async function runConformance(
-  { script, args }: SuiteRun,
+  [script = "", ...args]: readonly string[],
   { node, url, folder }: { readonly node: string; readonly url: string; readonly folder: string },
 ): Promise<ReadonlyMap<string, readonly Check[]>> {
   const { code, output } = await ended(node, [script, "server", "--url", url, ...args, "-o", folder]);

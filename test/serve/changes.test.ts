@@ -1,110 +1,131 @@
 /** Clients are notified of changes in the memory that they watch, and of nothing else. */
+import { join } from "node:path";
+
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StreamableHTTPClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { storeIdOf } from "memcell";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage } from "../stage/http.ts";
-import { clientKinds, connect } from "../stage/mcp-clients.ts";
+import { clientKinds, connect, connectOver } from "../stage/mcp-clients.ts";
+import type { ClientKind, Connected } from "../stage/mcp-clients.ts";
 import { ServeLines, entry, serveHere } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
-test.for(clientKinds)("a client (%s) is told of what it watches, by no call that fails or only reads", async (kind) => {
-  using folder = temporaryFolder();
-  const plugins = ["--plugin", "user-memory", "--plugin", "journal"];
-  await using served = await connect(kind, ["--user", "alice", "--data", folder.path, ...plugins]);
-  const toldBy = async (...calls: readonly (readonly [name: string, input: object])[]): Promise<string[]> => {
-    const told = served.nextChange();
-    for (const [name, input] of calls) await served.client.callTool({ name, arguments: { ...input } });
-    return await told;
-  };
-  const [index, watched] = ["memory://index", "memory://user-memory/entry/watched"];
-  // Their files do not reveal the names of entries in the journal, and a client uses the URI that it likes.
-  const ofJournal = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
-  await served.watch([index, watched, ...ofJournal]);
-  const [deleted, read] = [{ action: "delete", name: "watched" }, { name: "watched" }];
-  const failing = [
-    ["UpdateUserMemory", deleted],
-    ["ReadUserMemory", read],
-  ] as const;
-  expect(await toldBy(...failing, ["UpdateUserMemory", entry("watched")])).toEqual([index, watched]);
-  expect(await toldBy(["UpdateUserMemory", entry("other")])).toEqual([index]);
-  expect(await toldBy(["UpdateUserMemory", deleted])).toEqual([index, watched]);
-  expect(await toldBy(["memory_write", { key: "a-b", content: "one" }])).toEqual([index, ...ofJournal]);
-  if (kind === "2026-07-28") return;
-  await served.client.unsubscribeResource({ uri: watched });
-  expect(await toldBy(["UpdateUserMemory", entry("watched")])).toEqual([index]);
+let stage: HttpStage;
+beforeAll(async () => {
+  stage = await openHttpStage();
+});
+afterAll(async () => await stage[Symbol.asyncDispose]());
+
+/** Connects a client as a user of its own. Nothing but the transport differs. */
+const ways = {
+  "standard input and output": (kind: ClientKind): Promise<Connected> =>
+    connect(kind, [
+      "--user",
+      "alice",
+      "--data",
+      join(stage.folder, kind),
+      "--plugin",
+      "user-memory",
+      "--plugin",
+      "journal",
+    ]),
+  HTTP: async (kind: ClientKind): Promise<Connected> => {
+    const requestInit = { headers: { authorization: `Bearer ${await stage.issuer.token(stage.user("alice"))}` } };
+    const Transport = kind === "former SDK" ? FormerTransport : StreamableHTTPClientTransport;
+    return await connectOver(kind, new Transport(new URL(stage.url), { requestInit }));
+  },
+};
+
+test.for(clientKinds.flatMap((kind) => Object.entries(ways).map(([way, open]) => ({ kind, way, open }))))(
+  "a client ($kind) over $way is told of what it watches, by no call that fails or only reads",
+  async ({ kind, open }) => {
+    await using served = await open(kind);
+    const { client } = served;
+    const toldBy = async (...calls: readonly (readonly [name: string, input: object])[]): Promise<string[]> => {
+      const told = served.nextChange();
+      for (const [name, input] of calls) await client.callTool({ name, arguments: { ...input } });
+      return await told;
+    };
+    const [index, watched] = ["memory://index", "memory://user-memory/entry/watched"];
+    // Their files do not reveal the names of entries in the journal, and a client uses the URI that it likes.
+    const ofJournal = ["memory://journal/entry/a%2Db", "memory://journal/entry/not-there-yet"];
+    await served.watch([index, watched, ...ofJournal]);
+    const [deleted, read] = [{ action: "delete", name: "watched" }, { name: "watched" }];
+    const failing = [
+      ["UpdateUserMemory", deleted],
+      ["ReadUserMemory", read],
+    ] as const;
+    expect(await toldBy(...failing, ["UpdateUserMemory", entry("watched")])).toEqual([index, watched]);
+    expect((await client.readResource({ uri: watched })).contents).toMatchObject([{ text: "b" }]);
+    expect(JSON.stringify(await client.getPrompt({ name: "memory" }))).toContain("What watched is");
+    expect(await toldBy(["UpdateUserMemory", entry("other")])).toEqual([index]);
+    expect(await toldBy(["UpdateUserMemory", deleted])).toEqual([index, watched]);
+    expect(await toldBy(["memory_write", { key: "a-b", content: "one" }])).toEqual([index, ...ofJournal]);
+    if (kind === "2026-07-28") return;
+    await client.unsubscribeResource({ uri: watched });
+    expect(await toldBy(["UpdateUserMemory", entry("watched")])).toEqual([index]);
+  },
+);
+
+/** What a user's stream reports of these resources, in order. */
+async function watching(userId: string, resourceSubscriptions: string[]): Promise<string[]> {
+  const client = await stage.client(await stage.issuer.token(userId));
+  const told: string[] = [];
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.push(params.uri));
+  client.setNotificationHandler("notifications/resources/list_changed", () => void told.push("list"));
+  await client.listen({ resourceSubscriptions, resourcesListChanged: true });
+  return told;
+}
+
+test("a change is reported once for each spelling of a resource that it affects, and to its own user", async () => {
+  const [alice, bob] = [stage.user("alice"), stage.user("bob")];
+  writeUserFiles(stage.dataDir, { [alice]: { "runs/planner/run-1/000001.jsonl": "" } });
+  const uris = [
+    ["memory://user-memory/index", "memory://user-memory/entry/a", "memory://user-memory/entry/%61"],
+    ["memory://index", "memory://user-memory/entry/b", "memory://user-memory/entry/trash", "nothing"],
+    ["memory://journal/index", "memory://journal/entry/a", "memory://run-history/entry/planner%2Frun-1"],
+  ].flat();
+  const told = await watching(alice, uris);
+  const others = await watching(bob, uris);
+  await stage.runtime.call("UpdateUserMemory", entry("a"), { userId: alice });
+  while (!told.includes("list")) await stage.rpc(await stage.issuer.token(alice), "tools/list");
+  expect(told.slice(0, told.indexOf("list")).toSorted()).toEqual([
+    "memory://index",
+    "memory://user-memory/entry/%61",
+    "memory://user-memory/entry/a",
+    "memory://user-memory/index",
+  ]);
+  // A file in the trash is no entry.
+  await stage.runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId: alice });
+  await stage.runtime.call("memory_write", { key: "a", content: "one" }, { userId: alice });
+  while (!told.includes("memory://journal/entry/a")) await stage.rpc(await stage.issuer.token(alice), "tools/list");
+  expect(told).not.toContain("memory://user-memory/entry/trash");
+  expect(told).not.toContain("memory://user-memory/entry/b");
+  expect(told.filter((uri) => uri.includes("run-history"))).toEqual([]);
+  expect(others).toEqual([]);
 });
 
-describe("over HTTP", () => {
-  let stage: HttpStage;
-  beforeAll(async () => {
-    stage = await openHttpStage();
-  });
-  afterAll(async () => await stage[Symbol.asyncDispose]());
-
-  /** What a user's stream reports of these resources, in order. */
-  async function watching(userId: string, resourceSubscriptions: string[]): Promise<string[]> {
-    const client = await stage.client(await stage.issuer.token(userId));
-    const told: string[] = [];
-    client.setNotificationHandler("notifications/resources/updated", ({ params }) => void told.push(params.uri));
-    client.setNotificationHandler("notifications/resources/list_changed", () => void told.push("list"));
-    await client.listen({ resourceSubscriptions, resourcesListChanged: true });
-    return told;
+test("the owner of a store is told of others' changes in it and of restored entries, and nobody else", async () => {
+  const [alice, bob] = [stage.user("alice"), stage.user("bob")];
+  await stage.runtime.stores({ userId: alice }).grant(bob, { level: "readwrite" });
+  const uri = "memory://stores/entry/plan%2Emd";
+  const [told, others] = [await watching(alice, [uri]), await watching(bob, [uri])];
+  const path = `/memories/shared/${storeIdOf(alice)}/plan.md`;
+  const by = { userId: bob };
+  for (const input of [
+    { command: "create", path, content: "x" },
+    { command: "delete", path },
+  ]) {
+    expect(await stage.runtime.call("memory", input, by)).toMatchObject({ ok: true });
   }
-
-  /** Resolves when all changes so far have been reported: this one comes after them. */
-  async function reported(userId: string, told: readonly string[]): Promise<void> {
-    const before = told.length;
-    await stage.runtime.call("UpdateUserMemory", entry("last"), { userId });
-    while (told.filter((each) => each === "list").length < 1 || told.length === before) {
-      await stage.rpc(await stage.issuer.token(userId), "tools/list");
-    }
-  }
-
-  test("a change is reported once for each spelling of a resource that it affects, and to its own user", async () => {
-    const [alice, bob] = [stage.user("alice"), stage.user("bob")];
-    writeUserFiles(stage.dataDir, { [alice]: { "runs/planner/run-1/000001.jsonl": "" } });
-    const uris = [
-      ["memory://user-memory/index", "memory://user-memory/entry/a", "memory://user-memory/entry/%61"],
-      ["memory://index", "memory://user-memory/entry/b", "memory://user-memory/entry/trash", "nothing"],
-      ["memory://journal/index", "memory://journal/entry/a", "memory://run-history/entry/planner%2Frun-1"],
-    ].flat();
-    const told = await watching(alice, uris);
-    const others = await watching(bob, uris);
-    await stage.runtime.call("UpdateUserMemory", entry("a"), { userId: alice });
-    await reported(alice, told);
-    const index = ["memory://user-memory/index", "memory://index"];
-    const first = told.slice(0, told.indexOf("list"));
-    expect(first.toSorted()).toEqual(
-      [...index, "memory://user-memory/entry/%61", "memory://user-memory/entry/a"].toSorted(),
-    );
-    // A file in the trash is no entry.
-    await stage.runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId: alice });
-    await stage.runtime.call("memory_write", { key: "a", content: "one" }, { userId: alice });
-    while (!told.includes("memory://journal/entry/a")) await stage.rpc(await stage.issuer.token(alice), "tools/list");
-    expect(told).not.toContain("memory://user-memory/entry/trash");
-    expect(told).not.toContain("memory://user-memory/entry/b");
-    expect(told.filter((uri) => uri.includes("run-history"))).toEqual([]);
-    expect(others).toEqual([]);
-  });
-
-  test("the owner of a store is told of others' changes in it and of restored entries, and nobody else", async () => {
-    const [alice, bob] = [stage.user("alice"), stage.user("bob")];
-    await stage.runtime.stores({ userId: alice }).grant(bob, { level: "readwrite" });
-    const uri = "memory://stores/entry/plan%2Emd";
-    const [told, others] = [await watching(alice, [uri]), await watching(bob, [uri])];
-    const path = `/memories/shared/${storeIdOf(alice)}/plan.md`;
-    const by = { userId: bob };
-    expect(await stage.runtime.call("memory", { command: "create", path, content: "x" }, by)).toMatchObject({
-      ok: true,
-    });
-    expect(await stage.runtime.call("memory", { command: "delete", path }, by)).toMatchObject({ ok: true });
-    const [trashed] = await stage.runtime.upkeep.listTrash({ userId: alice });
-    await stage.runtime.upkeep.restore({ userId: alice }, trashed?.name ?? "");
-    while (told.length < 6) await stage.rpc(await stage.issuer.token(alice), "tools/list");
-    expect([told, others]).toEqual([[uri, "list", uri, "list", uri, "list"], []]);
-  });
+  const [trashed] = await stage.runtime.upkeep.listTrash({ userId: alice });
+  await stage.runtime.upkeep.restore({ userId: alice }, trashed?.name ?? "");
+  while (told.length < 6) await stage.rpc(await stage.issuer.token(alice), "tools/list");
+  expect([told, others]).toEqual([[uri, "list", uri, "list", uri, "list"], []]);
 });
 
 const modernMeta = {

@@ -28,10 +28,8 @@ test("the configuration for an MCP client in README.md starts a server that offe
   const clone = fileURLToPath(new URL("../../", import.meta.url));
   const args = server?.args.map((arg) => places[arg] ?? arg.replace(/^CLONE\//, clone)) ?? [];
   const started = { command: server?.command ?? "", args };
-  const [client, former] = [
-    new Client({ name: "reader", version: "1" }),
-    new FormerClient({ name: "b", version: "1" }),
-  ];
+  const info = { name: "reader", version: "1" };
+  const [client, former] = [new Client(info), new FormerClient(info)];
   await client.connect(new StdioClientTransport(started));
   await former.connect(new FormerTransport(started));
   for (const each of [client, former]) {
@@ -76,17 +74,19 @@ async function expectMetadata(served: HttpProcess): Promise<void> {
   expect((await served.end()).lines.join("\n")).not.toContain("--public-url");
 }
 
-const documents = ["README.md", "host/serve/http/README.md", "host/serve/storage/README.md"];
-test.for(documents)("the commands of %s serve the metadata of the resource", async (document) => {
-  const commands = commandsIn(document);
-  expect(commands.length).toBeGreaterThan(0);
-  for (const args of commands) {
-    using folder = temporaryFolder();
-    const own = args.map((arg) => (arg === "/srv/memory" ? join(folder.path, "data") : arg));
-    await using served = new HttpProcess(own, { cwd: folder.path });
-    await expectMetadata(served);
-  }
-});
+test.for(["README.md", "host/serve/http/README.md", "host/serve/storage/README.md"])(
+  "the commands of %s serve the metadata of the resource",
+  async (document) => {
+    const commands = commandsIn(document);
+    expect(commands.length).toBeGreaterThan(0);
+    for (const args of commands) {
+      using folder = temporaryFolder();
+      const own = args.map((arg) => (arg === "/srv/memory" ? join(folder.path, "data") : arg));
+      await using served = new HttpProcess(own, { cwd: folder.path });
+      await expectMetadata(served);
+    }
+  },
+);
 
 test("the config file of host/config/README.md serves the metadata of the resource", async () => {
   using folder = temporaryFolder();

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ServeLines, entry } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolderNames } from "../support/user-files.ts";
+import { misshapen } from "./attacks/resource-uris.ts";
 
 const sharedFolder = temporaryFolder();
 const dataDir = join(sharedFolder.path, "data");
@@ -23,19 +24,14 @@ const deep = (levels: number): string => "[".repeat(levels) + "]".repeat(levels)
 
 test.for<readonly [what: string, line: string | Buffer]>([
   ["an empty line", ""],
-  ["text", "hello"],
   ["half a message", '{"jsonrpc":"2.0","id":1'],
   ["null", "null"],
-  ["a number", "1e999"],
   ["a batch", '[{"jsonrpc":"2.0","id":99,"method":"ping"}]'],
   ["an answer without a request", '{"jsonrpc":"2.0","id":5,"result":{}}'],
-  ["an error without a request", '{"jsonrpc":"2.0","id":5,"error":{"code":1,"message":"m"}}'],
   ["an odd cancellation", '{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":{}}}'],
   ["an unknown notification", '{"jsonrpc":"2.0","method":"notifications/absent"}'],
-  ["brackets without end", "[".repeat(500_000)],
   ["brackets with an end", deep(400_000)],
   ["bytes that are not UTF-8", Buffer.from('{"jsonrpc":"2.0","id":1,"method":"\xff"}', "latin1")],
-  ["NULs", "\0".repeat(1_000)],
 ])("ignores a line that requests nothing: %s", async ([, line]) => {
   shared.write(Buffer.concat([Buffer.from(line), Buffer.from("\n")]));
   expect(await shared.ask("ping")).toMatchObject({ result: {} });
@@ -51,25 +47,27 @@ test("does not log a flood of garbage line by line", async () => {
   expect(stderr.split("\n").length).toBeLessThanOrEqual(101);
 });
 
-const call = (params: object) => ({ method: "tools/call", params });
-
 test.for<readonly [what: string, request: object]>([
   ["a method that is a number", { method: 7 }],
   ["another version of JSON-RPC", { jsonrpc: "1.0", method: "ping" }],
   ["parameters in an array", { method: "tools/call", params: ["ReadUserMemory"] }],
-  ["no parameters", { method: "tools/call" }],
-  ["no name", call({ arguments: {} })],
-  ["null for arguments", call({ name: "UpdateUserMemory", arguments: null })],
+  ["no name", { method: "tools/call", params: { arguments: {} } }],
   ["a cursor that is an object", { method: "resources/list", params: { cursor: { user: "bob" } } }],
   ["a completion without arguments", { method: "completion/complete", params: { ref: 1, argument: 2 } }],
   ["a level of logging", { method: "logging/setLevel", params: { level: "debug" } }],
-  ["a user of its own", { method: "users/list", params: { user: "bob" } }],
 ])("an invalid request gets an error and does nothing: %s", async ([id, request]) => {
   shared.send({ id, ...request });
   const { error } = await shared.reply(id);
   expect(error?.code).toBeLessThan(-32_000);
   expect(error?.message).not.toMatch(/\/(?:work|tmp|home|usr|root)\/|node_modules|\n\s+at /);
   expect(userFolderNames(dataDir)).toEqual([]);
+});
+
+test("misshapen URIs are refused when subscribed to", async () => {
+  for (const uri of misshapen) {
+    const { error } = await shared.ask("resources/subscribe", { uri });
+    expect({ uri, code: error?.code }).toEqual({ uri, code: -32_602 });
+  }
 });
 
 test.for<readonly [what: string, input: string]>([
@@ -83,17 +81,6 @@ test.for<readonly [what: string, input: string]>([
   const { result } = await shared.reply(id);
   expect(result).toMatchObject({ isError: true, _meta: { "memcell/error": { code: "INPUT_INVALID" } } });
   expect(userFolderNames(dataDir)).toEqual([]);
-});
-
-test("ignores what a request says about its user", async () => {
-  using folder = temporaryFolder();
-  await using served = await ServeLines.open(["--user", "alice", "--data", folder.path]);
-  const _meta = { userId: "bob", "memcell/user": "bob" };
-  const params = { name: "UpdateUserMemory", arguments: entry("a"), userId: "bob", user: "bob", _meta };
-  expect(await served.ask("tools/call", params)).toMatchObject({
-    result: { structuredContent: { outcome: "created" } },
-  });
-  expect(userFolderNames(folder.path)).toEqual(["alice"]);
 });
 
 test("reads messages split at any byte", async () => {

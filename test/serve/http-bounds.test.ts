@@ -6,8 +6,8 @@ import type { Socket } from "node:net";
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { legacyRequest, modernRequest, openSession, sendBytes } from "../stage/http-requests.ts";
-import type { Answer, Asked } from "../stage/http-requests.ts";
+import { bytesOf, legacyRequest, modernRequest, openSession, sendBytes } from "../stage/http-requests.ts";
+import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage } from "../stage/http.ts";
 import { entry } from "../stage/serve-lines.ts";
@@ -24,13 +24,6 @@ beforeEach(() => stage.forget());
 afterAll(async () => await stage[Symbol.asyncDispose]());
 
 const listening = { resourcesListChanged: true, resourceSubscriptions: ["memory://index"] };
-
-/** A request as bytes, for a connection that carries several. */
-function bytesOf({ headers, body = "" }: Asked, more: object = {}): string {
-  const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)), ...more };
-  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
-  return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
-}
 
 function connected(port: number): Socket {
   const socket = connect(port, "127.0.0.1");
@@ -124,10 +117,8 @@ test("cuts a stream that is not read", async () => {
   socket.pause();
   // One entry, whose URI can be spelt in many ways: each change tells of all.
   const name = "abcdefghij".repeat(10);
-  const spelt = (at: number): string =>
-    Array.from(name, (letter, bit) => ((at >> (bit % 10)) & 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter)).join(
-      "",
-    );
+  const letters = Array.from(name, (letter) => [letter, `%${letter.charCodeAt(0).toString(16)}`] as const);
+  const spelt = (at: number): string => letters.map((spellings, bit) => spellings[(at >> (bit % 10)) & 1]).join("");
   const resourceSubscriptions = Array.from({ length: 1_000 }, (_, at) => `memory://user-memory/entry/${spelt(at)}`);
   const params = { notifications: { resourceSubscriptions } };
   socket.write(bytesOf(modernRequest(alice, "subscriptions/listen", { params })));

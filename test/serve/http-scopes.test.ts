@@ -26,7 +26,7 @@ const toolCall = (token: string, name: string, input: object): Promise<Answer> =
   stage.rpc(token, "tools/call", { name, arguments: input });
 
 interface RpcBody {
-  readonly result?: { readonly tools?: readonly { name: string; annotations: object }[]; readonly isError?: boolean };
+  readonly result?: { readonly tools?: readonly { name: string; annotations: unknown }[]; readonly isError?: boolean };
   readonly error?: { readonly code: number; readonly data?: { readonly code: string } };
 }
 
@@ -36,18 +36,15 @@ const toolsIn = (answer: Answer): string[] => bodyOf(answer).result?.tools?.map(
 const readingTools = ["memory_read", "memory_search", "ReadRunHistory", "memory", "ReadUserMemory", "SearchUserMemory"];
 
 const claims: readonly (readonly [what: string, access: "read" | "write" | null, scope: unknown])[] = [
-  ["the scope to read", "read", "memcell:read"],
   ["both scopes", "write", "memcell:read memcell:write"],
   ["a scope among others", "read", "openid memcell:read profile"],
   ["an array with the scope to read", "read", ["openid", "memcell:read"]],
   ["an array with the scope to write", "write", ["memcell:write"]],
   ["no claim", null, undefined],
-  ["an empty text", null, ""],
   ["null", null, null],
   ["longer names", null, "openid memcell:readonly memcell:writes"],
   ["names in other letters", null, "Memcell:Read MEMCELL:WRITE"],
-  ["a tab between scopes", null, "openid\tmemcell:write"],
-  ["a comma between scopes", null, "memcell:read,memcell:write"],
+  ["other white space between scopes", null, "openid\tmemcell:write,memcell:read"],
   ["a text with two scopes in an array", null, ["memcell:read memcell:write"]],
   ["an array with something that is no text", null, ["memcell:write", 1]],
   ["an object", null, { "memcell:write": true, includes: "memcell:write" }],
@@ -68,7 +65,9 @@ test.for(claims)("a token with %s allows %s", async ([, access, scope]) => {
   expect(answer.headers["www-authenticate"]).toBe(
     `Bearer error="insufficient_scope", scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
   );
-  expect(stage.refusals).toEqual([{ surface: "http", reason: "token-scope", userId: "alice", peer: "127.0.0.1" }]);
+  const refusal = { surface: "http", reason: "token-scope", userId: "alice", peer: "127.0.0.1" };
+  expect(stage.refusals).toEqual([refusal]);
+  expect(stage.records()).toMatchObject([{ kind: "refused", ...refusal }]);
 });
 
 test("a token that may only read calls what changes nothing, and everything else is unknown and on record", async () => {
@@ -78,13 +77,8 @@ test("a token that may only read calls what changes nothing, and everything else
     expect(client.getInstructions()).toContain("Memory can only be read here");
   }
   const { result } = bodyOf(await stage.rpc(token, "tools/list"));
-  const reading = { readOnlyHint: true, destructiveHint: false, idempotentHint: true };
-  expect(result?.tools?.map(({ annotations }) => annotations)).toEqual(
-    readingTools.map(() => expect.objectContaining(reading) as unknown),
-  );
+  expect(result?.tools?.map((tool) => tool.annotations)).toEqual(readingTools.map(() => annotations(true)));
   expect(bodyOf(await toolCall(token, "ReadUserMemory", { name: "a" })).result?.isError).toBeUndefined();
-  const index = await stage.rpc(token, "resources/read", { uri: "memory://index" }, { headers: uriHeader });
-  expect(index.body).toContain("[a](a.md)");
   expect((await stage.rpc(token, "prompts/get", { name: "memory" })).body).toContain("[a](a.md)");
   for (const name of ["UpdateUserMemory", "memory_write", "user-memory/UpdateUserMemory", "AppendRunEvents"]) {
     const { error } = bodyOf(await toolCall(token, name, entry("b")));
@@ -94,15 +88,29 @@ test("a token that may only read calls what changes nothing, and everything else
   expect((await toolCall(token, "memory", create)).body).toContain(
     "Unknown command: create. Use view, search, or stores.",
   );
-  expect(await stage.runtime.readEntry({ family: "user-memory", name: "a" }, { userId: "alice" })).toBeDefined();
-  const refused = await stage.runtime.call("ReadUserMemory", { name: "b" }, { userId: "alice" });
-  expect(refused).toMatchObject({ error: { code: "ENTRY_NOT_FOUND" } });
+  expect(bodyOf(await toolCall(token, "ReadUserMemory", { name: "b" })).result?.isError).toBe(true);
   expect(stage.records()).toContainEqual(
     expect.objectContaining({ kind: "call", tool: "UpdateUserMemory", userId: "alice", code: "TOOL_UNKNOWN" }),
   );
 });
 
-const uriHeader = { "mcp-name": "memory://index" };
+const annotations = (isReading: boolean): object => ({
+  readOnlyHint: isReading,
+  destructiveHint: !isReading,
+  idempotentHint: isReading,
+  openWorldHint: false,
+});
+
+test("tools that write are annotated as such", async () => {
+  const { result } = bodyOf(await stage.rpc(await tokenWith("memcell:write"), "tools/list"));
+  const told = Object.fromEntries((result?.tools ?? []).map((tool) => [tool.name, tool.annotations]));
+  for (const name of ["UpdateUserMemory", "memory_write", "memory_update"]) {
+    expect(told).toHaveProperty(name, annotations(false));
+  }
+  for (const name of readingTools.filter((each) => each !== "memory")) {
+    expect(told).toHaveProperty(name, annotations(true));
+  }
+});
 
 test("a session remembers no scope: each request may do what its own token allows", async () => {
   const [reading, writing, none] = await Promise.all(
@@ -131,13 +139,9 @@ test("a session remembers no scope: each request may do what its own token allow
 
 test("challenges and metadata say where to get a token, and with which scopes", async () => {
   const headers = { "content-type": "application/json" };
-  for (const more of [{}, { authorization: "Basic YWxpY2U6c2VjcmV0" }]) {
-    const missing = await stage.ask({ body: "{}", headers: { ...headers, ...more } });
-    expect([missing.status, missing.headers["www-authenticate"]]).toEqual([
-      401,
-      `Bearer scope="memcell:read memcell:write", resource_metadata="${metadata}"`,
-    ]);
-  }
+  const missing = await stage.ask({ body: "{}", headers });
+  const challenge = `Bearer scope="memcell:read memcell:write", resource_metadata="${metadata}"`;
+  expect([missing.status, missing.headers["www-authenticate"]]).toEqual([401, challenge]);
   const found = await stage.ask({ method: "GET", path: new URL(metadata).pathname });
   expect([found.status, JSON.parse(found.body)]).toEqual([
     200,
@@ -151,16 +155,10 @@ test("challenges and metadata say where to get a token, and with which scopes", 
   ]);
 });
 
-test("a token without a scope counts in its user's rate, and not as a bad token; its refusal is in the audit log", async () => {
-  await using own = await openHttpStage({ token: { scopes }, requestsPerMinute: 2 });
-  const token = await own.issuer.token("alice", { claims: { scope: "openid" } });
-  const statuses = [];
-  for (let at = 0; at < 3; at++) statuses.push((await own.rpc(token, "tools/list")).status);
-  expect(statuses).toEqual([403, 403, 429]);
-  await own.runtime.close();
-  expect(own.records()).toContainEqual(
-    expect.objectContaining({ kind: "refused", surface: "http", reason: "token-scope", userId: "alice" }),
-  );
+test("a token without a scope counts in its user's rate, and not as a bad token", async () => {
+  await using own = await stage.serve({ token: { scopes }, requestsPerMinute: 2 });
+  const token = await tokenWith("openid");
+  for (const status of [403, 403, 429]) expect(await own.rpc(token, "tools/list")).toMatchObject({ status });
 });
 
 test("claim and names can be others, and then the usual ones count nothing", async () => {

@@ -96,7 +96,6 @@ test("two tokens of one user in one session: each call is recorded with its own,
 
 test.for<readonly [what: string, clientInfo: object, label: string | undefined]>([
   ["empty names", { name: "", version: "" }, undefined],
-  ["a name alone", { name: "a", version: "" }, "a/"],
   ["control characters", { name: "a\u001b[2J", version: "1\u007f\n\0" }, "a?[2J/1???"],
   ["a long name", { name: "é".repeat(300), version: "1" }, "?".repeat(256)],
 ])("of %s, the client's label has printable letters only, and the call goes on", async ([, clientInfo, label]) => {

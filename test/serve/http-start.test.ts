@@ -6,7 +6,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { memcell } from "../stage/command.ts";
 import { HttpProcess } from "../stage/http-process.ts";
-import { modernRequest } from "../stage/http-requests.ts";
+import { legacyRequest, modernRequest } from "../stage/http-requests.ts";
 import { connectClient, openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServerOptions } from "../stage/http.ts";
 import { entry } from "../stage/serve-lines.ts";
@@ -25,10 +25,7 @@ afterAll(async () => await stage[Symbol.asyncDispose]());
 const alone = { kind: "one-user", userId: "alice" } as const;
 const withTokens = ["--issuer", issuer, "--audience", audience];
 
-const foreignAddresses = [
-  ["0.0.0.0", "::", "192.0.2.1", "memory.example", "127.0.0.1.example", "localhost.example", "::ffff:127.0.0.1"],
-  ["0", "127.1", "2130706433"],
-].flat();
+const foreignAddresses = ["0.0.0.0", "::", "192.0.2.1", "127.0.0.1.example", "::ffff:127.0.0.1", "2130706433"];
 
 test.for(foreignAddresses)("does not serve one user on %s, whatever the settings say", async (host) => {
   const starting = stage.serve({ access: alone, host, allowedHosts: ["localhost"] });
@@ -59,14 +56,11 @@ test.for<readonly [name: string, options: ServerOptions, message: string]>([
   await expect(stage.serve(options)).rejects.toThrow(message);
 });
 
-test.for<readonly [name: string, args: readonly string[], says: string]>([
-  ["no access for anybody", [], "nobody has access over HTTP"],
-  ["one user together with tokens", ["--user", "alice", ...withTokens], "do not go together"],
-  ["a missing key", [...withTokens, "--public-key", "none.pem"], "its file cannot be read"],
-])("the command does not start with %s, and says why", async ([, args, says]) => {
-  const { status, stderr } = await memcell(["serve", "--http", ...args], { cwd: stage.folder });
-  expect(status).toBe(2);
-  expect(stderr).toContain(says);
+test("the command does not start with a missing key, and says why without the folder", async () => {
+  const { status, stderr } = await memcell(["serve", "--http", ...withTokens, "--public-key", "none.pem"], {
+    cwd: stage.folder,
+  });
+  expect({ status, stderr }).toEqual({ status: 2, stderr: expect.stringContaining("cannot be read") as unknown });
   expect(stderr).not.toContain(stage.folder);
 });
 
@@ -74,12 +68,19 @@ test.for(["SIGTERM", "SIGINT"] as const)("a process serves clients and shuts dow
   using folder = temporaryFolder();
   const file = join(folder.path, "key.pem");
   writeFileSync(file, await stage.issuer.publicPem());
-  await using served = new HttpProcess([...withTokens, "--public-key", file], { cwd: folder.path });
+  const args = [...withTokens, "--public-key", file];
+  await using served = new HttpProcess(args, { cwd: folder.path });
   const client = await connectClient(await served.url(), token, "legacy");
-  const written = await client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("editor") } });
-  expect(written.isError ?? false).toBe(false);
+  const session = client.transport?.sessionId ?? "";
+  expect(await client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("editor") } })).toMatchObject({
+    structuredContent: { outcome: "created" },
+  });
   expect(await served.end(signal)).toMatchObject({ code: 0, stdout: "" });
   await client.close();
+  // A server of the same settings, memory and tokens does not know the sessions of another one.
+  await using next = new HttpProcess(args, { cwd: folder.path });
+  const ping = legacyRequest(token, { id: 1, method: "ping" }, { session });
+  expect(await next.ask(ping)).toMatchObject({ status: 404 });
 });
 
 test("answers to its own host names and the configured ones, and to no others", async () => {
@@ -87,16 +88,14 @@ test("answers to its own host names and the configured ones, and to no others", 
     allowedHosts: ["Memory.internal"],
     publicUrl: "https://memory.example/mcp",
   });
-  const hosts = [
-    "localhost",
-    "[::1]:80",
-    "memory.internal:8443",
-    "memory.example",
-    "memory.example.evil",
-    "internal:80:80",
-  ];
-  const answers = hosts.map((host) => served.rpc(token, "tools/list", {}, { headers: { host } }));
-  expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([200, 200, 200, 200, 403, 403]);
+  for (const [host, status] of [
+    ["[::1]:80", 200],
+    ["memory.internal:8443", 200],
+    ["memory.example", 200],
+    ["memory.example.evil", 403],
+  ] as const) {
+    expect({ host, ...(await served.rpc(token, "tools/list", {}, { headers: { host } })) }).toMatchObject({ status });
+  }
 });
 
 test("an allowed page gets CORS headers, in the preflight and with the answer; no other header admits a page", async () => {
@@ -130,10 +129,4 @@ test("health checks work with any host name and without a token, and nothing is 
     }
   }
   expect(stage.refusals).toEqual([]);
-  for (const [path, allow] of [
-    ["/healthz", "GET, HEAD"],
-    ["/mcp", "POST, GET, DELETE, OPTIONS"],
-  ]) {
-    expect((await stage.ask({ method: "PUT", path: path ?? "" })).headers.allow).toBe(allow);
-  }
 });

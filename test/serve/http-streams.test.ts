@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { writeSpinner } from "../bounds/bounded-stage.ts";
-import { askServer, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import { askServer, bytesOf, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServedHttp } from "../stage/http.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -174,14 +174,9 @@ test("cancels requests of a connection that the client has closed", async () => 
     modernRequest(own, "tools/call", { params: spin }),
     modernRequest(own, "subscriptions/listen", { params: listen }),
   ];
-  const bytes = asks.map(({ headers, body = "" }) => {
-    const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)) };
-    const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
-    return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
-  });
   await using served = await stage.serve();
   const socket = connect(served.port, "127.0.0.1");
-  socket.write(bytes.join(""));
+  for (const ask of asks) socket.write(bytesOf(ask));
   await spinning();
   socket.destroy();
   await served.server.close();

@@ -37,37 +37,36 @@ interface Told {
   readonly told: readonly string[];
 }
 
-test.for(
-  clientKinds.flatMap((kind) =>
-    (
-      [
-        { what: "user-memory, the default", told: [said("user-memory"), origins, index] },
-        { what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said), origins, index] },
-        // No index and no entry that can be read.
-        { what: "run-history", flags: ["--plugin", "run-history"], told: [said("run-history"), origins] },
-        {
-          what: "a policy that keeps tools from models",
-          policy: policyOf({ ...tools, SearchUserMemory: searching }),
-          told: [said("user-memory"), origins, "Not available here: UpdateUserMemory, SearchUserMemory.", index],
-        },
-        {
-          what: "a plugin that says nothing",
-          flags: ["--plugin", testPlugin("puppet")],
-          policy: policyFor([testPlugin("puppet")]),
-          told: [],
-        },
-      ] satisfies Told[]
-    ).map((row: Told) => ({ kind, what: row.what, row })),
-  ),
-)("$kind: the instructions with $what", async ({ kind, row: { flags = [], policy, told } }) => {
-  using folder = temporaryFolder();
-  const file = join(folder.path, "policy.json");
-  if (policy) writeFileSync(file, JSON.stringify(policy));
-  const args = ["--user", "alice", "--data", folder.path, ...flags, ...(policy ? ["--policy", file] : [])];
-  await using served = await connect(kind, args);
-  expect(said("user-memory")).not.toBe("");
-  expect(served.client.getInstructions() ?? "").toBe(told.join("\n"));
-});
+const told: readonly Told[] = [
+  { what: "user-memory, the default", told: [said("user-memory"), origins, index] },
+  { what: "all plugins", flags: shippedFlags(), told: [...shippedNames().map(said), origins, index] },
+  // No index and no entry that can be read.
+  { what: "run-history", flags: ["--plugin", "run-history"], told: [said("run-history"), origins] },
+  {
+    what: "a policy that keeps tools from models",
+    policy: policyOf({ ...tools, SearchUserMemory: searching }),
+    told: [said("user-memory"), origins, "Not available here: UpdateUserMemory, SearchUserMemory.", index],
+  },
+  {
+    what: "a plugin that says nothing",
+    flags: ["--plugin", testPlugin("puppet")],
+    policy: policyFor([testPlugin("puppet")]),
+    told: [],
+  },
+];
+
+test.for(clientKinds.flatMap((kind) => told.map((row) => ({ kind, what: row.what, row }))))(
+  "$kind: the instructions with $what",
+  async ({ kind, row: { flags = [], policy, told: parts } }) => {
+    using folder = temporaryFolder();
+    const file = join(folder.path, "policy.json");
+    if (policy) writeFileSync(file, JSON.stringify(policy));
+    const args = ["--user", "alice", "--data", folder.path, ...flags, ...(policy ? ["--policy", file] : [])];
+    await using served = await connect(kind, args);
+    expect(said("user-memory")).not.toBe("");
+    expect(served.client.getInstructions() ?? "").toBe(parts.join("\n"));
+  },
+);
 
 test("a tool that the policy takes away is not listed and is unknown, and a family without roles has no list", async () => {
   // Leaves a tool to read, one for programs alone, and no tool with another role.

@@ -7,16 +7,14 @@ import { join } from "node:path";
 import type { OriginClass } from "memcell";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { originClasses } from "../../shared/origin.ts";
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
-import { handshake, legacyRequest, openSession } from "../stage/http-requests.ts";
+import { handshake, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
 import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage, writeAgentKeys } from "../stage/http.ts";
-import type { HttpStage, ServedHttp, ServerOptions } from "../stage/http.ts";
+import type { HttpStage, ServedHttp, ServerOptions, TokenOptions, TokenOrigins } from "../stage/http.ts";
 import { readRecords } from "../stage/runtime.ts";
 import { ServeLines, entry } from "../stage/serve-lines.ts";
-import { callAlone, callInSession, classesIn, originsIn, originsOf, runsIn, tokenOf, update } from "./origin-calls.ts";
 
 let stage: HttpStage;
 /** Knows the classes of two clients. */
@@ -28,50 +26,104 @@ let unnamed: string;
 beforeAll(async () => {
   stage = await openHttpStage({ storage: {} });
   known = await stage.serve({ storage: {}, token: originsOf() });
-  web = await tokenOf(stage, { client_id: "web" });
-  crawler = await tokenOf(stage, { client_id: "crawler" });
-  unnamed = await tokenOf(stage);
+  [web, crawler, unnamed] = [
+    await tokenOf({ client_id: "web" }),
+    await tokenOf({ client_id: "crawler" }),
+    await tokenOf(),
+  ];
 });
 beforeEach(() => stage.forget());
 afterAll(async () => await stage[Symbol.asyncDispose]());
 
+const ofClients: ReadonlyMap<string, OriginClass> = new Map([
+  ["web", "direct_user"],
+  ["crawler", "tool_external"],
+]);
+
+/** Options for tokens that say something about the origin. */
+const originsOf = (changed: Partial<TokenOrigins> = {}): Partial<TokenOptions> => ({
+  origins: { clientClaim: "client_id", ofClients, claim: null, ...changed },
+});
+
+const tokenOf = (claims: object = {}, user = "alice"): Promise<string> =>
+  stage.issuer.token(user, { claims: { ...claims } });
+
+interface Update {
+  readonly name: string;
+  readonly arguments: object;
+  readonly _meta?: object;
+}
+
+/** A tool call that writes an entry. Other fields of `_meta` and of the input can be added. */
+const update = (_meta: object = {}, input: object = {}): Update => ({
+  name: "UpdateUserMemory",
+  arguments: { ...entry("a"), ...input },
+  _meta,
+});
+
+/** Calls a tool as a client of 2026-07-28, without a session. */
+function callAlone(served: ServedHttp, token: string, params = update(), headers = {}): Promise<Answer> {
+  const { _meta, ...rest } = params;
+  const sent = modernRequest(token, "tools/call", { params: rest, asked: { headers } });
+  const message = JSON.parse(String(sent.body)) as { params: { _meta: object } };
+  Object.assign(message.params._meta, _meta);
+  return served.ask({ ...sent, body: JSON.stringify(message) });
+}
+
+/** Calls a tool in a session of a 2025 revision, in a new one unless it is named. */
+async function callInSession(
+  served: ServedHttp,
+  token: string,
+  { session, params = update(), headers = {} }: { session?: string; params?: object; headers?: object } = {},
+): Promise<Answer> {
+  const message = { id: 1, method: "tools/call", params };
+  const opened = session ?? (await openSession(served, token));
+  return await served.ask(legacyRequest(token, message, { session: opened, headers: { ...headers } }));
+}
+
+interface RecordedOrigin {
+  readonly class: OriginClass;
+  readonly run: string;
+}
+
+/** The origin of each recorded call, in order. */
+const originsIn = (records: readonly object[]): RecordedOrigin[] =>
+  (records as readonly { readonly kind: string; readonly origin?: RecordedOrigin }[]).flatMap(({ kind, origin }) =>
+    kind === "call" && origin ? [origin] : [],
+  );
+const classes = (): OriginClass[] => originsIn(stage.records()).map((each) => each.class);
+const runs = (): string[] => originsIn(stage.records()).map(({ run }) => run);
+
 test("without a setting, nobody has said where a text comes from", async () => {
-  const token = await tokenOf(stage, { client_id: "web", memcell_origin: "direct_user" });
+  const token = await tokenOf({ client_id: "web", memcell_origin: "direct_user" });
   await callAlone(stage, token);
-  await callInSession(stage, token, { session: await openSession(stage, token) });
-  expect(classesIn(stage)).toEqual(["unstated", "unstated"]);
+  await callInSession(stage, token);
+  expect(classes()).toEqual(["unstated", "unstated"]);
   const staged = stage.records().filter(({ kind }) => kind === "staged");
   expect(staged).toMatchObject(Array.from({ length: 2 }, () => ({ origin: { class: "unstated" } })));
 });
 
 const claim = "memcell_origin";
 
-interface Row {
+test.for<{
   readonly name: string;
   readonly options: ServerOptions;
   /** The claims of each token, and the class of its calls. */
-  readonly classes: readonly (readonly [claims: object, is: OriginClass, user?: string])[];
-}
-
-const named = (clientClaim: string): Row => ({
-  name: `the claim ${clientClaim} names the client`,
-  options: { originClass: "model_inference", token: originsOf({ clientClaim }) },
-  classes: [
-    [{ [clientClaim]: "web", another: "crawler" }, "direct_user"],
-    [{ [clientClaim]: "crawler", another: "web" }, "tool_external"],
-    ...["Web", "__proto__", "", undefined].map(
-      (client) => [{ [clientClaim]: client, another: "crawler" }, "model_inference"] as const,
-    ),
-  ],
-});
-
-test.for<Row>([
-  named("client_id"),
-  named("azp"),
+  readonly told: readonly (readonly [claims: object, is: OriginClass, user?: string])[];
+}>([
+  {
+    name: "the claim azp names the client",
+    options: { originClass: "model_inference", token: originsOf({ clientClaim: "azp" }) },
+    told: [
+      [{ azp: "web", client_id: "crawler" }, "direct_user"],
+      [{ azp: "crawler", client_id: "web" }, "tool_external"],
+      ...["Web", "__proto__", "", undefined].map((azp) => [{ azp, client_id: "crawler" }, "model_inference"] as const),
+    ],
+  },
   {
     name: "the user can be the client",
     options: { token: originsOf({ clientClaim: "sub" }) },
-    classes: [
+    told: [
       [{}, "direct_user", "web"],
       [{}, "unstated", "alice"],
     ],
@@ -79,58 +131,56 @@ test.for<Row>([
   {
     name: "a claim says the class, and the lowest of it and the client's counts",
     options: { originClass: "tool_internal", token: originsOf({ claim }) },
-    classes: [
+    told: [
       [{ [claim]: "owner_edit" }, "owner_edit"],
-      [{ [claim]: "untrusted_document" }, "untrusted_document"],
       [{ [claim]: "owner_edit", client_id: "crawler" }, "tool_external"],
       [{ [claim]: "untrusted_document", client_id: "web" }, "untrusted_document"],
       [{ client_id: "web" }, "direct_user"],
       [{}, "tool_internal"],
     ],
   },
-])("$name", async ({ options, classes }) => {
+])("$name", async ({ options, told }) => {
   await using served = await stage.serve(options);
-  for (const [claims, , user] of classes) await callAlone(served, await tokenOf(stage, claims, user));
-  expect(classesIn(stage)).toEqual(classes.map(([, is]) => is));
+  for (const [claims, , user] of told) await callAlone(served, await tokenOf(claims, user));
+  expect(classes()).toEqual(told.map(([, is]) => is));
 });
 
 test.for<readonly [name: string, claims: object]>([
   ["an unknown class", { [claim]: "root" }],
   ["a class in other letters", { [claim]: "Direct_User" }],
-  ["an empty class", { [claim]: "" }],
   ["a class that is null", { [claim]: null }],
-  ["a class that is a number", { [claim]: 1 }],
   ["classes in an array", { [claim]: ["direct_user"] }],
   ["a client that is an array", { client_id: ["crawler"] }],
-  ["a client that is null", { client_id: null }],
 ])("a token with %s is refused", async ([, claims]) => {
   await using served = await stage.serve({ originClass: "direct_user", token: originsOf({ claim }) });
-  const { status, body } = await callAlone(served, await tokenOf(stage, claims));
-  expect([status, body]).toEqual([403, expect.stringContaining("The token names no client, or no class of origin")]);
+  expect((await callAlone(served, await tokenOf(claims))).status).toBe(403);
   expect(stage.refusals.map(({ reason }) => reason)).toEqual(["token-origin"]);
-  expect(classesIn(stage)).toEqual([]);
+  expect(classes()).toEqual([]);
 });
 
 test("a session remembers no class: each request has that of its own token", async () => {
   const session = await openSession(known, web);
   for (const token of [web, crawler, web]) await callInSession(known, token, { session });
-  expect(classesIn(stage)).toEqual(["direct_user", "tool_external", "direct_user"]);
+  expect(classes()).toEqual(["direct_user", "tool_external", "direct_user"]);
 });
 
-test("a client gets no more trust through the storage routes", async () => {
-  const key = "k".repeat(24);
-  const storage = { agentKeys: writeAgentKeys(stage.folder, { planner: key }) };
+const put = async (served: ServedHttp, headers: object): Promise<Answer> =>
+  await served.ask({
+    method: "PUT",
+    path: "/api/storage/memory/k",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify({ value: "v" }),
+  });
+
+test("a client gets no more trust through the storage routes, and is in the same run there", async () => {
+  const agentKey = "k".repeat(24);
+  const storage = { agentKeys: writeAgentKeys(stage.folder, { planner: agentKey }) };
   await using served = await stage.serve({ storage, originClass: "untrusted_document", token: originsOf() });
-  const put = async (headers: object): Promise<unknown> =>
-    await served.ask({
-      method: "PUT",
-      path: "/api/storage/memory/k",
-      headers: { "content-type": "application/json", ...headers },
-      body: JSON.stringify({ value: "v" }),
-    });
-  for (const token of [crawler, unnamed]) await put({ authorization: `Bearer ${token}` });
-  await put({ "x-api-key": key });
-  expect(classesIn(stage)).toEqual(["tool_external", "untrusted_document", "untrusted_document"]);
+  for (const token of [crawler, unnamed]) await put(served, { authorization: `Bearer ${token}` });
+  await put(served, { "x-api-key": agentKey });
+  expect(classes()).toEqual(["tool_external", "untrusted_document", "untrusted_document"]);
+  await callAlone(served, crawler);
+  expect(runs().at(-1)).toBe(runs()[0]);
 });
 
 const key = "memcell/origin";
@@ -144,22 +194,18 @@ test("the statement in host/serve/README.md is recorded", async () => {
 });
 
 test("a client lowers the class, and says the turn, the source and what its model has seen", async () => {
-  const stated = {
-    class: "untrusted_document",
-    turn: "3",
-    source: "https://example.com/menu",
-    exposedTo: ["untrusted_document", "direct_user", "direct_user"],
-  };
-  const expected = { ...stated, exposedTo: ["untrusted_document", "direct_user"] };
-  await callAlone(known, crawler, update({ [key]: stated }));
-  expect(lastOrigin()).toEqual({ ...expected, run: expect.any(String) });
-  const session = await openSession(known, crawler);
-  await callInSession(known, crawler, { session, params: update({ [key]: stated }) });
-  expect(lastOrigin()).toEqual({ ...expected, run: expect.any(String) });
+  const stated = { class: "untrusted_document", turn: "3", source: "https://example.com/menu" };
+  const exposedTo = ["untrusted_document", "direct_user"];
+  const params = update({ [key]: { ...stated, exposedTo: [...exposedTo, "direct_user"] } });
+  const expected = { ...stated, exposedTo, run: expect.any(String) as unknown };
+  await callAlone(known, crawler, params);
+  expect(lastOrigin()).toEqual(expected);
+  await callInSession(known, crawler, { params });
+  expect(lastOrigin()).toEqual(expected);
 });
 
 test("the lowest of all that is said is the trust of what is written", async () => {
-  const trusting = await tokenOf(stage, { client_id: "web" }, "trusting");
+  const trusting = await tokenOf({ client_id: "web" }, "trusting");
   const trustOf = async (stated: object): Promise<OriginClass | undefined> => {
     await callAlone(known, trusting, update({ [key]: stated }));
     return (await stage.runtime.upkeep.history({ userId: "trusting" })).toSorted((a, b) => b.seq - a.seq)[0]?.trust;
@@ -175,14 +221,12 @@ test("the lowest of all that is said is the trust of what is written", async () 
 const wanted = "direct_user";
 const clientInfo = { name: "web", version: wanted, origin: wanted, client_id: "web" };
 
-test.for<readonly [how: string, params: object, headers?: Readonly<Record<string, string>>]>([
-  ...originClasses
-    .slice(0, originClasses.indexOf("tool_external"))
-    .map((higher) => [`its statement of ${higher}`, update({ [key]: { class: higher } })] as const),
+test.for<readonly [how: string, params: Update, headers?: Readonly<Record<string, string>>]>([
+  ["its statement", update({ [key]: { class: wanted } })],
   ["what its model has seen", update({ [key]: { exposedTo: [wanted] } })],
   ["other fields of _meta", update({ origin: wanted, class: wanted, "memcell.origin": wanted })],
   ["the input of a tool", update({}, { origin: { class: wanted }, _meta: { [key]: wanted } })],
-  ["a field beside the input", { ...update(), origin: { class: wanted }, exposedTo: [wanted] }],
+  ["a field beside the input", Object.assign(update(), { origin: { class: wanted }, exposedTo: [wanted] })],
   ["a header", update(), { "memcell-origin": wanted, "mcp-param-origin": wanted, client_id: "web" }],
   ["its name", update({ "io.modelcontextprotocol/clientInfo": clientInfo })],
 ])("a client that is trusted as tool_external is not trusted more by %s", async ([, params, headers = {}]) => {
@@ -191,171 +235,124 @@ test.for<readonly [how: string, params: object, headers?: Readonly<Record<string
   const opened = await known.ask(legacyRequest(crawler, hello));
   const session = String(opened.headers["mcp-session-id"]);
   await callInSession(known, crawler, { session, params, headers });
-  expect(classesIn(stage)).toEqual(["tool_external", "tool_external"]);
+  expect(classes()).toEqual(["tool_external", "tool_external"]);
 });
 
-const long = "r".repeat(129);
-const many = Array<string>(17).fill("direct_user");
-
-test.for<readonly [stated: unknown, is: string]>([
-  [{ class: "root" }, 'an object with the class "root"'],
-  [{ class: null }, "an object with the class null"],
-  [{ clas: "direct_user" }, 'an object with the field "clas" (did you mean "class"?)'],
-  [{ userId: "bob" }, 'an object with the field "userId" (did you mean "run"?)'],
-  [{ run: long }, 'an object whose "run" is 129 characters long'],
-  [{ turn: 3 }, 'an object whose "turn" is of type number'],
-  [{ source: "é" }, 'an object whose "source" is not printable ASCII'],
-  [{ exposedTo: ["web"] }, 'an object whose "exposedTo" is an array with the class "web"'],
-  [{ exposedTo: many }, 'an object whose "exposedTo" is an array of 17 classes'],
-  ["direct_user", "of type string"],
-  [null, "null"],
-  [[], "no plain object"],
-])("a statement that is unfit fails its call: %j", async ([stated, value]) => {
+test.for<readonly [stated: unknown]>([
+  [{ class: "root" }],
+  [{ class: null }],
+  [{ userId: "bob" }],
+  [{ run: "r".repeat(129) }],
+  [{ turn: 3 }],
+  [{ source: "é" }],
+  [{ exposedTo: ["web"] }],
+  [{ exposedTo: Array<string>(17).fill(wanted) }],
+  [wanted],
+  [null],
+  [[]],
+])("a statement that is unfit fails its call: %j", async ([stated]) => {
   const userId = "failing";
-  const own = await tokenOf(stage, { client_id: "web" }, userId);
+  const own = await tokenOf({ client_id: "web" }, userId);
   const session = await openSession(stage, own);
   stage.forget();
   const params = update({ [key]: stated });
-  for (const answer of [await callAlone(stage, own, params), await callInSession(stage, own, { session, params })]) {
-    const failure = failureIn(answer);
-    expect(failure).toMatchObject({ code: "INPUT_INVALID", retryable: false });
-    const message = `Cannot call a tool: _meta["memcell/origin"] is ${value}, allowed: an object with`;
-    expect(failure.message).toContain(message);
-    expect(failure.issues).toMatchObject([{ field: '_meta["memcell/origin"]', value }]);
+  for (const { body } of [await callAlone(stage, own, params), await callInSession(stage, own, { session, params })]) {
+    const issues = [{ field: '_meta["memcell/origin"]' }];
+    const failure = { code: "INPUT_INVALID", retryable: false, issues };
+    expect(JSON.parse(body)).toMatchObject({ result: { isError: true, _meta: { "memcell/error": failure } } });
   }
   const refusal = { surface: "mcp", reason: "origin-unfit", userId };
   expect(stage.refusals).toEqual([refusal, refusal]);
   expect(await stage.runtime.upkeep.history({ userId })).toEqual([]);
 });
 
-interface Failure {
-  readonly code: string;
-  readonly message: string;
-  readonly retryable: boolean;
-  readonly issues: readonly object[];
-}
-
-function failureIn({ body }: Answer): Failure {
-  const { result } = JSON.parse(body) as { result: { isError: true; _meta: { "memcell/error": Failure } } };
-  expect(result.isError).toBe(true);
-  return result._meta["memcell/error"];
-}
-
 test("an unfit statement fails resources and prompts as well, and does not look like a missing entry", async () => {
-  const own = await tokenOf(stage, { client_id: "web" }, "reading");
+  const own = await tokenOf({ client_id: "web" }, "reading");
   await callAlone(stage, own);
-  const _meta = { [key]: { class: "root" } };
   const session = await openSession(stage, own);
-  const ask = async (method: string, params: object): Promise<unknown> => {
-    const message = { id: 1, method, params: { ...params, _meta } };
-    return (JSON.parse((await stage.ask(legacyRequest(own, message, { session }))).body) as { error: unknown }).error;
-  };
-  const error = { code: -32_603, data: { code: "INPUT_INVALID", retryable: false } };
-  expect(await ask("resources/read", { uri: "memory://index" })).toMatchObject(error);
-  expect(await ask("resources/read", { uri: "memory://user-memory/entry/a" })).toMatchObject(error);
-  expect(await ask("resources/list", {})).toMatchObject(error);
-  expect(await ask("prompts/get", { name: "memory" })).toMatchObject(error);
   const ref = { type: "ref/resource", uri: "memory://user-memory/entry/{name}" };
-  expect(await ask("completion/complete", { ref, argument: { name: "name", value: "" } })).toMatchObject(error);
+  for (const [method, params] of [
+    ["resources/read", { uri: "memory://index" }],
+    ["resources/read", { uri: "memory://user-memory/entry/a" }],
+    ["resources/list", {}],
+    ["prompts/get", { name: "memory" }],
+    ["completion/complete", { ref, argument: { name: "name", value: "" } }],
+  ] as const) {
+    const message = { id: 1, method, params: { ...params, _meta: { [key]: { class: "root" } } } };
+    const { body } = await stage.ask(legacyRequest(own, message, { session }));
+    expect(JSON.parse(body)).toMatchObject({ error: { code: -32_603, data: { code: "INPUT_INVALID" } } });
+  }
 });
 
-const running = (run: string): object => update({ [key]: { run } });
+const running = (run: string): Update => update({ [key]: { run } });
+const ofSession = /^session-[0-9a-f]{16}$/;
 
 test("each session is a run of its own, whose id does not tell that of the session", async () => {
   const sessions = [await openSession(stage, web), await openSession(stage, web)];
   for (const session of [...sessions, ...sessions]) await callInSession(stage, web, { session });
-  const [first = "", second = "", ...again] = runsIn(stage);
+  const [first = "", second = "", ...again] = runs();
   expect(again).toEqual([first, second]);
   expect(first).not.toBe(second);
-  for (const run of [first, second]) expect(run).toMatch(/^session-[0-9a-f]{16}$/);
+  for (const run of [first, second]) expect(run).toMatch(ofSession);
   for (const session of sessions) expect(JSON.stringify(stage.records())).not.toContain(session);
 });
 
 test("a run that a client states goes on in its next session, and is no other client's", async () => {
-  for (const token of [web, web, crawler, unnamed, unnamed]) {
-    await callInSession(stage, token, { session: await openSession(stage, token), params: running("7") });
-  }
-  await callAlone(stage, web, running("7"));
-  const runs = runsIn(stage);
-  const [ofWeb] = runs;
+  const params = running("7");
+  for (const token of [web, web, crawler, unnamed, unnamed]) await callInSession(stage, token, { params });
+  await callAlone(stage, web, params);
+  const [ofWeb = "", again, , ofUnnamed, , alone] = runs();
   expect(ofWeb).toMatch(/^client-[0-9a-f]{16}\.7$/);
-  expect([runs[1], runs[5]]).toEqual([ofWeb, ofWeb]);
+  expect([again, alone]).toEqual([ofWeb, ofWeb]);
   // Nothing verified tells two sessions without a client apart, or together.
-  expect(runs[3]).toMatch(/^session-[0-9a-f]{16}\.7$/);
-  expect(new Set(runs).size).toBe(4);
+  expect(ofUnnamed).toMatch(/^session-[0-9a-f]{16}\.7$/);
+  expect(new Set(runs()).size).toBe(4);
+  // Nor can a client state what the host has called a run of another.
+  for (const run of [ofWeb, ofUnnamed ?? ""]) await callAlone(stage, crawler, running(run));
+  for (const run of runs().slice(6)) expect(runs().slice(0, 6)).not.toContain(run);
 });
 
 test("the requests of a client without a session are one run, whatever session they name", async () => {
   for (const token of [web, web, crawler, unnamed]) await callAlone(stage, token);
   await callAlone(stage, web, update(), { "mcp-session-id": await openSession(stage, web) });
-  const [ofWeb = "", again, ofCrawler = "", ofUnnamed, inSession] = runsIn(stage);
-  expect(ofWeb).toMatch(/^client-[0-9a-f]{16}$/);
+  const [ofWeb = "", again, ofCrawler = "", ofUnnamed, inSession] = runs();
   expect([again, inSession]).toEqual([ofWeb, ofWeb]);
-  expect(ofCrawler).toMatch(/^client-[0-9a-f]{16}$/);
+  for (const run of [ofWeb, ofCrawler]) expect(run).toMatch(/^client-[0-9a-f]{16}$/);
   expect(ofCrawler).not.toBe(ofWeb);
   expect(ofUnnamed).toBe("client-unknown");
-});
-
-test("a client cannot state the run of a session, or of another client", async () => {
-  await callInSession(stage, web, { session: await openSession(stage, web) });
-  await callAlone(stage, web, running("7"));
-  const taken = runsIn(stage);
-  for (const run of taken) await callAlone(stage, crawler, running(run));
-  for (const run of runsIn(stage).slice(2)) expect(taken).not.toContain(run);
-});
-
-test("runs of every allowed length are told apart", async () => {
-  const longest = "r".repeat(128);
-  for (const run of [longest, `${longest.slice(1)}s`, longest]) await callAlone(stage, web, running(run));
-  const [first = "", second = "", third] = runsIn(stage);
-  expect(third).toBe(first);
-  expect(second).not.toBe(first);
-  for (const run of [first, second]) expect(run.length).toBeLessThanOrEqual(128);
 });
 
 test("one user is served over HTTP with the class of the setting", async () => {
   const access = { kind: "one-user", userId: "alice" } as const;
   await using served = await stage.serve({ access, originClass: "direct_user" });
   await (await served.client(null)).callTool({ name: "UpdateUserMemory", arguments: { ...entry("a") } });
-  expect(classesIn(stage)).toEqual(["direct_user"]);
+  expect(classes()).toEqual(["direct_user"]);
 });
 
-/** The records of calls over standard input and output, where tools are trusted. */
-const recordsOver = async (name: string, calls: readonly object[]) => {
-  const logFile = join(stage.folder, "log", name);
-  const args = ["--data", join(stage.folder, "of-one"), "--audit-log", logFile, "--origin-class", "tool_external"];
-  await using served = await ServeLines.open(["--user", "alice", ...args], clientInfo);
-  for (const params of calls) await served.ask("tools/call", params);
-  return readRecords(logFile);
-};
-
 test("a process over standard input and output has the class of the setting at most, and is a run", async () => {
-  const records = await recordsOver("one.jsonl", [
+  const logFile = join(stage.folder, "log", "lines.jsonl");
+  const args = ["--data", join(stage.folder, "of-one"), "--audit-log", logFile, "--origin-class", "tool_external"];
+  const calls = [
     update(),
+    running("r".repeat(128)),
+    running(`${"r".repeat(127)}s`),
     update({ [key]: { class: "owner_edit", run: "7" } }),
     update({ [key]: { class: "untrusted_document" } }),
-    update({}, { origin: { class: "owner_edit" } }),
-  ]);
+  ];
+  for (const _ of [1, 2]) {
+    await using served = await ServeLines.open(["--user", "alice", ...args], clientInfo);
+    for (const params of calls) await served.ask("tools/call", params);
+  }
+  const records = readRecords(logFile);
   const labels = { via: "mcp-stdio", client: "web/direct_user" };
   expect(records.find(({ kind }) => kind === "call")).toMatchObject({ labels });
   const told = originsIn(records);
-  const classes = ["tool_external", "tool_external", "untrusted_document", "tool_external"];
-  expect(told.map((each) => each.class)).toEqual(classes);
-  const [first = "", ...others] = told.map(({ run }) => run);
-  expect(first).toMatch(/^session-[0-9a-f]{16}$/);
-  expect(others).toEqual([`${first}.7`, first, first]);
-  const [again] = originsIn(await recordsOver("two.jsonl", [update()]));
-  expect(again?.run).not.toBe(first);
-});
-
-test("a client's storage requests are in the run of its requests without a session", async () => {
-  await stage.ask({
-    method: "PUT",
-    path: `/api/storage/memory/k`,
-    headers: { authorization: `Bearer ${web}`, "content-type": "application/json" },
-    body: JSON.stringify({ value: "v" }),
-  });
-  await callAlone(stage, web);
-  const [storage, mcp] = runsIn(stage);
-  expect(storage).toBe(mcp);
+  const expected = ["tool_external", "tool_external", "tool_external", "tool_external", "untrusted_document"];
+  expect(told.map((each) => each.class)).toEqual([...expected, ...expected]);
+  const [first = "", long = "", other = "", seventh, again, second] = told.map(({ run }) => run);
+  expect(first).toMatch(ofSession);
+  expect([seventh, again]).toEqual([`${first}.7`, first]);
+  // Runs of every allowed length are told apart, as are processes.
+  expect(new Set([first, second, long, other]).size).toBe(4);
+  for (const run of [long, other]) expect(run.length).toBeLessThanOrEqual(128);
 });

@@ -33,11 +33,15 @@ test("while the issuer cannot be reached, known keys are valid until they are to
   expect(issuing.asked).toBe(asked);
 });
 
+const tooMany = JSON.stringify({ keys: Array.from({ length: 129 }, () => ({})) });
+
 test.for<readonly [what: string, status: number, body: string, reason: string]>([
   ["a missing page", 404, "no", "the server answered 404; expected 200"],
   ["a redirect", 302, "", "it redirects (302); expected 200"],
   ["a page that is not JSON", 200, "<html>", "its answer is not JSON"],
   ["JSON without keys", 200, "null", 'it does not have "keys" of at most 128 JSON Web Keys'],
+  ["a set of too many keys", 200, tooMany, 'it does not have "keys" of at most 128 JSON Web Keys'],
+  ["a set without an end", 200, `{"keys":[],"x":"${"x".repeat(262_144)}"}`, "it is larger than 262144 bytes"],
 ])("%s is told once, with the address and the reason", async ([, status, body, reason]) => {
   issuing.answer = { status, body };
   const told: string[] = [];
@@ -48,24 +52,22 @@ test.for<readonly [what: string, status: number, body: string, reason: string]>(
   expect(await keys.isReady()).toBe(true);
 });
 
-test("a server that is not there is told with its address and the system's code", async () => {
+test("a server that is not there, or does not answer, is told with the reason", async () => {
   await using gone = await TokenIssuer.start();
   const url = gone.jwksUrl;
   await gone[Symbol.asyncDispose]();
-  const told: string[] = [];
-  expect(await remoteKeys(`${url}?token=made-up`, { ...times, tell: toldBy(told) }).isReady()).toBe(false);
-  expect(told).toEqual([`Cannot fetch the key set from ${url}: the connection was refused (ECONNREFUSED)`]);
-});
-
-test("a server that does not answer is told with the time that it had", async () => {
-  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await using silent = createServer(() => {}).listen(0, "127.0.0.1");
   await once(silent, "listening");
-  const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/keys`;
+  const silentUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/keys`;
   const told: string[] = [];
-  expect(await remoteKeys(url, { ...times, keysMs: 50, tell: toldBy(told) }).isReady()).toBe(false);
-  expect(told).toEqual([`Cannot fetch the key set from ${url}: no answer in 50 ms`]);
+  for (const each of [`${url}?token=made-up`, silentUrl]) {
+    expect(await remoteKeys(each, { ...times, keysMs: 50, tell: toldBy(told) }).isReady()).toBe(false);
+  }
+  expect(told).toEqual([
+    `Cannot fetch the key set from ${url}: the connection was refused (ECONNREFUSED)`,
+    `Cannot fetch the key set from ${silentUrl}: no answer in 50 ms`,
+  ]);
   silent.closeAllConnections();
-  silent.close();
 });
 
 const hourMs = 3_600_000;

@@ -106,3 +106,10 @@ export async function openSession(stage: { ask(asked: Asked): Promise<Answer> },
   await stage.ask(legacyRequest(token, { method: "notifications/initialized" }, { session }));
   return session;
 }
+
+/** The bytes of a request, for a connection that carries several. */
+export function bytesOf({ headers, body = "" }: Asked, more: object = {}): string {
+  const lines = { host: "127.0.0.1", ...headers, "content-length": String(Buffer.byteLength(body)), ...more };
+  const head = Object.entries(lines).map(([name, value]) => `${name}: ${value}`);
+  return `POST /mcp HTTP/1.1\r\n${head.join("\r\n")}\r\n\r\n${String(body)}`;
+}

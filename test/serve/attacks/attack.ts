@@ -29,37 +29,28 @@ export const row = (title: string, expected: Expected, sent: Attack["sent"]): At
 type HttpReason = keyof typeof refusals.http;
 type StorageReason = keyof typeof refusals.storage;
 
+/** Any refusal that is recorded once. */
+export const refusal = (status: number, record: string, says?: string): Expected => ({
+  kind: "refused",
+  statuses: [status],
+  records: [record],
+  says,
+});
+
 /** Refused by the HTTP checks, before anything is called, with the status of the reason. */
 export function refused(reason: HttpReason | StorageReason, by: "alice" | "nobody" = "nobody"): Expected {
   const status = reason in refusals.http ? refusals.http[reason as HttpReason].status : 0;
-  const statuses = [status || refusals.storage[reason as StorageReason]];
-  return { kind: "refused", statuses, records: [`refused http ${reason} ${by}`] };
+  return refusal(status || refusals.storage[reason as StorageReason], `refused http ${reason} ${by}`);
 }
 
 /** Refused by the SDK, and recorded with its status. */
-export const refusedBySdk = (status: number): Expected => ({
-  kind: "refused",
-  statuses: [status],
-  records: [`refused http mcp-${status} alice`],
-});
+export const refusedBySdk = (status: number): Expected => refusal(status, `refused http mcp-${status} alice`);
 
 /** Refused by the tool, with an error that a model reads. */
-export const toolError = (code: string, tool = "ReadUserMemory"): Expected => ({
-  kind: "refused",
-  statuses: [200],
-  records: [`call ${tool} alice ${code}`],
-  says: code,
-});
+export const toolError = (code: string, tool = "ReadUserMemory"): Expected =>
+  refusal(200, `call ${tool} alice ${code}`, code);
 
-/** The call is made for alice. */
-export const asAlice: Expected = {
-  kind: "served",
-  statuses: [200],
-  records: ["call ReadUserMemory alice done"],
-  says: aliceBody,
-};
-
-/** Any other request that is served for alice. */
+/** Any request that is served for alice. */
 export const served = (status: number, records: readonly string[], says?: string): Expected => ({
   kind: "served",
   statuses: [status],
@@ -67,25 +58,21 @@ export const served = (status: number, records: readonly string[], says?: string
   says,
 });
 
-const refusedByMcp = (reason: string): Expected => ({
-  kind: "refused",
-  statuses: [200],
-  records: [`refused mcp ${reason} alice`],
-  says: '"error":{"code":-32',
-});
+/** The call is made for alice. */
+export const asAlice: Expected = served(200, ["call ReadUserMemory alice done"], aliceBody);
+
+const rpcError = '"error":{"code":-32';
 
 /** Parameters that do not fit the MCP schema. */
-export const unfit: Expected = refusedByMcp("params-unfit");
+export const unfit: Expected = refusal(200, "refused mcp params-unfit alice", rpcError);
 
-export const unknownMethod: Expected = refusedByMcp("method-unknown");
+export const unknownMethod: Expected = refusal(200, "refused mcp method-unknown alice", rpcError);
 
 /** A URI of neither of the two forms. */
-export const unknownResource: Expected = refusedByMcp("resource-unknown");
+export const unknownResource: Expected = refusal(200, "refused mcp resource-unknown alice", rpcError);
+
+/** The URI of an entry that alice does not have, or that cannot exist. */
+export const absentEntry = (code: string): Expected => refusal(200, `call ReadUserMemory alice ${code}`, rpcError);
 
 /** No tool has this name. */
-export const unknownTool = (tool: string): Expected => ({
-  kind: "refused",
-  statuses: [200],
-  records: [`call ${tool} alice TOOL_UNKNOWN`],
-  says: "-32602",
-});
+export const unknownTool = (tool: string): Expected => refusal(200, `call ${tool} alice TOOL_UNKNOWN`, "-32602");

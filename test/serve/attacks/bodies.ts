@@ -21,17 +21,11 @@ const latin1 = (plan: string): Buffer => Buffer.from(plain.replace("plan", plan)
 /** A part of the plain message, and what stands there instead. */
 const instead: readonly (readonly [title: string, part: string, replacement: string])[] = [
   ["method twice", '"method"', '"method":"ping","method"'],
-  ["jsonrpc twice", '"jsonrpc"', '"jsonrpc":"1.0","jsonrpc"'],
-  ["id twice", '"id"', '"id":2,"id"'],
   ["params twice", '"params"', '"params":{"userId":"$user"},"params"'],
-  ["the tool's name twice", '"name":"Read', '"name":"PromptIndex","name":"Read'],
-  ["arguments twice", '"arguments"', '"arguments":{"name":"$entry"},"arguments"'],
   ["the entry's name twice", '{"name":"plan"', '{"name":"$entry","name":"plan"'],
   ["the entry's name twice, once in escapes", '{"name":"plan"', '{"n\\u0061me":"$entry","name":"plan"'],
-  ["method twice, once in escapes", '"method"', '"\\u006dethod":"ping","method"'],
   ["a key twice, deep inside", '"name":"plan"', '"name":"plan","x":[{"y":{"user":"$user","user":"alice"}}]'],
   ["__proto__ in the arguments", '"name":"plan"', '"name":"plan","__proto__":{"userId":"$user"}'],
-  ["__proto__ in params", '"arguments"', '"__proto__":{"userId":"$user"},"arguments"'],
   ["__proto__ of the message", '"id"', '"__proto__":{"userId":"$user"},"id"'],
   ["__proto__ in escapes", '"id"', '"\\u005f_proto__":{"userId":"$user"},"id"'],
   ["65 levels", '"name":"plan"', `"name":"plan","x":${"[".repeat(65)}${"]".repeat(65)}`],
@@ -42,46 +36,32 @@ const broken: readonly (readonly [title: string, text: string | Buffer])[] = [
   ["nothing", ""],
   ["a bracket", "{"],
   ["two messages", `${plain}${plain}`],
-  ["two messages in lines", `${plain}\n${plain}`],
   ["text after the message", `${plain}#$user`],
-  ["a comma at the end", plain.replace(/\}$/, ",}")],
-  ["a comment", `/* */${plain}`],
-  ["single quotes", plain.replaceAll('"', "'")],
-  ["NUL before the message", `\0${plain}`],
   ["NUL in a text", plain.replace("plan", "plan\0")],
   ["100,000 levels", "[".repeat(100_000)],
   ["8,193 values", JSON.stringify(Array(8_193).fill(0))],
   ["a byte order mark", `\ufeff${plain}`],
-  ["UTF-16", Buffer.from(plain, "utf16le")],
   ["UTF-16 with its mark", Buffer.from(`\ufeff${plain}`, "utf16le")],
   ["an overlong slash", latin1("..\xc0\xaf..")],
-  ["an overlong quotation mark", latin1('plan\xc0\xa2,"userId":"x')],
   ["half a surrogate pair", latin1("plan\xed\xa0\x80")],
-  ["a byte that is not UTF-8", latin1("plan\xff")],
   ["gzip without a header", gzipSync(plain)],
 ];
 
-const ids = ['{"a":1}', "[1]", "null", "1.5", "1e400", "true", `"${"x".repeat(129)}"`];
+const ids = ['{"a":1}', "null", "1.5", "1e400", `"${"x".repeat(129)}"`];
 
 const noMessages: Attack[] = [
-  body("a batch", noMessage, `[${plain}]`),
   body("a batch of two", noMessage, `[${plain},${plain.replace("plan", "$entry")}]`),
-  body("an empty batch", noMessage, "[]"),
-  ...["1", '"tools/call"', "null", "true"].map((text) => body(`the message ${text}`, noMessage, text)),
+  ...["[]", '"tools/call"', "null"].map((text) => body(`the message ${text}`, noMessage, text)),
   ...ids.map((id) => body(`an id that is ${id.slice(0, 12)}`, noMessage, plain.replace('"id":1', `"id":${id}`))),
 ];
 
-const charsets = ["utf-7", "utf-16", "iso-8859-1", "utf-8;charset=utf-7", "'utf-8'"];
 const types = [
-  ...charsets.map((charset) => `application/json; charset=${charset}`),
+  "application/json; charset=utf-7",
+  "application/json; charset=utf-8;charset=utf-7",
   "text/plain",
-  "text/json",
   "application/x-www-form-urlencoded",
-  "multipart/form-data; boundary=x",
   "application/json, text/plain",
   "application/json-rpc",
-  "application/vnd.api+json",
-  "application/jsonp",
   "",
   "application/json;a=b",
 ];
@@ -92,7 +72,6 @@ const typesAndSizes: Attack[] = [
   ...types.map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, plain, ["Content-Type", type])),
   body("the charset utf-8", asAlice, plain, ["Content-Type", "Application/JSON; charset=UTF-8"]),
   body("gzip", wrongType, gzipSync(plain), ["Content-Encoding", "gzip"]),
-  body("a false gzip header", wrongType, plain, ["Content-Encoding", "gzip"]),
   body("the encoding identity", wrongType, plain, ["Content-Encoding", "identity"]),
   body("too large by its declared length", tooLarge, `"${large}"`),
   body("too large, in chunks", tooLarge, `${large.length.toString(16)}\r\n${large}\r\n0\r\n\r\n`, [

@@ -44,10 +44,11 @@ function readAnswers(bytes: Buffer): Answer[] {
     if (end < 0) throw new Error(`Not an answer: ${rest.toString("latin1").slice(0, 200)}`);
     const [first = "", ...lines] = rest.subarray(0, end).toString("latin1").split("\r\n");
     const headers = Object.fromEntries(lines.toSorted().map(headerOf));
-    const { body, length } = bodyOf(rest.subarray(end + 4), headers);
+    // Only streams have no length, and the client does not wait for what they tell.
+    const body = rest.subarray(end + 4, end + 4 + Number(headers["content-length"] ?? 0));
     const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first)?.[1]);
     if (status !== 100) answers.push({ status, headers, body: body.toString("utf8") });
-    rest = rest.subarray(end + 4 + length);
+    rest = rest.subarray(end + 4 + body.length);
   }
   return answers;
 }
@@ -55,21 +56,4 @@ function readAnswers(bytes: Buffer): Answer[] {
 function headerOf(line: string): [string, string] {
   const [name = "", ...value] = line.split(":");
   return [name.toLowerCase(), value.join(":").trim()];
-}
-
-function bodyOf(rest: Buffer, headers: Readonly<Record<string, string>>): { body: Buffer; length: number } {
-  if (headers["transfer-encoding"] !== "chunked") {
-    const length = Number(headers["content-length"] ?? 0);
-    return { body: rest.subarray(0, length), length };
-  }
-  const chunks: Buffer[] = [];
-  let at = 0;
-  while (at < rest.length) {
-    const end = rest.indexOf("\r\n", at);
-    const size = Number.parseInt(rest.subarray(at, end).toString("latin1"), 16);
-    chunks.push(rest.subarray(end + 2, end + 2 + size));
-    at = end + 2 + size + 2;
-    if (size === 0) break;
-  }
-  return { body: Buffer.concat(chunks), length: at };
 }

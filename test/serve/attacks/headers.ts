@@ -9,26 +9,16 @@ export const said = (title: string, expected: Expected, ...headers: readonly Hea
   row(title, expected, withHeaders(readPlan, ...headers));
 
 const userHeaders = [
-  ["X-User-Id", "X-User", "X-Username", "User-Id", "User", "Remote-User", "X-Remote-User", "REMOTE_USER"],
-  ["X-Forwarded-User", "X-Forwarded-Email", "X-Forwarded-Preferred-Username", "X-Auth-Request-User"],
-  ["X-Auth-User", "X-Authenticated-User", "X-WEBAUTH-USER", "X-MS-CLIENT-PRINCIPAL-NAME", "X-Tenant-Id"],
-  ["X-Amzn-Oidc-Identity", "X-Goog-Authenticated-User-Id", "Cf-Access-Authenticated-User-Email", "From"],
-  ["X-Impersonate-User", "Impersonate-User", "Mcp-User", "Mcp-Param-UserId", "X-Memcell-User"],
+  ["X-User-Id", "User", "Remote-User", "REMOTE_USER", "X-Forwarded-User", "X-Forwarded-Email", "X-Auth-Request-User"],
+  ["X-MS-CLIENT-PRINCIPAL-NAME", "X-Tenant-Id", "From", "Impersonate-User", "Mcp-User", "X-Memcell-User"],
 ].flat();
 
 const proxies: readonly (readonly [title: string, ...headers: readonly HeaderLine[]])[] = [
   ["an address", ["X-Forwarded-For", "127.0.0.1"], ["X-Real-IP", "127.0.0.1"], ["X-Client-IP", "$user"]],
-  ["another address", ["True-Client-IP", "::1"]],
   ["Forwarded", ["Forwarded", "for=127.0.0.1;host=$user.example;proto=https;by=$user"]],
-  ["a host", ["X-Forwarded-Host", "evil.example"], ["X-Forwarded-Server", "$user"], ["X-Host", "evil.example"]],
-  [
-    "a path",
-    ["X-Forwarded-Prefix", "/$user"],
-    ["X-Original-URL", "/users/$user"],
-    ["X-Rewrite-URL", "/mcp?user=$user"],
-  ],
-  ["a method", ["X-HTTP-Method-Override", "DELETE"], ["X-HTTP-Method", "DELETE"], ["X-Method-Override", "DELETE"]],
-  ["another method", ["X-HTTP-Method-Override", "GET"], ["X-Method", "PUT"]],
+  ["a host", ["X-Forwarded-Host", "evil.example"], ["X-Host", "evil.example"]],
+  ["a path", ["X-Original-URL", "/users/$user"], ["X-Rewrite-URL", "/mcp?user=$user"]],
+  ["a method", ["X-HTTP-Method-Override", "DELETE"], ["X-Method-Override", "DELETE"]],
   ["__proto__ and constructor", ["__proto__", "$user"], ["constructor", "$user"]],
   [
     "a handshake for WebSocket",
@@ -37,12 +27,7 @@ const proxies: readonly (readonly [title: string, ...headers: readonly HeaderLin
     ["Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="],
     ["Sec-WebSocket-Version", "13"],
   ],
-  [
-    "a handshake for HTTP/2",
-    ["Connection", "close, Upgrade, HTTP2-Settings"],
-    ["Upgrade", "h2c"],
-    ["HTTP2-Settings", "AAMAAABkAAQAAP__"],
-  ],
+  ["a handshake for HTTP/2", ["Connection", "close, Upgrade, HTTP2-Settings"], ["Upgrade", "h2c"]],
   ["headers that Connection names", ["Connection", "close, Authorization, Host"]],
   ["the expectation 100-continue", ["Expect", "100-continue"]],
   ["an unknown expectation", ["Expect", "$user"]],
@@ -55,10 +40,8 @@ const repeats: readonly (readonly [title: string, ...headers: readonly HeaderLin
   ["two hosts", ["Host", "127.0.0.1"], ["Host", "evil.example"]],
   ["two origins", ["Origin", allowedOrigin], ["Origin", "https://evil.example"]],
   ["two types", ["Content-Type", "text/plain"]],
-  ["two methods", ["Mcp-Method", "resources/list"]],
   ["alice's token and the victim's", ["Authorization", "Bearer $alice"], ["Authorization", "Bearer $expired"]],
   ["the victim's token and alice's", ["Authorization", "Bearer $expired"], ["authorization", "Bearer $alice"]],
-  ["alice's token twice", ["Authorization", "Bearer $alice"], ["AUTHORIZATION", "Bearer $alice"]],
   ["alice's token and an empty one", ["Authorization", "Bearer $alice"], ["Authorization", ""]],
   ["after 2,500 others", ["Authorization", "Bearer $alice"], ...empties, ["Authorization", "Bearer $expired"]],
   ["two revisions", ["Mcp-Protocol-Version", "2025-11-25"]],
@@ -73,18 +56,16 @@ export const headerAttacks: readonly Attack[] = [
   ...repeats.map(([title, ...headers]) => row(title, repeated, and(readPlan, headers))),
 ];
 
-export const foreignHosts = [
+const foreignHosts = [
   ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "evil.example:7391", "$user.localhost"],
   ["127.0.0.1@evil.example", "localhost@127.0.0.1", "evil.example#127.0.0.1", "127.0.0.1/evil", "127.0.0.1:"],
-  ["127.0.0.1:999999", "127.0.0.2", "127.1", "2130706433", "0x7f000001", "0.0.0.0", "192.168.0.1", "[::]"],
-  ["[::ffff:127.0.0.1]", "::1", "127.0.0.1, evil.example", "localhost.", "*", "xn--lcalhost-54a", ""],
+  ["127.0.0.1:999999", "127.0.0.2", "2130706433", "0.0.0.0", "[::]", "::1", "127.0.0.1, evil.example", "*", ""],
 ].flat();
 
-export const foreignOrigins = [
+const foreignOrigins = [
   ["null", "https://evil.example", "http://app.example", "https://app.example:8443", "https://app.example/"],
-  ["https://APP.example", "https://sub.app.example", "https://app.example.evil.example", "https://evilapp.example"],
-  ["https://app.example@evil.example", "https://app.example https://evil.example", "http://127.0.0.1", "file://"],
-  ["http://localhost", "http://localhost:7391", "https://app_example", "https://app.example\u200b", "*", ""],
+  ["https://APP.example", "https://app.example.evil.example", "https://evilapp.example", "http://127.0.0.1", "*"],
+  ["https://app.example@evil.example", "https://app.example https://evil.example", "file://", ""],
 ].flat();
 
 const evil: HeaderLine = ["Origin", "https://evil.example"];

@@ -26,13 +26,11 @@ const chunks = ["Transfer-Encoding", "chunked"] as const;
 const framed = (title: string, expected: Expected, body: string, ...headers: readonly HeaderLine[]): Attack =>
   row(title, expected, withHeaders({ ...readPlan, body }, ...headers));
 
-const lengths = [`${length}, ${length}`, `+${length}`, "-1", "0x10", "18446744073709551626"];
+const lengths = [`${length}, ${length}`, `+${length}`, "0x10", "18446744073709551626"];
 const oddHeaders: readonly HeaderLine[] = [
   ["X-Folded", "a\r\n Authorization: Bearer b"],
-  ["X-Return", "a\rAuthorization: Bearer b"],
   ["X-Feed", "a\n Authorization: Bearer b"],
   ["X-Nul", "a\0b"],
-  ["", "a"],
 ];
 
 const withTrailer = (trailer: string): string => chunked(plain).replace(/\r\n$/, `${trailer}\r\n\r\n`);
@@ -40,10 +38,8 @@ const announced = ["Trailer", "Authorization"] as const;
 
 const framing: Attack[] = [
   framed("a length and chunks", malformed, chunked(plain), ["Content-Length", length], chunks),
-  framed("chunks and a length", malformed, chunked(plain), chunks, ["Content-Length", "4"]),
   framed("chunks that are not the last encoding", malformed, chunked(plain), [chunks[0], "chunked, identity"]),
   framed("chunks in other letters", malformedBody, chunked(plain), [chunks[0], "xchunked"]),
-  framed("chunks after a tab", malformed, chunked(plain), [chunks[0], "\tchunked\u000b"]),
   framed("a space behind the header's name", malformed, chunked(plain), ["Transfer-Encoding ", "chunked"]),
   framed("two lengths", malformed, plain, ["Content-Length", length], ["content-length", "4"]),
   ...lengths.map((each) => framed(`the length ${each}`, malformed, plain, ["Content-Length", each])),
@@ -53,17 +49,11 @@ const framing: Attack[] = [
   framed("headers of 17 KB", tooLong, plain, ["X-Long", "a".repeat(17_000)]),
   framed("another length after the chunks", malformedBody, withTrailer("Content-Length: 4"), chunks),
   framed("chunks alone", asAlice, chunked(plain), chunks),
-  framed("chunks in capitals", asAlice, chunked(plain), [chunks[0], "CHUNKED"]),
   framed("a token after the body", asAlice, withTrailer("Authorization: Bearer $expired"), chunks, announced),
-  framed("a session after the body", asAlice, withTrailer("Mcp-Session-Id: $session"), chunks, announced),
 ];
 
-/** One of several requests on a connection. */
-interface Part {
-  readonly ask: Ask;
-  readonly status: number;
-  readonly records: readonly string[];
-}
+/** One of several requests on a connection, with its answer. */
+type Part = readonly [ask: Ask, status: number, ...records: readonly string[]];
 
 const expired = ["Authorization", "Bearer $expired"] as const;
 const asExpired = withHeaders(readPlan, expired);
@@ -71,55 +61,50 @@ const anonymous: Ask = { ...readPlan, isAnonymous: true };
 /** A whole request of the victim, inside another. */
 const hidden = bytesOf(asExpired).toString();
 
-const part = (ask: Ask, status: number, ...records: readonly string[]): Part => ({ ask, status, records });
-const hiding = (more: Partial<Ask>, status: number, ...records: readonly string[]): Part =>
-  part({ ...readPlan, ...more, body: hidden }, status, ...records);
-const cutShort = (ask: Ask): Part => part(ask, 400, ...malformedBody.records);
+const hiding = (more: Partial<Ask> = {}): Ask => ({ ...readPlan, ...more, body: hidden });
+const cutShort = (ask: Ask): Part => [ask, 400, ...malformedBody.records];
 
 /** Sent with a good token of the victim. */
-const ofVictim = part(modern("tools/list"), 200);
-const ofAlice = part(readPlan, 200, "call ReadUserMemory alice done");
-const ofNobody = part(anonymous, 401, "refused http token-missing nobody");
-const late = part(asExpired, 401, "refused http token-expired nobody");
-const inTheirs = part(readPlanIn("$session"), 404, "refused http session-unknown alice");
+const ofVictim: Part = [modern("tools/list"), 200];
+const ofAlice: Part = [readPlan, 200, "call ReadUserMemory alice done"];
+const ofNobody: Part = [anonymous, 401, "refused http token-missing nobody"];
 const unfitBody = "refused http body-unfit alice";
 const get = { method: "GET" } as const;
 
 /** Those without a token get alice's. The last one closes the connection. */
 const connections: Readonly<Record<string, readonly Part[]>> = {
-  "alice's request after the victim's": [ofVictim, ofAlice],
-  "no token after the victim's": [ofVictim, ofNobody],
-  "a request in the victim's session after the victim's": [ofVictim, inTheirs],
+  "a request in the victim's session after the victim's": [
+    ofVictim,
+    [readPlanIn("$session"), 404, "refused http session-unknown alice"],
+  ],
   "no token after alice's": [ofAlice, ofNobody],
-  "the victim's expired token after alice's": [ofAlice, late],
   "alice's request between the victim's": [ofVictim, ofAlice, ofVictim],
-  "a request as the body": [hiding({}, 400, unfitBody)],
-  "a request as the body of GET": [hiding(get, 400, "refused http session-missing alice"), ofAlice],
-  "a request as the body of an unknown path": [
-    hiding({ target: "/nothing" }, 404, "refused http path-unknown nobody"),
+  "a request as the body": [[hiding(), 400, unfitBody]],
+  "a request as the body of GET": [[hiding(get), 400, "refused http session-missing alice"], ofAlice],
+  "a request as the body of one without a token": [
+    [hiding({ isAnonymous: true }), 401, "refused http token-missing nobody"],
     ofAlice,
   ],
-  "a request as the body of one without a token": [hiding({ isAnonymous: true }, 401, ...ofNobody.records), ofAlice],
-  "a request as the body of the health check": [hiding({ ...get, target: "/healthz" }, 200), ofAlice],
+  "a request as the body of the health check": [[hiding({ ...get, target: "/healthz" }), 200], ofAlice],
   "a request in the name of a chunk": [
     cutShort(withHeaders({ ...readPlan, body: chunked(plain).replace("\r\n", () => `;${hidden}\r\n`) }, chunks)),
   ],
   "a request after a body with a shorter declared length": [
-    part(withHeaders({ ...readPlan, body: "{}x" }, ["Content-Length", "3"]), 400, unfitBody),
-    late,
+    [withHeaders({ ...readPlan, body: "{}x" }, ["Content-Length", "3"]), 400, unfitBody],
+    [asExpired, 401, "refused http token-expired nobody"],
   ],
   "half a message, and what is left as a request": [
     cutShort(withHeaders(readPlan, ["Content-Length", "10"], ["Connection", "keep-alive"])),
   ],
 };
 
-export const connectionAttacks: readonly Attack[] = Object.entries(connections).map(([title, parts]) => {
-  const statuses = parts.map(({ status }) => status);
+const connectionAttacks: readonly Attack[] = Object.entries(connections).map(([title, parts]) => {
+  const statuses = parts.map(([, status]) => status);
   const kind = statuses.some((status) => status !== 200) ? "refused" : "served";
-  const expected: Expected = { kind, statuses, records: parts.flatMap(({ records }) => records) };
+  const expected: Expected = { kind, statuses, records: parts.flatMap(([, , ...records]) => records) };
   return row(title, expected, (scene): Sent => {
     const good = ["Authorization", `Bearer ${scene.forge.issued(claimsOf(scene.userId))}`] as const;
-    const sent = parts.map((each) => askOf(each === ofVictim ? withHeaders(each.ask, good) : each.ask, scene));
+    const sent = parts.map((each) => askOf(each === ofVictim ? withHeaders(each[0], good) : each[0], scene));
     const open = sent.slice(0, -1).map((ask) => withHeaders(ask, ["Connection", "keep-alive"]));
     return { bytes: [Buffer.concat([...open, ...sent.slice(-1)].map(bytesOf))] };
   });
@@ -135,17 +120,12 @@ const raw = (title: string, expected: Expected, ...bytes: readonly Buffer[]): At
 
 const noHost = refused("host-unknown");
 const withoutHost = (text: string): string => text.replace("Host: 127.0.0.1\r\n", "");
-const versioned = (version: string, expected: Expected): Attack =>
-  rewritten(`the version ${version}`, expected, (text) => text.replace("HTTP/1.1", version));
 
 export const smugglingAttacks: readonly Attack[] = [
   ...framing,
-  // None of the versions that Node's parser knows changes the framing that the length gives.
-  ...["HTTP/0.9", "HTTP/2.0"].map((version) => versioned(version, asAlice)),
-  ...["HTTP/1.2", "HTTP/3", "HTP/1.1", "HTTP/1.1x"].map((version) => versioned(version, malformed)),
-  rewritten("no host", noHost, withoutHost),
+  ...connectionAttacks,
+  rewritten("no version that there is", malformed, (text) => text.replace("HTTP/1.1", "HTTP/1.2")),
   rewritten("no host, in HTTP/1.0", noHost, (text) => withoutHost(text).replace("HTTP/1.1", "HTTP/1.0")),
-  raw("text that is not HTTP", malformed, Buffer.from("hello\r\n\r\n")),
   raw("headers without an end", tooLong, Buffer.from(`GET /mcp HTTP/1.1\r\nx: ${"x".repeat(17_000)}`)),
   raw("HTTP/2 without negotiation", malformed, Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")),
   raw("TLS", malformed, Buffer.from([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xfc, 0x03, 0x03])),

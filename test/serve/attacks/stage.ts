@@ -4,36 +4,38 @@
  */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 
 import { storeIdOf } from "memcell";
+import { expect } from "vitest";
 
 import { openHttpStage } from "../../stage/http.ts";
-import type { HttpStage, ServerOptions } from "../../stage/http.ts";
+import type { HttpStage, ServedHttp, ServerOptions } from "../../stage/http.ts";
 import { claimsOf, Forge } from "./forge.ts";
-import { Person } from "./person.ts";
 
-/** The target of an attack. */
-export interface Victim {
+/** A user of the server: a token, a live session of 2025 with its stream, and a stream of 2026. */
+export interface Person {
+  readonly userId: string;
+  readonly token: string;
+  readonly session: string;
+  /** All events on the streams so far, each as "revision: what". */
+  readonly heard: string[];
+}
+
+/** All that an attacker can use, and the target. */
+export interface Scene {
+  /** The victim. */
   readonly userId: string;
   /** The name of an entry that only the victim has. */
   readonly entry: string;
-  /** The victim's live session. */
+  /** The victim's live session, own expired token, and own store. */
   readonly session: string;
-  /** The victim's own expired token. */
   readonly expired: string;
-  /** The victim's own store. */
   readonly store: string;
-}
-
-/** All that an attacker can use. */
-export interface Scene extends Victim {
   readonly alice: Person;
+  readonly server: ServedHttp;
   readonly forge: Forge;
-  readonly dataDir: string;
   /** An attacker's key server. */
   readonly trapUrl: string;
 }
@@ -42,8 +44,12 @@ export const aliceBody = "Alice plans a trip to Lisbon.";
 /** Texts that must never be in an answer. */
 export const bobSecrets = ["kumquat-body", "kumquat-description", "kumquat-plan"] as const;
 const [secretBody, secretDescription, secretPlan] = bobSecrets;
-const alicePlan = { name: "plan", description: "where Alice goes", body: aliceBody };
-const bobPlan = { name: "plan", description: secretDescription, body: secretPlan };
+const upsert = { action: "upsert", name: "plan", type: "project" };
+/** The entry that both users have. */
+const plans: Readonly<Record<string, object>> = {
+  alice: { ...upsert, description: "where Alice goes", body: aliceBody },
+  bob: { ...upsert, description: secretDescription, body: secretPlan },
+};
 
 /** The only origin that the server under attack allows. */
 export const allowedOrigin = "https://app.example";
@@ -53,11 +59,10 @@ const watched = ["memory://index", "memory://user-memory/entry/plan", "memory://
 
 /** One server of the stage's runtime, with its users. */
 export interface Served {
-  readonly port: number;
+  readonly server: ServedHttp;
   readonly alice: Person;
   readonly bob: Person;
   readonly victims: { readonly bob: Scene; readonly ghost: Scene };
-  readonly close: () => Promise<void>;
 }
 
 export class AttackStage implements AsyncDisposable {
@@ -69,35 +74,30 @@ export class AttackStage implements AsyncDisposable {
     this.trapVisits++;
     socket.destroy();
   });
-  readonly #keyFile: string;
 
-  private constructor(http: HttpStage, forge: Forge) {
+  private constructor(http: HttpStage) {
     this.http = http;
-    this.forge = forge;
-    this.#keyFile = join(http.folder, "forge-keys.json");
+    this.forge = new Forge(http.issuer);
   }
 
   static async open(): Promise<AttackStage> {
-    const stage = new AttackStage(await openHttpStage({ runtime: { memory: { sharingByModels: true } } }), new Forge());
-    writeFileSync(stage.#keyFile, await stage.forge.keySet());
+    const stage = new AttackStage(await openHttpStage({ runtime: { memory: { sharingByModels: true } } }));
     stage.#trap.listen({ port: 0, host: "127.0.0.1" });
     await once(stage.#trap, "listening");
-    await remember(stage.http);
+    await stage.#remember();
     return stage;
   }
 
-  /** A server that admits the forge's tokens, and has both users' sessions and streams open. */
-  async serve({ token, ...options }: ServerOptions = {}): Promise<Served> {
-    const keys = { kind: "jwks-file", file: this.#keyFile } as const;
-    const more = { token: { keys, ...token }, allowedOrigins: [allowedOrigin], storage: {} };
-    const served = await this.http.serve({ ...more, ...options });
-    const [alice, bob] = [
-      new Person(served.port, await this.forge.tokenFor("alice"), alicePlan),
-      new Person(served.port, await this.forge.tokenFor("bob"), bobPlan),
-    ];
+  /** A server that has both users' sessions and streams open, unless it is one of alice alone, without tokens. */
+  async serve(options: ServerOptions = {}): Promise<Served> {
+    const server = await this.http.serve({ allowedOrigins: [allowedOrigin], storage: {}, ...options });
     const hasTokens = options.access === undefined;
-    for (const person of hasTokens ? [alice, bob] : []) await person.open(watched);
-    const trapUrl = `http://127.0.0.1:${(this.#trap.address() as AddressInfo).port}/keys`;
+    const open = async (userId: string): Promise<Person> => {
+      const [token, heard] = [this.forge.issued(claimsOf(userId)), [] as string[]];
+      const session = hasTokens ? await openStreams(server, token, heard) : randomUUID();
+      return { userId, token, session, heard };
+    };
+    const [alice, bob] = [await open("alice"), await open("bob")];
     const sceneOf = (userId: string, session: string): Scene => ({
       userId,
       entry: `${userId}-plan`,
@@ -105,20 +105,31 @@ export class AttackStage implements AsyncDisposable {
       expired: this.forge.issued({ ...claimsOf(userId), exp: Math.floor(Date.now() / 1000) - 86_400 }),
       store: storeIdOf(userId),
       alice,
+      server,
       forge: this.forge,
-      dataDir: this.http.dataDir,
-      trapUrl,
+      trapUrl: `http://127.0.0.1:${(this.#trap.address() as AddressInfo).port}/keys`,
     });
-    return {
-      port: served.port,
-      alice,
-      bob,
-      victims: { bob: sceneOf("bob", bob.session || randomUUID()), ghost: sceneOf("gus", randomUUID()) },
-      close: async () => {
-        for (const person of [alice, bob]) person.close();
-        await served[Symbol.asyncDispose]();
-      },
-    };
+    return { server, alice, bob, victims: { bob: sceneOf("bob", bob.session), ghost: sceneOf("gus", randomUUID()) } };
+  }
+
+  /** Writes the entry that both users have, as it was. */
+  async writePlan(userId: string): Promise<void> {
+    await this.#call("UpdateUserMemory", userId, plans[userId] ?? {});
+  }
+
+  /** What both users have at the start. */
+  async #remember(): Promise<void> {
+    for (const userId of ["alice", "bob"]) await this.writePlan(userId);
+    const bobsOwn = { ...upsert, name: "bob-plan", description: secretDescription, body: secretBody };
+    await this.#call("UpdateUserMemory", "bob", bobsOwn);
+    await this.#call("memory", "bob", { command: "create", path: "/memories/plan", content: secretPlan });
+    const note = { command: "put", namespace: "owner", key: "plan", content: secretBody };
+    const put = await this.http.runtime.callAsHost("stores/CallerNotes", note, { userId: "bob" });
+    expect(put).toMatchObject({ ok: true });
+  }
+
+  async #call(tool: string, userId: string, input: object): Promise<void> {
+    expect(await this.http.runtime.call(tool, input, { userId })).toMatchObject({ ok: true });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -127,19 +138,21 @@ export class AttackStage implements AsyncDisposable {
   }
 }
 
-/** What both users have at the start. */
-async function remember({ runtime }: HttpStage): Promise<void> {
-  const [alice, bob] = [{ userId: "alice" }, { userId: "bob" }];
-  const upsert = { action: "upsert", type: "project" };
-  const bobsOwn = { name: "bob-plan", description: secretDescription, body: secretBody };
-  const note = { command: "put", namespace: "owner", key: "plan", content: secretBody };
-  for (const result of [
-    await runtime.call("UpdateUserMemory", { ...upsert, ...alicePlan }, alice),
-    await runtime.call("UpdateUserMemory", { ...upsert, ...bobPlan }, bob),
-    await runtime.call("UpdateUserMemory", { ...upsert, ...bobsOwn }, bob),
-    await runtime.call("memory", { command: "create", path: "/memories/plan", content: secretPlan }, bob),
-    await runtime.callAsHost("stores/CallerNotes", note, bob),
-  ]) {
-    if (!result.ok) throw new Error(result.error.message);
+/** Opens a session and a stream in each revision, and returns the session. */
+async function openStreams(server: ServedHttp, token: string, heard: string[]): Promise<string> {
+  const { streams: before } = server.server.open;
+  let session = "";
+  for (const mode of ["legacy", "2026-07-28"] as const) {
+    const client = await server.client(token, mode);
+    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
+      heard.push(`${mode}: ${params.uri}`);
+    });
+    client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push(`${mode}: the list`));
+    session ||= client.transport?.sessionId ?? "";
+    if (mode === "legacy") for (const uri of watched) await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: watched, resourcesListChanged: true });
   }
+  // A client of 2025 does not wait for its stream.
+  while (server.server.open.streams < before + 2) await server.rpc(token, "tools/list");
+  return session;
 }

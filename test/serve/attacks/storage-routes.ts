@@ -1,6 +1,6 @@
 /** Another agent's memory over the storage routes: by ids in queries, bodies, keys and headers. */
 import type { Ask, HeaderLine } from "./asking.ts";
-import { refused, row, served } from "./attack.ts";
+import { refusal, refused, row, served } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 import { percentEncoded } from "./withstand.ts";
 
@@ -22,17 +22,12 @@ const put = (target: string, body: object | string): Ask => ({
 });
 const post = (target: string, body: object): Ask => ({ ...put(target, body), method: "POST" });
 
-const denied: Expected = {
-  kind: "refused",
-  statuses: [403],
-  records: ["call memory alice ACCESS_DENIED"],
-  says: '{"error":"Access denied to this store"}',
-};
+const denied = refusal(403, "call memory alice ACCESS_DENIED", '{"error":"Access denied to this store"}');
 const notOwner = (action: string): Expected => ({ ...denied, says: `Cannot ${action} this store: only its owner can` });
 const otherAgent = refused("storage-other-agent", "alice");
 const unfit = refused("storage-unfit", "alice");
 /** Refused by the tool. */
-const unfitKey: Expected = { kind: "refused", statuses: [400], records: ["call memory alice INPUT_INVALID"] };
+const unfitKey = refusal(400, "call memory alice INPUT_INVALID");
 const nothing = served(404, ["call memory alice done"]);
 /** Alice has nothing there. */
 const aliceEntries = served(200, ["call memory alice done"], '{"entries":[]}');
@@ -44,15 +39,14 @@ const push = { namespace: "owner", lines: [] };
 
 /** No routes. */
 const unknownPaths = [
-  ["/api/storage", "/api/storage/", "/api/storage/memories", `${notes}/`, `${notes}/k`, "/api/storage//memory"],
-  [`${memory};x=1`, "/api/storage/Memory", "/api/storage/%6demory", "/api/storage/json/c/1", "/api/storage/files"],
-  ["/api/storage/other?action=stores", "//api/storage/memory", "/x/../api/storage/memory", "/api/storages"],
+  ["/api/storage", "/api/storage/memories", `${notes}/k`, "/api/storage//memory", `${memory};x=1`],
+  ["/api/storage/%6demory", "/api/storage/files", "//api/storage/memory", "/api/storage/x/../memory/$user"],
 ].flat();
 
 const unfitQueries = [
   ["store=$store&store=$store", "%73tore=$store&store=$store", "owner=$user", "Store=$user", "store[]=$user"],
-  ["action=search&action=stores", "action=search", "action=get&key=k", "a=%ff", "prefix=%zz", "store=../$user"],
-  ["store=urn:uuid:$store", "store=00000000-0000-0000-0000-000000000000"],
+  ["action=get&key=k", "a=%ff", "prefix=%zz", "store=../$user", "store=urn:uuid:$store", "store=$user"],
+  ["caller=$user", "agentId=alice&agentId=$user", "agentId=alice&agent%49d=$user"],
   Array.from({ length: 65 }, (_, at) => `p${at}`).join("&"),
 ]
   .flat()
@@ -65,25 +59,19 @@ const large = JSON.stringify({ value: "x".repeat(1_048_576) });
 /** Bodies of an entry. */
 const bodies: readonly (readonly [expected: Expected, body: string | Buffer, ...headers: readonly HeaderLine[]])[] = [
   [refused("body-type", "alice"), "value=1", form],
-  [refused("body-type", "alice"), '{"value":1}', ["Content-Type", ""]],
   [refused("body-type", "alice"), '{"value":1}', json, gzip],
   [refused("body-too-large", "alice"), large, json],
-  ...[
-    '{"value":1',
-    '{"value":1,"value":2}',
-    '{"value":1,"store":"$store","store":"b"}',
-    '{"__proto__":{},"value":1}',
-  ].map((text) => [refused("body-unfit", "alice"), text, json] as const),
-  [refused("body-unfit", "alice"), `{"value":${"[".repeat(70)}${"]".repeat(70)}}`, json],
-  [refused("body-unfit", "alice"), Buffer.from([0x22, 0xff, 0x22]), json],
-  ...["[]", "null", '"value"', '{"value":1,"ownerId":"$user"}', '{"value":1,"agentId":["$user"]}'].map(
+  ...['{"value":1', '{"value":1,"agentId":"alice","agentId":"$user"}', '{"__proto__":{},"value":1}'].map(
+    (text) => [refused("body-unfit", "alice"), text, json] as const,
+  ),
+  ...["[]", "null", '{"value":1,"ownerId":"$user"}', '{"value":1,"agentId":["$user"]}'].map(
     (text) => [unfit, text, json] as const,
   ),
 ];
 
 export const storageAttacks: readonly Attack[] = [
   ...unknownPaths.map((path) => row(`the path ${path}`, refused("path-unknown"), get(path))),
-  ...[...unfitQueries, `${memory}/k?inContext=true`, `${memory}/k?x`].map((path) =>
+  ...[...unfitQueries, `${memory}/k?inContext=true`].map((path) =>
     row(`the query of ${path.slice(0, 60)}`, unfit, get(path)),
   ),
   ...bodies.map(([expected, body, ...headers]) =>
@@ -91,10 +79,8 @@ export const storageAttacks: readonly Attack[] = [
   ),
   row("read an entry", denied, get(`${memory}/plan?store=$store`)),
   row("read one as a program", denied, { ...get(`${memory}/plan?store=$store`), headers: [] }),
-  row("read one that is not there", denied, get(`${memory}/nothing?store=$store`)),
   row("list a store", denied, get(`${memory}?inContext=true&store=$store`)),
   row("search a store", denied, get(`${memory}?action=search&q=kumquat&store=$store`)),
-  row("search all stores", aliceEntries, get(`${memory}?action=search&q=kumquat`)),
   row("write an entry", denied, put(`${memory}/plan`, { value: 1, store: "$store" })),
   row("delete an entry", denied, remove(`${memory}/plan?store=$store`)),
   row("grant itself access", notOwner("share"), post(`${memory}?action=share`, share)),
@@ -105,53 +91,27 @@ export const storageAttacks: readonly Attack[] = [
     put(`${memory}/plan`, { value: 1, inContext: false, store: "$store" }),
   ),
   row("a chat that it names", denied, get(`${memory}/plan?store=$store&chatId=$store&userId=$store`)),
-  row("another agent's id in the query", otherAgent, get(`${memory}?agentId=$user`)),
   row("its store's id there", otherAgent, get(`${memory}?agentId=$store`)),
   row("alice's id with a space behind it", otherAgent, get(`${memory}?agentId=alice%20`)),
   row("alice's id with NUL behind it", otherAgent, get(`${memory}?agentId=alice%00`)),
   row("an escaped id there", otherAgent, ({ userId }) => get(`${memory}?agentId=${percentEncoded(userId)}`)),
   row("two ids with a comma", otherAgent, get(`${memory}?agentId=alice,$user`)),
-  row("two ids in a repeated parameter", unfit, get(`${memory}?agentId=alice&agentId=$user`)),
-  row("the id with an escaped name beside it", unfit, get(`${memory}?agentId=alice&agent%49d=$user`)),
   row("an id in the body", otherAgent, put(`${memory}/k`, { value: 1, agentId: "$user" })),
-  row(
-    "twice in the body",
-    refused("body-unfit", "alice"),
-    put(`${memory}/k`, '{"value":1,"agentId":"alice","agentId":"$user"}'),
-  ),
   row("in the body and the query", unfit, put(`${memory}/k?agentId=$user`, { value: 1 })),
-  row("a store by its user's id", unfit, get(`${memory}?store=$user`)),
   row("a store's id in capitals", unfit, ({ store }) => get(`${memory}?store=${store.toUpperCase()}`)),
-  row("an owner", unfit, put(`${memory}/k`, { value: 1, owner: "$user" })),
-  row("a caller", unfit, get(`${memory}?caller=$user`)),
-  row(
-    "headers that name an agent",
-    aliceEntries,
-    get(
-      memory,
-      ["X-Agent-Id", "$user"],
-      ["X-User-Id", "$user"],
-      ["X-Forwarded-User", "$user"],
-      ["Cookie", "agentId=$user"],
-    ),
-  ),
+  row("headers that name an agent", aliceEntries, get(memory, ["X-Agent-Id", "$user"], ["Cookie", "agentId=$user"])),
+  row("another host", refused("host-unknown"), get(memory, ["Host", "evil.example"])),
+  row("another page", refused("origin-unknown"), get(memory, ["Origin", "https://evil.example"])),
   row("an X-API-Key", refused("credentials-several"), get(memory, ["X-API-Key", "$user"])),
   row("an X-API-Key alone", refused("key-unexpected"), { ...get(memory, ["X-API-Key", "$user"]), isAnonymous: true }),
   row("a query's token", refused("token-missing"), { ...get(`${memory}?access_token=$expired`), isAnonymous: true }),
   row("a key that is a path to another store", nothing, get(`${memory}/shared/$store/plan`)),
   row("the same escaped", nothing, get(`${memory}/shared%2F$store%2Fplan`)),
-  row("a key that climbs to another store", unfitKey, get(`${memory}/..%2F$store%2Fplan`)),
-  row(
-    "a key that climbs to a user's folder",
-    unfitKey,
-    get(`${memory}/..%2F..%2F..%2F..%2Fusers%2F$user%2Fmemory%2F$entry.md`),
-  ),
-  row("a path that climbs out of the routes", refused("path-unknown"), get("/api/storage/x/../memory/$user")),
+  row("a key that climbs to a user's folder", unfitKey, get(`${memory}/..%2F..%2F..%2Fusers%2F$user%2Fmemory%2Fk`)),
   row("a prefix that climbs", unfitKey, get(`${memory}?prefix=../$store/`)),
   row("a key that ends in a slash, to list", unfit, get(`${memory}/%2F?store=$store`)),
   row("another agent's notes", otherAgent, get(`${list}&agentId=$user`)),
   row("by its id in the body", otherAgent, put(notes, { agentId: "$user", namespace: "owner", key: "k", content: "" })),
-  row("by its id in the query of a push", otherAgent, post(`${notes}?action=sync&agentId=$user`, push)),
   row(
     "by its id in the body of a push",
     otherAgent,
@@ -160,10 +120,5 @@ export const storageAttacks: readonly Attack[] = [
   row("by a store", unfit, get(`${list}&store=$store`)),
   row("by a namespace with its name", aliceNotes, get(`${list}&${namespace("caller:agent:$user")}&namespace=owner`)),
   row("by a namespace with a path", aliceNotes, get(`${list}&${namespace("caller:../../../$store/entries")}`)),
-  row(
-    "by a namespace with a comma",
-    { ...unfitKey, records: ["call CallerNotes alice INPUT_INVALID"] },
-    get(`${list}&${namespace("caller:agent:$user,owner")}`),
-  ),
   row("by a search", aliceNotes, get(`${notes}?action=search&q=kumquat`)),
 ];

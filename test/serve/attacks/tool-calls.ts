@@ -3,15 +3,14 @@ import { callTool, inSession, modern, withHeaders } from "./asking.ts";
 import { asAlice, refusedBySdk, row, served, toolError, unfit, unknownMethod, unknownTool } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 
-/** Words that no record repeats. */
+/** Names that no record repeats. */
 const noNames = [
-  ["../ReadUserMemory", "$user/ReadUserMemory", "ReadUserMemory@$user", "ReadUserMemory?user=$user"],
-  ["ReadUserMemory\0$user", "ReadUserMemory\n", " ReadUserMemory", "Re\u0430dUserMemory", "ReadUser\u00admemory"],
-  ["\uff32eadUserMemory", "", "__proto__", "runtime.call", "R".repeat(100_000)],
+  ["../ReadUserMemory", "$user/ReadUserMemory", "ReadUserMemory?user=$user", "ReadUserMemory\0$user", ""],
+  [" ReadUserMemory", "Re\u0430dUserMemory", "ReadUser\u00admemory", "__proto__", "R".repeat(100_000)],
 ].flat();
+/** The last four are for the host alone. */
 const unknownNames = [
-  ["readusermemory", "read_user_memory", "constructor", "toString", "hasOwnProperty", "store_read"],
-  // Of the host.
+  ["readusermemory", "constructor", "toString", "store_read"],
   ["PromptIndex", "InspectMemory", "RestoreEntry", "ListEntries"],
 ].flat();
 
@@ -26,15 +25,10 @@ const invalid = toolError("INPUT_INVALID");
 const reading = (title: string, input: unknown, expected = invalid): Attack =>
   row(title, expected, callTool("ReadUserMemory", input));
 
-const keys = ["userId", "user", "user_id", "ctx", "scope", "path", "owner", "sub", "dataDir", "constructor"];
+const keys = ["userId", "ctx", "scope", "path", "dataDir", "constructor", "prototype", "_meta"];
 const entryNames: Readonly<Record<string, unknown>> = {
   "that is a path": "../../$user/memory/$entry",
-  "that is an absolute path": "/data/users/$user/memory/MEMORY",
-  "with backslashes": "..\\..\\$user\\memory\\$entry",
-  "with a file's extension": "$entry.md",
   "with NUL": "plan\0$entry",
-  "with half a surrogate pair": "plan\ud800",
-  "in escapes": "..%2f..%2f$user%2f$entry",
   "in a list": ["$entry"],
   "with another inside": { name: "plan", userId: "$user" },
 };
@@ -43,18 +37,10 @@ const invalidUpdate = toolError("INPUT_INVALID", "UpdateUserMemory");
 const upsert = { action: "upsert", type: "user", description: "x", body: "x" };
 
 const smuggled: Attack[] = [
-  ...[...keys, "prototype"].map((key) => reading(`${key} beside the name`, { name: "plan", [key]: "$user" })),
-  reading("ctx with a user", { name: "plan", ctx: { userId: "$user" } }),
-  reading("constructor with a prototype", { name: "plan", constructor: { prototype: { userId: "$user" } } }),
-  reading("_meta in the arguments", { name: "plan", _meta: { userId: "$user" } }),
+  ...keys.map((key) => reading(`${key} beside the name`, { name: "plan", [key]: { userId: "$user" } })),
   ...Object.entries(entryNames).map(([title, name]) => reading(`a name ${title}`, { name })),
   reading("the victim's entry", { name: "$entry" }, toolError("ENTRY_NOT_FOUND")),
   reading("the index as an entry", { name: "MEMORY" }, toolError("NAME_RESERVED")),
-  row(
-    "a write that names the victim",
-    invalidUpdate,
-    callTool("UpdateUserMemory", { ...upsert, name: "plan", userId: "$user" }),
-  ),
   row(
     "a write to a path of the victim's",
     invalidUpdate,
@@ -66,7 +52,6 @@ const smuggled: Attack[] = [
     callTool("UpdateUserMemory", { action: "delete", name: "$entry" }),
   ),
   reading("arguments that are a list", [{ name: "plan", userId: "$user" }], unfit),
-  reading("arguments that are a text", '{"name":"plan","userId":"$user"}', unfit),
 ];
 
 const plan = { name: "ReadUserMemory", arguments: { name: "plan" } };
@@ -77,13 +62,8 @@ const client = { "io.modelcontextprotocol/clientInfo": { name: "$user", version:
 
 const besides: Attack[] = [
   row("the victim in _meta", asAlice, modern("tools/call", plan, { ...names, "io.modelcontextprotocol/userId": "x" })),
-  inPlan("the victim in _meta, in a session", asAlice, { _meta: { ...names, labels: { userId: "$user" } } }),
   row("a client that calls itself the victim", asAlice, modern("tools/call", plan, client)),
-  inPlan("the victim's session as progress token", asAlice, { _meta: { progressToken: "$session" } }),
   inPlan("a progress token that is an object", refusedBySdk(400), { _meta: { progressToken: { userId: "$user" } } }),
-  inPlan("a task of the victim's", asAlice, {
-    _meta: { "io.modelcontextprotocol/related-task": { taskId: "$session" } },
-  }),
   inPlan("the victim next to the arguments", asAlice, { userId: "$user", ctx: { userId: "$user" }, user: "$user" }),
   ...[
     ["Mcp-Name", "UpdateUserMemory"] as const,
@@ -101,10 +81,7 @@ const completion = (title: string, expected: Expected, params: object): Attack =
   row(title, expected, inSession("completion/complete", { ref: template, ...params }));
 const byName = { name: "name", value: "" };
 
-const methods = [
-  ["users/list", "sessions/list", "tasks/list", "tasks/get", "memory/read", "sampling/createMessage"],
-  ["__proto__", "constructor"],
-].flat();
+const methods = ["users/list", "tasks/get", "sampling/createMessage", "__proto__", "constructor"];
 
 export const toolAttacks: readonly Attack[] = [
   ...noNames.map((name) => called(name, unknownTool("(none)"))),
@@ -118,7 +95,6 @@ export const toolAttacks: readonly Attack[] = [
     argument: byName,
     context: { arguments: { userId: "$user", user: "$user" } },
   }),
-  completion("a completion of users", unfit, { argument: { name: "userId", value: "" } }),
   completion("a completion of another template", unfit, {
     ref: { ...template, uri: "memory://$user/{name}" },
     argument: byName,

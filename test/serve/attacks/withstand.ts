@@ -6,20 +6,11 @@ import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import type { TreeFingerprint } from "../../support/tree-fingerprint.ts";
 import { authorised, bytesOf } from "./asking.ts";
 import type { Ask } from "./asking.ts";
-import type { Attack, Expected } from "./attack.ts";
+import type { Attack } from "./attack.ts";
 import { exchange } from "./exchange.ts";
 import type { Answer, Sent } from "./exchange.ts";
 import { bobSecrets } from "./stage.ts";
-import type { AttackStage, Scene, Served, Victim } from "./stage.ts";
-
-interface Attempt {
-  readonly answers: readonly Answer[];
-  /** Each as a line of words, sorted because requests of one connection can be recorded in any order. */
-  readonly records: readonly string[];
-  /** The data folder before and after, without the host's own files in the users' folders. */
-  readonly before: TreeFingerprint;
-  readonly after: TreeFingerprint;
-}
+import type { AttackStage, Scene, Served } from "./stage.ts";
 
 /**
  * Makes the attempt on bob, and if `isTriedTwice` on a user who does not exist. The answers must be the same, as the
@@ -27,11 +18,12 @@ interface Attempt {
  */
 export async function expectWithstood(
   attack: Attack,
-  { stage, served: { port, victims } }: { readonly stage: AttackStage; readonly served: Served },
+  { stage, served: { victims } }: { readonly stage: AttackStage; readonly served: Served },
   isTriedTwice: boolean,
 ): Promise<void> {
   const { expected } = attack;
-  const { answers, records, before, after } = await tryAttack(await sentTo(victims.bob, attack), expected, stage, port);
+  const before = fingerprint(stage.http.dataDir);
+  const { answers, records } = await tryAttack(attack, victims.bob, stage);
   expect({ statuses: answers.map(({ status }) => status), records }).toEqual({
     statuses: expected.statuses,
     records: expected.records.toSorted(),
@@ -41,16 +33,16 @@ export async function expectWithstood(
   // An answer repeats only as much of a URI or a name as a valid one can have.
   if (expected.kind === "refused") expect(answers.at(-1)?.body.length ?? 0).toBeLessThan(10_000);
   expect(bobSecrets.filter((secret) => text.includes(secret))).toEqual([]);
-  expect(after).toEqual(before);
   for (const answer of answers) expectGuarded(answer);
   const [, reason = ""] = /^refused http (\S+)/.exec(records[0] ?? "") ?? [];
   if (records.length === 1 && answers.length === 1 && answers[0]) expectRefusal(answers[0], reason);
 
-  if (!isTriedTwice) return;
-  const onNobody = await tryAttack(await sentTo(victims.ghost, attack), expected, stage, port);
-  expect(comparable(answers, victims.bob)).toEqual(comparable(onNobody.answers, victims.ghost));
-  expect(onNobody.records).toEqual(records);
-  expect(onNobody.after).toEqual(before);
+  if (isTriedTwice) {
+    const onNobody = await tryAttack(attack, victims.ghost, stage);
+    expect(comparable(answers, victims.bob)).toEqual(comparable(onNobody.answers, victims.ghost));
+    expect(onNobody.records).toEqual(records);
+  }
+  expect(fingerprint(stage.http.dataDir)).toEqual(before);
 }
 
 /** No answer is kept by a cache, read as another type, or names the server's software or its folders. */
@@ -93,36 +85,28 @@ export function askOf(ask: Ask, scene: Scene): Ask {
 
 const names = /\$(user|entry|session|store|expired|alice|own)(?![A-Za-z])/g;
 
-export function filled(text: string, { alice, userId: user, ...scene }: Scene): string {
-  const { entry, session, store, expired } = scene;
-  const values: Readonly<Record<string, string>> = {
-    user,
-    entry,
-    session,
-    store,
-    expired,
-    alice: alice.token,
-    own: alice.session,
-  };
-  return text.replaceAll(names, (_, name: string) => values[name] ?? "");
+function filled(text: string, { alice, userId: user, entry, session, store, expired }: Scene): string {
+  const values: Readonly<Record<string, string>> = { user, entry, session, store, expired };
+  const all = { ...values, alice: alice.token, own: alice.session };
+  return text.replaceAll(names, (_, name: keyof typeof all) => all[name] ?? "");
 }
 
-async function tryAttack(sent: Sent, { records }: Expected, { http }: AttackStage, port: number): Promise<Attempt> {
-  const before = fingerprint(http.dataDir);
+/** Returns the answers, and the records as lines of words, sorted because their order on a connection varies. */
+async function tryAttack(
+  attack: Attack,
+  scene: Scene,
+  { http }: AttackStage,
+): Promise<{ answers: Answer[]; records: string[] }> {
+  const sent = await sentTo(scene, attack);
   http.forget();
-  const answers = await exchange(port, sent);
+  const answers = await exchange(scene.server.port, sent);
   // Answered requests are recorded. A connection that ended without an answer, or too early, can be recorded later.
-  await http.refusalsUntil(records.filter((record) => record.startsWith("refused")).length);
+  await http.refusalsUntil(attack.expected.records.filter((record) => record.startsWith("refused")).length);
   const refused = http.refusals.map(
     ({ surface, reason, userId }) => `refused ${surface} ${reason} ${whoIs(userId ?? null)}`,
   );
   const others = http.records().filter(({ kind }) => kind !== "refused");
-  return {
-    answers,
-    records: [...refused, ...others.map(wordsOf)].toSorted(),
-    before,
-    after: fingerprint(http.dataDir),
-  };
+  return { answers, records: [...refused, ...others.map(wordsOf)].toSorted() };
 }
 
 /**
@@ -149,7 +133,7 @@ function whoIs(userId: string | null): string {
 }
 
 /** An answer without parts that reveal nothing: the date, a new session's name, and what the attacker sent. */
-function comparable(answers: readonly Answer[], { userId, session }: Victim): unknown[] {
+function comparable(answers: readonly Answer[], { userId, session }: Scene): unknown[] {
   return answers.map(({ status, headers: { date: _date, "mcp-session-id": _session, ...headers }, body }) => ({
     status,
     headers,
