@@ -1,18 +1,15 @@
 /** No text of a plugin, a policy or a log controls a terminal, becomes markup in the page, or hides from its reader. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { stripVTControlCharacters } from "node:util";
 
 import { expect, test } from "vitest";
 
-import { customSection, writeModule } from "../../shared/wasm-writer.ts";
+import { visibleText } from "../../host/values/visible-text.ts";
 import { memcell } from "../stage/command.ts";
 import { oneIn } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { auditJson, callEntry, refusedEntry, wordsOf, writeChain } from "./audited.ts";
-import { everyTool, manifestSections, otherSections, resealed } from "./changed-plugin.ts";
-import { honestPage, hostilePage, pageWith, payloads, textOf } from "./hostile-texts.ts";
-import { unsafeOnTerminal, visibleText } from "./hostile-texts.ts";
+import { wordsOf, writeChain } from "./audited.ts";
+import { filesWith, pageWith, payloads, recordsWith, unsafeOnTerminal } from "./hostile-texts.ts";
 
 // The first is tried in each run.
 const terminalTexts = [
@@ -33,30 +30,22 @@ test.for([...terminalTexts.slice(0, 1), ...oneIn(3, terminalTexts.slice(1))])(
   async ([, text]) => {
     using folder = temporaryFolder();
     const isName = !/[\0/\ud800]/.test(text);
-    const added = [text, `\n${text}\nPASS`].map((name) => customSection(name, Uint8Array.of(1)));
-    const files = [
-      writeModule([...added, ...otherSections, ...manifestSections]),
-      resealed({ name: text, version: text, instructions: text, [text]: text }),
-      resealed({ name: text }),
-      resealed({ tools: everyTool({ description: text, name: text, scopes: [text] }) }),
-      resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: text }] }),
-    ].map((bytes, at) => {
+    const next = (): string => text;
+    const files = filesWith(next).map((bytes, at) => {
       const file = join(folder.path, `${isName ? text : ""}${at}.wasm`);
       writeFileSync(file, bytes);
       return file;
     });
     const log = join(folder.path, "audit.jsonl");
-    writeChain(log, [callEntry(1, { userId: text, callId: text, tool: text }), refusedEntry({ userId: text })]);
+    writeChain(log, recordsWith(next));
     const { status, stdout } = await memcell(["audit", ...files, "--log", log]);
     expect(status).toBe(1);
     expect(stdout).not.toMatch(unsafeOnTerminal);
     // The log is intact, and nothing else passes.
     const passed = stdout.split("\n").filter((line) => line.startsWith("PASS"));
-    expect(passed).toEqual([expect.stringMatching(/^PASS {2}2 records, 0 to 1, in 1 file, \d+ bytes$/)]);
+    expect(passed).toEqual([expect.stringMatching(/^PASS {2}\d+ records, 0 to \d+, in 1 file, \d+ bytes$/)]);
     const json = await memcell(["audit", ...files, "--log", log, "--json"]);
     expect(json.stdout).not.toMatch(unsafeOnTerminal);
-    for (const report of (await auditJson(...files)).reports)
-      expect(stripVTControlCharacters(textOf(report, true))).toBe(textOf(report, false));
   },
 );
 
@@ -70,7 +59,7 @@ test("escapes every invisible character and every one that a terminal acts on, a
   expect(wrong).toEqual([]);
 });
 
-const page = hostilePage();
+const page = await pageWith(payloads);
 
 const tagsOf = (html: string): { name: string; attributes: string }[] =>
   Array.from(
@@ -78,10 +67,11 @@ const tagsOf = (html: string): { name: string; attributes: string }[] =>
     ([, name = "", attributes = ""]) => ({ name, attributes }),
   );
 
-test("a page of hostile texts has only elements, attributes and classes of its own", () => {
+test("a page of hostile texts has only elements, attributes and classes of its own", async () => {
+  const honest = tagsOf(await pageWith(["honest"]));
   const tags = tagsOf(page);
   // A long text has a mark where a line may end.
-  const own = new Set([...tagsOf(honestPage()).map(({ name }) => name), "wbr"]);
+  const own = new Set([...honest.map(({ name }) => name), "wbr"]);
   expect(tags.length).toBeGreaterThan(1_000);
   expect([...new Set(tags.map(({ name }) => name))].filter((name) => !own.has(name))).toEqual([]);
   const attributes = tags.flatMap((tag) =>
@@ -111,6 +101,6 @@ test.for<readonly [name: string, text: string, shown: string]>([
   ["an escape sequence", "\u001b[31m", "U+001B[31m"],
   ["a no-break space", "a\u00a0b c", "aU+00A0b c"],
   ["a long text", "x".repeat(1_200), `${"x".repeat(1_000)}… and 200 more characters`],
-])("a page shows %s", ([, text, shown]) => {
-  expect(wordsOf(pageWith(text))).toContain(`The policy takes away: ${shown}`);
+])("a page shows %s", async ([, text, shown]) => {
+  expect(wordsOf(await pageWith([text]))).toContain(shown);
 });

@@ -1,13 +1,13 @@
-/** Texts that a plugin, a policy or a log could have for their effect, and pages that have them in every place. */
-import type { LogSummary } from "../../host/audit/verify/log-summary.ts";
-import { htmlPage } from "../../host/report/page/html-page.ts";
-import type { AuditReport } from "../../host/report/report.ts";
-import { textReport } from "../../host/report/text-report.ts";
-import { visibleText } from "../../host/values/visible-text.ts";
-import { temporaryFolder } from "../support/temporary-folder.ts";
-import { auditJson, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
+/** Texts that a plugin or a log could have for their effect, and files and pages that have them in every place. */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 
-export { visibleText };
+import { customSection, writeModule } from "../../shared/wasm-writer.ts";
+import type { AuditEntry } from "../stage/audit-log.ts";
+import { temporaryFolder } from "../support/temporary-folder.ts";
+import { audit, callEntry, refusedEntry, useEntry, writeChain } from "./audited.ts";
+import { everyTool, manifestSections, otherSections, resealed } from "./changed-plugin.ts";
+import { linesOf, logName, writeLines } from "./written-log.ts";
 
 /** For a page. Each leaves a trace when it runs: a property of the window, a console message, or a request. */
 export const payloads: readonly string[] = [
@@ -36,55 +36,51 @@ export const payloads: readonly string[] = [
 /** Everything but visible characters, spaces and the report's own line feeds. */
 export const unsafeOnTerminal: RegExp = /[^\P{C}\n]|[\u2028\u2029]|\p{Default_Ignorable_Code_Point}/u;
 
-/** What the command says of the shipped plugin, and of a log with records of each kind that a page shows. */
-async function honest(): Promise<{ report: AuditReport; log: LogSummary }> {
+/** Plugin files that have texts in the places that a report shows. */
+export function filesWith(next: () => string): Uint8Array[] {
+  const added = payloads.map(() => customSection(next(), Uint8Array.of(1)));
+  return [
+    writeModule([...added, ...otherSections, ...manifestSections]),
+    resealed({ name: next(), version: next(), instructions: next(), [next()]: next() }),
+    resealed({ name: next() }),
+    resealed({ tools: everyTool({ description: next(), name: next(), scopes: [next()] }) }),
+    resealed({ errors: [{ code: "KEY_EXISTS", of: "NAME_CONFLICT", meaning: next() }] }),
+  ];
+}
+
+/** Records that have texts in the places that a caller or a guest fills. */
+export function recordsWith(next: () => string): AuditEntry[] {
+  // More make a record invalid.
+  const named = (): string => next().slice(0, 60) || " ";
+  const ofCall = () => ({ userId: named(), callId: named(), tool: named() });
+  const uses = payloads.map((_, at) => useEntry(at, { ...ofCall(), scope: named(), path: named() }));
+  const origin = { class: "direct_user", source: payloads[0] } as const;
+  const calls = payloads.map((_, at) => callEntry(at, { ...ofCall(), origin, usesDenied: 1 }));
+  return [...calls, ...uses, refusedEntry({ userId: named() })];
+}
+
+/** The page of some plugins and a log of these entries, of which a line can be removed. */
+export async function pageOf(
+  plugins: readonly (string | Uint8Array)[],
+  entries: readonly AuditEntry[],
+  without?: number,
+): Promise<string> {
   using folder = temporaryFolder();
-  const file = `${folder.path}/audit.jsonl`;
-  const denied = { changes: "dropped", code: "CAPABILITY_DENIED", usesDenied: 1 } as const;
-  const texts = { run: "r", turn: "1", source: "s" };
-  const call = callEntry(1, { ...denied, origin: { class: "direct_user", ...texts, exposedTo: ["unstated"] } });
-  writeChain(file, [call, useEntry(1), refusedEntry()]);
-  const { reports, log } = await auditJson("user-memory", "--log", file);
-  return { report: reports[0] as unknown as AuditReport, log: log as unknown as LogSummary };
-}
-const { report, log } = await honest();
-
-/** Values that choose what the page says, and times, whose form is checked in each record. */
-const choosing = /^(verdict|audience|callers|rights?|about|kind|of|time|firstTime|lastTime)$/;
-
-/** The value with another text in the place of each, and with at least one entry for each payload in its lists. */
-function changed(value: unknown, next: (text: string) => string, name = ""): unknown {
-  if (choosing.test(name)) return value;
-  if (typeof value === "string") return next(value);
-  if (Array.isArray(value)) {
-    const isFilled = value.length > 0 && name !== "tools";
-    const items: unknown[] = isFilled ? payloads.map((_, at) => value[at % value.length] as unknown) : value;
-    return items.map((item) => changed(item, next, "item"));
-  }
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, changed(each, next, key)]));
+  const files = plugins.map((plugin, at) => {
+    if (typeof plugin === "string") return plugin;
+    const file = join(folder.path, `the-long-name-of-a-plugin-file-version-12.34.567${at}.wasm`);
+    writeFileSync(file, plugin);
+    return file;
+  });
+  writeChain(join(folder.path, logName), entries);
+  if (without !== undefined) writeLines(folder.path, logName, linesOf(folder.path).toSpliced(without, 1));
+  return (await audit(...files, "--log", join(folder.path, logName))).page;
 }
 
-/** A page of two reports and a broken log. Each text goes through the function. */
-function pageOf(next: (text: string) => string): string {
-  const finding = { kind: "altered", seq: 1, file: "", line: 1, text: "" } as const;
-  const told = { ...log, verification: { ...log.verification, isIntact: false, findings: [finding], notes: [""] } };
-  const deviations = payloads.map(() => ({ about: "file" as const, text: "" }));
-  const failed = { ...report, verdict: "FAIL" as const, deviations };
-  const reports = [failed, { ...report, narrowings: [""] }].map((each) => changed(each, next) as AuditReport);
-  return htmlPage(reports, changed(told, next) as LogSummary);
-}
-
-export const honestPage = (): string => pageOf((text) => text);
-
-/** The same with hostile texts only. */
-export function hostilePage(): string {
+/** A page of hostile texts, or of honest ones in the same places. */
+export async function pageWith(texts: readonly string[]): Promise<string> {
   let at = 0;
-  return pageOf(() => payloads[at++ % payloads.length] ?? "");
+  const next = (): string => texts[at++ % texts.length] ?? "";
+  const files = Array.from({ length: 2 }, () => filesWith(next)).flat();
+  return await pageOf(files, recordsWith(next), 3);
 }
-
-/** A page that has this text as what a policy takes away, and as the name of the policy. */
-export const pageWith = (text: string): string =>
-  htmlPage([{ ...report, narrowings: [text], policy: { ...report.policy, name: text } }], null);
-
-export const textOf = (each: object, isColoured: boolean): string => textReport(each as AuditReport, { isColoured });

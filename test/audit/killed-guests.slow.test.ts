@@ -6,7 +6,6 @@ import { createRuntime } from "memcell";
 import { afterAll, beforeEach, expect, test } from "vitest";
 
 import { fuelSection } from "../../shared/fuel-section.ts";
-import { auditLimits, callLimits, trailLimits } from "../../shared/limits.ts";
 import { readSections } from "../../shared/wasm-sections.ts";
 import { customSection, writeModule } from "../../shared/wasm-writer.ts";
 import { burning, writeSpinner } from "../bounds/bounded-stage.ts";
@@ -64,29 +63,6 @@ test("records a cancelled guest's denial, and nothing of it in the next call of 
   for (const _ of [1, 2]) await runtime.call("Puppet", [], { ...ctx, callId: "next" });
   const nothing = { reads: [], usesDenied: 0, code: null };
   expect(stage.recordsOf("call", "next")).toMatchObject([nothing, nothing]);
-});
-
-test("counts a flood of denied requests and records the first of them", async () => {
-  const flood = Array.from({ length: callLimits.hostCallsMax + 500 }, () => ({ of: "store_read", request: "{}" }));
-  expect(await runtime.call("Puppet", flood, ctx)).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
-  const uses = stage.recordsOf("use", ctx.callId);
-  expect(uses).toHaveLength(trailLimits.refusalsMax);
-  expect(uses[0]).toMatchObject({ capability: "store_read", scope: null, path: null, code: "CAPABILITY_DENIED" });
-  const usesNotShown = flood.length - trailLimits.refusalsMax;
-  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([
-    { usesDenied: flood.length, usesNotShown, usesFailed: 0 },
-  ]);
-});
-
-test("a guest cannot hide its denied use by filling the trail first", async () => {
-  const beyond = 100;
-  const reads = Array.from({ length: auditLimits.recordUsesMax + beyond }, (_, at) => read(`f${at}`));
-  await runtime.call("Puppet", [...reads, read("f0"), ask("store_trash", { scope: "other", path: "f0" })], ctx);
-  const denied = { capability: "store_trash", scope: "other", path: "f0" };
-  expect(stage.recordsOf("use", ctx.callId)).toMatchObject([denied]);
-  const [call] = stage.recordsOf("call", ctx.callId);
-  expect(call?.reads).toHaveLength(auditLimits.recordUsesMax);
-  expect(call).toMatchObject({ usesNotShown: beyond, usesDenied: 1 });
 });
 
 test("a call's fuel is what its guest counted, also of one that fails", async () => {

@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 import { traceProcess } from "../crash/strace.ts";
@@ -26,29 +27,19 @@ export async function startWriting(work: LogWork): Promise<WritingProcess> {
   const child = spawn(process.execPath, [script, JSON.stringify(work)], { stdio: ["pipe", "pipe", "inherit"] });
   const closed = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   const told: string[] = [];
-  const listeners = new Set<() => void>();
-  let rest = "";
-  child.stdout.on("data", (text: Buffer) => {
-    const lines = (rest + text.toString()).split("\n");
-    rest = lines.pop() ?? "";
-    told.push(...lines);
-    for (const listener of listeners) listener();
-  });
-  const until = (line: string): Promise<void> =>
-    new Promise((resolve, reject) => {
-      const look = (): void => (told.includes(line) ? resolve() : undefined);
-      listeners.add(look);
-      look();
-      void closed.then(() => reject(new Error(`The process has ended without "${line}": ${told.join(", ")}`)));
-    });
+  const lines = createInterface({ input: child.stdout }).on("line", (line) => void told.push(line));
+  const until = async (line: string): Promise<void> => {
+    while (!told.includes(line)) await once(lines, "line");
+  };
   await until("ready");
+  const kill = (): void => void child.kill("SIGKILL");
   return {
     pid: child.pid ?? 0,
     until,
     go: () => void child.stdin.write("go\n"),
-    kill: () => void child.kill("SIGKILL"),
+    kill,
     ended: closed.then(([, signal]) => ({ told: told.slice(1), signal })),
-    [Symbol.dispose]: () => void child.kill("SIGKILL"),
+    [Symbol.dispose]: kill,
   };
 }
 

@@ -8,7 +8,7 @@ import { auditLimits } from "../../shared/audit-limits.ts";
 import type { AuditEntry, CallEntry } from "../stage/audit-log.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { audit, auditJson, callEntry, firstMs, refusedEntry, timeOf, useEntry, writeChain } from "./audited.ts";
-import type { AuditJson, Audited } from "./audited.ts";
+import type { AuditJson } from "./audited.ts";
 import { headName, linesOf, logName, writeLines } from "./written-log.ts";
 
 const folder = temporaryFolder();
@@ -20,61 +20,10 @@ async function summaryOf(entries: Iterable<AuditEntry>): Promise<AuditJson["log"
   return (await auditJson("user-memory", "--log", file)).log;
 }
 
-async function shownOf(entries: Iterable<AuditEntry>): Promise<Audited> {
-  writeChain(file, entries);
-  return await audit("user-memory", "--log", file);
-}
-
 const numbered = <Item>(count: number, item: (at: number) => Item): Item[] =>
   Array.from({ length: count }, (_, at) => item(at));
 const changed = { trashed: 0, removed: 0, granted: 0 };
 const dropped = { changes: "dropped", code: "CAPABILITY_DENIED" } as const;
-const unknown = { plugin: null, writes: [], changes: "none", code: "TOOL_UNKNOWN" } as const;
-const nobody: Partial<CallEntry> = { ...unknown, writes: [], tool: null, userId: null };
-
-test("counts calls, failures, denials, tools and users, and lists calls and denials in the order of the log", async () => {
-  const summary = await summaryOf([
-    callEntry(1, { durationMs: 1 }),
-    callEntry(2, { durationMs: 100, ...dropped, usesDenied: 2 }),
-    callEntry(3, { tool: "ReadUserMemory", userId: "user-1" }),
-    callEntry(4, nobody),
-    useEntry(5),
-    useEntry(6, { code: "STORAGE_FAILED" }),
-  ]);
-  expect(summary).toMatchObject({
-    firstTime: timeOf(0),
-    lastTime: timeOf(5),
-    calls: 4,
-    failed: 2,
-    users: 2,
-    denials: 1,
-    failedUses: 1,
-    callsNotShown: 0,
-    callsByOrigin: [],
-    tools: [
-      { tool: "UpdateUserMemory", calls: 2, failed: 1, maxMs: 100 },
-      // A median is at most 1 % off.
-      { tool: "ReadUserMemory", calls: 1, failed: 0, maxMs: 3.5, medianMs: expect.closeTo(3.5, 1) as number },
-      { tool: null, calls: 1, failed: 1, maxMs: 4.5 },
-    ],
-    unfitUses: [
-      { seq: 4, callId: "call-5", capability: "store_write", path: "../../5", code: "CAPABILITY_DENIED" },
-      { seq: 5, code: "STORAGE_FAILED" },
-    ],
-    verification: { isIntact: true, records: 6 },
-  });
-  const own = { tool: "UpdateUserMemory", code: null, denials: 0, written: 1, ...changed };
-  const call = (seq: number, more: object): object => {
-    return { ...own, seq, time: timeOf(seq), callId: `call-${seq + 1}`, userId: `user-${seq + 1}`, ...more };
-  };
-  expect(summary.latestCalls).toEqual([
-    call(0, { durationMs: 1 }),
-    call(1, { durationMs: 100, code: "CAPABILITY_DENIED", denials: 2, written: 0 }),
-    call(2, { durationMs: 3.5, tool: "ReadUserMemory", userId: "user-1" }),
-    call(3, { durationMs: 4.5, tool: null, userId: null, code: "TOOL_UNKNOWN", written: 0 }),
-  ]);
-});
-
 const grant = { store: "0182ba10-7a5e-4b1e-9f41-000000000001", grantee: "0182ba10-7a5e-4b1e-9f41-000000000002" };
 const a = { scope: "memory", path: "a.md", bytes: 1 };
 const changes = {
@@ -83,64 +32,83 @@ const changes = {
   removed: [a],
   granted: [{ ...grant, level: null, expiresMs: null }],
 };
+const unknown: Partial<CallEntry> = {
+  plugin: null,
+  tool: null,
+  userId: null,
+  writes: [],
+  changes: "none",
+  code: "TOOL_UNKNOWN",
+};
+const origin = { class: "tool_external", run: "r7", turn: "3", source: "menu.pdf" } as const;
 
-test("sums up each user's calls, denials, refused requests and changes, those to notice first", async () => {
-  const entries = [
-    callEntry(1, { userId: "ann", ...changes }),
-    callEntry(2, { userId: "ann", ...changes, ...dropped }),
-    callEntry(3, { userId: "bob", writes: [], changes: "none" }),
-    callEntry(4, nobody),
+test("sums up calls by outcome, tool, user and origin, those to notice first, as JSON and on the page", async () => {
+  const summary = await summaryOf([
+    callEntry(1, { userId: "ann", ...changes, durationMs: 1, origin: { ...origin, exposedTo: ["direct_user"] } }),
+    callEntry(2, { userId: "ann", ...changes, ...dropped, durationMs: 100, usesDenied: 2, origin }),
+    callEntry(3, { userId: "bob", tool: "ReadUserMemory", writes: [], changes: "none" }),
+    callEntry(4, unknown),
     useEntry(5, { userId: "cat" }),
     useEntry(6, { userId: "bob", code: "STORAGE_FAILED" }),
     refusedEntry({ userId: "dan" }),
     refusedEntry({ times: 40 }),
-    callEntry(7, { userId: "山田" }),
-  ];
-  const { users, callsByUser, usersNotShown } = await summaryOf(entries);
+    callEntry(7, { userId: "山田", origin: { class: "direct_user" } }),
+  ]);
   const none = { calls: 0, failed: 0, denials: 0, refused: 0, written: 0, ...changed };
   const user = (userId: string | null, first: number, last: number, more: object): object => {
     return { ...none, userId, firstTime: timeOf(first), lastTime: timeOf(last), ...more };
   };
-  expect(callsByUser).toEqual([
-    user(null, 3, 7, { calls: 1, failed: 1, refused: 40 }),
-    user("cat", 4, 4, { denials: 1 }),
-    user("dan", 6, 6, { refused: 1 }),
-    user("ann", 0, 1, { calls: 2, failed: 1, written: 2, trashed: 1, removed: 1, granted: 1 }),
-    user("bob", 2, 2, { calls: 1 }),
-    user("山田", 8, 8, { calls: 1, written: 1 }),
-  ]);
-  expect({ users, usersNotShown }).toEqual({ users: 3, usersNotShown: 0 });
-  const { words } = await shownOf(entries);
-  const parts = [
-    "Verification ✓ INTACT 9 records, all present",
-    "Calls per tool",
-    "Calls per user",
-    "Timeline",
-    "Denials",
-    "Refused requests",
-  ];
-  expect(words).toMatch(new RegExp(parts.join(".*")));
-});
-
-test("sums up the calls of each class of origin, from the most trusted to the least, and shows what was told", async () => {
-  const full = { class: "tool_external", run: "r7", turn: "3", source: "menu.pdf" } as const;
-  const entries = [
-    callEntry(1, { origin: { ...full, exposedTo: ["direct_user", "unstated"] } }),
-    callEntry(2),
-    callEntry(3, { origin: { class: "tool_external" }, ...dropped }),
-    callEntry(4, { origin: { class: "unstated", exposedTo: ["direct_user"] } }),
-    callEntry(5, { origin: { class: "direct_user" } }),
-  ];
-  const { callsByOrigin, latestCalls } = await summaryOf(entries);
-  expect(callsByOrigin).toEqual([
-    { class: "direct_user", calls: 1, written: 1, ...changed },
-    { class: "unstated", calls: 2, written: 2, ...changed },
-    { class: "tool_external", calls: 2, written: 1, ...changed },
-  ]);
-  const classes = latestCalls.map((call) => (call as CallEntry).origin?.class);
-  expect(classes).toEqual(["tool_external", undefined, "tool_external", "unstated", "direct_user"]);
-  const { words } = await shownOf(entries);
-  expect(words).toContain("from tool_external menu.pdfrun r7 turn 3exposed to direct_user, unstated");
+  const ofCall = { tool: "UpdateUserMemory", code: null, denials: 0, written: 0, ...changed };
+  const call = (seq: number, more: object): object => {
+    return { ...ofCall, seq, time: timeOf(seq), callId: `call-${seq + 1}`, userId: "ann", ...more };
+  };
+  const all = { trashed: 1, removed: 1, granted: 1 };
+  expect(summary).toMatchObject({
+    firstTime: timeOf(0),
+    lastTime: timeOf(8),
+    calls: 5,
+    failed: 2,
+    users: 3,
+    usersNotShown: 0,
+    denials: 1,
+    failedUses: 1,
+    callsNotShown: 0,
+    tools: [
+      { tool: "UpdateUserMemory", calls: 3, failed: 1, maxMs: 100 },
+      // A median is at most 1 % off.
+      { tool: "ReadUserMemory", calls: 1, failed: 0, maxMs: 3.5, medianMs: expect.closeTo(3.5, 1) as number },
+      { tool: null, calls: 1, failed: 1, maxMs: 4.5 },
+    ],
+    callsByUser: [
+      user(null, 3, 7, { calls: 1, failed: 1, refused: 40 }),
+      user("cat", 4, 4, { denials: 1 }),
+      user("dan", 6, 6, { refused: 1 }),
+      user("ann", 0, 1, { calls: 2, failed: 1, written: 2, ...all }),
+      user("bob", 2, 2, { calls: 1 }),
+      user("山田", 8, 8, { calls: 1, written: 1 }),
+    ],
+    callsByOrigin: [
+      { class: "direct_user", calls: 1, written: 1, ...changed },
+      { class: "unstated", calls: 2, written: 0, ...changed },
+      { class: "tool_external", calls: 2, written: 2, ...all },
+    ],
+    latestCalls: [
+      call(0, { durationMs: 1, written: 2, ...all }),
+      call(1, { durationMs: 100, code: "CAPABILITY_DENIED", denials: 2 }),
+      call(2, { durationMs: 3.5, tool: "ReadUserMemory", userId: "bob" }),
+      call(3, { durationMs: 4.5, tool: null, userId: null, code: "TOOL_UNKNOWN" }),
+      { seq: 8, callId: "call-7", userId: "山田", origin: { class: "direct_user" } },
+    ],
+    unfitUses: [
+      { seq: 4, callId: "call-5", capability: "store_write", path: "../../5", code: "CAPABILITY_DENIED" },
+      { seq: 5, code: "STORAGE_FAILED" },
+    ],
+    verification: { isIntact: true, records: 9 },
+  });
+  const { words } = await audit("user-memory", "--log", file);
+  const parts = ["Calls per tool", "Calls per user", "Timeline", "Denials", "Refused requests"];
+  expect(words).toMatch(new RegExp(["✓ INTACT 9 records, all present", ...parts].join(".*")));
+  expect(words).toContain("from tool_external menu.pdfrun r7 turn 3exposed to direct_user");
 });
 
 test("counts refusals by kind, the most frequent first, and not as calls", async () => {

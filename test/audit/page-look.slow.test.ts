@@ -1,22 +1,126 @@
 /** The pages in Chromium: they run and load nothing, fit every window, are accessible, and their list of calls is filtered. */
 import { randomBytes } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 
 import axe from "axe-core";
 import type { AxeResults } from "axe-core";
-import type { Page, SerializedAXNode } from "puppeteer-core";
-import { expect, test } from "vitest";
+import { launch } from "puppeteer-core";
+import type { Browser, Page, SerializedAXNode } from "puppeteer-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TestContext } from "vitest";
 
-import type { CallEntry } from "../stage/audit-log.ts";
-import { runCommand } from "../support/run-command.ts";
+import type { AuditEntry, CallEntry } from "../stage/audit-log.ts";
+import { programFolders, runCommand } from "../support/run-command.ts";
+import { skipWithReason } from "../support/skip-with-reason.ts";
+import { requirePackages } from "../support/system-packages.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
-import { callEntry } from "./audited.ts";
-import { openPage, useBrowser } from "./browser-page.ts";
-import { hostilePage, pageWith } from "./hostile-texts.ts";
-import { busyPage, calls, failingPage, pageOf, pages, users } from "./sample-pages.ts";
+import { audit, callEntry, refusedEntry, useEntry } from "./audited.ts";
+import { imported, withTool } from "./changed-plugin.ts";
+import { pageOf, pageWith, payloads } from "./hostile-texts.ts";
 
-const browserFor = useBrowser();
+const tools = ["ReadUserMemory", "PromptIndex", "UpdateUserMemory", null];
+/** One of them wants to choose all calls. */
+const users = ["alice", '"><option class="every">', "8f14e45f-ceea-467f-a8b1-52a0f3f1c6aa", "山田"];
+const codes = ["CAPABILITY_DENIED", "DEADLINE_EXCEEDED", "INPUT_INVALID"] as const;
+const origin = {
+  class: "tool_external",
+  run: "0192f0c1-6a1d-7cc3-98a4-2f6f3f1f7b10",
+  turn: "12",
+  source: "https://shop.example.com/menu?week=17&language=en",
+} as const;
+
+/** Every tenth call has failed, every seventh is from a web page, every fourth has changed something. */
+const calls = Array.from({ length: 120 }, (_, at) => {
+  const code = at % 10 === 4 ? (codes[at % 3] ?? null) : null;
+  const file = { scope: "memory", path: "a.md", bytes: 1 };
+  return callEntry(at, {
+    userId: users[at % users.length] ?? null,
+    tool: tools[(at + Math.floor(at / 4)) % tools.length] ?? null,
+    ...(at % 7 === 3 && { origin: { ...origin, exposedTo: ["direct_user", "tool_external"] } }),
+    code,
+    usesDenied: code === "CAPABILITY_DENIED" ? 1 : 0,
+    ...(code === null && at % 4 === 2 ? { writes: [file] } : { writes: [], changes: "none" as const }),
+  });
+});
+const noted: AuditEntry[] = [
+  useEntry(1, { path: "../../bob/memory/secret.md" }),
+  useEntry(2, { code: "STORAGE_UNSAFE", capability: "clock_now", scope: null, path: null }),
+  refusedEntry({ times: 996, peer: null }),
+];
+
+const failing = [
+  imported("wasi_snapshot_preview1", "fd_write"),
+  withTool("ReadUserMemory", { rights: ["read", "write"] }),
+  Buffer.from("no module"),
+];
+const busyPage = await pageOf(["user-memory"], [...calls, ...noted]);
+const failingPage = await pageOf(failing, [...calls.slice(0, 20), ...noted], 3);
+
+const pages = [
+  { name: "a log", html: busyPage },
+  { name: "plugins that fail and a broken log", html: failingPage },
+  { name: "a plugin that passes, and a log without calls", html: await pageOf(["user-memory"], [{ kind: "closed" }]) },
+  { name: "hostile texts", html: await pageWith(payloads) },
+];
+
+let browser: Browser | string = "it has not been opened yet";
+beforeAll(async () => {
+  // `poppler-utils` reads printed pages.
+  const reason = await requirePackages({ chromium: "chromium", pdftotext: "poppler-utils" });
+  const executablePath = programFolders.map((each) => join(each, "chromium")).find((each) => existsSync(each));
+  const args = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"];
+  browser = reason ?? (await launch({ executablePath: executablePath ?? "/usr/bin/chromium", args }));
+  // Installing the packages takes minutes.
+}, 600_000);
+afterAll(async () => {
+  if (typeof browser !== "string") await browser.close();
+});
+
+interface OpenPage extends AsyncDisposable {
+  readonly page: Page;
+  /** Console messages, errors, and requests for anything but the file itself. */
+  readonly noises: readonly string[];
+}
+
+interface View {
+  readonly width?: number;
+  readonly scheme?: "light" | "dark";
+  readonly isScripted?: boolean;
+}
+
+async function openPage(
+  context: TestContext,
+  html: string,
+  { width = 1280, scheme = "light", isScripted = true }: View = {},
+): Promise<OpenPage> {
+  if (typeof browser === "string") return skipWithReason(context, browser);
+  const folder = temporaryFolder();
+  const file = join(folder.path, "audit.html");
+  writeFileSync(file, html);
+  const url = pathToFileURL(file).href;
+  const page = await browser.newPage();
+  const noises: string[] = [];
+  page.on("console", (message) => noises.push(`console: ${message.text()}`));
+  page.on("pageerror", (error) => noises.push(`error: ${String(error)}`));
+  page.on("dialog", (dialog) => noises.push(`dialog: ${dialog.message()}`));
+  page.on("request", (request) => {
+    if (request.url() !== url) noises.push(`request: ${request.url()}`);
+  });
+  await page.setViewport({ width, height: 900 });
+  await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  if (!isScripted) await page.setJavaScriptEnabled(false);
+  await page.goto(url, { waitUntil: "load" });
+  return {
+    page,
+    noises,
+    [Symbol.asyncDispose]: async () => {
+      await page.close();
+      folder[Symbol.dispose]();
+    },
+  };
+}
 
 /** What no report may bring into a page. */
 const strangers = `({
@@ -31,7 +135,7 @@ const strangers = `({
 const nothing = { ran: false, elements: [], handlers: [], links: [], styles: 1, titles: 1, twice: [] };
 
 test.for(pages)("a page of $name runs and loads nothing, and fits every window", async ({ html }, context) => {
-  await using opened = await openPage(browserFor(context), html);
+  await using opened = await openPage(context, html);
   expect(await opened.page.evaluate(strangers)).toEqual(nothing);
   for (const width of [320, 768, 1280]) {
     await opened.page.setViewport({ width, height: 900 });
@@ -42,17 +146,16 @@ test.for(pages)("a page of $name runs and loads nothing, and fits every window",
 });
 
 test.for([
-  { name: "a plugin", made: pageWith("") },
-  { name: "a log, which has style rules of its own", made: hostilePage() },
+  { name: "a plugin", made: (await audit("user-memory")).page },
+  { name: "a log, which has style rules of its own", made: busyPage },
 ])("the policy of a page of $name stops what gets past the escaping", async ({ made }, context) => {
-  const browser = browserFor(context);
   const marker = randomBytes(4).toString("hex");
   const intruder = `<main><script>window.ran = 1</script><img src="http://127.0.0.1:9/${marker}" onerror="window.ran = 1">
     <style>h1 { display: none }</style><link rel="stylesheet" href="http://127.0.0.1:9/${marker}.css">
     <iframe srcdoc="<script>parent.ran = 1</script>"></iframe><p style="display: none" id="intruder">here</p>
     <form action="http://127.0.0.1:9/${marker}"><button id="send">Send</button></form>`;
   const page = made.replace("<main>", intruder);
-  await using closed = await openPage(browser, page);
+  await using closed = await openPage(context, page);
   const state = `({ ran: "ran" in window, h1: getComputedStyle(document.querySelector("h1")).display, p: getComputedStyle(document.querySelector("#intruder")).display })`;
   expect(await closed.page.evaluate(state)).toEqual({ ran: false, h1: "block", p: "block" });
   const sending = new Promise<string>((resolve) => closed.page.once("console", (message) => resolve(message.text())));
@@ -60,14 +163,14 @@ test.for([
   expect(await sending).toContain("form-action 'none'");
   expect(closed.noises.filter((noise) => /violates|Refused|blocked/i.test(noise)).length).toBeGreaterThan(3);
   // The same page without its policy shows that the policy made the difference.
-  await using open = await openPage(browser, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));
+  await using open = await openPage(context, page.replace(/<meta\s+http-equiv="Content-Security-Policy"[^>]*>/, ""));
   expect(await open.page.evaluate(state)).toEqual({ ran: true, h1: "none", p: "none" });
   expect(open.noises.some((noise) => noise.includes(marker))).toBe(true);
 });
 
 test("no text reverses the text next to it", async (context) => {
-  await using opened = await openPage(browserFor(context), pageWith("\u05d0\u05d1\u05d2"));
-  const isolation = `getComputedStyle(document.querySelector(".verdict p:last-child bdi")).unicodeBidi`;
+  await using opened = await openPage(context, await pageWith(["\u05d0\u05d1\u05d2"]));
+  const isolation = `getComputedStyle(document.querySelector(".verdict bdi")).unicodeBidi`;
   expect(await opened.page.evaluate(isolation)).toBe("isolate");
 });
 
@@ -77,7 +180,7 @@ test.for([
   { name: "plugins that fail", html: failingPage, width: 1280, scheme: "dark" as const },
   { name: "plugins that fail", html: failingPage, width: 390, scheme: "light" as const },
 ])("axe finds nothing in a page of $name, $width wide, $scheme", async ({ html, width, scheme }, context) => {
-  await using opened = await openPage(browserFor(context), html, { width, scheme });
+  await using opened = await openPage(context, html, { width, scheme });
   await opened.page.evaluate(axe.source);
   // Its rules include a contrast of 4.5 for every text.
   const found = (await opened.page.evaluate(`axe.run()`)) as AxeResults;
@@ -129,7 +232,7 @@ test.for<readonly [chosen: Record<string, string>, isMet: (call: CallEntry) => b
   ],
 ])("the keyboard chooses %o without scripts, and the page says how many it shows", async (row, context) => {
   const [chosen, isMet, width] = row;
-  await using opened = await openPage(browserFor(context), busyPage, { isScripted: false, width });
+  await using opened = await openPage(context, busyPage, { isScripted: false, width });
   expect(await shownRecords(opened.page)).toEqual(everyCall);
   for (const [select, label] of Object.entries(chosen)) await choose(opened.page, select, label);
   const records = everyCall.filter((at) => calls[at] !== undefined && isMet(calls[at]));
@@ -145,7 +248,7 @@ test.for<readonly [chosen: Record<string, string>, isMet: (call: CallEntry) => b
 test("the one failed call among 5,000 can be chosen", async (context) => {
   const failed = 500;
   const many = Array.from({ length: 5_000 }, (_, at) => callEntry(at, at === failed ? { code: "INTERNAL" } : {}));
-  await using opened = await openPage(browserFor(context), await pageOf(["user-memory"], many));
+  await using opened = await openPage(context, await pageOf(["user-memory"], many));
   await choose(opened.page, ".by-outcome", "Failed");
   expect(await shownRecords(opened.page)).toEqual([failed]);
 });
@@ -157,7 +260,7 @@ test.for([
   "a page is printed in dark letters on white, with the choice %o",
   async ({ label, count, says = label }, context) => {
     using folder = temporaryFolder();
-    await using opened = await openPage(browserFor(context), busyPage, { scheme: "dark" });
+    await using opened = await openPage(context, busyPage, { scheme: "dark" });
     if (label !== null) await choose(opened.page, ".by-outcome", label);
     const file = join(folder.path, "page.pdf");
     writeFileSync(file, await opened.page.pdf({ preferCSSPageSize: true }));

@@ -58,10 +58,8 @@ const file = { scope: "m", path: "a", bytes: 1 };
 test.for<readonly [name: string, entry: object]>([
   ["a body", { ...callEntry(1), body: "text" }],
   ["a path that is too long", callEntry(1, { writes: [{ ...file, path: "a".repeat(256) }] })],
-  ["an own code without a standard one", callEntry(1, { code: "KEY_EXISTS" })],
   ["a standard code behind another one", callEntry(1, { code: "BUSY", of: "CLOSED" })],
   ["a reason that is no word", refusedEntry({ reason: "two words" })],
-  ["a label of two lines", callEntry(1, { labels: { a: "x\ny" } })],
   ["a text in an origin", { ...callEntry(1), origin: { class: "unstated", text: "x" } }],
   ["an unknown kind", { kind: "other" }],
 ])("refuses to write a record with %s", ([, entry]) => {

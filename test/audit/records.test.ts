@@ -105,20 +105,6 @@ test("lines of the operator's log have the call's id, and no guest learns it", a
   expect(lines[1]?.callId).toBe(stage.recordsOf("call").at(-1)?.callId);
 });
 
-test("records the user for whom the call was made, even if the context object answers differently each time", async () => {
-  const users = [ctx.userId, "bob", "carol", "dave"];
-  const turning = {
-    callId: ctx.callId,
-    get userId() {
-      return users.shift() ?? "";
-    },
-  };
-  await runtime.call("Puppet", [write("a.md", "x")], turning);
-  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([{ userId: ctx.userId, changes: "committed" }]);
-  expect(Object.keys(stage.filesOf(ctx.userId))).toEqual(["memory/a.md"]);
-  expect(users).toHaveLength(3);
-});
-
 test("records the index of a prompt like any other call, and a tool named with its plugin by the tool's name", async () => {
   await runtime.memoryIndex(ctx);
   await expect(runtime.memoryIndex({ ...ctx, userId: "" })).rejects.toMatchObject({ code: "USER_INVALID" });
@@ -131,59 +117,80 @@ test("records the index of a prompt like any other call, and a tool named with i
   ]);
 });
 
-test("records each use once for each path", async () => {
-  await puppet([write("b.md", "1")]);
-  const list = ask("store_list", { scope: "memory", prefix: "b" });
-  const trash = ask("store_trash", { scope: "memory", path: "a.md" });
-  const steps = [read("a.md"), read("b.md"), read("a.md"), write("a.md", "four"), write("a.md", "fünf"), trash];
-  await puppet([...steps, write("a.md", "x"), read("a.md"), list, ask("clock_now", {})], { callId: "used" });
-  const file = { scope: "memory", path: "a.md" };
-  const [one, five] = [
-    { ...file, bytes: 1 },
-    { ...file, bytes: 5 },
-  ];
-  const trashed = expect.stringMatching(/^trash\/a\.\d{8}T\d{9}Z\.md$/) as string;
-  expect(stage.recordsOf("call", "used")).toMatchObject([
-    {
-      reads: [one, { ...file, path: "b.md", bytes: 1 }],
-      lists: [{ scope: "memory", prefix: "b", files: 1 }],
-      writes: [five, one],
-      trashed: [{ ...five, trashed }],
-      usesDenied: 0,
-    },
-  ]);
-});
+const { recordUsesMax, namedCharsMax } = auditLimits;
+const { refusalsMax } = trailLimits;
+const times = <Item>(count: number, item: (at: number) => Item): Item[] =>
+  Array.from({ length: count }, (_, at) => item(at));
+const a = { scope: "memory", path: "a.md" };
+const inTrash = expect.stringMatching(/^trash\/a\.\d{8}T\d{9}Z\.md$/) as string;
+const wasStaged = { kind: "staged" };
+const committed = { kind: "call", usesDenied: 0, changes: "committed", code: null };
+const denied = { kind: "use", capability: "store_read", code: "CAPABILITY_DENIED" };
+const floodCount = callLimits.hostCallsMax + 500;
 
-const place = (scope: string | null, path: string | null): object => ({ scope, path });
-const { namedCharsMax } = auditLimits;
-test.for<readonly [name: string, request: string, named: object]>([
-  ["of a scope that is not granted", '{"scope":"other","path":"a"}', place("other", "a")],
-  ["that is not JSON", "{", place(null, null)],
-  ["with numbers for names", '{"scope":1,"path":{}}', place(null, null)],
+/** A guest that writes a file, and then makes as many requests as are recorded. */
+const afterDenials = (how: string, request: string, told: object) =>
   [
+    `a denied request ${how}, and the changes that are dropped with it`,
+    [write("a.md", "four"), ...times(refusalsMax, () => ({ of: "store_read", request })), { output: "{}" }],
+    ...times(refusalsMax, () => ({ ...denied, ...told })),
+    { writes: [{ path: "a.md", bytes: 4 }], usesDenied: refusalsMax, changes: "dropped", code: "CAPABILITY_DENIED" },
+  ] as const;
+
+/** What a guest does, and the records that it leaves. */
+test.for<readonly [name: string, steps: readonly object[], ...records: object[]]>([
+  [
+    "each use once for each path",
+    [
+      [read("a.md"), read("b.md"), read("a.md"), write("a.md", "four"), write("a.md", "fünf")],
+      [ask("store_trash", a), write("a.md", "x"), read("a.md")],
+      [ask("store_list", { scope: "memory", prefix: "a" }), ask("clock_now", {})],
+    ].flat(),
+    wasStaged,
+    {
+      ...committed,
+      reads: [
+        { ...a, bytes: 1 },
+        { ...a, path: "b.md", bytes: null },
+      ],
+      lists: [{ scope: "memory", prefix: "a", files: 1 }],
+      writes: [
+        { ...a, bytes: 5 },
+        { ...a, bytes: 1 },
+      ],
+      trashed: [{ ...a, bytes: 5, trashed: inTrash }],
+    },
+  ],
+  afterDenials("of a scope that is not granted", '{"scope":"other","path":"a"}', { scope: "other", path: "a" }),
+  afterDenials("that is not JSON", "{", { scope: null, path: null }),
+  afterDenials("with numbers for names", '{"scope":1,"path":{}}', { scope: null, path: null }),
+  afterDenials(
     "with longer names than are kept, which JSON writes as escapes",
     JSON.stringify({ scope: "\u0000".repeat(150), path: "\ud800".repeat(150) }),
-    place("\u0000".repeat(namedCharsMax), "\ud800".repeat(namedCharsMax)),
+    { scope: "\u0000".repeat(namedCharsMax), path: "\ud800".repeat(namedCharsMax) },
+  ),
+  [
+    "a failed use, also of a call that goes on and succeeds",
+    [{ writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } }, write("a.md", "x")],
+    { kind: "use", code: "QUOTA_EXCEEDED", path: "big.md" },
+    wasStaged,
+    { ...committed, usesFailed: 1, writes: [{ path: "a.md" }] },
   ],
-])("records a denied request %s, and the changes that are dropped with it", async ([, request, named]) => {
-  const denied = Array.from({ length: trailLimits.refusalsMax }, () => ({ of: "store_read", request }));
-  await puppet([write("a.md", "four"), ...denied, { output: "{}" }]);
-  const uses = stage.recordsOf("use", ctx.callId);
-  expect(uses).toHaveLength(denied.length);
-  expect(uses.at(-1)).toMatchObject({ capability: "store_read", code: "CAPABILITY_DENIED", ...named });
-  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([
-    { writes: [{ path: "a.md", bytes: 4 }], usesDenied: denied.length, changes: "dropped", code: "CAPABILITY_DENIED" },
-  ]);
-  expect(stage.recordsOf("staged", ctx.callId)).toEqual([]);
-});
-
-test("records a failed use, also of a call that went on and succeeded", async () => {
-  const steps = [{ writeLarge: { path: "big.md", characters: 3 * 2 ** 20 } }, write("a.md", "x")];
-  expect(await puppet(steps)).toMatchObject({ ok: true });
-  expect(stage.recordsOf("use", ctx.callId)).toMatchObject([{ code: "QUOTA_EXCEEDED", path: "big.md" }]);
-  const told = { usesFailed: 1, usesDenied: 0, changes: "committed", writes: [{ path: "a.md" }] };
-  expect(stage.recordsOf("call", ctx.callId)).toMatchObject([told]);
-  expect(kinds()).toEqual(["use", "staged", "call"]);
+  [
+    "the first of a flood of denied requests, and the number of all",
+    times(floodCount, () => ({ of: "store_read", request: "{}" })),
+    ...times(refusalsMax, () => denied),
+    { usesDenied: floodCount, usesNotShown: floodCount - refusalsMax, usesFailed: 0, code: "CAPABILITY_DENIED" },
+  ],
+  [
+    "a denied use behind more reads than have room",
+    [...times(recordUsesMax + 100, (at) => read(`f${at}`)), ask("store_trash", { scope: "other", path: "f0" })],
+    { kind: "use", capability: "store_trash", scope: "other", path: "f0" },
+    { reads: times(recordUsesMax, (at) => ({ path: `f${at}` })), usesNotShown: 100, usesDenied: 1 },
+  ],
+])("records %s", async ([, steps, ...records]) => {
+  await puppet(steps);
+  expect(stage.records(ctx.userId)).toMatchObject(records);
 });
 
 test("records of two users' simultaneous calls do not mix", async () => {
@@ -224,9 +231,7 @@ test("records upkeep operations, the tool calls that they make, and what an undo
   for (const name of ["a", "b"]) await runtime.call("UpdateUserMemory", { action: "delete", name }, ctx);
   await upkeep.restore(as("restore"), "a");
   const [file] = await upkeep.purge(as("purge"), { beforeEpochMs: 9e15 });
-  await upkeep.inspect(as("inspect"));
-  await upkeep.mend(as("mend"));
-  await upkeep.listTrash(as("listTrash"));
+  for (const each of ["inspect", "mend", "listTrash"] as const) await upkeep[each](as(each));
   const origin = { class: "direct_user", run } as const;
   await runtime.call("UpdateUserMemory", upsert("a", "evil"), { ...as("write"), origin });
   await upkeep.planUndo(as("planUndo"), { run });
@@ -238,27 +243,32 @@ test("records upkeep operations, the tool calls that they make, and what an undo
   await upkeep.restoreVersion(as("restoreVersion"), "a", { version: to });
   await expect(upkeep.undo(as("unknown"), { run: "elsewhere" })).rejects.toMatchObject({ code: "ENTRY_NOT_FOUND" });
   await expect(upkeep.listTrash({ ...ctx, userId: "" })).rejects.toMatchObject({ code: "USER_INVALID" });
-  const names = ["restore", "purge", "inspect", "mend", "listTrash", "planUndo", "undo", "diff", "restoreVersion"];
   const removed = [{ scope: "memory", path: `trash/${file?.name}`, bytes: file?.bytes }];
-  const changing = ["undo", "restoreVersion"];
-  const ofUser = stage.recordsOf("upkeep").filter(({ userId }) => userId === ctx.userId);
-  expect(ofUser).toMatchObject([
-    ...names.map((action) => {
-      return { callId: as(action).callId, action, code: null, removed: action === "purge" ? removed : [] };
-    }),
-    { callId: as("unknown").callId, action: "undo", code: "ENTRY_NOT_FOUND", removed: [] },
+  const history = [{ store: null }];
+  const operation = (action: string, more: object = {}): object => {
+    return { kind: "upkeep", callId: as(action).callId, action, code: null, removed: [], ...more };
+  };
+  const staged = { kind: "staged", tool: null, writes: [], removed: [] };
+  const changes = { writes: expect.arrayContaining([expect.objectContaining({ path: "a.md" })]) as object[] };
+  const records = stage
+    .records(ctx.userId)
+    .filter(({ kind, ...each }) => "callId" in each && each.callId !== ctx.callId && kind !== "call");
+  expect(records).toMatchObject([
+    { ...staged, tool: "RestoreEntry", ...changes, removed: [{ scope: "memory" }] },
+    operation("restore"),
+    { ...staged, removed },
+    operation("purge", { removed }),
+    ...["inspect", "mend", "listTrash"].map((each) => operation(each)),
+    { ...staged, tool: "UpdateUserMemory", ...changes },
+    operation("planUndo"),
+    { ...staged, ...changes },
+    operation("undo", { history }),
+    operation("diff"),
+    { ...staged, ...changes },
+    operation("restoreVersion", { history }),
+    operation("unknown", { action: "undo", code: "ENTRY_NOT_FOUND" }),
   ]);
   expect(stage.recordsOf("upkeep").at(-1)).toMatchObject({ action: "listTrash", userId: null, code: "USER_INVALID" });
-  const purged = { tool: null, userId: ctx.userId, writes: [], removed };
-  expect(stage.recordsOf("staged", as("purge").callId)).toMatchObject([purged]);
-  for (const action of changing) {
-    expect(ofUser.find((each) => each.action === action)?.history).toMatchObject([{ store: null }]);
-    const [staged] = stage.recordsOf("staged", as(action).callId);
-    expect(staged?.writes.map(({ path }) => path)).toContain("a.md");
-  }
-  for (const each of ["planUndo", "diff", "unknown"]) expect(stage.recordsOf("staged", as(each).callId)).toEqual([]);
-  const restored = { tool: "RestoreEntry", changes: "committed", removed: [{ scope: "memory" }] };
-  expect(stage.recordsOf("call", as("restore").callId)).toMatchObject([restored]);
   expect(stage.recordsOf("call", as("inspect").callId)).toMatchObject([{ tool: "InspectMemory", changes: "none" }]);
 });
 

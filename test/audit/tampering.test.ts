@@ -11,7 +11,7 @@ import { runs } from "../stage/random-runs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ask, openAuditedStage, upsert } from "./audited-stage.ts";
 import { fullName, hashOf, headName, linesOf, logFileNames, logName, longLabels } from "./written-log.ts";
-import { recordsOf, smallestFile, told, verify, writeLines, writeRun } from "./written-log.ts";
+import { foundIn, recordsOf, smallestFile, verify, writeLines, writeRun } from "./written-log.ts";
 
 /** A log in four files. Records 0 to 8 are of every kind. Behind them come 36 of 6 KB, and the end. */
 const recorded = temporaryFolder();
@@ -72,27 +72,11 @@ const edited =
     writeLines(folder, name, edit(linesOf(folder, name)));
 const [inFirst, inSecond, inLast] = [edited(first), edited(second), edited(logName)];
 const at = (lines: readonly string[], index: number): string => lines.at(index) ?? "";
-const without =
-  (from: number, count = 1): Edit =>
-  (lines) =>
-    lines.toSpliced(from, count);
 const rewritten =
   (index: number, old: RegExp, text: string): Edit =>
   (lines) =>
     lines.with(index, at(lines, index).replace(old, text));
 const altered = (index: number): Edit => rewritten(index, /"time":"2/, '"time":"3');
-const swapped =
-  (index: number): Edit =>
-  (lines) =>
-    lines.with(index, at(lines, index + 1)).with(index + 1, at(lines, index));
-const put =
-  (index: number, line: string): Edit =>
-  (lines) =>
-    lines.toSpliced(index, 0, line);
-const moved =
-  (from: number, to: number, count = 1): Edit =>
-  (lines) =>
-    lines.toSpliced(from, count).toSpliced(to, 0, ...lines.slice(from, from + count));
 const gone =
   (name: string): Change =>
   (folder) =>
@@ -114,86 +98,62 @@ const forged = (line: string): string => {
 const end = at(recordedLines.last, -1);
 const bad = "nothing ".repeat(20);
 
-const counted = (count: number): string => (count === 1 ? "one record was removed" : `${count} records were removed`);
-const lost = (from: number, to: number): string =>
-  `removed: between records ${from} and ${to}, ${counted(to - from - 1)}`;
-const wrong = (seq: number, by = `record ${seq + 1}`): string =>
-  `altered: record ${seq} was altered: its hash differs from the one in ${by}`;
-const unsure = (seq: number): string =>
-  `altered: record ${seq} may be altered: record ${seq + 1}, which carries its hash, was altered`;
-const late = (seq: number, than: number): string =>
-  `displaced: record ${seq} comes after record ${than}: it was moved here, or added`;
-const early = (seq: number, than: number): string =>
-  `displaced: record ${seq} comes before record ${than}: it was moved here, or added`;
-const again = (seq: number): string => `displaced: record ${seq} is repeated here`;
-const unreadable = (why: string): string => `unreadable: this line is not a record: ${why}`;
-const cutOff = (where: string): string =>
-  `removed: the log ${where}, but the log's head names record ${last}: records were removed from the end`;
-const beginning = (seq: number): string =>
-  `removed: before record ${seq}, ${seq} records were removed; a whole file may be missing`;
-const gap = `${lost(b - 1, c)}; a whole file may be missing`;
-const noHead = "head: the log has no head: records at its end may be missing";
-
-/** Changes, mostly of the second file, whose records are `b` to `c - 1`, with all that is told of each. */
-const rows: readonly (readonly [name: string, change: Change, ...told: string[]])[] = [
+/** Changes, mostly of the second file, whose records are `b` to `c - 1`, with all that is found of each. */
+const rows: readonly (readonly [name: string, change: Change, ...found: string[]])[] = [
   ["nothing", () => {}],
-  ["the first removed", inFirst(without(0)), "removed: before record 1, one record was removed"],
-  ["one removed", inSecond(without(4)), lost(b + 3, b + 5)],
-  ["the last removed", inLast(without(-1)), cutOff(`ends with record ${last - 1}`)],
-  ["all removed", (folder) => logFileNames(folder).forEach((name) => writeLines(folder, name, [])), cutOff("is empty")],
-  ["one altered", inSecond(altered(4)), wrong(b + 4)],
-  ["two neighbours altered", inSecond((all) => altered(5)(altered(4)(all))), unsure(b + 4), wrong(b + 5)],
-  ["the last altered", inLast(altered(-1)), wrong(last, "the log's head")],
-  ["two neighbours swapped", inSecond(swapped(4)), late(b + 4, b + 5)],
+  ["the first removed", inFirst((all) => all.toSpliced(0, 1)), "removed 1"],
+  ["one removed", inSecond((all) => all.toSpliced(4, 1)), `removed ${b + 5}`],
+  ["the last removed", inLast((all) => all.toSpliced(-1, 1)), `removed ${last - 1}`],
+  ["all removed", (folder) => logFileNames(folder).forEach((name) => writeLines(folder, name, [])), "removed"],
+  ["one altered", inSecond(altered(4)), `altered ${b + 4}`],
+  ["two neighbours altered", inSecond((all) => altered(5)(altered(4)(all))), `altered ${b + 4}`, `altered ${b + 5}`],
+  ["the last altered", inLast(altered(-1)), `altered ${last}`],
+  ["two neighbours swapped", inSecond((all) => all.toSpliced(4, 2, at(all, 5), at(all, 4))), `displaced ${b + 4}`],
   [
     "two moved forward",
-    inSecond(moved(6, 3, 2)),
-    `displaced: records ${b + 6} to ${b + 7} come before record ${b + 3}: they were moved here, or added`,
+    inSecond((all) => all.toSpliced(6, 2).toSpliced(3, 0, ...all.slice(6, 8))),
+    `displaced ${b + 6}`,
   ],
-  ["one repeated at once", inSecond(put(4, at(recordedLines.second, 4))), again(b + 4)],
+  ["one repeated at once", inSecond((all) => all.toSpliced(4, 0, at(all, 4))), `displaced ${b + 4}`],
   [
     "a forged one that fits the one before it",
-    inSecond(put(5, forged(at(recordedLines.second, 4)))),
-    early(b + 5, b + 5),
+    inSecond((all) => all.toSpliced(5, 0, forged(at(all, 4)))),
+    `displaced ${b + 5}`,
   ],
-  ["a forged one in the place of another", inSecond((all) => all.with(5, forged(at(all, 4)))), wrong(b + 5)],
+  ["a forged one in the place of another", inSecond((all) => all.with(5, forged(at(all, 4)))), `altered ${b + 5}`],
   // A kill between a record and its head leaves the same.
   ["a forged one behind the end", inLast((all) => [...all, forged(end)])],
+  ["two forged ones behind the end", inLast((all) => [...all, forged(end), forged(forged(end))]), `head ${last + 2}`],
   [
-    "two forged ones behind the end",
-    inLast((all) => [...all, forged(end), forged(forged(end))]),
-    "head: the last 2 records come after the log's head: the machine stopped, or they were added",
+    "an invented number",
+    inSecond((all) => all.toSpliced(5, 0, at(all, 5).replace(/\d+/, "500000"))),
+    "displaced 500000",
   ],
-  ["an invented number", inSecond(put(5, at(recordedLines.second, 5).replace(/\d+/, "500000"))), early(500_000, b + 5)],
-  ["an altered number", inSecond(rewritten(5, /\d+/, "500000")), early(500_000, b + 6), lost(b + 4, b + 6)],
-  ["an altered hash", inSecond(rewritten(5, /"prev":"\w+/, `"prev":"${"0".repeat(64)}`)), unsure(b + 4), wrong(b + 5)],
-  ["one key twice", inSecond(rewritten(5, /}$/, ',"code":null}')), wrong(b + 5)],
-  ["a line that is not JSON", inSecond((all) => all.with(5, bad)), unreadable("it is not JSON")],
+  ["an altered number", inSecond(rewritten(5, /\d+/, "500000")), "displaced 500000", `removed ${b + 6}`],
   [
-    "one for two",
-    inSecond((all) => all.toSpliced(5, 2, bad)),
-    unreadable("it is not JSON"),
-    `removed: between records ${b + 4} and ${b + 7}, ${counted(1)}`,
+    "an altered hash",
+    inSecond(rewritten(5, /"prev":"\w+/, `"prev":"${"0".repeat(64)}`)),
+    `altered ${b + 4}`,
+    `altered ${b + 5}`,
   ],
-  ["no record", inSecond(put(5, '{"seq":-1}'.padEnd(100))), unreadable("it has no place in the chain")],
-  ["the first file gone", gone(first), beginning(b)],
-  ["a file in the middle gone", gone(second), gap],
-  ["the last file gone", gone(logName), cutOff(`ends with record ${seqOf(at(recordedLines.last, 0)) - 1}`)],
+  ["one key twice", inSecond(rewritten(5, /}$/, ',"code":null}')), `altered ${b + 5}`],
+  ["a line that is not JSON", inSecond((all) => all.with(5, bad)), "unreadable"],
+  ["one for two", inSecond((all) => all.toSpliced(5, 2, bad)), "unreadable", `removed ${b + 7}`],
+  ["no record", inSecond((all) => all.toSpliced(5, 0, '{"seq":-1}'.padEnd(100))), "unreadable"],
+  ["the first file gone", gone(first), `removed ${b}`],
+  ["a file in the middle gone", gone(second), `removed ${c}`],
+  ["the last file gone", gone(logName), `removed ${seqOf(at(recordedLines.last, 0)) - 1}`],
   // The boundaries between files carry no information, and neither do their names.
   ["a record moved into the file before", carried(third, second)],
-  ["a record moved behind the next file", carried(second, third), late(b, seqOf(at(recordedLines.last, 0)) - 1)],
+  ["a record moved behind the next file", carried(second, third), `displaced ${b}`],
   ["a file under another name", (folder) => renameSync(join(folder, second), join(folder, fullName(99)))],
   [
     "a file repeated under another name",
     (folder) => cpSync(join(folder, second), join(folder, fullName(99))),
-    ...recordedLines.second.map((line) => again(seqOf(line))),
+    ...recordedLines.second.map((line) => `displaced ${seqOf(line)}`),
   ],
-  [
-    "a torn end in a full file",
-    (folder) => appendFileSync(join(folder, second), "torn"),
-    "torn: the file ends with 4 bytes of a record: it was cut, not finished, or is just being written",
-  ],
-  ["the head gone", gone(headName), noHead],
+  ["a torn end in a full file", (folder) => appendFileSync(join(folder, second), "torn"), "torn"],
+  ["the head gone", gone(headName), `head ${last}`],
   ["a folder beside it", (folder) => mkdirSync(join(folder, `${logName}.old`))],
 ];
 
@@ -201,23 +161,23 @@ test.for(rows)("finds %s", async ([, change, ...found]) => {
   using folder = copyOfLog();
   change(folder.path);
   const result = await verify(join(folder.path, logName));
-  expect(told(result)).toEqual(found);
+  expect(foundIn(result)).toEqual(found);
   expect(result.isIntact).toBe(found.length === 0);
 });
 
-test.for<readonly [name: string, change: Change, files: readonly string[], args: readonly string[], ...told: string[]]>(
-  [
-    ["the first file is elsewhere", gone(first), [logName], ["--partial"]],
-    ["a file in the middle is gone", gone(second), [logName], ["--partial"], gap],
-    ["only a full file is given", () => {}, [second], ["--partial"]],
-    ["only a full file is given, as if it were the whole log", () => {}, [second], [], beginning(b), noHead],
-    ["the files are given in another order", () => {}, [logName, third, first, second], []],
-  ],
-)("verifies a log of which %s", async ([, change, files, args, ...found]) => {
+test.for<
+  readonly [name: string, change: Change, files: readonly string[], args: readonly string[], ...found: string[]]
+>([
+  ["the first file is elsewhere", gone(first), [logName], ["--partial"]],
+  ["a file in the middle is gone", gone(second), [logName], ["--partial"], `removed ${c}`],
+  ["only a full file is given", () => {}, [second], ["--partial"]],
+  ["only a full file is given, as if it were the whole log", () => {}, [second], [], `removed ${b}`, `head ${c - 1}`],
+  ["the files are given in another order", () => {}, [logName, third, first, second], []],
+])("verifies a log of which %s", async ([, change, files, args, ...found]) => {
   using folder = copyOfLog();
   change(folder.path);
   const paths = files.map((name) => join(folder.path, name));
-  expect(told(await verify(paths, ...args))).toEqual(found);
+  expect(foundIn(await verify(paths, ...args))).toEqual(found);
 });
 
 /** Uniform over the file. By default, fast-check prefers values near the beginning. */
@@ -275,7 +235,7 @@ test("the text of the command has each finding by file and line, and the head to
   const stdout = `PASS  ${last + 1} records, 0 to ${last}, in 4 files, ${bytes} bytes\nhead  ${place}\n`;
   expect(await memcell(["audit", "verify", file])).toEqual({ status: 0, stdout, stderr: "" });
   expect(await memcell(["audit", "verify", file, "--head", place])).toMatchObject({ status: 0, stdout });
-  inSecond(without(2))(folder.path);
+  inSecond((all) => all.toSpliced(2, 1))(folder.path);
   const failed = await memcell(["audit", "verify", file]);
   expect(failed.status).toBe(1);
   expect(failed.stdout).toContain(`FAIL  ${last} records, 0 to ${last}, in 4 files, `);
@@ -293,11 +253,10 @@ test("only a head noted elsewhere finds a log that was rewritten together with i
   await writeRun(mine, [1, 2]);
   await writeRun(theirs, [1, 3]);
   const { head } = await verify(join(mine, logName));
-  expect(told(await verify(join(theirs, logName)))).toEqual([]);
-  const noted = await verify(join(theirs, logName), "--head", `${head?.seq}:${head?.hash}`);
-  expect(told(noted)).toEqual([wrong(3, "the noted head")]);
-  const [beyond = ""] = told(await verify(join(theirs, logName), "--head", `99:${head?.hash}`));
-  expect(beyond).toContain("the log ends with record 3, but the noted head names record 99");
+  const foundBy = async (...args: string[]) => foundIn(await verify(join(theirs, logName), ...args));
+  expect(await foundBy()).toEqual([]);
+  expect(await foundBy("--head", `${head?.seq}:${head?.hash}`)).toEqual(["altered 3"]);
+  expect(await foundBy("--head", `99:${head?.hash}`)).toEqual(["removed 3"]);
 });
 
 test("prints no text of a log or file name raw to the terminal", async () => {

@@ -45,5 +45,9 @@ export async function verify(file: string | readonly string[], ...args: string[]
   return result;
 }
 
+/** What was found: each finding's kind, and the number of its record if it is about one. */
+export const foundIn = ({ findings }: Verification): string[] =>
+  findings.map(({ kind, seq }) => (seq === null ? kind : `${kind} ${seq}`));
+
 /** What was found, in the words of the report. */
 export const told = ({ findings }: Verification): string[] => findings.map(({ kind, text }) => `${kind}: ${text}`);

@@ -12,8 +12,8 @@ export const entryName = (at: number): string => `e${at}`;
 /** Differs in each round, so that every upsert changes something. */
 export const describe = (at: number, round: number): string => `What entry ${at} says in round ${round}`;
 
-export function upsertInput(at: number, round: number, text: string = body): Record<string, string> {
-  return { action: "upsert", name: entryName(at), type: "user", description: describe(at, round), body: text };
+export function upsertInput(at: number, round: number): Record<string, string> {
+  return { action: "upsert", name: entryName(at), type: "user", description: describe(at, round), body };
 }
 
 /** Throws unless a call succeeds. */
@@ -22,8 +22,8 @@ export async function expectOk(answer: Promise<ToolResult>): Promise<void> {
   if (!result.ok) throw new Error(result.error.message);
 }
 
-export function entryText(at: number, description: string, text: string = body): string {
-  return `---\nname: ${entryName(at)}\ndescription: ${description}\ntype: user\n---\n${text}`;
+export function entryText(at: number, description: string): string {
+  return `---\nname: ${entryName(at)}\ndescription: ${description}\ntype: user\n---\n${body}`;
 }
 
 export const indexLine = (at: number, description: string): string =>

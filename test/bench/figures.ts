@@ -26,7 +26,6 @@ export const bounds = {
 interface FigureParts {
   readonly key: string;
   readonly name: string;
-  readonly facts?: Record<string, string>;
   readonly rounds: Rounds;
   /** The figure is divided by this one. */
   readonly against?: { readonly key: string; readonly rounds: Rounds };
@@ -37,13 +36,12 @@ interface FigureParts {
 /** With fewer samples, the 99th percentile would be the worst one. */
 const samplesForP99 = 40;
 
-export function figureOf({ key, name, facts = {}, rounds, against, bound }: FigureParts): Figure {
+export function figureOf({ key, name, rounds, against, bound }: FigureParts): Figure {
   const all = rounds.flat();
   const compared = against ? comparison(rounds, against) : null;
   return {
     key,
     name,
-    facts,
     median: median(all),
     p99: all.length < samplesForP99 ? null : quantile(all, 0.99),
     spread: range(rounds.map(median)),

@@ -17,8 +17,6 @@ export interface Figure {
   /** Unique in its table. */
   readonly key: string;
   readonly name: string;
-  /** What a reader needs for comparing, such as transport and durability. */
-  readonly facts: Readonly<Record<string, string>>;
   readonly median: number;
   /** `null` if there are too few samples. */
   readonly p99: number | null;

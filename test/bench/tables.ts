@@ -5,14 +5,13 @@ export function printSection({ title, notes, tables }: Section): void {
   console.log(`\n## ${title}\n`);
   for (const note of notes) console.log(`- ${note}`);
   for (const { title: name, unit, figures } of tables) {
-    const facts = [...new Set(figures.flatMap((figure) => Object.keys(figure.facts)))];
-    const heads = ["", `median, ${unit}`, "p99", "rounds' medians", "compared", "by round", ...facts, "target"];
+    const heads = ["", `median, ${unit}`, "p99", "rounds' medians", "compared", "by round", "target"];
     console.log(`\n**${name}**\n\n| ${heads.join(" | ")} |\n|${heads.map(() => "---|").join("")}`);
-    for (const figure of figures) console.log(`| ${cellsOf(figure, facts).join(" | ")} |`);
+    for (const figure of figures) console.log(`| ${cellsOf(figure).join(" | ")} |`);
   }
 }
 
-function cellsOf({ name, median, p99, spread, compared, facts, targets }: Figure, factNames: string[]): string[] {
+function cellsOf({ name, median, p99, spread, compared, targets }: Figure): string[] {
   return [
     name,
     shown(median),
@@ -20,7 +19,6 @@ function cellsOf({ name, median, p99, spread, compared, facts, targets }: Figure
     spread.map(shown).join("–"),
     compared ? `${shown(compared.value)} ${compared.unit}` : "",
     compared ? compared.spread.map(shown).join("–") : "",
-    ...factNames.map((fact) => facts[fact] ?? ""),
     targets.map((each) => `${each.kind} ${each.bound} ${each.unit}: ${verdict(each)}`).join("; "),
   ];
 }

@@ -28,23 +28,14 @@ function capabilities(): Record<string, Record<string, () => bigint>> {
 /** A million turns are about two hundred polls. */
 const rows = [
   { name: "absent", value: undefined, isEnough: true },
-  { name: "the constant", value: String(fuelPollsMax), isEnough: true },
   { name: "more than the constant", value: String(fuelPollsMax + 1), isEnough: true },
   { name: "far more than 64 bits hold", value: "9".repeat(40), isEnough: true },
   { name: "enough", value: "1000", isEnough: true },
-  { name: "enough, with leading zeros", value: "0001000", isEnough: true },
   { name: "too little", value: "50", isEnough: false },
-  { name: "one", value: "1", isEnough: false },
   { name: "zero", value: "0", isEnough: false },
-  { name: "zeros", value: "000", isEnough: false },
   { name: "negative", value: "-1000", isEnough: false },
-  { name: "signed", value: "+1000", isEnough: false },
-  { name: "a fraction", value: "1000.5", isEnough: false },
-  { name: "hexadecimal", value: "0x1000", isEnough: false },
   { name: "an exponent", value: "1e4", isEnough: false },
-  { name: "spaced", value: " 1000", isEnough: false },
   { name: "a number with trailing text", value: `${"9".repeat(40)} polls`, isEnough: false },
-  { name: "a word", value: "none", isEnough: false },
 ];
 
 for (const [sdk, open] of Object.entries(sdks)) {

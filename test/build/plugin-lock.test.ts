@@ -30,19 +30,8 @@ test("the order of the plugins and their fields does not change the text", () =>
 
 const differences = [
   { name: "equal", built: { a: one }, locked: { a: one }, says: [] },
-  { name: "both empty", built: {}, locked: {}, says: [] },
-  {
-    name: "another hash",
-    built: { a: one },
-    locked: { a: two },
-    says: [/"a".*built SHA-256 1{64}.*locked SHA-256 2{64}/],
-  },
-  {
-    name: "another version",
-    built: { a: one },
-    locked: { a: { ...one, version: "2.0.0" } },
-    says: [/version 2\.0\.0/],
-  },
+  { name: "hash", built: { a: one }, locked: { a: two }, says: [/"a".*SHA-256 1{64}.*locked SHA-256 2{64}/] },
+  { name: "version", built: { a: one }, locked: { a: { ...one, version: "2.0.0" } }, says: [/version 2\.0\.0/] },
   { name: "another size", built: { a: one }, locked: { a: { ...one, bytes: 11 } }, says: [/11 bytes/] },
   { name: "not locked", built: { a: one, b: two }, locked: { a: one }, says: [/"b".*locked none/] },
   { name: "not built", built: { a: one }, locked: { a: one, b: two }, says: [/"b".*built none/] },
@@ -54,11 +43,9 @@ test.for(differences)("the difference between built and locked is reported: $nam
 });
 
 const wrongTexts = [
-  { name: "empty", text: "" },
   { name: "not JSON", text: "{" },
   { name: "of another version", text: committed.replace('"version": 1', '"version": 2') },
   { name: "with a hash in capitals", text: lockText({ a: { ...one, sha256: "A".repeat(64) } }) },
-  { name: "with half a hash", text: lockText({ a: { ...one, sha256: "1".repeat(32) } }) },
   { name: "with an invalid version", text: lockText({ a: { ...one, version: "1" } }) },
   { name: "with a name that is a path", text: lockText({ "../a": one }) },
   { name: "with an extra key", text: committed.replace('"version": 1', '"version": 1, "more": 1') },

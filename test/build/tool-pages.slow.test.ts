@@ -90,24 +90,23 @@ const linked = assembleGuest(
   [],
 );
 
-test.for([
-  { name: "hidden text", text: "now\u202egpj.exe", message: 'its tool "Greet" has the character U+202E in its doc' },
-  { name: "text that is too long", text: "é".repeat(8_192), message: "bytes, at most 16384 allowed" },
-])("a page with $name is not sealed", async ({ name, text, message }) => {
+const ownCode = (code: string) => [{ code, of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
+
+test.for<readonly [name: string, text: string, errors: ReturnType<typeof ownCode>, message: string]>([
+  ["hidden text", "now\u202egpj.exe", [], 'its tool "Greet" has the character U+202E in its doc'],
+  ["text that is too long", "é".repeat(8_192), [], "bytes, at most 16384 allowed"],
+  [
+    "a code of the table as its own",
+    "",
+    ownCode("STORAGE_FULL"),
+    "the error code STORAGE_FULL, which is one of the table",
+  ],
+  ["a code in small letters", "", ownCode("count_full"), "the form of ABI version 1 or 2, at errors.0.code"],
+])("a family with %s is not sealed", async ([name, text, errors, message]) => {
   const [source] = await readFamilies(familyWith(`# Greet\n${text}\n${marks}`, name), { writePages: true });
   if (!source) throw new Error("The family was not found");
-  await expect(sealPlugin(linked, makeManifest(source.family, { min: 1, max: 2 }))).rejects.toThrow(message);
-});
-
-test.for([
-  { code: "STORAGE_FULL", message: "its manifest declares the error code STORAGE_FULL, which is one of the table" },
-  { code: "count_full", message: "its manifest does not have the form of ABI version 1 or 2, at errors.0.code" },
-])("a family with the error code $code is not sealed", async ({ code, message }) => {
-  const [source] = await readFamilies(familyWith(`# Greet\n${marks}`, code), { writePages: true });
-  if (!source) throw new Error("The family was not found");
-  const errors = [{ code, of: "QUOTA_EXCEEDED" as const, meaning: "The count is full." }];
   const manifest = makeManifest({ ...source.family, errors }, { min: 1, max: 2 });
-  await expect(sealPlugin(linked, manifest)).rejects.toThrow(`Cannot seal plugin "greeter": ${message}`);
+  await expect(sealPlugin(linked, manifest)).rejects.toThrow(message);
 });
 
 test("a folder whose name differs from its family's name is refused", async () => {

@@ -59,8 +59,8 @@ async function onDisk(run: BenchRun, disk: Disk, folder: string): Promise<Table[
 
 function againstNaive({ key: disk, name: where, bound }: Disk, ways: readonly Way[], found: Found): Table {
   const against = { key: "naive", rounds: found("naive") };
-  const figures = ways.map(({ key, name, facts }) =>
-    figureOf({ key, name, facts, rounds: found(key), against, bound: key === "memcell" ? bound : undefined }),
+  const figures = ways.map(({ key, name }) =>
+    figureOf({ key, name, rounds: found(key), against, bound: key === "memcell" ? bound : undefined }),
   );
   return { key: `durable-${disk}`, title: `A durable upsert on ${where}, against the naive way`, unit: "ms", figures };
 }
@@ -86,7 +86,6 @@ function againstPeers({ key: disk, name }: Disk, ways: readonly Way[], found: Fo
     figureOf({
       key: peer,
       name: `${nameOf(ours)}, against ${nameOf(peer)}`,
-      facts: { transport: ways.find(({ key }) => key === ours)?.facts.transport ?? "" },
       rounds: found(ours),
       against: { key: peer, rounds: found(peer) },
       bound: bounds.againstPeer,

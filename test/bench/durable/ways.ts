@@ -21,23 +21,13 @@ import {
 } from "../entry.ts";
 import type { Contestant, Step } from "../take-turns.ts";
 
-/** The tables show its guarantees next to its time. */
+/** What each flushes is in `test/bench/README.md`. */
 export interface Way extends Contestant {
   readonly name: string;
-  readonly facts: {
-    readonly transport: "in process" | "stdio";
-    /** Whether acknowledged writes survive a power cut. */
-    readonly durable: string;
-    readonly sandboxed: "yes" | "no";
-    /** What one operation writes. */
-    readonly writes: string;
-  };
   close(): Promise<void>;
 }
 
-const writes = "entry and index";
-const durabilities = { full: "yes", relaxed: "not when the machine stops" } as const;
-type Durability = keyof typeof durabilities;
+type Durability = "full" | "relaxed";
 const nothing = async (): Promise<void> => {};
 
 /** Opens each in its own folder. */
@@ -61,7 +51,6 @@ function naive(path: string): Way {
   return {
     key: "naive",
     name: "naive durable write",
-    facts: { transport: "in process", durable: "each file by itself", sandboxed: "no", writes },
     run: async ({ at, round }) => folder.upsert(at, round),
     close: nothing,
   };
@@ -72,7 +61,6 @@ async function memcell(dataDir: string, durability: Durability): Promise<Way> {
   return {
     key: durability === "full" ? "memcell" : "memcell-relaxed",
     name: durability === "full" ? "memcell" : 'memcell, durability "relaxed"',
-    facts: { transport: "in process", durable: durabilities[durability], sandboxed: "yes", writes },
     run: ({ at, round }) => expectOk(runtime.call("UpdateUserMemory", upsertInput(at, round), { userId: "alice" })),
     close: () => runtime.close(),
   };
@@ -98,7 +86,6 @@ async function memoryTool(folder: string): Promise<Way> {
   return {
     key: "memory-tool-both",
     name: "memory tool of @anthropic-ai/sdk, str_replace, both files",
-    facts: { transport: "in process", durable: "text yes, name no", sandboxed: "no", writes },
     prepare,
     run: async ({ at, round }) => {
       const change = { old_str: describe(at, round - 1), new_str: describe(at, round) };
@@ -111,7 +98,6 @@ async function memoryTool(folder: string): Promise<Way> {
 }
 
 const scriptOf = (specifier: string): string => fileURLToPath(import.meta.resolve(specifier));
-const stdio = { transport: "stdio", sandboxed: "no" } as const;
 
 async function memcellServer(dataDir: string, durability: Durability): Promise<Way> {
   const script = scriptOf("memcell/package.json").replace("package.json", "dist/host/cli/main.js");
@@ -120,7 +106,6 @@ async function memcellServer(dataDir: string, durability: Durability): Promise<W
   return {
     key: durability === "full" ? "memcell-stdio" : "memcell-stdio-relaxed",
     name: durability === "full" ? "memcell serve" : "memcell serve --durability relaxed",
-    facts: { transport: "stdio", durable: durabilities[durability], sandboxed: "yes", writes },
     run: ({ at, round }) => server.call("UpdateUserMemory", upsertInput(at, round)),
     close: server.close,
   };
@@ -134,7 +119,6 @@ async function filesystemServer(folder: string): Promise<Way> {
   return {
     key: "filesystem-both",
     name: "server-filesystem, write_file, both files",
-    facts: { ...stdio, durable: "no", writes },
     run: async ({ at, round }) => {
       for (const [name, content] of known.change(at, round)) {
         await server.call("write_file", { path: join(folder, name), content });
@@ -152,7 +136,6 @@ async function memoryServer(folder: string): Promise<Way> {
   return {
     key: "memory-server",
     name: "server-memory, create_entities",
-    facts: { ...stdio, durable: "no", writes: "one file for all entries" },
     // It does not replace an existing entity, so the entry is deleted before it is created again.
     prepare: ({ at }) => server.call("delete_entities", { entityNames: [entryName(at)] }),
     run: ({ at, round }) => {
