@@ -78,17 +78,6 @@ test("cancels a call that waits for a thread", async () => {
   expect(userFolderNames(stage.dataDir)).toEqual([]);
 });
 
-test("cancels a call just given to a thread", async () => {
-  await using stage = await openBoundedStage();
-  const controller = new AbortController();
-  const running = stage.spin("alice", controller.signal);
-  await stage.handedOut(1);
-  controller.abort();
-  expect(await running).toEqual(cancelled("Spin"));
-  expect(await stage.write("bob", "b.md")).toMatchObject({ ok: true });
-  expect(userFolderNames(stage.dataDir)).toEqual(["bob"]);
-});
-
 test("cancels a running call: the thread is terminated and replaced", async () => {
   await using stage = await openBoundedStage();
   await stage.write("bob", "a.md");

@@ -81,12 +81,6 @@ test("closing twice, even at the same time, returns the same promise", async () 
   expect(await call).toMatchObject({ ok: true });
 });
 
-test("a runtime without calls can be closed while its first thread is starting", async () => {
-  const stage = await openBoundedStage();
-  await stage[Symbol.asyncDispose]();
-  expect(await stage.write("alice", "a.md")).toMatchObject({ ok: false, error: { code: "CLOSED" } });
-});
-
 test("a running upkeep operation finishes, and later ones are CLOSED", async () => {
   await using stage = await openBoundedStage({ plugins: [shippedPlugin("user-memory")] });
   const { runtime } = stage;

@@ -1,23 +1,105 @@
 /**
  * Unexpected things in the folder of a user or of a shared store before a call, in each place that the host uses. The
  * host refuses them with a code or removes them. It never follows them or waits for them, and no other user is affected.
+ * Each user has a folder and a shared store. Bob's are the target, and copies of them outside the data folder.
  */
 import { execFileSync } from "node:child_process";
-import { existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { storeIdOf } from "memcell";
-import type { Runtime } from "memcell";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { createRuntime, storeIdOf } from "memcell";
+import type { Runtime, ToolResult } from "memcell";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
+import { runCommand } from "../support/run-command.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
-import { homeFolder, homes, makeFolders, openFolders, scopes, useFolder } from "./folder-stage.ts";
-import type { Home, Outcomes } from "./folder-stage.ts";
+import { userFolder } from "../support/user-files.ts";
 import { fileTraps, folderTraps, layTrap } from "./folder-traps.ts";
 import type { Trap } from "./folder-traps.ts";
+
+/** Part of every text of Bob, and so of what lies outside. */
+const secret = "secret of bob";
+
+const homes = ["user", "store"] as const;
+type Home = (typeof homes)[number];
+
+/** `ok` or a code for each use: of a user's memory a reading, the index, an upsert, a deletion; of a store as below. */
+type Outcomes = readonly [read: string, list: string, write: string, other: string];
+
+const scopes = { user: "memory", store: "entries" } as const;
+
+function homeFolder(dataDir: string, home: Home, userId: string): string {
+  return home === "user" ? userFolder(dataDir, userId) : join(dataDir, "stores", storeIdOf(userId));
+}
+
+const openFolders = (dataDir: string): Promise<Runtime> =>
+  createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
+
+const factOf = (name: string, text: string) => ({
+  action: "upsert",
+  name,
+  type: "user",
+  description: text,
+  body: text,
+});
+const create = (content: string) => ({ command: "create", path: "/memories/x.md", content });
+
+/** Each user gets an entry, its index, a file in the trash, a WAL, and a store with an entry and a grant. */
+async function makeFolders(folder: string, userIds: readonly string[]): Promise<void> {
+  const dataDir = join(folder, "data");
+  await using runtime = await createRuntime({
+    dataDir,
+    plugins: ["user-memory", "stores"],
+    threadsMax: 1,
+    durability: "relaxed",
+  });
+  const make = async (userId: string): Promise<void> => {
+    const text = userId === "bob" ? secret : `of ${userId}`;
+    const call = async (tool: string, input: object): Promise<void> =>
+      expect(await runtime.call(tool, input, { userId })).toMatchObject({ ok: true });
+    for (const name of ["x", "old"]) await call("UpdateUserMemory", factOf(name, text));
+    await call("UpdateUserMemory", { action: "delete", name: "old" });
+    await call("memory", create(text));
+    await runtime.stores({ userId }).grant("erin", { level: "read" });
+  };
+  await Promise.all(["bob", ...userIds].map(make));
+  await runtime.close();
+  for (const home of homes)
+    cpSync(homeFolder(dataDir, home, "bob"), join(folder, "outside", home), { recursive: true });
+}
+
+/** Uses a user's memory, or the user's own store. Fails when an answer reveals anything of Bob or the machine. */
+async function useFolder(runtime: Runtime, home: Home, userId: string, folder: string): Promise<Outcomes> {
+  const ctx = { userId };
+  const told = async (work: Promise<unknown>): Promise<string> => {
+    const [code, shown] = await work.then(
+      (answer) => [(answer as ToolResult | undefined)?.ok === false ? codeOf(answer) : "ok", answer] as const,
+      (error: Error & { readonly code: string }) => [error.code, error.message] as const,
+    );
+    const text = JSON.stringify(shown) ?? "";
+    expect(text).not.toContain(secret);
+    expect(text).not.toContain(folder);
+    expect(text).not.toMatch(/\bE(?:NOENT|LOOP|ISDIR|NOTDIR|ACCES|PERM|XIO|XDEV|INVAL|IO)\b|\/proc\/|\\n {4}at /);
+    return code;
+  };
+  const call = (tool: string, input: object): Promise<string> => told(runtime.call(tool, input, ctx));
+  if (home === "store") {
+    const read = await call("memory", { command: "view", path: "/memories/x.md" });
+    const list = await told(runtime.stores(ctx).grants());
+    const write = await call("memory", create("mine"));
+    return [read, list, write, await told(runtime.stores(ctx).grant("dave", { level: "read" }))];
+  }
+  const read = await call("ReadUserMemory", { name: "x" });
+  // One family alone, because an index of several families leaves out one that cannot be read.
+  const list = await told(runtime.memoryIndex(ctx, { family: "user-memory" }));
+  const write = await call("UpdateUserMemory", factOf("x", "mine"));
+  return [read, list, write, await call("UpdateUserMemory", { action: "delete", name: "x" })];
+}
+
+const codeOf = (answer: unknown): string => (answer as { readonly error: { readonly code: string } }).error.code;
 
 const unsafe = "STORAGE_UNSAFE";
 const closed: Outcomes = [unsafe, unsafe, unsafe, unsafe];
@@ -222,4 +304,58 @@ test("folders and files are created with access for the owner only", () => {
     const modes = execFileSync("find", find, { encoding: "utf8" }).trim().split("\n");
     expect(new Set(modes)).toEqual(new Set(["d 700", "f 600"]));
   }
+});
+
+describe("what may not be opened", () => {
+  const failed = "STORAGE_FAILED";
+  const allFailed: Outcomes = [failed, failed, failed, failed];
+  /** A forbidden file is like one that is no plain file. */
+  const forbidden: Readonly<Record<string, Outcomes>> = {
+    "": allFailed,
+    memory: allFailed,
+    // A replacement that is not larger does not read the trash.
+    "memory/trash": ["ok", "ok", "ok", failed],
+    "memory/x.md": [unsafe, "ok", unsafe, unsafe],
+    "memory/MEMORY.md": ["ok", unsafe, unsafe, unsafe],
+    ".memcell": allFailed,
+    ".memcell/owner": closed,
+    ".memcell/lock": closed,
+    ".memcell/turnstile": closed,
+    ".memcell/journal": closed,
+  };
+  /** Root may open everything, so the tests run as the user nobody. */
+  const nobody = 65_534;
+  const isRoot = process.getuid?.() === 0;
+  const own = temporaryFolder();
+  const data = join(own.path, "data");
+  let opened: Runtime;
+  beforeAll(async () => {
+    await makeFolders(own.path, ["carol", ...Object.keys(forbidden).map((_, at) => `row-${at}`)]);
+    if (isRoot) {
+      await runCommand("chown", ["-R", `${nobody}:${nobody}`, own.path]);
+      process.seteuid?.(nobody);
+    }
+    opened = await openFolders(data);
+  });
+  afterAll(async () => {
+    if (isRoot) process.seteuid?.(0);
+    await opened.close();
+    own[Symbol.dispose]();
+  });
+
+  test.for(Object.entries(forbidden).map(([place, outcomes], at) => [place, outcomes, `row-${at}`] as const))(
+    'a place "%s" is a coded error without the system\'s words, and other calls succeed',
+    async ([place, outcomes, userId], context) => {
+      if (process.platform === "win32") skipWithReason(context, "Windows has no such modes");
+      const path = join(homeFolder(data, "user", userId), place);
+      chmodSync(path, 0);
+      try {
+        expect(await useFolder(opened, "user", userId, own.path)).toEqual(outcomes);
+        expect(await opened.call("ReadUserMemory", { name: "x" }, { userId: "carol" })).toMatchObject({ ok: true });
+      } finally {
+        chmodSync(path, 0o700);
+      }
+      expect((await useFolder(opened, "user", userId, own.path)).slice(0, 3)).toEqual(["ok", "ok", "ok"]);
+    },
+  );
 });

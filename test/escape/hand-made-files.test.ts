@@ -1,15 +1,6 @@
 /** Files that somebody puts into a user's folder enter every prompt: they cannot leave the frame, reach others or cost the index. */
 import { execFileSync } from "node:child_process";
-import {
-  linkSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  truncateSync,
-  utimesSync,
-  writeFileSync,
-} from "node:fs";
+import { linkSync, mkdirSync, readFileSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime } from "memcell";
@@ -108,15 +99,6 @@ test("bytes that are no text are listed by their name, a reading says why, and a
   const { trashed } = (written as unknown as { data: { trashed: string } }).data;
   expect(trashed).toMatch(/^trash\/bytes\./);
   expect(readFileSync(join(memoryOf(ctx), trashed))).toEqual(bytes);
-});
-
-test("an index that is no text goes to the trash as it is, and the write goes on", async () => {
-  const ctx = userWith({});
-  writeFileSync(join(memoryOf(ctx), "MEMORY.md"), Buffer.from([0xff, 0xfe]));
-  expect(await runtime.call("UpdateUserMemory", upsert("x"), ctx)).toMatchObject({ ok: true });
-  const trash = join(memoryOf(ctx), "trash");
-  expect(readdirSync(trash).map((name) => readFileSync(join(trash, name)))).toEqual([Buffer.from([0xff, 0xfe])]);
-  expect(readUserFiles(folder.path, ctx.userId)["memory/MEMORY.md"]).toContain("- [a](a.md) \u2014 ");
 });
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, at) => `f${String(at).padStart(5, "0")}`);

@@ -5,8 +5,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { createRuntime, ToolError } from "memcell";
-import type { PolicyFile } from "memcell";
+import { createRuntime, memoryStore, ToolError } from "memcell";
+import type { PolicyFile, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import type { ManifestTool } from "../../shared/manifest.ts";
@@ -124,4 +124,40 @@ test("a tool that requests less than the policy grants gets only what it request
   const denied = { ok: false, error: { code: "CAPABILITY_DENIED", message } };
   expect(await runtime.call("ReadingPuppet", [write], { userId: "alice" })).toMatchObject(denied);
   expect(userFolderNames(dataDir)).toEqual([]);
+});
+
+// A plugin file is checked and compiled once in a process. What one runtime decides does not reach the next.
+
+const openShipped = (policy: PolicyFile): Promise<Runtime> =>
+  createRuntime({ store: memoryStore(), plugins: ["user-memory"], policy, threadsMax: 1 });
+
+test("a pin refuses a file that the runtime before has loaded, and a policy takes away what one before has granted", async () => {
+  const { tools = {} } = unpinned.plugins["user-memory"] ?? {};
+  await using _loaded = await openShipped({ version: 1, plugins: { "user-memory": { tools } } });
+  const pinned = { sha256: ["0".repeat(64)], tools };
+  await expect(openShipped({ version: 1, plugins: { "user-memory": pinned } })).rejects.toMatchObject({
+    code: "PLUGIN_REFUSED",
+  });
+  const { UpdateUserMemory: _, ...others } = tools;
+  await using runtime = await openShipped({ version: 1, plugins: { "user-memory": { tools: others } } });
+  expect(runtime.tools().map(({ name }) => name)).toEqual(["ReadUserMemory", "SearchUserMemory"]);
+});
+
+test("a program that changes a schema changes it for itself", async () => {
+  await using first = await openShipped(unpinned);
+  const before = JSON.stringify(first.tools());
+  for (const { inputSchema } of first.tools()) {
+    Object.assign(inputSchema.properties ?? {}, { planted: { type: "string" } });
+  }
+  await using second = await openShipped(unpinned);
+  expect(JSON.stringify(second.tools())).toBe(before);
+});
+
+test("a file that was replaced in its place is checked again", async () => {
+  const file = join(folder.path, "user-memory.wasm");
+  writeFileSync(file, shipped);
+  const options = { dataDir, plugins: [file], policy: policyFor([file]) };
+  await using _loaded = await createRuntime(options);
+  writeFileSync(file, resealPlugin(shipped, { ...manifestOf(shipped), scopes: ["other"] } as never));
+  await expect(createRuntime(options)).rejects.toMatchObject({ code: "PLUGIN_REFUSED" });
 });

@@ -1,9 +1,9 @@
 /** A runtime that is read-only, and the read-only view of another: nobody changes anything, in any way. */
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { createRuntime, memoryStore, storeIdOf } from "memcell";
-import type { LogEntry, Runtime } from "memcell";
+import type { LogEntry, Runtime, ToolResult } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import type { ManifestTool } from "../../shared/manifest.ts";
@@ -209,4 +209,26 @@ test("the option counts for every kind of store, makes no folder, and says once 
 test("readOnly is true or false", async () => {
   const readOnly = "yes" as unknown as boolean;
   await expect(createRuntime({ dataDir, readOnly })).rejects.toThrow("readOnly is neither true nor false");
+});
+
+test("a mounted folder is written to as little, and its unfinished change is not read", async () => {
+  const dir = join(folder.path, "workspace");
+  mkdirSync(dir);
+  const mounts = [{ ...alice, scope: "journal", dir }];
+  const options = { dataDir: join(folder.path, "own"), plugins: ["journal"], threadsMax: 1, mounts };
+  {
+    await using runtime = await createRuntime(options);
+    expect(await runtime.call("memory_write", { key: "k", content: "c" }, alice)).toMatchObject({ ok: true });
+  }
+  const readKey = async (): Promise<ToolResult> => {
+    await using runtime = await createRuntime({ ...options, readOnly: true });
+    return await runtime.call("memory_read", { key: "k" }, alice);
+  };
+  const whole = treeFingerprint(dir);
+  expect(await readKey()).toMatchObject({ ok: true });
+  expect(treeFingerprint(dir)).toEqual(whole);
+  writeFileSync(join(dir, ".memcell/journal"), "no WAL".repeat(2_000));
+  const damaged = treeFingerprint(dir);
+  expect(await readKey()).toMatchObject({ ok: false, error: { code: "STORAGE_FAILED" } });
+  expect(treeFingerprint(dir)).toEqual(damaged);
 });

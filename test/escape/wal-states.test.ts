@@ -1,8 +1,8 @@
 /**
  * Hostile files in the WAL's place: the host follows nothing in them out of the home's scopes, takes over nothing of
- * another home's, and serves the home whatever the WAL holds.
+ * another home's, serves the home whatever the WAL holds, and leaves all of it as it is where nothing may be written.
  */
-import { copyFileSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
@@ -21,7 +21,8 @@ import {
   walOfChange,
 } from "../stage/wal.ts";
 import type { JointMark, WalRecord } from "../stage/wal.ts";
-import { Home, storeAt, StoreStage, write } from "../store/store-stage.ts";
+import { Home, storeAt, StoreStage, textIn as textOf, write } from "../store/store-stage.ts";
+import type { HeldHome } from "../store/store-stage.ts";
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 
@@ -62,6 +63,21 @@ async function expectIgnored(home: Home, wal: Uint8Array, size?: number): Promis
   await home.commit([write("x.md", "written")]);
   expect([textIn(home), watched()]).toEqual(["written", before[1]]);
 }
+
+/** As a runtime that is read-only uses a home. */
+async function readOnly<Result>(home: Home, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
+  const beside = stage.openBeside();
+  try {
+    return await new Home(beside, home.kind, home.id).hold(work, { writes: false, isReadOnly: true });
+  } finally {
+    await beside.store.close();
+  }
+}
+
+const unfinished = {
+  code: "STORAGE_FAILED",
+  message: expect.stringContaining("an interrupted change is unfinished, which a read-only runtime leaves to others"),
+};
 
 type File = WalRecord["files"][number];
 
@@ -180,6 +196,55 @@ describe.each(kinds)("of a %s", (kind) => {
     const home = await newHome(kind);
     await expectIgnored(home, wal(ownerOf(home)));
     expect(existsSync(join(home.folder, ".memcell/journal-damaged-1"))).toBe(false);
+  });
+
+  test.for<{
+    name: string;
+    record: { boot?: string; isApplied?: true; isDistrusted?: true } | null;
+    isUnfinished: boolean;
+  }>([
+    { name: "an applied record", record: { isApplied: true }, isUnfinished: false },
+    { name: "a record that is not applied", record: {}, isUnfinished: true },
+    {
+      name: "a record of another start that is not on the disk",
+      record: { boot: "another", isApplied: true },
+      isUnfinished: true,
+    },
+    {
+      name: "a record of another start that is on the disk",
+      record: { boot: "another", isApplied: true },
+      isUnfinished: false,
+    },
+    {
+      name: "a distrusted WAL, with files as it says",
+      record: { isApplied: true, isDistrusted: true },
+      isUnfinished: false,
+    },
+    { name: "a file that is no WAL", record: null, isUnfinished: true },
+  ])(
+    "where nothing may be written, $name is left as it is, and what is unfinished is not read",
+    async ({ record, isUnfinished }) => {
+      const home = await newHome(kind);
+      if (!isUnfinished) writeFileSync(fileIn(home), "taken over");
+      const { boot = thisBoot, ...options } = record ?? {};
+      const change = walOfChange(ownerOf(home), { boot, files: [taking(home)] }, options);
+      writeFileSync(walIn(home), record === null ? "no WAL".repeat(2_000) : change);
+      const before = treeFingerprint(home.folder);
+      const reading = readOnly(home, ({ reader }) => textOf(reader, home.scope, "x.md"));
+      if (isUnfinished) await expect(reading).rejects.toMatchObject(unfinished);
+      else expect(await reading).toBe("taken over");
+      expect(treeFingerprint(home.folder)).toEqual(before);
+      // A store that may write finishes it.
+      expect(await home.text("x.md")).toBe(record === null ? asItWas : "taken over");
+    },
+  );
+
+  test.for(["lock", "turnstile", "owner", "journal"])("where nothing may be written, no %s is made", async (name) => {
+    const home = await newHome(kind);
+    rmSync(join(home.folder, ".memcell", name));
+    const before = treeFingerprint(home.folder);
+    expect(await readOnly(home, ({ reader }) => textOf(reader, home.scope, "x.md"))).toBe(asItWas);
+    expect(treeFingerprint(home.folder)).toEqual(before);
   });
 
   test.for(boots)(

@@ -6,12 +6,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from "node:path";
 
 import fc from "fast-check";
-import { fileStore } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
 import { runs } from "../stage/random-runs.ts";
 import { openStage } from "../stage/runtime.ts";
-import type { UserId } from "../stage/store.ts";
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
@@ -108,27 +106,4 @@ test("a guest reads, writes, lists and trashes files inside the grammar, and not
     runs(60),
   );
   expect(await openDescriptorsAtRest(dataDir)).toEqual([]);
-});
-
-test("a store that is asked without a guest denies the same paths", async () => {
-  const store = fileStore({ dir: dataDir, durability: "relaxed" }).open(() => {});
-  const before = outside();
-  const until = performance.now() + 600_000;
-  await fc.assert(
-    fc.asyncProperty(anyPath, async (at) => {
-      clear();
-      const change = { kind: "write", scope: "memory", path: at, content: "x" } as const;
-      const committed = store.hold("alice" as UserId, { writes: true, until }, (held) => held.commit([change], []));
-      const code: unknown = await committed.then(
-        () => "ok",
-        (error: { code?: string }) => error.code,
-      );
-      expect(code).toBe(isInside(at) ? "ok" : denied);
-      const files = readdirSync(memory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-      expect(files).toHaveLength(isInside(at) ? 1 : 0);
-      expect(outside()).toEqual(before);
-    }),
-    runs(100),
-  );
-  await store.close();
 });
