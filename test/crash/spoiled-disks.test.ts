@@ -1,30 +1,39 @@
-/** A full disk and a read-only one fail every call that changes something: one line tells the operator, not one a call. */
+/**
+ * A full disk and a read-only one: files stay and can be read, every change is a coded error without effect, and one line
+ * tells the operator, not one a call. The same runtime continues when the disk can be written again.
+ */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 
-import type { LogEntry, Runtime, ToolResult } from "memcell";
+import type { LogEntry, Runtime } from "memcell";
 import { afterEach, expect, test, vi } from "vitest";
 
 import { HttpProcess } from "../stage/http-process.ts";
 import { connectClient } from "../stage/http.ts";
+import { runCommand } from "../support/run-command.ts";
+import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { createRuntime } from "./host-under-test.ts";
-import { diskOr, fillUp } from "./small-disk-store.ts";
+import { alice, diskOr, fillUp } from "./small-disk-store.ts";
 
 const kib = 1024;
+const ctx = { userId: alice };
 const upsert = (name: string) => ({ action: "upsert", name, type: "user", description: "d", body: "x".repeat(20_000) });
 
-/** Failures of calls of several users, in turn and at once. All must fail. */
-async function failOften(runtime: Runtime): Promise<(ToolResult & { readonly ok: false })["error"][]> {
-  const results: ToolResult[] = [];
+/** Calls of several users, in turn and at once. All must fail in this way, and trying again does not help. */
+async function failOften(runtime: Runtime, code: string): Promise<void> {
+  const error = { code, blame: "host", retryable: false };
   for (let round = 0; round < 5; round++) {
-    const calls = ["alice", "bob", "carol", "dave"].map((userId) =>
+    const calls = [alice, "bob", "carol", "dave"].map((userId) =>
       runtime.call("UpdateUserMemory", upsert(`entry-${round}`), { userId }),
     );
-    results.push(...(await Promise.all(calls)));
+    calls.push(runtime.call("UpdateUserMemory", upsert("first"), ctx));
+    for (const result of await Promise.all(calls)) expect(result).toMatchObject({ ok: false, error });
   }
-  const failures = results.flatMap((result) => (result.ok ? [] : [result.error]));
-  expect(failures).toHaveLength(20);
-  return failures;
+}
+
+async function expectReadable(runtime: Runtime): Promise<void> {
+  expect(await runtime.call("ReadUserMemory", { name: "first" }, ctx)).toMatchObject({ ok: true });
+  expect(await runtime.memoryIndex(ctx)).toContain("first");
 }
 
 const full = 'Free space on that disk, for example with "memcell trash purge". This is told once a minute';
@@ -57,26 +66,46 @@ test.for([
   const log: LogEntry[] = [];
   const onLog = (entry: LogEntry): void => void log.push(entry);
   const [data, auditLog] = spoils === "the log's" ? [other, { file: join(disk.path, "audit.jsonl") }] : [disk];
-  const options = { dataDir: join(data.path, "data"), threadsMax: 1, onLog, ...(auditLog && { auditLog }) };
-  await using runtime = await createRuntime(options);
-  if (auditLog === undefined) await runtime.call("UpdateUserMemory", upsert("first"), { userId: "alice" });
+  const dataDir = join(data.path, "data");
+  await using runtime = await createRuntime({ dataDir, threadsMax: 1, onLog, ...(auditLog && { auditLog }) });
+  await runtime.call("UpdateUserMemory", upsert("first"), ctx);
+  const before = readUserFiles(dataDir, alice);
   if (spoils === "read-only") await disk.remountReadOnly();
   else fillUp(join(disk.path, "ballast"));
   vi.useFakeTimers({ toFake: ["performance"] });
   if (auditLog) for (let count = 0; count < 50; count++) runtime.refused({ surface: "http", reason: "token-expired" });
+  else await expectReadable(runtime);
   const errors = (): string[] =>
     log.flatMap(({ level, text }) => (level === "error" ? [text.replace(/"[\w-]+\.md"/, "FILE")] : []));
-  for (const error of await failOften(runtime)) expect(error).toMatchObject({ code, blame: "host", retryable: false });
+  await failOften(runtime, code);
   vi.advanceTimersByTime(59_000);
-  await failOften(runtime);
+  await failOften(runtime, code);
   expect(errors()).toEqual([told]);
   vi.advanceTimersByTime(1_000);
-  await failOften(runtime);
+  await failOften(runtime, code);
   expect(errors()).toEqual([told, told]);
-  if (spoils === "read-only") return;
-  rmSync(join(disk.path, "ballast"));
-  expect(await runtime.call("UpdateUserMemory", upsert("later"), { userId: "alice" })).toMatchObject({ ok: true });
+  expect(readUserFiles(dataDir, alice)).toEqual(before);
+  if (spoils === "read-only") await runCommand("mount", ["-o", "remount,bind,rw", disk.path]);
+  else rmSync(join(disk.path, "ballast"));
+  expect(await runtime.call("UpdateUserMemory", upsert("later"), ctx)).toMatchObject({ ok: true });
 });
+
+test.for([".memcell", ".memcell/lock", ".memcell/turnstile", ".memcell/journal"])(
+  "on a read-only disk a user without %s is read",
+  async (lacking, context) => {
+    using disk = await diskOr(context, "tmpfs", { bytes: 4096 * kib });
+    const dataDir = join(disk.path, "data");
+    {
+      await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+      await runtime.call("UpdateUserMemory", upsert("first"), ctx);
+    }
+    rmSync(join(userFolder(dataDir, alice), lacking), { recursive: true });
+    await disk.remountReadOnly();
+    await using runtime = await createRuntime({ dataDir, threadsMax: 1 });
+    await expectReadable(runtime);
+    await failOften(runtime, "STORAGE_FAILED");
+  },
+);
 
 test("memcell serve prints the line once, and its clients are told not to try again", async (context) => {
   using disk = await diskOr(context, "tmpfs", { bytes: 512 * kib });
