@@ -125,3 +125,50 @@ test("memcell serve prints the line once, and its clients are told not to try ag
     expect.stringMatching(/^error UpdateUserMemory: Cannot write "[^"]+": the disk is full \(ENOSPC\), so calls fail /),
   ]);
 });
+
+test.for([
+  { kind: "tmpfs", bytes: 2048 * kib, isNewProcess: false },
+  { kind: "ext4", bytes: 4096 * kib, isNewProcess: true },
+] as const)(
+  "on a full $kind disk a purge and an erasure make room, new process: $isNewProcess",
+  async (of, context) => {
+    using disk = await diskOr(context, of.kind, of);
+    const dataDir = join(disk.path, "data");
+    const ballast = join(disk.path, "ballast");
+    const open = () => createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
+    await using former = await open();
+    const create = { command: "create", path: "/memories/gone", content: "x".repeat(20_000) };
+    for (const userId of [alice, "bob"]) {
+      expect(await former.call("UpdateUserMemory", upsert("gone"), { userId })).toMatchObject({ ok: true });
+      expect(await former.call("memory", create, { userId })).toMatchObject({ ok: true });
+    }
+    await former.stores({ userId: "bob" }).grant(alice);
+    await former.call("UpdateUserMemory", { action: "delete", name: "gone" }, ctx);
+    await former.call("memory", { command: "delete", path: "/memories/gone" }, ctx);
+    await using later = await open();
+    const runtime = of.isNewProcess ? later : former;
+    const store = () => runtime.call("UpdateUserMemory", upsert("more"), ctx);
+    const fillAll = async (): Promise<void> => {
+      // The retirement of the write-ahead log makes room once more.
+      do fillUp(ballast);
+      while ((await store()).ok);
+      expect(await store()).toMatchObject({ error: { code: "STORAGE_FULL" } });
+      fillUp(ballast);
+    };
+
+    await fillAll();
+    const purged = await runtime.upkeep.purge(ctx, { beforeEpochMs: Number.MAX_SAFE_INTEGER });
+    expect(purged.map(({ scope }) => scope).toSorted()).toEqual(["memory", "store"]);
+    expect(await runtime.upkeep.listTrash(ctx)).toEqual([]);
+    expect(await store()).toMatchObject({ ok: true });
+
+    await fillAll();
+    expect(await runtime.upkeep.erase(ctx)).toMatchObject({ left: [] });
+    expect(await runtime.upkeep.users()).toEqual(["bob"]);
+    // What it has freed is enough to change the grants of others.
+    expect(await runtime.stores({ userId: "bob" }).grants()).toEqual([]);
+    expect(await runtime.upkeep.strays()).toEqual([]);
+    expect(await store()).toMatchObject({ ok: true });
+    expect((await runtime.upkeep.inspect(ctx)).filter(({ problem }) => problem !== "wal-in-use")).toEqual([]);
+  },
+);
