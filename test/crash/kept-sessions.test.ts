@@ -15,7 +15,6 @@ import type { StoreUnderTest } from "./store-under-test.ts";
 const forLong = { idleMs: 60_000, ageMs: 60_000, sessionsMax: 32 };
 
 const open = (dataDir: string, kept = forLong): StoreUnderTest => openStore(dataDir, { kept });
-const now = { writes: true, until: 0 };
 
 test("whoever waits gets the lock between two calls of a process that makes one after the other", async () => {
   using folder = temporaryFolder();
@@ -29,18 +28,6 @@ test("whoever waits gets the lock between two calls of a process that makes one 
   console.log(`served after ${calls} calls of the other`);
   expect(calls).toBeLessThan(50);
   await Promise.all([busy.close(), other.close()]);
-});
-
-test("a process that gives up waiting leaves the turnstile to others", async () => {
-  using folder = temporaryFolder();
-  const [holder, other, third] = [open(folder.path), open(folder.path), open(folder.path)];
-  await commit(holder, entry("a", "one"));
-  await commit(holder, entry("a", "two"), async () => {
-    expect(await codeOf(other.hold(alice, now, () => Promise.resolve()))).toBe("BUSY");
-  });
-  await holder.close();
-  expect(await codeOf(third.hold(alice, now, () => Promise.resolve()))).toBe("ok");
-  await Promise.all([other.close(), third.close()]);
 });
 
 test.for([
@@ -95,13 +82,4 @@ test("a session that is older than it may be is not kept, and neither are more t
   expect(homes).toEqual(new Set(["user-7", "user-8", "user-9"]));
   await few.close();
   expect(openDescriptors(folder.path)).toEqual([]);
-});
-
-test("a session is released when it was idle", async () => {
-  using folder = temporaryFolder();
-  const store = open(folder.path, { ...forLong, idleMs: 1 });
-  const other = open(folder.path);
-  await commit(store, entry("a", "one"));
-  await commit(other, entry("b", "one"));
-  await Promise.all([store.close(), other.close()]);
 });
