@@ -8,7 +8,7 @@ import { traceProcess } from "./strace.ts";
 import { fileCalls, systemCalls } from "./syscall-log.ts";
 import type { SystemCall } from "./syscall-log.ts";
 
-export interface KillPoint {
+interface KillPoint {
   readonly systemCall: string;
   /** The number of this call among those of its name, from 1. */
   readonly ordinal: number;
