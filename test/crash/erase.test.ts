@@ -44,8 +44,7 @@ test.for(oneIn(4, rows))(
     using folder = temporaryFolder();
     const dataDir = join(folder.path, "data");
     const killedIn = { step: stepOf("put ab one second"), systemCall, ordinal };
-    const before = stepsOf("put ab one first");
-    await prepare({ name: "", of: "stores", before, killedIn, step: { do: "look" } }, dataDir);
+    await prepare({ of: "stores", before: stepsOf("put ab one first"), killedIn }, dataDir);
     const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
     // The id of an own store is that of its user.
     await eraseIn(store, storeOf(erased) as string as UserId);
@@ -66,7 +65,7 @@ test("an erasure with an export finishes a change that a killed process has left
   const dataDir = join(folder.path, "data");
   const before = stepsOf("upsert a first; upsert b first");
   const killedIn = { step: stepOf("recreate a mended"), systemCall: "rename", ordinal: 2 };
-  await prepare({ name: "", of: "user", before, killedIn, step: { do: "look" } }, dataDir);
+  await prepare({ of: "user", before, killedIn }, dataDir);
   const half = filesOn(subjects.user, dataDir);
   expect(half.get("a.md") ?? "").not.toContain("mended");
   await using runtime = await createRuntime({ dataDir, plugins: ["user-memory"], threadsMax: 1 });
@@ -87,7 +86,7 @@ test("a user whose last change a killed process has left unfinished is erased wi
   using folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
   const killedIn = { step: stepOf("upsert a second"), systemCall: "renameat2", ordinal: 1 };
-  await prepare({ name: "", of: "user", before: stepsOf("upsert a first"), killedIn, step: { do: "look" } }, dataDir);
+  await prepare({ of: "user", before: stepsOf("upsert a first"), killedIn }, dataDir);
   const notes: string[] = [];
   const note = (_owner: string, text: string): void => void notes.push(text);
   const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note }, nextBoot);

@@ -14,13 +14,24 @@ import { readUserFiles, userFolder } from "../support/user-files.ts";
 import { nothingKept } from "./homes/subjects.ts";
 import { alice, commit, openStore, remove, trash, write } from "./small-disk-store.ts";
 
-test("a file that is trashed and written again with the same text is in both places", async () => {
+test.for([
+  {
+    name: "a file that is trashed and written again with the same text is in both places",
+    changes: [trash("a.md", "trash/a.md"), write("a.md", "same")],
+    shown: { "memory/a.md": "same", "memory/trash/a.md": "same", "memory/null": "x" },
+  },
+  {
+    name: 'a file named "null" is removed like any other',
+    changes: [remove("null")],
+    shown: { "memory/a.md": "same" },
+  },
+])("$name", async ({ changes, shown }) => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
-  await commit(store, [write("a.md", "same")]);
-  await commit(store, [trash("a.md", "trash/a.md"), write("a.md", "same")]);
+  await commit(store, [write("a.md", "same"), write("null", "x")]);
+  await commit(store, changes);
   await store.close();
-  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "same", "memory/trash/a.md": "same" });
+  expect(readUserFiles(folder.path, alice)).toEqual(shown);
 });
 
 test("a file that was purged right after it was trashed stays gone, also in a backup", async () => {
@@ -41,15 +52,6 @@ test("a file that was purged right after it was trashed stays gone, also in a ba
   await store.close();
 });
 
-test('a file named "null" is removed like any other', async () => {
-  using folder = temporaryFolder();
-  const store = openStore(folder.path);
-  await commit(store, [write("null", "x"), write("a.md", "a")]);
-  await commit(store, [remove("null")]);
-  await store.close();
-  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "a" });
-});
-
 test("a lock file that was removed lets no second holder in, and nothing is acknowledged under it", async () => {
   using folder = temporaryFolder();
   const [first, second] = [openStore(folder.path), openStore(folder.path)];
@@ -63,18 +65,6 @@ test("a lock file that was removed lets no second holder in, and nothing is ackn
   await expect(held).rejects.toMatchObject({ code: "STORAGE_FAILED" });
   await Promise.all([first.close(), second.close()]);
   expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "one", "memory/b.md": "two" });
-});
-
-test("a call that finds records has them retired, even if it only reads", async () => {
-  using folder = temporaryFolder();
-  await commit(openStore(folder.path), [write("a.md", "one")]);
-  const reader = openStore(folder.path);
-  await reader.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
-  await reader.close();
-  writeFileSync(join(userFolder(folder.path, alice), "memory", "a.md"), "edited by hand");
-  const later = openStore(folder.path, {}, "another start of the machine");
-  await later.hold(alice, { writes: false, until: performance.now() + 10_000 }, async () => {});
-  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md": "edited by hand" });
 });
 
 test("a record is retired although its file has got a second name", async () => {
@@ -121,34 +111,6 @@ test("whole files are written to a scope that is a mount of its own", async (con
   }
 });
 
-test("a change set whose record could not be read back is refused before any change", async () => {
-  using folder = temporaryFolder();
-  const store = openStore(folder.path);
-  await commit(store, [write("a.md", "one")]);
-  const memory = join(userFolder(folder.path, alice), "memory");
-  mkdirSync(join(memory, "big"));
-  const paths = Array.from({ length: 42 }, (_, at) => `big/${at}.md`);
-  for (const path of paths) writeFileSync(join(memory, path), Buffer.alloc(2 * 1024 * 1024, "x"));
-  const tooMuch = paths.map((path) => trash(path, `trash/${path}`));
-  await expect(commit(store, tooMuch)).rejects.toMatchObject({ code: "QUOTA_EXCEEDED" });
-  await commit(store, [write("a.md", "two")]);
-  await store.close();
-  expect(readFileSync(join(memory, "a.md"), "utf8")).toBe("two");
-  expect(existsSync(join(memory, "big", "41.md"))).toBe(true);
-});
-
-test("the user's other files can be used despite a hard link that was made by hand", async () => {
-  using folder = temporaryFolder();
-  const store = openStore(folder.path);
-  await commit(store, [write("a.md", "one"), write("b.md", "b")]);
-  const memory = join(userFolder(folder.path, alice), "memory");
-  linkSync(join(memory, "a.md"), join(folder.path, "backup.md"));
-  await expect(commit(store, [write("a.md", "two")])).rejects.toMatchObject({ code: "STORAGE_UNSAFE" });
-  await commit(store, [write("b.md", "c")]);
-  await store.close();
-  expect(readFileSync(join(memory, "b.md"), "utf8")).toBe("c");
-});
-
 const hold = (writes: boolean) => ({ writes, until: performance.now() + 10_000 });
 
 test("what a killed process has left of a record is told by the doctor, and removed by the next call", async () => {
@@ -182,15 +144,17 @@ test("a person's folder that a killed process has exchanged for its file stays, 
   expect(readFileSync(join(traded, "notes.md"), "utf8")).toBe("of a person");
 });
 
-test("a folder in the place of a file is not replaced, and a call beside it succeeds", async () => {
+test("the WAL is retired although a file is in the place of a folder with fresh changes", async () => {
   using folder = temporaryFolder();
   const store = openStore(folder.path);
-  await commit(store, [write("b.md", "one")]);
-  const memory = join(userFolder(folder.path, alice), "memory");
-  mkdirSync(join(memory, "a.md"));
-  writeFileSync(join(memory, "a.md/mine.md"), "mine");
-  await expect(commit(store, [write("a.md", "two")])).rejects.toMatchObject({ code: expect.any(String) });
-  await commit(store, [write("b.md", "two")]);
+  await commit(store, [write("notes/a.md", "one"), write("b.md", "one")]);
+  const notes = join(userFolder(folder.path, alice), "memory/notes");
+  rmSync(notes, { recursive: true });
+  writeFileSync(notes, "a person's");
   await store.close();
-  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/a.md/mine.md": "mine", "memory/b.md": "two" });
+
+  const next = openStore(folder.path);
+  await commit(next, [write("b.md", "two")]);
+  expect(readUserFiles(folder.path, alice)).toEqual({ "memory/b.md": "two", "memory/notes": "a person's" });
+  await next.close();
 });

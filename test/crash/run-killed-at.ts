@@ -3,52 +3,42 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 
+import { compiledScript } from "./store-under-test.ts";
 import { traceProcess } from "./strace.ts";
 import { fileCalls, systemCalls } from "./syscall-log.ts";
 import type { SystemCall } from "./syscall-log.ts";
 
-export interface KillPoint {
+interface KillPoint {
   readonly systemCall: string;
   /** The number of this call among those of its name, from 1. */
   readonly ordinal: number;
   readonly threads: "main" | "all";
 }
 
-/** The workload prints "ready" after its first step, and takes the second when it reads "go". Returns its output. */
-export async function runKilledAt(
-  { systemCall, ordinal, threads }: KillPoint,
-  workload: string,
-  args: readonly string[],
-): Promise<string> {
+const workload = compiledScript("kill/kill-workload.js");
+
+/** The workload prints "ready" after its first steps, and takes another one when it reads "go". Returns its output. */
+export async function runKilledAt({ systemCall, ordinal, threads }: KillPoint, input: string): Promise<string> {
   const injection = ["-e", `trace=${systemCall}`, "-e", `inject=${systemCall}:signal=KILL:when=${ordinal}`];
-  return (await runTraced(workload, args, { threads, options: injection })).said;
+  return (await runTraced(input, threads, injection)).said;
 }
 
 /** Every call on files between "ready" and the regular end. */
-export async function callsOf(
-  workload: string,
-  args: readonly string[],
-  { logFile, onReady }: { readonly logFile: string; readonly onReady: () => void },
-): Promise<SystemCall[]> {
+export async function callsOf(input: string, logFile: string, onReady: () => void): Promise<SystemCall[]> {
   const options = ["-y", "-o", logFile, "-e", `trace=${fileCalls.join(",")}`];
-  const { pid, said } = await runTraced(workload, args, { threads: "all", options, onReady });
+  const { pid, said } = await runTraced(input, "all", options, onReady);
   if (!said.endsWith("acknowledged\n")) throw new Error(`The workload did not end on its own: ${said}`);
   return systemCalls(readFileSync(logFile, "utf8"), pid);
 }
 
-interface Traced {
-  readonly threads: "main" | "all";
-  /** Options for strace. */
-  readonly options: readonly string[];
-  readonly onReady?: () => void;
-}
-
+/** `options`: for strace. */
 async function runTraced(
-  workload: string,
-  args: readonly string[],
-  { threads, options, onReady }: Traced,
+  input: string,
+  threads: "main" | "all",
+  options: readonly string[],
+  onReady: () => void = () => {},
 ): Promise<{ readonly pid: number; readonly said: string }> {
-  const child = spawn(process.execPath, [workload, ...args], {
+  const child = spawn(process.execPath, [workload, input], {
     stdio: ["pipe", "pipe", "inherit"],
     // A single thread makes all flushes, so that they can be counted.
     env: { ...process.env, UV_THREADPOOL_SIZE: "1" },
@@ -63,7 +53,7 @@ async function runTraced(
       });
       child.once("close", () => reject(new Error("The process did not become ready")));
     });
-    onReady?.();
+    onReady();
     const pid = child.pid ?? 0;
     const tracing = await traceProcess(pid, threads, options);
     child.stdin.write("go\n");

@@ -7,7 +7,7 @@ import { atOnce } from "../../host/values/turns.ts";
 
 export type { JointMark } from "../../host/store/files/commit/joint-mark.ts";
 export type { WalRecord } from "../../host/store/files/commit/wal-format.ts";
-export const { recordsStart, headBytes } = format;
+export const { recordsStart, headBytes, decodeHead } = format;
 export const { walBytesMax, idleBytes } = walLimits;
 
 /** Of WALs and of their records. */

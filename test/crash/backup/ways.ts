@@ -28,6 +28,19 @@ export interface Source {
   readonly backup: string;
 }
 
+/** By programs, from `$1` to `$2`. */
+const byPrograms = (copy: string, restore: string): BackupWay["take"] => {
+  return async ({ dataDir, backup }) => {
+    const made = join(backup, "made");
+    await runCommand("sh", ["-c", copy, "sh", dataDir, made]);
+    return async (restored) => {
+      mkdirSync(restored);
+      await runCommand("sh", ["-c", restore, "sh", made, restored]);
+      return restored;
+    };
+  };
+};
+
 export const ways: readonly BackupWay[] = [
   {
     name: "memcell export",
@@ -66,42 +79,20 @@ export const ways: readonly BackupWay[] = [
     name: "cp -a, after a kill of all programs",
     isOfOneMoment: true,
     isForStopped: true,
-    take: async ({ dataDir, backup }) => {
-      const copy = join(backup, "copy");
-      await runCommand("cp", ["-a", dataDir, copy]);
-      return async (restored) => {
-        await runCommand("cp", ["-a", copy, restored]);
-        return restored;
-      };
-    },
+    take: byPrograms('cp -a "$1" "$2"', 'cp -a "$1/." "$2"'),
   },
   {
     name: "rsync -a",
     isOfOneMoment: false,
     needs: { rsync: "rsync" },
-    take: async ({ dataDir, backup }) => {
-      const copy = join(backup, "copy");
-      // 24: files have vanished before they were copied.
-      await runCommand("sh", ["-c", 'rsync -a "$1/" "$2/" || [ $? -eq 24 ]', "sh", dataDir, copy]);
-      return async (restored) => {
-        await runCommand("rsync", ["-a", `${copy}/`, `${restored}/`]);
-        return restored;
-      };
-    },
+    // 24: files have vanished before they were copied.
+    take: byPrograms('rsync -a "$1/" "$2/" || [ $? -eq 24 ]', 'rsync -a "$1/" "$2/"'),
   },
   {
     name: "tar",
     isOfOneMoment: false,
-    take: async ({ dataDir, backup }) => {
-      const archive = join(backup, "data.tar");
-      // 1: files have changed while they were read.
-      await runCommand("sh", ["-c", 'tar -C "$1" -cf "$2" . || [ $? -eq 1 ]', "sh", dataDir, archive]);
-      return async (restored) => {
-        mkdirSync(restored);
-        await runCommand("tar", ["-C", restored, "-xf", archive]);
-        return restored;
-      };
-    },
+    // 1: files have changed while they were read.
+    take: byPrograms('tar -C "$1" -cf "$2" . || [ $? -eq 1 ]', 'tar -C "$2" -xf "$1"'),
   },
 ];
 

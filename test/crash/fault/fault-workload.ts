@@ -11,10 +11,10 @@ import { join } from "node:path";
 import { oneIn, othersIn } from "../../stage/seed.ts";
 import { runtimeOf, statesOf } from "../homes/gate.ts";
 import { stepOf } from "../homes/step.ts";
-import type { GateOperation, Step } from "../homes/step.ts";
+import type { Step } from "../homes/step.ts";
 import { takeStep } from "../homes/subject.ts";
 import type { StorePlace } from "../homes/subject.ts";
-import { filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
+import { boots, filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import { leftCode } from "../homes/switched-runtime.ts";
 import { readTree } from "../homes/tree.ts";
 import type { Files } from "../homes/tree.ts";
@@ -24,7 +24,6 @@ import { scenarios } from "../kill/scenarios.ts";
 import { unlike } from "../model/expected-memory.ts";
 import { traceProcess } from "../strace.ts";
 import { fileCalls, systemCalls } from "../syscall-log.ts";
-import { faultsAfterFailure, faultsOfError, lookLater, openDescriptors, walInodes } from "./after-fault.ts";
 import { injectionsFor } from "./injections.ts";
 import type { Injection } from "./injections.ts";
 
@@ -51,6 +50,13 @@ const scenario = scenarios.find((each) => each.name === name) as Scenario;
 const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
 const [template, dataDir] = [join(folder, "template"), join(folder, "data")];
 
+/** A lock that was left behind exceeds this wait. The retirement of a long WAL in the background takes far less. */
+const waitMs = 5000;
+
+const codes: readonly unknown[] = ["STORAGE_FULL", "STORAGE_FAILED", "STORAGE_BUSY", "STORAGE_UNSAFE"];
+
+const isForbidden = (failing: string): boolean => failing.startsWith("EACCES ");
+
 await prepare(scenario, template);
 if (scenario.of === "gate") await startThreads();
 process.stdout.write(JSON.stringify(await sweep()));
@@ -71,15 +77,12 @@ async function sweep(): Promise<FaultReport> {
     const step = stepIn(`${at}`);
     const suffered = await whileTraced(injection, step);
     const { error, leaked } = suffered;
-    const code = error === null ? null : String((error as { code?: unknown }).code);
+    const code = codeOf(error);
     if (code === null) acknowledged++;
     else failed[code] = (failed[code] ?? 0) + 1;
     const faults = leaked === 0 ? [] : [`${leaked} descriptors were left open`];
-    const found =
-      step.do === "gate"
-        ? await faultsOfGate({ ...suffered, text: injection.text, step })
-        : await faultsAfterFailure({ ...suffered, text: injection.text, subject, after, isUpkeep: isUpkeep(scenario) });
-    faults.push(...found);
+    const states = await statesAfter(suffered, { text: injection.text, step, after });
+    faults.push(...(await faultsAfterFailure(suffered, injection.text, states)));
     if (faults.length > 0) problems.push({ at: `${injection.text} (${code ?? "acknowledged"})`, faults });
   }
   return { injections: injections.length, tried: tried.length, acknowledged, failed, problems };
@@ -100,7 +103,7 @@ function stepIn(run: string): Step {
 
 interface Suffered {
   readonly place: StorePlace;
-  readonly before: { readonly files: Files; readonly wals: ReturnType<typeof walInodes> };
+  readonly before: Files;
   readonly error: unknown;
   readonly leaked: number;
   /** strace's. */
@@ -112,9 +115,9 @@ async function whileTraced({ threads, options }: Injection, step: Step): Promise
   rmSync(dataDir, { recursive: true, force: true });
   cpSync(template, dataDir, { recursive: true });
   const descriptors = openDescriptors();
-  const place = openPlace(dataDir, boot);
+  const place = openPlace(dataDir, boot, { durability: scenario.durability ?? "full" });
   await takeSteps(scenario.of, place, scenario.warm ?? []);
-  const before = { files: filesOn(subject, dataDir), wals: walInodes(dataDir) };
+  const before = filesOn(subject, dataDir);
   const log = join(folder, "log");
   const tracing = await traceProcess(process.pid, threads, ["-y", "-o", log, ...options]);
   const error: unknown = await takeStep(subject, place, step, { number: numberOfStep, waitMs: 0 }).then(
@@ -127,41 +130,82 @@ async function whileTraced({ threads, options }: Injection, step: Step): Promise
   return { place, before, error, leaked: openDescriptors() - descriptors, log: readFileSync(log, "utf8") };
 }
 
-/** After an error the operation has happened as a whole or not at all, and done again it ends as without the failure. */
-async function faultsOfGate({
-  place,
-  error,
-  text,
-  step,
-}: Suffered & { readonly text: string; readonly step: GateOperation }): Promise<string[]> {
+interface StatesAfter {
+  /** One of them is there at once. */
+  readonly allowed: readonly Files[];
+  /** What is done then. */
+  readonly next: Step;
+  /** What must be there then, if it is known. */
+  readonly wanted: Files | null;
+}
+
+/** An operation of a runtime can happen in spite of an error: done again it ends as without the failure. */
+async function statesAfter(
+  { place, before, error }: Suffered,
+  { text, step, after }: { readonly text: string; readonly step: Step; readonly after: Files },
+): Promise<StatesAfter> {
+  if (step.do !== "gate") {
+    const allowed = [error === null || isUpkeep(scenario) ? after : before];
+    return { allowed, next: subject.callAfterCrash(0, 0), wanted: null };
+  }
   const states = await statesOf(place.host, { tree: readTree(template), boot }, step);
-  const code = error === null ? null : String((error as { code?: unknown }).code);
-  const isToldToOwner = code === leftCode || hasHistoryAside();
-  // A record that the host may not open is left out, as one that is damaged: nothing waits then.
-  const isForbidden = text.startsWith("EACCES ");
-  const isNoFailure = isToldToOwner || (isForbidden && code === "ENTRY_NOT_FOUND");
-  const faults = error === null || isNoFailure ? [] : faultsOfError(error, text, dataDir);
-  if (isToldToOwner) return faults;
-  const thrown = await takeStep(subject, place, { do: "look" }, { waitMs: 5000 }).catch(String);
-  if (thrown) return [...faults, thrown];
-  const compare = (when: string, allowed: readonly Files[]): void =>
-    void faults.push(...unlike(allowed, filesOn(subject, dataDir)).map((each) => `${when}: ${each}`));
   // Without a record of it, only this process knows that the run is trusted less.
-  const mayBeUndone = error !== null || isForbidden || step.act === "read";
+  const mayBeUndone = error !== null || isForbidden(text) || step.act === "read";
   // What an approval has committed counts, also if its record cannot be removed: it is noted, and goes later.
   const done = [...(step.act === "approve" ? states.during : []), states.after];
-  compare("afterwards", mayBeUndone ? [filesOn(subject, template), ...states.during, states.after] : done);
-  await takeStep(subject, place, step);
-  await place.store.close();
-  compare("done again", [states.after]);
+  const allowed = mayBeUndone ? [filesOn(subject, template), ...states.during, states.after] : done;
+  return { allowed, next: step, wanted: states.after };
+}
+
+/** The same store continues on a disk that works again, and then one of a later start. */
+async function faultsAfterFailure(
+  { place, before, error }: Suffered,
+  text: string,
+  { allowed, next, wanted }: StatesAfter,
+): Promise<string[]> {
+  const isOfGate = next.do === "gate";
+  if (isOfGate && (codeOf(error) === leftCode || hasHistoryAside())) return [];
+  const faults = error === null ? [] : faultsOfError(error, text);
+  const compare = (when: string, states: readonly Files[]): void =>
+    void faults.push(...unlike(states, filesOn(subject, dataDir)).map((each) => `${when}: ${each}`));
+  if (error !== null && !isOfGate && !isUpkeep(scenario)) compare("after the error", [before]);
+  const thrown = await takeStep(subject, place, { do: "look" }, { waitMs }).catch(String);
+  if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
+  compare("in the next call", allowed);
+  await takeStep(subject, place, next, { number: 10, waitMs });
+  if (wanted !== null) compare("done again", [wanted]);
   faults.push(...stagedOn(subject, dataDir));
-  await lookLater(subject, dataDir);
-  compare("after a restart", [states.after]);
+  const left = filesOn(subject, dataDir);
+  const later = openPlace(dataDir, boots[2]);
+  await takeStep(subject, later, { do: "look" }, { waitMs });
+  await later.store.close();
+  compare("after a restart", [left]);
+  await place.store.close();
   return faults;
+}
+
+/** `failing`: the call that has failed, after its error. A process with too few descriptors can try again. */
+function faultsOfError(error: unknown, failing: string): string[] {
+  const { code, message: text, name: kind } = error as { code?: unknown; message: string; name: string };
+  // A record that the host may not open is left out, as one that is damaged: nothing waits then.
+  if (scenario.of === "gate" && isForbidden(failing) && code === "ENTRY_NOT_FOUND") return [];
+  const allowed = failing.startsWith("EMFILE ") ? ["STORAGE_BUSY"] : codes;
+  const faults = kind === "ToolError" && allowed.includes(code) ? [] : [`the error is ${kind} ${String(code)}`];
+  const isTelling = text.includes(dataDir) || /\/proc|users\/|stores\/|\bE[A-Z]{3,}\b/.test(text);
+  return isTelling ? [...faults, `it says ${text}`] : faults;
 }
 
 /** A history that the host may not open counts as damaged. The doctor tells it, and no file of it is trusted. */
 function hasHistoryAside(): boolean {
   const own = join(dataDir, "users/alice/.memcell");
   return existsSync(own) && readdirSync(own).some((each) => each.startsWith("history-damaged-"));
+}
+
+function codeOf(error: unknown): string | null {
+  return error === null ? null : String((error as { code?: unknown }).code);
+}
+
+/** Does not count the descriptor that reads the list. */
+function openDescriptors(): number {
+  return readdirSync("/proc/self/fd").length - 1;
 }

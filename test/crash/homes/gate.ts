@@ -53,9 +53,7 @@ export const gateSubject: Subject = {
     });
   },
   perform: async (place, operation) => {
-    const runtime = await runtimeOf(place.host);
-    runtime.switchTo(place);
-    await runtime.perform(operation);
+    await (await runtimeOf(place.host)).perform(place, operation);
   },
   // What was left half done is done again, or another thing comes.
   callAfterCrash: (_depth, choice) =>

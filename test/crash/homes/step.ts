@@ -2,12 +2,10 @@
 
 /** A tool's operation on a user's memory: a fact and its line in the index always change together. */
 export type UserOperation =
-  | { readonly do: "upsert"; readonly name: string; readonly body: string }
-  /** The fact could not be parsed: it moves to the trash, and a new one takes its place. */
-  | { readonly do: "recreate"; readonly name: string; readonly body: string }
-  | { readonly do: "delete"; readonly name: string }
-  /** Brings back the fact that was deleted last. */
-  | { readonly do: "restore"; readonly name: string };
+  /** To recreate: the fact could not be parsed, so it moves to the trash, and a new one takes its place. */
+  | { readonly do: "upsert" | "recreate"; readonly name: string; readonly body: string }
+  /** To restore: brings back the fact that was deleted last. */
+  | { readonly do: "delete" | "restore"; readonly name: string };
 
 /** A change of several shared stores at once. A store is a letter. */
 export type StoreOperation =
@@ -21,19 +19,12 @@ export type StoreOperation =
 /** An operation that needs a whole runtime. */
 export interface GateOperation {
   readonly do: "gate";
-  readonly act: /** The user writes. */
-    | "write"
-    /** The model writes of its own accord: who reads the entry is trusted less. */
-    | "infer"
-    /** The text of a web page is to be written, and waits. */
-    | "wait"
-    /** About the oldest write that waits; nothing happens if there is none. */
-    | "approve"
-    | "reject"
-    /** A run reads the entry. */
-    | "read"
-    /** What the model has inferred is taken back. */
-    | "undo";
+  /**
+   * The user writes; the model writes of its own accord, so that who reads it is trusted less; the text of a web page
+   * waits. The oldest write that waits, if there is one, is approved or rejected. A run reads an entry. What the model
+   * has inferred is taken back.
+   */
+  readonly act: "write" | "infer" | "wait" | "approve" | "reject" | "read" | "undo";
   /** An entry. */
   readonly name: string;
   /** Of one that reads: the run, if it is not the usual one. */

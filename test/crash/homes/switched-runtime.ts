@@ -20,12 +20,10 @@ const clock = (): number => Date.UTC(2026, 0, 2);
 export const settings = { history: historyDefaults, clock };
 
 export interface SwitchedRuntime extends AsyncDisposable {
-  /** From now on it works there. Only this touches files that are not the store's. */
-  switchTo(place: Pick<StorePlace, "store" | "path">): void;
-  /** Starts the threads there. */
+  /** Starts the threads there. Only the runtime touches files that are not the store's. */
   start(place: StorePlace): Promise<void>;
   /** Resolves when the answer is given. Throws an error with a code if it is a failure. */
-  perform(operation: GateOperation): Promise<void>;
+  perform(place: StorePlace, operation: GateOperation): Promise<void>;
 }
 
 const alice = { userId: "alice" };
@@ -51,18 +49,20 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
     retiresLeftOver: false,
     clock,
   });
-  const switchTo = ({ store, path }: Pick<StorePlace, "store" | "path">): void => {
+  const switchTo = ({ store, path }: StorePlace): void => {
     present = store;
     rmSync(dir, { force: true });
     symlinkSync(path, dir);
   };
   return {
-    switchTo,
     start: async (place) => {
       switchTo(place);
       await runtime.memoryIndex({ userId: "nobody" });
     },
-    perform: (operation) => perform(runtime, operation),
+    perform: (place, operation) => {
+      switchTo(place);
+      return perform(runtime, operation);
+    },
     [Symbol.asyncDispose]: async () => {
       await runtime.close();
       folder[Symbol.dispose]();

@@ -27,6 +27,7 @@ export function userSubject(user: UserId): Subject {
 function changesFor(reader: UserReader, asked: ChangeOperation, number: number): ChangeSet {
   const operation = asked as UserOperation;
   const { name } = operation;
+  const body = "body" in operation ? operation.body : "";
   const path = `${name}.md`;
   if (operation.do === "restore") return restoring(reader, name);
   // A fact that is not even text cannot be read.
@@ -37,10 +38,10 @@ function changesFor(reader: UserReader, asked: ChangeOperation, number: number):
   const trashed = `trash/${name}.20260101T000000${String(number).padStart(3, "0")}Z.md`;
   const trash: Change = { kind: "trash", scope: "memory", path, trashed };
   const index = reader.read("memory", indexPath) ?? "";
-  const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${operation.body.slice(0, 20)}`;
+  const line = operation.do === "delete" ? null : `- [${name}](${path}) — ${body.slice(0, 20)}`;
   const newIndex = write(indexPath, withLine(index, name, line));
   if (operation.do === "delete") return isThere ? [trash, newIndex] : [newIndex];
-  const fact = write(path, factOf(name, operation.body));
+  const fact = write(path, factOf(name, body));
   return operation.do === "recreate" && isThere ? [trash, fact, newIndex] : [fact, newIndex];
 }
 

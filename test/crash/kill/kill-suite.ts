@@ -7,17 +7,18 @@
  * release a lock, or print the acknowledgement. Other calls (opening a folder, reading a file) do not change the disk;
  * `TEST_LONG=1` kills there as well.
  */
-import { cpSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { cpSync } from "node:fs";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 
 import { afterAll, expect, test } from "vitest";
 
 import { isLong } from "../../stage/seed.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
+import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { closeRuntimes, statesOf } from "../homes/gate.ts";
-import { stepOf } from "../homes/step.ts";
 import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, nothingKept, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import { readTree } from "../homes/tree.ts";
@@ -25,9 +26,9 @@ import type { Files } from "../homes/tree.ts";
 import { unlike } from "../model/expected-memory.ts";
 import { callsOf, runKilledAt } from "../run-killed-at.ts";
 import { whyNoTracing } from "../strace.ts";
-import { isChange, threadsOf } from "../syscall-log.ts";
+import { isChange, isFlush, threadsOf } from "../syscall-log.ts";
 import type { SystemCall } from "../syscall-log.ts";
-import { bootOf, isUpkeep, killWorkload, prepare, workloadOf } from "./scenario.ts";
+import { bootOf, isUpkeep, prepare, workloadOf } from "./scenario.ts";
 import type { Scenario } from "./scenario.ts";
 import { editedText, scenarios } from "./scenarios.ts";
 
@@ -60,12 +61,9 @@ export function testKills(part: Part): void {
           const dataDir = copyOf(folder.path, `${at}`);
           const { name: systemCall, ordinal } = point;
           const threads = threadsOf(point);
-          const said = await runKilledAt({ systemCall, ordinal, threads }, killWorkload, workloadOf(scenario, dataDir));
+          const said = await runKilledAt({ systemCall, ordinal, threads }, workloadOf(scenario, dataDir));
           const isAcknowledged = said.includes("acknowledged\n");
-          const rejected = `${dataDir}-rejected`;
-          if (scenario.step.do === "gate") cpSync(dataDir, rejected, { recursive: true });
           const faults = await faultsAfterKill(scenario, dataDir, isAcknowledged ? allowed.slice(-1) : allowed);
-          if (existsSync(rejected)) faults.push(...(await faultsOfRejection(scenario, rejected, allowed)));
           if (faults.length > 0) failures.push({ at: point.text, isAcknowledged, faults });
           if (isAcknowledged) acknowledged++;
           else killed++;
@@ -93,12 +91,10 @@ async function rehearse(scenario: Scenario, folder: string): Promise<{ calls: Sy
   const { of, step } = scenario;
   const [subject, dataDir] = [subjects[of], copyOf(folder, "rehearsal")];
   let before: Files = new Map();
-  const calls = await callsOf(killWorkload, workloadOf(scenario, dataDir), {
-    logFile: join(folder, "log"),
-    onReady: () => {
-      before = filesOn(subject, dataDir);
-    },
+  const calls = await callsOf(workloadOf(scenario, dataDir), join(folder, "log"), () => {
+    before = filesOn(subject, dataDir);
   });
+  if (scenario.flushes !== undefined) expect(flushesBeforeAnswer(calls)).toBe(scenario.flushes);
   const after = filesOn(subject, dataDir);
   expect(await faultsAfterKill(scenario, dataDir, [after])).toEqual([]);
   if ([...before.values()].includes(editedText)) expect([...after.values()]).toContain(editedText);
@@ -108,14 +104,19 @@ async function rehearse(scenario: Scenario, folder: string): Promise<{ calls: Sy
   return { calls, allowed: [before, ...during, after] };
 }
 
+function flushesBeforeAnswer(calls: readonly SystemCall[]): number {
+  const answer = calls.findIndex(({ text }) => text.startsWith("writev(1<"));
+  return calls.slice(0, answer).filter(({ name }) => isFlush(name)).length;
+}
+
 /** Recovers like the next process, which must not have to wait, and uses the folder. */
 async function faultsAfterKill(scenario: Scenario, dataDir: string, allowed: readonly Files[]): Promise<string[]> {
   const [subject, boot] = [subjects[scenario.of], bootOf(scenario)];
   await look(scenario, dataDir, boot);
   const faults = [...unlike(allowed, filesOn(subject, dataDir)), ...stagedOn(subject, dataDir)];
-  const once = fingerprint(dataDir);
+  const once = treeFingerprint(dataDir);
   await look(scenario, dataDir, boot);
-  if (fingerprint(dataDir) !== once) faults.push("a second recovery changed something");
+  if (!isDeepStrictEqual(treeFingerprint(dataDir), once)) faults.push("a second recovery changed something");
   const next = openPlace(dataDir, boot, { kept: nothingKept });
   const { step } = scenario;
   await takeStep(subject, next, step.do === "gate" ? step : subject.callAfterCrash(0, 0), { number: 10, waitMs: 0 });
@@ -130,42 +131,10 @@ async function faultsAfterKill(scenario: Scenario, dataDir: string, allowed: rea
   return faults;
 }
 
-/** Whoever rejects what a killed process was approving rejects it, or is told that it was approved. */
-async function faultsOfRejection(
-  { step, boot = boots[0] }: Scenario,
-  dataDir: string,
-  allowed: readonly Files[],
-): Promise<string[]> {
-  if (step.do !== "gate" || step.act !== "approve") return [];
-  const place = openPlace(dataDir, boot);
-  const told = await takeStep(subjects.gate, place, stepOf("reject")).then(
-    () => null,
-    ({ message }: Error) => message,
-  );
-  await place.store.close();
-  const rejected = new Map(Array.from(allowed[0] ?? []).filter(([key]) => !key.startsWith(".pending/")));
-  if (told !== null && !told.includes("was approved at")) return [`the rejection fails: ${told}`];
-  const ends = [...(told === null ? [rejected] : []), ...allowed.slice(-1)];
-  return unlike(ends, filesOn(subjects.gate, dataDir)).map((each) => `rejected: ${each}`);
-}
-
 /** Does not wait for the lock: the kernel released it when the process died. */
 async function look({ of }: Scenario, dataDir: string, boot: string): Promise<void> {
   const place = openPlace(dataDir, boot, { kept: nothingKept });
   await takeStep(subjects[of], place, { do: "look" }, { waitMs: 0 });
   // Waits until a long WAL is retired.
   await place.store.close();
-}
-
-/** The names, bytes and times of everything below the data folder. */
-function fingerprint(dataDir: string): string {
-  if (!existsSync(dataDir)) return "";
-  const names = readdirSync(dataDir, { recursive: true, encoding: "utf8" }).toSorted();
-  return names
-    .map((name) => {
-      const path = join(dataDir, name);
-      const facts = statSync(path);
-      return facts.isFile() ? `${name} ${facts.mtimeMs} ${readFileSync(path, "base64")}` : name;
-    })
-    .join("\n");
 }

@@ -8,8 +8,6 @@ import type { LoadWorkload } from "./load-workload.ts";
 export class LoadedProcess {
   /** By caller and entry: the last acknowledged call. */
   readonly done = new Map<string, number>();
-  /** By caller: the entry of that call. */
-  readonly lastEntry = new Map<string, string>();
   readonly failures: string[] = [];
   acknowledged = 0;
   readonly #child;
@@ -64,7 +62,6 @@ export class LoadedProcess {
       if (kind === "failed") this.failures.push(line);
       if (kind !== "done") continue;
       this.done.set(`${caller} ${entry}`, Number(count));
-      this.lastEntry.set(caller, entry);
       this.acknowledged++;
     }
     this.#wake?.();

@@ -6,7 +6,6 @@ import { takeStep } from "../homes/subject.ts";
 import { boots, openPlace, subjects } from "../homes/subjects.ts";
 import type { Boot, SubjectName } from "../homes/subjects.ts";
 import { runKilledAt } from "../run-killed-at.ts";
-import { compiledScript } from "../store-under-test.ts";
 import { isFlush } from "../syscall-log.ts";
 
 export interface Scenario {
@@ -26,6 +25,8 @@ export interface Scenario {
   readonly step: Step;
   /** Default: `full`. */
   readonly durability?: "full" | "relaxed";
+  /** How often the step flushes before it is acknowledged. Default: it is not counted. */
+  readonly flushes?: number;
   /** Whether the process closes its store at the end, and so waits for a retirement in the background. */
   readonly closes?: boolean;
 }
@@ -48,7 +49,10 @@ export async function takeSteps(
 export const numberOfStep = 9;
 
 /** Makes the folder that the process starts with. */
-export async function prepare({ of, before, killedIn, disturb }: Scenario, dataDir: string): Promise<void> {
+export async function prepare(
+  { of, before, killedIn, disturb }: Omit<Scenario, "name" | "step">,
+  dataDir: string,
+): Promise<void> {
   const used = `${dataDir}-used`;
   const place = openPlace(used, boots[0]);
   await takeSteps(of, place, before);
@@ -59,7 +63,7 @@ export async function prepare({ of, before, killedIn, disturb }: Scenario, dataD
   if (killedIn !== undefined) {
     const { step, systemCall, ordinal } = killedIn;
     const point = { systemCall, ordinal, threads: isFlush(systemCall) ? "all" : "main" } as const;
-    const said = await runKilledAt(point, killWorkload, workloadOf({ of, step }, dataDir));
+    const said = await runKilledAt(point, workloadOf({ of, step }, dataDir));
     if (said !== "ready\n") throw new Error("The process that was to leave records behind was not killed");
   }
   disturb?.(dataDir);
@@ -70,9 +74,7 @@ export interface Workload extends Required<Pick<Scenario, "of" | "boot" | "warm"
   readonly dataDir: string;
 }
 
-export const killWorkload = compiledScript("kill/kill-workload.js");
-
-export function workloadOf(scenario: Omit<Scenario, "name" | "before">, dataDir: string): readonly [string] {
+export function workloadOf(scenario: Omit<Scenario, "name" | "before">, dataDir: string): string {
   const { of, boot = boots[0], step, warm = [], durability = "full", closes = false } = scenario;
-  return [JSON.stringify({ dataDir, of, boot, warm, step, durability, closes } satisfies Workload)];
+  return JSON.stringify({ dataDir, of, boot, warm, step, durability, closes } satisfies Workload);
 }

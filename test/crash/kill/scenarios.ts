@@ -30,7 +30,7 @@ const killedIn = (step: string, systemCall: string, ordinal: number): Pick<Scena
 });
 const later = { boot: boots[1] };
 
-interface Given extends Partial<Pick<Scenario, "killedIn" | "disturb" | "boot" | "closes">> {
+interface Given extends Partial<Pick<Scenario, "killedIn" | "disturb" | "boot" | "flushes" | "durability" | "closes">> {
   readonly before?: string;
   readonly warm?: string;
 }
@@ -39,7 +39,8 @@ type Row = readonly [name: string, step: string, given?: Given];
 const ofUser: readonly Row[] = [
   ["first upsert of a new user", "upsert a", { before: "" }],
   ["upsert", "upsert c"],
-  ["replace, by a process that knows the WAL", "upsert a changed", { warm: "upsert a" }],
+  ["replace, by a process that knows the WAL", "upsert a changed", { warm: "upsert a", flushes: 1 }],
+  ["replace without durability", "upsert a changed", { warm: "upsert a", durability: "relaxed", flushes: 0 }],
   ["delete", "delete a"],
   ["restore", "restore a", { before: "upsert a; upsert b; delete a" }],
   [
@@ -96,6 +97,7 @@ const ofErased: readonly Row[] = [
 const ofGate: readonly Row[] = [
   ["the first write of a user waits", "wait mine", { before: "" }],
   ["a write waits", "wait mine", { before: "write mine; infer guess" }],
+  ["a call of a known user", "write mine again", { warm: "write mine", flushes: 1 }],
   ["a write is approved", "approve"],
   ["a write is rejected", "reject"],
   ["a run reads and is trusted less", "read guess"],

@@ -1,7 +1,15 @@
 /** A process that calls a tool for each of some users, and then ends without closing its runtime. */
 import { createRuntime } from "../host-under-test.ts";
-import { ends } from "./ends.ts";
-import type { End } from "./ends.ts";
+
+export type End = keyof typeof ends;
+
+const ends = {
+  /** Nothing is left to do. */
+  return: () => {},
+  "process.exit": () => process.exit(0),
+  signal: () => process.kill(process.pid, "SIGTERM"),
+  kill: () => process.kill(process.pid, "SIGKILL"),
+};
 
 const { dataDir, userIds, end } = JSON.parse(process.argv[2] ?? "") as {
   dataDir: string;

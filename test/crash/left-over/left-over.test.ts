@@ -14,17 +14,14 @@ import { thisBoot } from "../../stage/wal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
 import { compiledScript, DiskRoot, FileStore } from "../store-under-test.ts";
-import { ends } from "./ends.ts";
-import type { End } from "./ends.ts";
+import type { End } from "./ending-process.ts";
 
-interface ByHand {
-  /** Returns the expected text of `pref.md`; `null` if it is gone. `first` is the first version of `pref.md`. */
-  readonly change: (memory: string, first: string) => string | null;
-}
+/** Returns the expected text of `pref.md`; `null` if it is gone. `first` is the first version of `pref.md`. */
+type ByHand = (memory: string, first: string) => string | null;
 
 const backup = "A backup of last month.\n";
 
-const byHand: Readonly<Record<string, ByHand["change"]>> = {
+const byHand: Readonly<Record<string, ByHand>> = {
   edit: (memory) => {
     writeFileSync(join(memory, "pref.md"), "Edited by hand.\n");
     return "Edited by hand.\n";
@@ -71,6 +68,9 @@ const cases = Object.keys(byHand).flatMap((change) =>
   ),
 );
 
+/** Whether a process that ends in this way leaves records. */
+const ends: Readonly<Record<End, boolean>> = { return: false, "process.exit": false, signal: true, kill: true };
+
 const folder = temporaryFolder();
 afterAll(() => folder[Symbol.dispose]());
 
@@ -98,18 +98,10 @@ const walOf = (dataDir: string, userId: string): Buffer =>
   readFileSync(join(userFolder(dataDir, userId), ".memcell", "journal"));
 const hasRecords = (wal: Buffer): boolean => wal.subarray(4096).includes("record ");
 
-test.for([
-  { end: "return", isLeft: false },
-  { end: "process.exit", isLeft: false },
-  { end: "signal", isLeft: true },
-  { end: "kill", isLeft: true },
-] as const satisfies { end: End; isLeft: boolean }[])(
-  "a process that ends by $end leaves records: $isLeft",
-  ({ end, isLeft }) => {
-    const dataDir = dataDirs.get(end) ?? "";
-    for (const { userId } of cases) expect(hasRecords(walOf(dataDir, userId))).toBe(isLeft);
-  },
-);
+test.for(Object.entries(ends))("a process that ends by %s leaves records: %s", ([end, isLeft]) => {
+  const dataDir = dataDirs.get(end) ?? "";
+  for (const { userId } of cases) expect(hasRecords(walOf(dataDir, userId))).toBe(isLeft);
+});
 
 test("a store that is closed while it looks for what is left over keeps the process alive until it is closed", () => {
   using empty = temporaryFolder();

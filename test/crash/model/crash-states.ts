@@ -1,8 +1,9 @@
 /** What a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
 import type { Tree } from "../homes/tree.ts";
-import type { DiskNode } from "./effect.ts";
+import type { DiskNode } from "./modelled-disk.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
 import type { ModelledFolder } from "./modelled-disk.ts";
+import { newest } from "./modelled-file.ts";
 import type { ModelledFile, Pick } from "./modelled-file.ts";
 
 type Random = () => number;
@@ -69,14 +70,29 @@ function folderAfter(id: number, { durable, pending }: ModelledFolder, way: Cras
   return { names, lostAt };
 }
 
-const newest: Pick = (_place, _oldest, last) => last;
-const oldest: Pick = (_place, first) => first;
+const oldest: Pick = () => 0;
 const whole = (file: ModelledFile): Buffer => file.content;
 const lost = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: oldest });
 /** Each file without its last write: a record whose flush has failed is there, and what erased it is not. */
-const withoutLast = (file: ModelledFile): Buffer =>
-  file.after({ sector: (_place, first, last) => Math.max(first, last - 1), size: newest });
+const withoutLast = (file: ModelledFile): Buffer => {
+  const { writtenAt } = file.times;
+  const sector: Pick = (_place, versions) =>
+    Math.max(
+      versions.findLastIndex(({ at }) => at < writtenAt),
+      0,
+    );
+  return file.after({ sector, size: newest });
+};
 const emptied = (file: ModelledFile): Buffer => file.after({ sector: oldest, size: newest });
+const firstHalf = (file: ModelledFile): Buffer => half(file, (isFirst) => isFirst);
+const lastHalf = (file: ModelledFile): Buffer => half(file, (isFirst) => !isFirst);
+
+function half(file: ModelledFile, isKept: (isFirst: boolean) => boolean): Buffer {
+  const sectors = file.openSectors;
+  const middle = sectors[Math.floor(sectors.length / 2)] ?? 0;
+  const sector: Pick = (at, versions) => (isKept(at < middle) ? newest(at, versions) : 0);
+  return file.after({ sector, size: newest });
+}
 
 /** The plain ways, which find most bugs. Every point of a recording is tried with each. */
 export const plainWays: readonly CrashWay[] = [
@@ -86,18 +102,12 @@ export const plainWays: readonly CrashWay[] = [
   { keepsNames: () => true, content: emptied },
   { keepsNames: () => false, content: whole },
   { keepsNames: () => false, content: withoutLast },
-  { keepsNames: () => true, content: (file) => half(file, "first") },
-  { keepsNames: () => true, content: (file) => half(file, "last") },
+  { keepsNames: (_folder, index) => index % 2 === 0, content: lost },
+  { keepsNames: () => true, content: firstHalf },
+  { keepsNames: () => true, content: lastHalf },
 ];
 
-function half(file: ModelledFile, kept: "first" | "last"): Buffer {
-  const sectors = file.openSectors;
-  const middle = sectors[Math.floor(sectors.length / 2)] ?? 0;
-  const sector: Pick = (at, first, last) => (at < middle === (kept === "first") ? last : first);
-  return file.after({ sector, size: newest });
-}
-
-/** A random way. Names: a subset, all up to a moment, all but one, or only one. Contents: any mixture. */
+/** A random way. Names: any subset, that of some folders, all up to a moment, most or few. Contents: any mixture. */
 export function randomWay(random: Random, effects: number): CrashWay {
   return {
     keepsNames: randomNames(random, effects),
@@ -124,15 +134,8 @@ function hash(salt: number, value: number): number {
 }
 
 function tear(file: ModelledFile, random: Random): Buffer {
-  const open = file.openSectors;
-  const cut = open[Math.floor(random() * open.length)] ?? 0;
-  const any: Pick = (_place, first, last) => first + Math.floor(random() * (last - first + 1));
-  const size = random() < 0.7 ? newest : any;
-  const kind = Math.floor(random() * 7);
-  if (kind === 0) return lost(file);
-  if (kind <= 2) return whole(file);
-  if (kind === 3) return emptied(file);
-  if (kind === 4) return file.after({ sector: (at, first, last) => (at < cut ? last : first), size });
-  if (kind === 5) return file.after({ sector: (at, first, last) => (at < cut ? first : last), size });
-  return file.after({ sector: any, size });
+  const any: Pick = (_place, versions) => Math.floor(random() * versions.length);
+  const mixed = (): Buffer => file.after({ sector: any, size: random() < 0.7 ? newest : any });
+  const kinds = [lost, whole, whole, emptied, firstHalf, lastHalf, mixed];
+  return (kinds[Math.floor(random() * kinds.length)] ?? mixed)(file);
 }

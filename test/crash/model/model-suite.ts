@@ -10,8 +10,7 @@ import { isLong, seed } from "../../stage/seed.ts";
 import { closeRuntimes, gateSubject } from "../homes/gate.ts";
 import { host } from "../store-under-test.ts";
 import { explore } from "./explore.ts";
-import { randomScripts } from "./random-scripts.ts";
-import { scripts } from "./scripts.ts";
+import { randomScripts, scripts } from "./scripts.ts";
 import type { Script } from "./scripts.ts";
 
 const only = env["TEST_MODEL"];

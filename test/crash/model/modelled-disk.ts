@@ -1,7 +1,35 @@
 /** A disk of folders and files that tracks which changes are durable, and so which states a crash may leave. */
-import type { DiskNode, Effect, NameChange } from "./effect.ts";
 import { ModelledFile } from "./modelled-file.ts";
 import type { FileTimes } from "./modelled-file.ts";
+
+/** Identified by a number, because names can move. */
+export interface DiskNode {
+  readonly kind: "file" | "folder";
+  readonly id: number;
+}
+
+/** A folder gets, changes or loses a name. */
+export interface NameChange {
+  readonly folder: number;
+  readonly name: string;
+  readonly node: DiskNode | null;
+}
+
+export type Effect =
+  /** Survives a crash as a whole or not at all: one name, or a rename within one folder. */
+  | { readonly kind: "names"; readonly changes: readonly NameChange[] }
+  | { readonly kind: "write"; readonly file: number; readonly at: number; readonly bytes: Buffer }
+  | { readonly kind: "truncate"; readonly file: number; readonly bytes: number }
+  /** Covers the effects before its request: those before `upTo` in the disk's own count. */
+  | { readonly kind: "flush"; readonly node: DiskNode; readonly upTo: number; readonly isOk: boolean }
+  /** A person saves or removes a file, and the editor flushes it: it survives every crash. */
+  | {
+      readonly kind: "person";
+      readonly path: readonly string[];
+      readonly content: Buffer | null;
+      /** The file keeps the time of an old original, as from `cp -a` or `mv`. */
+      readonly isOld: boolean;
+    };
 
 export interface ModelledFolder {
   /** The names that the system shows. */
@@ -112,7 +140,7 @@ export class ModelledDisk {
   #rename(count: number, changes: readonly NameChange[]): void {
     for (const { folder, name, node } of changes) {
       if (node) this.#know(node);
-      if (node?.kind === "file") this.#touch(node.id, count);
+      if (node?.kind === "file") this.file(node.id).times = { ...this.file(node.id).times, changedAt: count };
       setName(this.folder(folder).present, name, node);
     }
     for (const folder of new Set(changes.map((each) => each.folder))) {
@@ -139,31 +167,25 @@ export class ModelledDisk {
     let at = 0;
     for (const name of path.slice(0, -1)) {
       const node = this.find(at, name) ?? this.newNode("folder");
-      const isNew = this.find(at, name) === undefined;
-      this.#know(node);
-      this.#settle(at, name, node);
-      if (isNew) this.#noteChange(at, count);
+      this.#settle(count, at, name, node);
       at = node.id;
     }
     const node = content && this.newNode("file");
-    if (node) this.#know(node);
+    this.#settle(count, at, path.at(-1) ?? "", node);
     if (node) this.files.set(node.id, new ModelledFile(content, { writtenAt: isOld ? 0 : count, changedAt: count }));
-    this.#settle(at, path.at(-1) ?? "", node);
-    this.#noteChange(at, count);
-  }
-
-  #settle(at: number, name: string, node: DiskNode | null): void {
-    this.#setBoth(at, name, node);
-    const folder = this.folder(at);
-    folder.pending = folder.pending.map(({ count, changes }) => ({
-      count,
-      changes: changes.filter((change) => change.name !== name),
-    }));
   }
 
   /** The folder's time is on the disk once its earlier changes are. */
-  #noteChange(at: number, count: number): void {
+  #settle(count: number, at: number, name: string, node: DiskNode | null): void {
+    if (node) this.#know(node);
     const folder = this.folder(at);
+    const isChanged = folder.present.get(name) !== node;
+    this.#setBoth(at, name, node);
+    folder.pending = folder.pending.map((each) => ({
+      count: each.count,
+      changes: each.changes.filter((change) => change.name !== name),
+    }));
+    if (!isChanged) return;
     folder.changedAt = count;
     folder.pending.push({ count, changes: [] });
   }
@@ -172,11 +194,6 @@ export class ModelledDisk {
     const folder = this.folder(at);
     setName(folder.present, name, node);
     setName(folder.durable, name, node);
-  }
-
-  #touch(id: number, changedAt: number): void {
-    const file = this.file(id);
-    file.times = { ...file.times, changedAt };
   }
 
   #know({ kind, id }: DiskNode): void {

@@ -6,144 +6,120 @@ export interface FileTimes {
   readonly changedAt: number;
 }
 
-/**
- * One file's bytes as a crash may leave them. Every write creates a version. For each 512-byte sector the disk holds
- * some version since the last flushed one, and the size may come from another version.
- *
- * A flush that fails leaves its pages clean, as Linux does: a later flush does not write them again.
- */
-interface Version {
+interface Version<Value> {
   readonly at: number;
-  readonly content: Buffer;
-  readonly pages: readonly number[];
+  readonly value: Value;
 }
 
-interface Page {
-  /** The version that is certainly on the disk. */
-  safe: number;
-  /** The version that the system assumes to be on the disk. */
-  tried: number;
+/** A sector, or the size. */
+interface Place<Value> {
+  /** From the one that is certainly on the disk to the newest: a crash leaves any of them. */
+  readonly versions: readonly Version<Value>[];
+  /** Whether a flush writes it. One that fails leaves pages clean, as Linux does: a later flush does not write them. */
+  readonly isDirty: boolean;
 }
+
+/** Chooses among the versions of a place: returns an index. */
+export type Pick = (place: number, versions: readonly Version<unknown>[]) => number;
+
+export const newest: Pick = (_place, versions) => versions.length - 1;
 
 const sectorBytes = 512;
 const pageBytes = 4096;
 
+/** One file's bytes as a crash may leave them. */
 export class ModelledFile {
-  #versions: Version[];
-  /** The number of the oldest version that this object keeps. */
-  #base = 0;
-  #pages = new Map<number, Page>();
-  #safeSize = 0;
+  #sectors: Place<Buffer>[] = [];
+  #size: Place<number>;
   /** A crash leaves the newest times. */
   times: FileTimes;
 
   constructor(durable: Buffer = Buffer.alloc(0), times: FileTimes = { writtenAt: 0, changedAt: 0 }) {
-    this.#versions = [{ at: -1, content: durable, pages: [] }];
+    for (let at = 0; at * sectorBytes < durable.length; at++) this.#sectors.push(certain(sectorOf(durable, at)));
+    this.#size = certain(durable.length);
     this.times = times;
   }
 
   clone(): ModelledFile {
     const copy = new ModelledFile();
-    copy.#versions = [...this.#versions];
-    copy.#base = this.#base;
-    copy.#pages = new Map(Array.from(this.#pages, ([at, page]) => [at, { ...page }]));
-    copy.#safeSize = this.#safeSize;
+    copy.#sectors = [...this.#sectors];
+    copy.#size = this.#size;
     copy.times = this.times;
     return copy;
   }
 
   get content(): Buffer {
-    return this.#content(this.#newest);
+    return this.after({ sector: newest, size: newest });
   }
 
   get isDurable(): boolean {
-    return this.#newest === this.#base;
+    return [this.#size, ...this.#sectors].every(({ versions }) => versions.length === 1);
   }
 
   write(count: number, at: number, bytes: Buffer): void {
     const old = this.content;
-    const content = Buffer.alloc(Math.max(old.length, at + bytes.length));
-    old.copy(content);
+    const content = Buffer.concat([old], Math.max(old.length, at + bytes.length));
     bytes.copy(content, at);
-    this.#add(count, content, at, at + bytes.length);
+    this.#become(count, content, [at, at + bytes.length]);
   }
 
   truncate(count: number, bytes: number): void {
     const old = this.content;
-    const content = Buffer.alloc(bytes);
-    old.copy(content);
-    this.#add(count, content, Math.min(bytes, old.length), Math.max(bytes, old.length));
+    this.#become(count, Buffer.concat([old], bytes), [Math.min(bytes, old.length), Math.max(bytes, old.length)]);
   }
 
   flush(upTo: number, isOk: boolean): void {
-    const covered = this.#base + this.#versions.findLastIndex(({ at }) => at < upTo);
-    for (const [at, page] of this.#pages) {
-      const isDirty = this.#versions.some(({ pages }, index) => {
-        const number = this.#base + index;
-        return number > page.tried && number <= covered && pages.includes(at);
-      });
-      if (!isDirty) continue;
-      page.tried = covered;
-      if (isOk) page.safe = covered;
-    }
-    if (isOk) this.#safeSize = covered;
-    if (isOk && [...this.#pages.values()].every(({ safe, tried }) => safe === tried)) this.#forgetBefore(covered);
+    this.#sectors = this.#sectors.map((place) => (place.isDirty ? flushed(place, upTo, isOk) : place));
+    if (isOk) this.#size = flushed(this.#size, upTo, isOk);
   }
 
   /** The bytes if `pick` chooses the version of each sector and of the size. */
-  after(pick: { sector: Pick; size: Pick }): Buffer {
-    const size = this.#content(pick.size(0, this.#safeSize, this.#newest)).length;
-    const result = Buffer.alloc(size);
-    for (let at = 0; at < size; at += sectorBytes) {
-      const safe = Math.max(this.#base, this.#pages.get(Math.floor(at / pageBytes))?.safe ?? this.#base);
-      const source = this.#content(pick.sector(at / sectorBytes, safe, this.#newest));
-      if (at < source.length) source.copy(result, at, at, Math.min(at + sectorBytes, size));
-    }
-    return result;
+  after({ sector, size }: { readonly sector: Pick; readonly size: Pick }): Buffer {
+    const sectors = this.#sectors.map((place, at) => chosen(place, at, sector));
+    return Buffer.concat(sectors, chosen(this.#size, 0, size));
   }
 
   /** The sectors that are not certain, in order. */
   get openSectors(): number[] {
-    const sectors: number[] = [];
-    const pages = Array.from(this.#pages).filter(([, { safe }]) => safe < this.#newest);
-    for (const [page, { safe }] of pages.toSorted(([a], [b]) => a - b)) {
-      const [old, now] = [this.#content(Math.max(safe, this.#base)), this.content];
-      for (let at = page * pageBytes; at < Math.min((page + 1) * pageBytes, now.length); at += sectorBytes) {
-        const end = at + sectorBytes;
-        if (!old.subarray(at, end).equals(now.subarray(at, end))) sectors.push(at / sectorBytes);
-      }
+    return this.#sectors.flatMap(({ versions }, at) => (versions.length > 1 ? [at] : []));
+  }
+
+  /** All pages are dirty in which something is written. */
+  #become(count: number, content: Buffer, [from, to]: readonly [number, number]): void {
+    const sectorsInPage = pageBytes / sectorBytes;
+    const end = Math.ceil(to / pageBytes) * sectorsInPage;
+    for (let at = Math.floor(from / pageBytes) * sectorsInPage; at < end; at++) {
+      const { versions } = this.#sectors[at] ?? certain(Buffer.alloc(sectorBytes));
+      this.#sectors[at] = { versions: changed(versions, count, sectorOf(content, at)), isDirty: true };
     }
-    return sectors;
-  }
-
-  get #newest(): number {
-    return this.#base + this.#versions.length - 1;
-  }
-
-  #content(version: number): Buffer {
-    return this.#versions[version - this.#base]?.content ?? Buffer.alloc(0);
-  }
-
-  #add(at: number, content: Buffer, from: number, to: number): void {
-    const pages: number[] = [];
-    for (let page = Math.floor(from / pageBytes); page * pageBytes < to; page++) {
-      pages.push(page);
-      if (!this.#pages.has(page)) this.#pages.set(page, { safe: this.#base, tried: this.#newest });
-    }
-    this.#versions.push({ at, content, pages });
-    this.times = { writtenAt: at, changedAt: at };
-  }
-
-  #forgetBefore(version: number): void {
-    this.#versions = this.#versions.slice(version - this.#base);
-    this.#base = version;
-    const later = new Set(this.#versions.slice(1).flatMap(({ pages }) => pages));
-    for (const [at, page] of this.#pages) {
-      if (later.has(at)) Object.assign(page, { safe: version, tried: version });
-      else this.#pages.delete(at);
-    }
+    this.#size = { versions: changed(this.#size.versions, count, content.length), isDirty: true };
+    this.times = { writtenAt: count, changedAt: count };
   }
 }
 
-/** Chooses a version for a place, between the oldest that may still be on the disk and the newest. */
-export type Pick = (place: number, oldest: number, newest: number) => number;
+/** Filled up with zeros. */
+const sectorOf = (content: Buffer, at: number): Buffer =>
+  Buffer.concat([content.subarray(at * sectorBytes, (at + 1) * sectorBytes)], sectorBytes);
+
+const certain = <Value>(value: Value): Place<Value> => ({ versions: [{ at: -1, value }], isDirty: false });
+
+function changed<Value extends Buffer | number>(
+  versions: readonly Version<Value>[],
+  at: number,
+  value: Value,
+): readonly Version<Value>[] {
+  const now = versions.at(-1)?.value;
+  const isSame = Buffer.isBuffer(value) ? Buffer.isBuffer(now) && value.equals(now) : value === now;
+  return isSame ? versions : [...versions, { at, value }];
+}
+
+function flushed<Value>({ versions }: Place<Value>, upTo: number, isOk: boolean): Place<Value> {
+  const covered = versions.findLastIndex(({ at }) => at < upTo);
+  return { versions: isOk ? versions.slice(covered) : versions, isDirty: covered < versions.length - 1 };
+}
+
+function chosen<Value>({ versions }: Place<Value>, place: number, pick: Pick): Value {
+  const version = versions[pick(place, versions)];
+  if (version === undefined) throw new RangeError("There is no such version of a place");
+  return version.value;
+}

@@ -37,29 +37,17 @@ const until = (): number => performance.now() + 20_000;
 export class Play {
   readonly timeline: Moment[] = [];
   readonly notes: string[] = [];
-  readonly #host: Host;
-  readonly #subject: Subject;
-  readonly #recording: Recording;
-  readonly #path: string;
-  readonly #machine: string;
-  #restarts = 0;
-  readonly #rule: EditRule;
+  readonly #setup: PlaySetup;
   readonly #stores = new Map<number, StoreUnderTest>();
+  #restarts = 0;
   #process = 1;
   #possible: readonly Expected[];
   /** States that are not visible now but may appear after a crash, until the next change is acknowledged. */
   #doubts: readonly Expected[] = [];
-  readonly #keepsDoubts: boolean;
   #number: number;
 
-  constructor({ host, subject, recording, path, boot, rule, keepsDoubts }: PlaySetup, possible: readonly Expected[]) {
-    this.#host = host;
-    this.#subject = subject;
-    this.#recording = recording;
-    this.#path = path;
-    this.#machine = boot;
-    this.#rule = rule;
-    this.#keepsDoubts = keepsDoubts;
+  constructor(setup: PlaySetup, possible: readonly Expected[]) {
+    this.#setup = setup;
     this.#possible = possible;
     this.#number = possible[0]?.files.size ?? 0;
     this.#expect(possible);
@@ -86,7 +74,7 @@ export class Play {
     else if (step.do === "erase") await this.#erase();
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
-    else if (step.do === "fail flush") this.#recording.failFlush(step.name, step.after ?? 0);
+    else if (step.do === "fail flush") this.#setup.recording.failFlush(step.name, step.after ?? 0);
     else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
     else if (step.do === "gate") await this.#perform(step);
     else await this.#call(step);
@@ -96,20 +84,20 @@ export class Play {
     let edit = meanwhile;
     let before: readonly Expected[] | null = null;
     let wanted: readonly Expected[] = [];
-    const { failures } = this.#recording;
+    const { failures } = this.#setup.recording;
     this.#number++;
     const work = async (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>): Promise<void> => {
       this.#narrow();
       const bases = this.#possible;
-      using reader = this.#subject.openReader(this.#store);
-      const changes = this.#subject.changesFor(reader, operation, this.#number);
+      using reader = this.#setup.subject.openReader(this.#store);
+      const changes = this.#setup.subject.changesFor(reader, operation, this.#number);
       const seen = reader.seen;
       if (edit) edit();
       const isFirst = edit !== undefined;
       edit = undefined;
       const named = {
         name: `${operation.do} (${this.#number})`,
-        keyOf: (place: { scope: string; path: string }) => this.#subject.keyOf(place),
+        keyOf: (place: { scope: string; path: string }) => this.#setup.subject.keyOf(place),
       };
       const after = bases.map((each) => afterChanges(each, changes, named));
       before = isFirst ? null : bases;
@@ -119,10 +107,10 @@ export class Play {
       this.#doubts = [];
       this.#expect(after);
     };
-    await this.#subject.hold(this.#store, { writes: true, until: until() }, work).catch((error: unknown) => {
+    await this.#setup.subject.hold(this.#store, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
       // If its record's flush has failed and the WAL could not be replaced durably, the record can still be on the disk.
-      if (this.#recording.failures > failures + 1) this.#doubts = wanted;
+      if (this.#setup.recording.failures > failures + 1) this.#doubts = wanted;
       // The change was refused, so it must not be there.
       if (before) this.#expect(before);
     });
@@ -131,14 +119,17 @@ export class Play {
   async #perform(operation: GateOperation): Promise<void> {
     await this.#look();
     const bases = this.#possible;
-    const disk = { tree: presentTree(this.#recording.disk), boot: this.#boot };
-    const states = await statesOf(this.#host, disk, operation);
+    const disk = { tree: presentTree(this.#setup.recording.disk), boot: this.#boot };
+    const states = await statesOf(this.#setup.host, disk, operation);
     const name = `${operation.act} (${++this.#number})`;
     const during = states.during.map((files) => ({ name: `half of ${name}`, files, edits: noEdits }));
     const after = { name, files: states.after, edits: noEdits };
     this.#expect([...bases, ...during, after]);
     try {
-      await this.#subject.perform?.({ host: this.#host, store: this.#store, path: this.#path }, operation);
+      await this.#setup.subject.perform?.(
+        { host: this.#setup.host, store: this.#store, path: this.#setup.path },
+        operation,
+      );
     } catch (error) {
       // Then it is there or not, as after a kill.
       if (isDiskFailure(error)) return;
@@ -148,29 +139,29 @@ export class Play {
   }
 
   async #lookAtOne({ home, writes }: Extract<Step, { do: "look at one" }>): Promise<void> {
-    await this.#subject.lookAtOne?.(this.#store, home, { writes, until: until() });
+    await this.#setup.subject.lookAtOne?.(this.#store, home, { writes, until: until() });
   }
 
   async #look(): Promise<void> {
-    await this.#subject.hold(this.#store, { writes: false, until: until() }, () => {
+    await this.#setup.subject.hold(this.#store, { writes: false, until: until() }, () => {
       this.#narrow();
       return Promise.resolve();
     });
   }
 
   #edit(path: string, text: string | null, isOld = false): void {
-    const place = this.#subject.placeOf(path);
+    const place = this.#setup.subject.placeOf(path);
     const after = this.#possible.map((each) => afterEdit(each, path, text));
     this.#doubts = this.#doubts.map((each) => afterEdit(each, path, text));
     this.#expect([...this.#possible, ...after]);
-    this.#recording.saveByHand(place, text, isOld);
+    this.#setup.recording.saveByHand(place, text, isOld);
     this.#expect(after);
   }
 
   async #erase(): Promise<void> {
     const erased = { ...nothingExpected, name: `erased (${++this.#number})` };
     this.#expect([...this.#possible, erased]);
-    await this.#subject.erase?.(this.#store, until());
+    await this.#setup.subject.erase?.(this.#store, until());
     this.#expect([erased]);
   }
 
@@ -180,40 +171,40 @@ export class Play {
   }
 
   #restart(): void {
-    this.#recording.settle();
+    this.#setup.recording.settle();
     this.#stores.clear();
     this.#restarts++;
   }
 
   /** The holder of the user has seen the state, so from now on only states that look the same are allowed. */
   #narrow(): void {
-    const actual: Files = this.#subject.filesIn(presentTree(this.#recording.disk));
-    const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#rule) }));
+    const actual: Files = this.#setup.subject.filesIn(presentTree(this.#setup.recording.disk));
+    const found = this.#possible.map((each) => ({ each, wrong: differences(each, actual, this.#setup.rule) }));
     const fitting = found.filter(({ wrong }) => wrong.length === 0).map(({ each }) => each);
     if (fitting.length === 0) {
       throw new Mismatch(found.map(({ each, wrong }) => `not "${each.name}": ${wrong.join("; ")}`).join("\n"));
     }
-    if (this.#keepsDoubts)
+    if (this.#setup.keepsDoubts)
       this.#doubts = [...this.#doubts, ...this.#possible.filter((each) => !fitting.includes(each))];
     this.#expect(fitting);
   }
 
   #expect(possible: readonly Expected[]): void {
     this.#possible = possible;
-    this.timeline.push({ effects: this.#recording.effects.length, possible: [...possible, ...this.#doubts] });
+    this.timeline.push({ effects: this.#setup.recording.effects.length, possible: [...possible, ...this.#doubts] });
   }
 
   /** Always of the same length, so that records of the same length get the same places. */
   get #boot(): string {
-    return `${this.#machine}.${this.#restarts}`;
+    return `${this.#setup.boot}.${this.#restarts}`;
   }
 
   get #store(): StoreUnderTest {
-    const { FileStore } = this.#host;
+    const { FileStore } = this.#setup.host;
     const note = (_owner: string, text: string): void => void this.notes.push(text);
     const store =
       this.#stores.get(this.#process) ??
-      new FileStore(this.#recording, { durability: "full", note, settings }, this.#boot);
+      new FileStore(this.#setup.recording, { durability: "full", note, settings }, this.#boot);
     this.#stores.set(this.#process, store);
     return store;
   }

@@ -1,4 +1,5 @@
 /** Scripts, each for one thing that can go wrong. */
+import { seededRandom } from "../../support/seeded-random.ts";
 import { erasedSubject } from "../homes/erased.ts";
 import { gateSubject } from "../homes/gate.ts";
 import { stepsOf } from "../homes/step.ts";
@@ -131,3 +132,27 @@ export const scripts: readonly Script[] = [
   ...scriptsOf(ofErased, erasedSubject),
   ...scriptsOf(ofGate, gateSubject),
 ];
+
+/** Some steps of every kind, those twice that are to be chosen more often. */
+const randomSteps = {
+  user:
+    "upsert one; upsert two 2900; upsert three 300; upsert one 1700; delete one; delete three; recreate two 60; edit one.md; " +
+    "edit two.md; edit MEMORY.md; process 1; process 2; close; look",
+  stores:
+    "put ab one; put bc two 2900; put abc three 300; put a one 1700; put c two; grant a bc; grant c ab; move a b one; " +
+    "move b c two trashed; edit a/one.md; edit b/index.md; process 1; process 2; close; look",
+};
+
+/** They are the same for the same seed. */
+export function randomScripts(seed: number): Script[] {
+  const random = seededRandom(seed);
+  const nineOf = (text: string): Step[] => {
+    const steps = text.split("; ");
+    return stepsOf(Array.from({ length: 9 }, () => steps[Math.floor(random() * steps.length)]).join("; "));
+  };
+  const [user, stores] = [nineOf(randomSteps.user), nineOf(randomSteps.stores)];
+  return [
+    { name: `random script of a user ${seed}`, subject: userSubject(alice), density: 0.6, steps: user },
+    { name: `random script of stores ${seed}`, subject: storeSubject, density: 0.4, steps: stores },
+  ];
+}

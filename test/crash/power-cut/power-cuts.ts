@@ -1,5 +1,5 @@
 /** The disks that power cuts can leave behind, each mounted so that the file system repairs itself first. */
-import { closeSync, ftruncateSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { mountFolder } from "../../support/mount-folder.ts";
@@ -44,7 +44,7 @@ export async function cutPower(
     using folder = mountFolder();
     const [imageFile, mountPoint] = [join(folder.path, "disk.img"), join(folder.path, "files")];
     mkdirSync(mountPoint);
-    writeSparsely(imageFile, image);
+    writeFileSync(imageFile, image);
     await runCommand("mount", ["-t", type, "-o", options, imageFile, mountPoint]);
     // The mount keeps the file open until it is unmounted.
     rmSync(imageFile);
@@ -93,18 +93,4 @@ const sectorsOf = ({ offset, data }: BlockWrite): BlockWrite[] =>
 
 function write(disk: Buffer, records: readonly BlockRecord[]): void {
   for (const record of records) if (record.kind === "write") record.data.copy(disk, record.offset);
-}
-
-const chunkBytes = 64 * 1024;
-const zeros = Buffer.alloc(chunkBytes);
-
-/** With holes where the disk is zero. */
-function writeSparsely(path: string, image: Buffer): void {
-  const file = openSync(path, "w");
-  ftruncateSync(file, image.length);
-  for (let at = 0; at < image.length; at += chunkBytes) {
-    const chunk = image.subarray(at, at + chunkBytes);
-    if (!chunk.equals(zeros)) writeSync(file, chunk, 0, chunk.length, at);
-  }
-  closeSync(file);
 }
