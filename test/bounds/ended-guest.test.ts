@@ -5,6 +5,7 @@
 import { expect, onTestFinished, test } from "vitest";
 
 import { openBoundedStage, until } from "./bounded-stage.ts";
+import type { BoundedStage } from "./bounded-stage.ts";
 
 /** Counts the threads that are started from now on. */
 function startedThreads(): { readonly count: number } {
@@ -22,31 +23,45 @@ const endless = [
   ...["catch", "finally", "promise", "iterator"].map((place) => ({ spinBehind: place })),
 ];
 
-test("a cancelled guest keeps its thread, wherever it spins", async () => {
+/**
+ * How many threads guests cost that spin, one after the other, until one costs none, at most three. One that cannot stop
+ * costs its thread each time. One that can costs it only if the machine is so busy that the guest does not run for 50 ms.
+ */
+async function threadCosts(stage: BoundedStage, spin: () => Promise<void>): Promise<number[]> {
+  const started = startedThreads();
+  const costs: number[] = [];
+  while (costs.length < 3 && costs.at(-1) !== 0) {
+    const before = started.count;
+    await spin();
+    for (const user of ["alice", "bob"]) expect(await stage.write(user, "after.md")).toMatchObject({ ok: true });
+    costs.push(started.count - before);
+  }
+  return costs;
+}
+
+test.for(endless)("a cancelled guest keeps its thread: %j", async (step) => {
   await using stage = await openBoundedStage();
   expect(await stage.write("bob", "warm.md")).toMatchObject({ ok: true });
-  const started = startedThreads();
-  for (const step of [...endless, ...endless]) {
+  const costs = await threadCosts(stage, async () => {
     const controller = new AbortController();
     const before = stage.tasks();
     const spinning = stage.runtime.call("Puppet", [step], { userId: "alice", signal: controller.signal });
     await stage.handedOut(before + 1);
     controller.abort();
     expect(await spinning).toMatchObject({ ok: false, error: { code: "CANCELLED" } });
-  }
-  for (const user of ["alice", "bob"]) expect(await stage.write(user, "after.md")).toMatchObject({ ok: true });
-  expect(started.count).toBe(0);
+  });
+  expect(costs).toContain(0);
 });
 
 test.for([{ spin: true }, { spinBehind: "promise" }])("a guest keeps its thread at its deadline: %j", async (step) => {
   // The calls that do not spin have this deadline as well: long enough for them on a busy machine.
   await using stage = await openBoundedStage({ deadlineMs: 1_000 });
   expect(await stage.write("bob", "warm.md")).toMatchObject({ ok: true });
-  const started = startedThreads();
-  const spinning = stage.runtime.call("Puppet", [step], { userId: "alice" });
-  expect(await spinning).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
-  expect(await stage.write("alice", "after.md")).toMatchObject({ ok: true });
-  expect(started.count).toBe(0);
+  const costs = await threadCosts(stage, async () => {
+    const spinning = stage.runtime.call("Puppet", [step], { userId: "alice" });
+    expect(await spinning).toMatchObject({ ok: false, error: { code: "DEADLINE_EXCEEDED" } });
+  });
+  expect(costs).toContain(0);
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/after.md"]);
 });
 
