@@ -1,7 +1,7 @@
 /** What only a process of the command shows: its start, its streams, a terminal, signals, and the room that it gets. */
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdtempSync } from "node:fs";
+import { copyFileSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
@@ -20,6 +20,7 @@ import { entryText, indexLine } from "../support/memory-files.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
+import { shippedPlugin } from "../support/test-plugin.ts";
 import { writeUserFiles } from "../support/user-files.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -162,6 +163,20 @@ test("on a terminal, a line is as wide as the terminal at most", async (context)
   expect(lines).toHaveLength(count);
   for (const line of lines) expect(line).toMatch(/…$/);
   for (const line of lines) expect([89, 90]).toContain(stringWidth(line));
+});
+
+test("on a terminal that shows colours, a report has colours, and nothing else that its plain text has not", async (context) => {
+  needTerminal(context);
+  using folder = temporaryFolder();
+  const file = join(folder.path, "\u001b[31mPASS\u001b[2J\u009b1m.wasm");
+  copyFileSync(shippedPlugin("user-memory"), file);
+  const command = [process.execPath, program, "audit", file];
+  const shape = { environment: { ...environment, TERM: "xterm-256color" }, columns: 200, hasOutput: true };
+  const { status, terminal } = await runOnTerminal(command, shape);
+  const plain = spawnSync(process.execPath, command.slice(1), { encoding: "utf8" });
+  expect(status).toBe(plain.status);
+  expect(terminal).toContain("\u001b[32mPASS");
+  expect(stripVTControlCharacters(terminal).replaceAll("\r\n", "\n")).toBe(plain.stdout);
 });
 
 const users = ["alice", "bob", "carol"];
