@@ -5,6 +5,7 @@
  */
 import { cpSync, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 
 import { expect, test } from "vitest";
 
@@ -181,4 +182,30 @@ test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, sho
   expect(readStored(store, alice, "next.md")).toBe("served");
   await store.close();
   expect(openDescriptors(folder.path)).toEqual([]);
+});
+
+const within = (ms: number) => ({ writes: true, until: performance.now() + ms });
+
+test("a call whose lock is removed while it waits for it still keeps all others out", async () => {
+  using folder = temporaryFolder();
+  const [first, waiting, late] = [openStore(folder.path), openStore(folder.path), openStore(folder.path)];
+  await commit(first, entry("a", "one"));
+  const lock = own(folder.path, "lock");
+  const codes: string[] = [];
+  let wait = Promise.resolve();
+  await first.hold(alice, within(10_000), async () => {
+    wait = waiting.hold(alice, within(10_000), async (held) => {
+      codes.push(await codeOf(late.hold(alice, within(0), () => Promise.resolve())));
+      await held.commit(entry("b", "two"), []);
+    });
+    while (openDescriptors(folder.path).filter((path) => path === lock).length < 2) await setImmediate();
+    rmSync(lock);
+  });
+  await wait;
+  expect(codes).toEqual(["BUSY"]);
+  await commit(late, entry("c", "three"));
+  expect(Object.keys(filesIn(folder.path)).toSorted()).toEqual(
+    ["MEMORY.md", "a.md", "b.md", "c.md"].map((name) => `memory/${name}`),
+  );
+  for (const store of [first, waiting, late]) await store.close();
 });
