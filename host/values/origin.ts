@@ -144,15 +144,8 @@ function faultOf(text: string, charsMax: number): string {
 export function stateOrigin(origin: CallOrigin | null, exposedTo: readonly OriginClass[]): StatedOrigin {
   if (origin === null && exposedTo.length === 0) return untold;
   // An origin without a field must not get it from what `Object.prototype` has.
-  const { class: of, run, turn, source } = { ...untold, ...origin };
-  return Object.freeze({
-    class: of,
-    run: run ?? null,
-    turn: turn ?? null,
-    source: source ?? null,
-    exposedTo,
-    told: true,
-  });
+  const { class: of, run = null, turn = null, source = null } = { ...untold, ...origin };
+  return Object.freeze({ class: of, run, turn, source, exposedTo, told: true });
 }
 
 const untold: StatedOrigin = Object.freeze({
