@@ -76,6 +76,9 @@ const restores: readonly Disturbance[] = [
   },
 ];
 
+/** A wait for a home. */
+const within = (ms: number) => ({ writes: true, until: performance.now() + ms });
+
 const filesIn = (dataDir: string): Record<string, string> =>
   existsSync(userIn(dataDir)) ? readUserFiles(dataDir, alice) : {};
 
@@ -159,7 +162,7 @@ test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, sho
   const bobs = treeFingerprint(join(dataDir, "users/bob"));
 
   let isDisturbed = false;
-  const work = store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+  const work = store.hold(alice, within(10_000), async (held) => {
     using reader = store.openUser(alice);
     for (const { path } of changes) reader.read("memory", path);
     if (!isDisturbed) disturb(dataDir, "");
@@ -183,8 +186,6 @@ test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, sho
   await store.close();
   expect(openDescriptors(folder.path)).toEqual([]);
 });
-
-const within = (ms: number) => ({ writes: true, until: performance.now() + ms });
 
 test("a call whose lock is removed while it waits for it still keeps all others out", async () => {
   using folder = temporaryFolder();
