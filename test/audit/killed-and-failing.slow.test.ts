@@ -3,18 +3,21 @@
  * Every acknowledged record must be there, every refused one absent, and the next opening must succeed with an intact
  * log. By default a part of the points, by the seed; `TEST_LONG=1` takes all.
  */
+import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { whyNoTracing } from "../crash/strace.ts";
 import type { SystemCall } from "../crash/syscall-log.ts";
+import { memcell } from "../stage/command.ts";
 import { isLong, oneIn } from "../stage/seed.ts";
+import { program } from "../stage/serve-lines.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { twoAtATime } from "../support/two-at-a-time.ts";
 import { callsOf, runTraced } from "./log-processes.ts";
-import { logName, recordsOf, smallestFile, told, verify, writeRun } from "./written-log.ts";
+import { kindsOf, logName, recordsOf, smallestFile, told, verify, writeRun } from "./written-log.ts";
 
 const reason = await whyNoTracing();
 
@@ -106,4 +109,30 @@ test.for([
   expect(calls.filter(({ name }) => name === "rename")).toHaveLength(1);
   expect(calls.length).toBeGreaterThan(15);
   expect(await sweep(oneIn(isLong ? 1 : parts, calls.flatMap(effects)), isExact)).toEqual([]);
+});
+
+test("a command that is killed at its commit leaves the record of what it was about to change", async (context) => {
+  if (reason !== null) skipWithReason(context, reason);
+  using folder = temporaryFolder();
+  const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "log", logName)];
+  const options = ["--user", "alice", "--data", dataDir, "--audit-log", file];
+  const upsert = (name: string) =>
+    JSON.stringify({ action: "upsert", name, type: "user", description: "d", body: "b" });
+  const command = (name: string) => ["call", "UpdateUserMemory", ...options, "--input", upsert(name)];
+  expect((await memcell(command("a"))).status).toBe(0);
+  // The log is flushed with another call.
+  const kill = ["-f", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:signal=KILL:when=1"];
+  const killed = spawnSync("strace", [...kill, process.execPath, program, ...command("b")]);
+  expect(killed.stdout.toString()).toBe("");
+  const kinds = ["opened", "staged", "call", "closed", "opened", "staged"];
+  expect(kindsOf(join(file, ".."))).toEqual(kinds);
+  expect(recordsOf(join(file, "..")).at(-1)).toMatchObject({
+    userId: "alice",
+    tool: "UpdateUserMemory",
+    writes: [{ path: "b.md" }, { path: "MEMORY.md" }],
+  });
+  // The next process finishes what is in the WAL. The log has named its files already.
+  expect((await memcell(["call", "ReadUserMemory", ...options, "--input", '{"name":"b"}'])).status).toBe(0);
+  expect(kindsOf(join(file, "..")).slice(kinds.length)).toEqual(["opened", "call", "closed"]);
+  expect(told(await verify(file))).toEqual([]);
 });

@@ -82,6 +82,32 @@ test("a tool call without a reply is made, and the model is not asked for it aga
   ]);
 });
 
+test("a long result is whole in its own movement, and cut in the next one", async () => {
+  const input = { action: "upsert", name: "atlas", type: "reference", description: "d", body: "map ".repeat(12_000) };
+  const first = scriptedModel(
+    () => [use("call_1", "UpdateUserMemory", input)],
+    () => [use("call_2", "ReadUserMemory", { name: "atlas" })],
+  );
+  await play("long", "1", first.model);
+  expect(first.replies.at(-1)?.content.length).toBeGreaterThan(48_000);
+  const second = scriptedModel();
+  await play("long", "2", second.model);
+  const [{ content: kept }] = second.requests[0]?.messages[4] as unknown as [{ content: string }];
+  expect(JSON.parse(kept)).toMatch(/map map .*… \[the rest is not kept\]$/);
+});
+
+test("a turn that broke off is not in the next movement's prompt", async () => {
+  await expect(play("off", "1", () => Promise.reject(broken))).rejects.toBe(broken);
+  const second = scriptedModel();
+  await play("off", "2", second.model);
+  expect(second.requests[0]?.messages).toEqual([task, task]);
+});
+
+test("a movement that is played twice at once is recorded once", async () => {
+  await Promise.all([1, 2].map(() => play("twice", "1", scriptedModel(noteSeat).model)));
+  expect(await eventTypes("twice")).toEqual(["user_message", ...answeredTurn, "assistant_message"]);
+});
+
 test("a process that is killed amid a movement is continued by another one", async () => {
   const script = fileURLToPath(new URL("../../dist/test/executor/waiting-agent.js", import.meta.url));
   const child = spawn(process.execPath, [script, theatre.dataDir], { stdio: ["ignore", "pipe", "inherit"] });

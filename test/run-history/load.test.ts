@@ -174,3 +174,9 @@ test("after a person has removed lines, a load's cursor is at the run's end", as
   await history.append("agent", "run", [note("four"), note("five")]);
   expect(notesOf(await history.loadSince("agent", "run", meta.cursor))).toEqual(["four", "five"]);
 });
+
+test("no run is of an agent whose id cannot be encoded", async () => {
+  const { history, call, userId } = newUser();
+  await history.append("agent", "run", [note()]);
+  expect(await call("ListRuns", { agentId: "\ud800" }, { userId })).toMatchObject({ ok: true, data: { entries: [] } });
+});

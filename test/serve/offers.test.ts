@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { clientKinds, connect } from "../stage/mcp-clients.ts";
 import type { Connected } from "../stage/mcp-clients.ts";
+import { readRecords } from "../stage/runtime.ts";
 import { entry } from "../stage/serve-lines.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedFlags } from "../support/test-plugin.ts";
@@ -28,10 +29,12 @@ const indexes = ["index", "journal/index", "stores/index", "user-memory/index"].
 describe.for(clientKinds)("client: %s", (kind) => {
   const folder = temporaryFolder();
   const dataDir = join(folder.path, "data");
+  const logFile = join(folder.path, "log", "audit.jsonl");
   let served: Connected;
   beforeAll(async () => {
     writeEntries(dataDir, "alice", namesOf(250));
-    served = await connect(kind, ["--user", "alice", "--data", dataDir, ...shippedFlags()]);
+    const places = ["--data", dataDir, "--audit-log", logFile];
+    served = await connect(kind, ["--user", "alice", ...places, ...shippedFlags()]);
   });
   afterAll(async () => {
     await served[Symbol.asyncDispose]();
@@ -121,6 +124,18 @@ describe.for(clientKinds)("client: %s", (kind) => {
       const asked = served.client.complete({ ref: { ...ref, uri }, argument: { name, value: "" } });
       await expect(asked).rejects.toMatchObject({ code: -32602 });
     }
+  });
+
+  test("each call's labels in the audit log name the transport and the client", async () => {
+    await expect(served.client.callTool({ name: "Absent", arguments: {} })).rejects.toMatchObject({ code: -32602 });
+    await served.client.readResource({ uri: "memory://index" });
+    const calls = readRecords(logFile).flatMap((record) => (record.kind === "call" ? [record] : []));
+    const labels = { via: "mcp-stdio", client: kind === "former SDK" ? "former/1" : "present/2" };
+    expect(calls.filter((call) => call.labels?.["client"] !== labels.client)).toEqual([]);
+    expect(calls.slice(-4)).toMatchObject([
+      { tool: "Absent", userId: "alice", code: "TOOL_UNKNOWN", labels },
+      ...["JournalIndex", "MemoryKeys", "PromptIndex"].map((tool) => ({ tool, userId: "alice", code: null, labels })),
+    ]);
   });
 
   test("a user without entries gets an empty index, and nothing is created", async () => {

@@ -273,6 +273,15 @@ describe.each(engines)("several stores in a $kind", (stage) => {
     expect(seen).toEqual(isOfOneMoment ? [false] : [false, true]);
   });
 
+  test("hundreds of stores can be read at once, those that nobody has made too", async () => {
+    const ids = Array.from({ length: 300 }, newStoreId);
+    const made = ids.slice(0, 40);
+    for (const id of made) await commitTo(id, id);
+    const textsIn = (held: HeldStores) => Promise.all(ids.map((id) => textOf(held, id, "a.md")));
+    const found = await stage.holdStores(ids, textsIn, reading);
+    expect(found).toEqual(ids.map((id) => (made.includes(id) ? id : null)));
+  });
+
   test("a reader waits for a writer that has begun, and sees all of its change", async () => {
     const [a, b] = await threeStores();
     const readers: Promise<(string | null)[]>[] = [];

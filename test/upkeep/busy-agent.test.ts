@@ -98,6 +98,8 @@ test.for(oneIn(4, cases))(
     await upkeep.mend(alice);
     const bad = (await upkeep.export(alice)).files.filter(({ path }) => path.startsWith("bad-"));
     await upkeep.import(alice, bad, { replace: true });
+    await runtime.stores(alice).grant("bob", { level: "read" });
+    expect(await runtime.stores(alice).revoke("bob")).toBe(true);
     expect(await busy.end()).toEqual([]);
     expect(await upkeep.inspect(alice)).toEqual([]);
     expect(bad.map(({ path }) => path)).toEqual([version?.path]);

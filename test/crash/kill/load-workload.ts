@@ -1,7 +1,7 @@
 /**
- * A process under load, with the real runtime and concurrent callers, which is killed at any instant. It counts the calls
- * of each entry, and knows what a read must show after each. It prints `done <user> <entry> <count>` before the next call
- * of that user, or `failed …`.
+ * A process under load, with the real runtime and concurrent callers, which is killed at any instant. It counts the
+ * updates of each entry, and knows what a read must show after each. All callers can note each update in one shared
+ * store. It prints `done <user> <entry> <count>` before the next update of that user, or `failed …`.
  */
 import { writeSync } from "node:fs";
 
@@ -10,12 +10,14 @@ import { bodyOf, entryCall } from "./entry-history.ts";
 
 export interface LoadWorkload {
   readonly dataDir: string;
+  /** The id of the shared store. Default: none. */
+  readonly shared?: string;
   /** By user: the entries of this process, each with the number of its next call. */
   readonly callers: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-const { dataDir, callers } = JSON.parse(process.argv[2] ?? "") as LoadWorkload;
-const runtime = await createRuntime({ dataDir, plugins: ["user-memory"], threadsMax: 1 });
+const { dataDir, shared, callers } = JSON.parse(process.argv[2] ?? "") as LoadWorkload;
+const runtime = await createRuntime({ dataDir, plugins: ["user-memory", "stores"], threadsMax: 1 });
 process.stdin.once("data", () => void Promise.all(Object.entries(callers).map(work)));
 writeSync(1, "ready\n");
 
@@ -26,11 +28,17 @@ async function work([userId, entries]: readonly [string, Readonly<Record<string,
 }
 
 async function update(userId: string, name: string, count: number): Promise<void> {
-  const updated = await runtime.call("UpdateUserMemory", entryCall(name, count), { userId });
   const call = `${userId} ${name} ${count}`;
-  if (!updated.ok) writeSync(1, `failed ${call}: ${updated.error.code}\n`);
+  const updated = await runtime.call("UpdateUserMemory", entryCall(name, count), { userId });
+  const noted = shared === undefined ? updated : await note(shared, userId, `${userId}-${name}-${count}`);
+  for (const each of [updated, noted]) if (!each.ok) writeSync(1, `failed ${call}: ${each.error.code}\n`);
   writeSync(1, `done ${call}\n`);
   const read = await runtime.call("ReadUserMemory", { name }, { userId });
   const shown = read.ok ? (read.data as { readonly body: string }).body : read.error.code;
   if (shown !== bodyOf(count)) writeSync(1, `failed ${call}: shows ${JSON.stringify(shown)}\n`);
+}
+
+function note(id: string, userId: string, key: string): ReturnType<typeof runtime.call> {
+  const input = { command: "create", path: `/memories/shared/${id}/${key}`, content: key };
+  return runtime.call("memory", input, { userId, stores: [{ id, kind: "chat" }] });
 }

@@ -1,9 +1,10 @@
 /**
  * Power cuts, block by block: whatever a real file system has kept, the next start finds every acknowledged change, and
- * all or nothing of an unfinished one.
+ * all or nothing of an unfinished one. After every other cut, a person is faster than the host and writes into a file.
  *
  * `TEST_LONG=1` tries twenty times as many states.
  */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
@@ -17,7 +18,7 @@ import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import type { Files } from "../homes/tree.ts";
 import { userSubject } from "../homes/user.ts";
-import { unlike } from "../model/expected-memory.ts";
+import { afterEdit, differences, nothingExpected, unlike } from "../model/expected-memory.ts";
 import { fileSystems } from "./file-systems.ts";
 import type { FileSystemKind } from "./file-systems.ts";
 import { logDisk } from "./logged-disk.ts";
@@ -108,21 +109,38 @@ function allowedAfter(answered: readonly State[], marks: number): State[] {
   return [before, ...during.map((files) => before.with(0, files)), after];
 }
 
-/** The differences from the nearest of some states. */
-function unlikeAll(allowed: readonly State[], found: State): string[] {
+const byHand = "A person's words.\n";
+
+/** Writes into one of the second home's files, for every other seed. Returns which one. */
+function editByHand(mountPoint: string, number: number): string | null {
+  const { user } = homes;
+  const paths = Array.from(filesOn(user, dataDirOn(mountPoint)).keys()).filter((path) => !path.startsWith("trash/"));
+  const path = number % 2 === 0 ? undefined : paths[(number >> 1) % paths.length];
+  if (path === undefined) return null;
+  writeFileSync(join(dataDirOn(mountPoint), ...(user.placeOf?.(path) ?? [])), byHand);
+  return path;
+}
+
+/** The differences from the nearest of some states. A person's words in `edited` must be in place or in the trash. */
+function unlikeAll(allowed: readonly State[], found: State, edited: string | null): string[] {
   const wrong = allowed.map((state) =>
-    state.flatMap((files, at) => unlike([files], found[at] ?? new Map(), "in place or in the trash")),
+    state.flatMap((files, at) => {
+      const expected = { ...nothingExpected, files };
+      const isEdited = edited !== null && all[at] === homes.user;
+      const wanted = isEdited ? afterEdit(expected, edited, byHand) : expected;
+      return differences(wanted, found[at] ?? new Map(), "in place or in the trash");
+    }),
   );
   return wrong.some((each) => each.length === 0) ? [] : wrong.flat();
 }
 
 /** Recovers each home with a new store, and uses it. */
-async function faultsOn(mountPoint: string, allowed: readonly State[]): Promise<string[]> {
+async function faultsOn(mountPoint: string, allowed: readonly State[], edited: string | null): Promise<string[]> {
   const place = openPlace(dataDirOn(mountPoint), boots[1]);
   for (const home of all) await takeStep(home, place, { do: "look" });
   await place.store.close();
   const staged = all.flatMap((home) => stagedOn(home, place.path));
-  const faults = [...staged, ...unlikeAll(allowed, stateOn(mountPoint))];
+  const faults = [...staged, ...unlikeAll(allowed, stateOn(mountPoint), edited)];
   const later = openPlace(dataDirOn(mountPoint), boots[2]);
   for (const home of all) await takeStep(home, later, home.callAfterCrash(0, 0), { number: 99 });
   await later.store.close();
@@ -137,11 +155,15 @@ describe("after a power cut", { timeout: 1_200_000 }, () => {
     if (typeof done === "string") skipWithReason(context, done);
     const { log, answered } = done;
     const faults: unknown[] = [];
+    let edits = 0;
     await cutPower(log, { count: (kind === "ext4" ? 150 : 50) * scale, seed }, async (folder, cut) => {
-      const found = await faultsOn(folder, allowedAfter(answered, cut.marks));
-      if (found.length > 0) faults.push({ cut, found });
+      const edited = editByHand(folder, cut.seed);
+      if (edited !== null) edits++;
+      const found = await faultsOn(folder, allowedAfter(answered, cut.marks), edited);
+      if (found.length > 0) faults.push({ cut, edited, found });
     });
     expect(faults).toEqual([]);
+    expect(edits).toBeGreaterThan(0);
     expect(log.records.length).toBeGreaterThan(100);
   });
 
