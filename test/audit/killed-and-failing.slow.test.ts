@@ -16,6 +16,7 @@ import { program } from "../stage/serve-lines.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { twoAtATime } from "../support/two-at-a-time.ts";
+import { upsert } from "./audited-stage.ts";
 import { callsOf, runTraced } from "./log-processes.ts";
 import { kindsOf, logName, recordsOf, smallestFile, told, verify, writeRun } from "./written-log.ts";
 
@@ -116,13 +117,11 @@ test("a command that is killed at its commit leaves the record of what it was ab
   using folder = temporaryFolder();
   const [dataDir, file] = [join(folder.path, "data"), join(folder.path, "log", logName)];
   const options = ["--user", "alice", "--data", dataDir, "--audit-log", file];
-  const upsert = (name: string) =>
-    JSON.stringify({ action: "upsert", name, type: "user", description: "d", body: "b" });
-  const command = (name: string) => ["call", "UpdateUserMemory", ...options, "--input", upsert(name)];
+  const command = (name: string) => ["call", "UpdateUserMemory", ...options, "--input", JSON.stringify(upsert(name))];
   expect((await memcell(command("a"))).status).toBe(0);
   // The log is flushed with another call.
-  const kill = ["-f", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:signal=KILL:when=1"];
-  const killed = spawnSync("strace", [...kill, process.execPath, program, ...command("b")]);
+  const killing = ["-f", "-o", "/dev/null", "-e", "trace=fdatasync", "-e", "inject=fdatasync:signal=KILL:when=1"];
+  const killed = spawnSync("strace", [...killing, process.execPath, program, ...command("b")]);
   expect(killed.stdout.toString()).toBe("");
   const kinds = ["opened", "staged", "call", "closed", "opened", "staged"];
   expect(kindsOf(join(file, ".."))).toEqual(kinds);
