@@ -39,6 +39,15 @@ test("the only thread is replaced, and everyone's next call works, again and aga
   expect(Object.keys(stage.filesOf("alice"))).toEqual(["memory/a1.md", "memory/a2.md", "memory/a3.md"]);
 });
 
+test("a program that blocks its event loop again and again does not put the deadline off", async () => {
+  await using stage = await openBoundedStage({}, deadlineMs);
+  const results: unknown[] = [];
+  void stage.spin("alice").then((result) => results.push(result));
+  // Each look at the guest comes late.
+  for (; results.length === 0; await setImmediate()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  expect(results).toEqual([exceeded()]);
+});
+
 test("other users' calls go on while a guest spins and when its thread is terminated", async () => {
   await using stage = await openBoundedStage({ threadsMax: 2 });
   const controller = new AbortController();
