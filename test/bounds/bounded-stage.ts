@@ -79,6 +79,9 @@ export function burning(): Promise<void> {
   return until(() => process.cpuUsage(start).user > 200_000);
 }
 
+/** Nothing else runs in this thread meanwhile, and no reply is read. */
+export const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+
 /** Polls the condition. If it never holds, the test times out. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await setTimeout(1);

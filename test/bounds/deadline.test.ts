@@ -4,7 +4,7 @@ import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 
 import { openDescriptors } from "../support/open-descriptors.ts";
-import { burning, openBoundedStage } from "./bounded-stage.ts";
+import { block, burning, openBoundedStage } from "./bounded-stage.ts";
 import type { BoundedStage } from "./bounded-stage.ts";
 
 /** The spinner's own, in its manifest: what others write beside it has ten seconds. */
@@ -44,7 +44,7 @@ test("a program that blocks its event loop again and again does not put the dead
   const results: unknown[] = [];
   void stage.spin("alice").then((result) => results.push(result));
   // Each look at the guest comes late.
-  for (; results.length === 0; await setImmediate()) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+  for (; results.length === 0; await setImmediate()) block(200);
   expect(results).toEqual([exceeded()]);
 });
 

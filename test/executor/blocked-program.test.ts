@@ -4,13 +4,11 @@ import { setImmediate } from "node:timers/promises";
 import { createRuntime, fileStore, memoryStore } from "memcell";
 import { expect, test } from "vitest";
 
+import { block } from "../bounds/bounded-stage.ts";
 import { oneIn } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 
 const deadlineMs = 400;
-
-/** Nothing else runs in this thread meanwhile, and no reply is read. */
-const block = (ms: number): unknown => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 // A store in memory is read through this thread, so a guest waits for it and then has a moment to end.
 test.for(["fileStore", "memoryStore"] as const)(

@@ -29,9 +29,9 @@ async function work([userId, entries]: readonly [string, Readonly<Record<string,
 
 async function update(userId: string, name: string, count: number): Promise<void> {
   const call = `${userId} ${name} ${count}`;
-  const updated = await runtime.call("UpdateUserMemory", entryCall(name, count), { userId });
-  const noted = shared === undefined ? updated : await note(shared, userId, `${userId}-${name}-${count}`);
-  for (const each of [updated, noted]) if (!each.ok) writeSync(1, `failed ${call}: ${each.error.code}\n`);
+  const results = [await runtime.call("UpdateUserMemory", entryCall(name, count), { userId })];
+  if (shared !== undefined) results.push(await note(shared, userId, `${userId}-${name}-${count}`));
+  for (const each of results) if (!each.ok) writeSync(1, `failed ${call}: ${each.error.code}\n`);
   writeSync(1, `done ${call}\n`);
   const read = await runtime.call("ReadUserMemory", { name }, { userId });
   const shown = read.ok ? (read.data as { readonly body: string }).body : read.error.code;
