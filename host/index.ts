@@ -5,6 +5,8 @@ export type { CallContext } from "./values/call-context.ts";
 export type { CallOrigin } from "./values/origin.ts";
 export type { OriginClass } from "../shared/origin.ts";
 export type { EntryOrigin } from "../shared/entry-origin.ts";
+export { modelAnswer } from "../shared/model-answer.ts";
+export type { ModelAnswer } from "../shared/model-answer.ts";
 export { originLines } from "../shared/origin-lines.ts";
 export type { ContextStore } from "./values/context-store.ts";
 export type { ContextualAccess, ContextualKind } from "./sharing/vouching.ts";

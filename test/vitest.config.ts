@@ -14,6 +14,7 @@ const withOthers = { ...forAll, sequence: { groupOrder: 1 }, maxWorkers: 2 };
 const slow = "test/**/*.slow.test.ts";
 const polyglot = "test/polyglot/**/*.test.ts";
 const mcp = "test/mcp/**/*.test.ts";
+const adapters = "test/adapters/**/*.test.ts";
 const load = "test/load/**/*.test.ts";
 /** Slow suites that need the whole machine: they fill it with processes of their own, or race against time. */
 const filling = [
@@ -47,7 +48,7 @@ export default defineConfig({
           name: "fast",
           env: ofMemory,
           include: ["test/**/*.test.ts"],
-          exclude: [slow, polyglot, mcp, load, alone],
+          exclude: [slow, polyglot, mcp, adapters, load, alone],
           // Many of its tests wait: for a deadline, or for a process.
           maxWorkers: 2,
           // Suites share modules within a worker: evaluating them again for each file takes 40 s more.
@@ -61,13 +62,22 @@ export default defineConfig({
           ...withOthers,
           name: "slow",
           include: [slow],
-          exclude: [polyglot, mcp, load, ...filling, ...shown],
+          exclude: [polyglot, mcp, adapters, load, ...filling, ...shown],
           globalSetup: ["test/support/run-folder.ts"],
         },
       },
       {
         root,
         test: { ...withOthers, name: "polyglot", include: [polyglot], globalSetup: ["test/polyglot/prepare-hosts.ts"] },
+      },
+      {
+        root,
+        test: {
+          ...withOthers,
+          name: "adapters",
+          include: [adapters],
+          globalSetup: ["test/adapters/prepare-peers.ts"],
+        },
       },
       { root, test: { ...withOthers, name: "mcp", include: [mcp], globalSetup: ["test/mcp/prepare-clients.ts"] } },
       {

@@ -151,10 +151,9 @@ export async function makeWait(
   const write = await store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
     addPending(records, pending, { action }),
   );
-  const until = `for at most ${pendingLimits.days} days`;
   const message =
-    `Cannot ${action} at once: it waits ${until} for the approval of the memory's owner, as ${write.id}, ` +
-    `because the trust of its text is ${trust}. Nothing has changed. Do not call it again`;
+    `Saved as a suggestion (${write.id}), not yet as memory: the trust of its text is ${trust}, ` +
+    `so the user has to approve it within ${pendingLimits.days} days. Do not retry`;
   return new ToolError("WRITE_PENDING", message, {
     pending: { id: write.id, expires: new Date(write.atMs + pendingMs).toISOString() },
   });

@@ -11,7 +11,7 @@ import { nextCursor, offsetOf } from "./page-cursor.ts";
 import { orProtocolFailure, protocolFailure } from "./protocol-failure.ts";
 import { ResourceNotFoundError } from "./sdk.ts";
 import type { ListResourcesResult, ReadResourceResult, Resource, Server, ServerContext } from "./sdk.ts";
-import { seenIn } from "./seen-in.ts";
+import { seenIn } from "../../../shared/seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 const mimeType = "text/markdown";

@@ -10,7 +10,7 @@ import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
-import { seenIn } from "./seen-in.ts";
+import { seenIn } from "../../../shared/seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */

@@ -1,8 +1,8 @@
-import { withoutHidden } from "../../../shared/hidden-text.ts";
-import { mayHide } from "../../../shared/text.ts";
+import { withoutHidden } from "./hidden-text.ts";
+import { mayHide } from "./text.ts";
 
 /**
- * What a client gets of a plugin's answer. A plugin of the package has no hidden characters in its answers; others must not
+ * What a model gets of a plugin's answer. A plugin of the package has no hidden characters in its answers; others must not
  * bring any to a model either.
  */
 export function seenIn<Answer extends object>(answer: Answer): Answer {

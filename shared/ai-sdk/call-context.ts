@@ -1,0 +1,52 @@
+/** The context of a model's tool call: the program's own, and what the AI SDK tells about the call. */
+import type { OriginClass } from "../origin.ts";
+import { exposureTo } from "./exposure.ts";
+
+/** What the AI SDK passes to a tool. */
+export interface CallOptions {
+  readonly toolCallId: string;
+  /** What the model was sent when it made the call. */
+  readonly messages: readonly unknown[];
+  readonly abortSignal?: AbortSignal | undefined;
+  /** What the program has passed for its tools; `experimental_context` before ai 7. */
+  readonly context?: unknown;
+  readonly experimental_context?: unknown;
+}
+
+/** A context, as for `runtime.call`, or a function that makes one for each call, for tools that serve several users. */
+export type ContextOf<Context> = Context | ((call: CallOptions) => Context);
+
+export interface ToolOptions {
+  /**
+   * The names of the program's own tools whose results are the program's or the user's own data. What any other tool has
+   * returned is `tool_external`: what a model writes after it waits for the user's approval. Default: none.
+   */
+  readonly ownTools?: readonly string[];
+}
+
+interface Stated {
+  readonly signal?: AbortSignal | undefined;
+  readonly origin?: object | undefined;
+  readonly exposedTo?: readonly OriginClass[] | undefined;
+}
+
+/** What the program says itself counts; the rest is derived from the call. */
+export function contextOf<Context extends object>(
+  of: ContextOf<Context>,
+  call: CallOptions,
+  ownTools: ReadonlySet<string>,
+): Context {
+  const ctx = typeof of === "function" ? of(call) : of;
+  const stated: Stated = ctx;
+  const signals = [stated.signal, call.abortSignal].filter((signal) => signal !== undefined);
+  return {
+    ...(isCallId(call.toolCallId) && { callId: call.toolCallId }),
+    origin: { class: "model_inference" },
+    exposedTo: exposureTo(call.messages, ownTools),
+    ...ctx,
+    ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+  };
+}
+
+/** Some providers make ids that are none of a call. */
+const isCallId = (id: unknown): boolean => typeof id === "string" && /^[\x20-\x7e]{1,128}$/.test(id);

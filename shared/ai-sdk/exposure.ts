@@ -1,0 +1,54 @@
+/** What a model was exposed to, by the messages that it was sent. */
+import { trustsIn } from "../origin-lines.ts";
+import { originClasses } from "../origin.ts";
+import type { OriginClass } from "../origin.ts";
+
+interface Part {
+  readonly type?: unknown;
+  readonly toolName?: unknown;
+  readonly output?: unknown;
+}
+
+/**
+ * The classes of all texts in the messages, each once. `ownTools`: memcell's, and those whose results are the program's
+ * own. The texts of memory in memcell's results count as far as they are trusted. What is not known counts as
+ * `tool_external`, and so do messages that are missing.
+ */
+export function exposureTo(messages: unknown, ownTools: ReadonlySet<string>): OriginClass[] {
+  const found = new Set<OriginClass>(Array.isArray(messages) ? [] : ["tool_external"]);
+  for (const message of Array.isArray(messages) ? (messages as unknown[]) : [])
+    for (const each of ofMessage(message, ownTools)) found.add(each);
+  return originClasses.filter((each) => found.has(each));
+}
+
+function ofMessage(message: unknown, ownTools: ReadonlySet<string>): OriginClass[] {
+  const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
+  if (role === "system" || role === "developer") return [];
+  if (typeof content === "string") return role === "user" ? ["direct_user"] : [];
+  if (!Array.isArray(content)) return ["tool_external"];
+  return (content as Part[]).flatMap((part) => (role === "user" ? ofUser(part) : ofAgent(part, ownTools)));
+}
+
+/** A file or an image can have anybody's words in it. */
+const ofUser = (part: Part): OriginClass => (part.type === "text" ? "direct_user" : "untrusted_document");
+
+/** Of the model, or of a tool. The results of a provider's own tools, such as a web search, are beside the model's words. */
+function ofAgent(part: Part, ownTools: ReadonlySet<string>): OriginClass[] {
+  if (part.type === "tool-result") return ofResult(part, ownTools);
+  return ofModel.has(part.type) ? [] : ["tool_external"];
+}
+
+const ofModel: ReadonlySet<unknown> = new Set([
+  "text",
+  "reasoning",
+  "file",
+  "reasoning-file",
+  "tool-call",
+  "tool-approval-request",
+  "tool-approval-response",
+]);
+
+function ofResult({ toolName, output }: Part, ownTools: ReadonlySet<string>): OriginClass[] {
+  if (typeof toolName !== "string" || !ownTools.has(toolName)) return ["tool_external"];
+  return ["tool_internal", ...trustsIn(JSON.stringify(output ?? null))];
+}
