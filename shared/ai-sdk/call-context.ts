@@ -5,12 +5,14 @@ import { exposureTo } from "./exposure.ts";
 /** What the AI SDK passes to a tool. */
 export interface CallOptions {
   readonly toolCallId: string;
-  /** What the model was sent when it made the call. */
+  /** What the model was sent when it made the call. In Mastra, only the messages that the program has passed. */
   readonly messages: readonly unknown[];
   readonly abortSignal?: AbortSignal | undefined;
   /** What the program has passed for its tools; `experimental_context` before ai 7. */
   readonly context?: unknown;
   readonly experimental_context?: unknown;
+  /** Of Mastra. */
+  readonly requestContext?: unknown;
 }
 
 /** A context, as for `runtime.call`, or a function that makes one for each call, for tools that serve several users. */
@@ -18,7 +20,7 @@ export type ContextOf<Context> = Context | ((call: CallOptions) => Context);
 
 export interface ToolOptions {
   /**
-   * The names of the program's own tools whose results are the program's or the user's own data. What any other tool has
+   * The names of the program's own tools, whose results are the program's or the user's own data. What any other tool has
    * returned is `tool_external`: what a model writes after it waits for the user's approval. Default: none.
    */
   readonly ownTools?: readonly string[];
@@ -42,10 +44,15 @@ export function contextOf<Context extends object>(
   return {
     ...(isCallId(call.toolCallId) && { callId: call.toolCallId }),
     origin: { class: "model_inference" },
-    exposedTo: exposureTo(call.messages, ownTools),
+    exposedTo: exposureOf(call, ownTools),
     ...ctx,
     ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
   };
+}
+
+/** Mastra does not say what tools have returned since the program's own messages: that can be anything. */
+function exposureOf(call: CallOptions, ownTools: ReadonlySet<string>): OriginClass[] {
+  return exposureTo("requestContext" in call ? undefined : call.messages, ownTools);
 }
 
 /** Some providers make ids that are none of a call. */

@@ -12,7 +12,9 @@ export interface ToolsRuntime<Context> {
 /** A tool of the AI SDK, and of Mastra. */
 export interface MemcellTool {
   readonly description: string;
-  readonly inputSchema: StandardSchema;
+  /** A Standard Schema with its JSON Schema. Mastra takes it, but its types have no such schemas. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- so that it fits the types of all these SDKs
+  readonly inputSchema: any;
   readonly execute: (input: unknown, options: CallOptions) => Promise<AnsweredCall>;
   /** The AI SDK passes the result as `output`, Mastra passes it alone. */
   readonly toModelOutput: (of: unknown) => ModelOutput;
@@ -39,7 +41,8 @@ interface StandardSchema {
  *
  * The origin of each call is derived from the messages that the model was sent. After a result of a tool that is not in
  * `ownTools`, after a file of the user, and after memory that comes from such a place, a write waits for the user's
- * approval, unless the policy says otherwise. If the context has an `origin` or `exposedTo`, that counts instead.
+ * approval, unless the policy says otherwise. If the context has an `origin` or `exposedTo`, that counts instead. Mastra does
+ * not tell its tools what other tools have returned, so there every write waits unless the context has `exposedTo`.
  *
  * A failure is a result, not an exception: the model reads it and can correct its call. Its codes are those of
  * `runtime.call`. A write that waits is told as a suggestion.

@@ -25,6 +25,13 @@ describe.each(releases)("with the %s releases", (release) => {
   });
 });
 
-test("an agent of Mastra has the same tools", async () => {
-  expect(await playProgram("newest", "mastra")).toMatchObject({ text: "Nihongo.", body: "Speaks Japanese." });
+test("an agent of Mastra has the same tools, and its writes wait unless the program says what it was exposed to", async () => {
+  expect(await playProgram("newest", "mastra")).toMatchObject({
+    stated: { type: "text", value: expect.stringContaining('"outcome":"created"') },
+    unstated: { type: "text", value: expect.stringMatching(/^Saved as a suggestion/) },
+    entries: ["language"],
+    waiting: [{ callId: "diet", trust: "tool_external" }],
+    callId: "language",
+    trust: "model_inference",
+  });
 });

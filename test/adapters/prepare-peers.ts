@@ -54,7 +54,8 @@ async function prepare(release: string, made: string, node: () => Promise<string
     const anyState = () => Promise.resolve(true);
     const installed = await installedPackages(`${release}-peers`, join(here, "peers", release), anyState);
     layOut(folder, join(installed, "node_modules"), join(made, "memcell"));
-    for (const programs of ["both", release]) cpSync(join(here, "programs", programs), folder, { recursive: true });
+    for (const programs of release === "newest" ? ["both", "newest"] : ["both"])
+      cpSync(join(here, "programs", programs), folder, { recursive: true });
     return { node: await node(), folder, failure: compile(folder) };
   } catch (error) {
     return { node: "", folder, failure: String(error) };

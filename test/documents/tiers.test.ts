@@ -5,7 +5,7 @@ import { codeIn, tableBelow } from "./markdown-table.ts";
 import { textOf, trackedFiles } from "./tracked-files.ts";
 
 /** All tests of these folders are slow: `vitest.config.ts` has a project for each. */
-const slowFolders = new Set(["load", "mcp", "polyglot"]);
+const slowFolders = new Set(["adapters", "load", "mcp", "polyglot"]);
 
 const folderOf = (file: string): string => file.split("/")[1] ?? "";
 const files = trackedFiles.filter((file) => /^test\/[^/]+\/.*\.test\.ts$/.test(file));

@@ -21,7 +21,8 @@ function scripted(...turns: (readonly [name: string, input: object] | string)[])
   };
   const doGenerate = ({ prompt }: { readonly prompt: Prompt }) => {
     for (const { role, content } of prompt.slice(-1))
-      if (role === "tool") for (const part of content) if (part.type === "tool-result") seen.push(part.output as Output);
+      if (role === "tool")
+        for (const part of content) if (part.type === "tool-result") seen.push(part.output as Output);
     const turn = turns[at++] ?? "";
     const part =
       typeof turn === "string"

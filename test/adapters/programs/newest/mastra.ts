@@ -6,33 +6,40 @@ import { memcellTools } from "memcell/ai-sdk";
 
 await using runtime = await createRuntime({ store: memoryStore() });
 
-const entry = { action: "upsert", name: "language", type: "user", description: "About it", body: "Speaks Japanese." };
-const turns = [
-  { type: "tool-call" as const, toolCallId: "call-1", toolName: "UpdateUserMemory", input: JSON.stringify(entry) },
-  { type: "text" as const, text: "Nihongo." },
-];
-const sent: unknown[] = [];
-const usage = {
-  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 1, text: 1, reasoning: 0 },
-};
-const model = new MockLanguageModelV3({
-  doGenerate: ({ prompt }) => {
-    sent.push(...prompt.filter(({ role }) => role === "tool").map(({ content }) => content));
-    const part = turns.shift() ?? { type: "text" as const, text: "" };
-    const unified = part.type === "text" ? "stop" : "tool-calls";
-    return Promise.resolve({ content: [part], finishReason: { unified, raw: undefined }, usage, warnings: [] });
-  },
-});
-const agent = new Agent({
-  id: "planner",
-  name: "planner",
-  instructions: "Plan.",
+type Tools = NonNullable<ConstructorParameters<typeof Agent>[0]["tools"]>;
+
+/** Plays one turn with a write, and returns what the model gets of it. */
+async function play(name: string, tools: Tools): Promise<unknown> {
+  const entry = { action: "upsert", name, type: "user", description: `About ${name}`, body: "Speaks Japanese." };
+  const usage = {
+    inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+    outputTokens: { total: 1, text: 1, reasoning: 0 },
+  };
+  let sent: unknown = null;
+  const model = new MockLanguageModelV3({
+    doGenerate: ({ prompt }) => {
+      const last = prompt.at(-1);
+      const part = last?.role === "tool" ? last.content[0] : undefined;
+      if (part?.type === "tool-result") sent = part.output;
+      const toolName = "UpdateUserMemory";
+      const content = part
+        ? { type: "text" as const, text: "Nihongo." }
+        : { type: "tool-call" as const, toolCallId: name, toolName, input: JSON.stringify(entry) };
+      const finishReason = { unified: part ? ("stop" as const) : ("tool-calls" as const), raw: undefined };
+      return Promise.resolve({ content: [content], finishReason, usage, warnings: [] });
+    },
+  });
   // Its types of a model are stricter than what it takes.
-  model: model as never,
-  tools: memcellTools(runtime, { userId: "alice" }),
-});
-const { text } = await agent.generate("Which language shall we speak?");
-const read = await runtime.readEntry({ name: "language" }, { userId: "alice" });
+  const agent = new Agent({ id: "planner", name: "planner", instructions: "Plan.", model: model as never, tools });
+  await agent.generate("Which language shall we speak?");
+  return sent;
+}
+
+// Mastra does not tell what other tools have returned, so a program whose agent has none says so.
+const stated = await play("language", memcellTools(runtime, { userId: "alice", exposedTo: ["direct_user"] }));
+const unstated = await play("diet", memcellTools(runtime, { userId: "alice" }));
+const entries = await runtime.memoryEntries({ userId: "alice" });
+const waiting = await runtime.upkeep.pending({ userId: "alice" });
 const [version] = await runtime.upkeep.history({ userId: "alice" });
-console.log(JSON.stringify({ text, sent: sent.flat(), body: read.body, trust: version?.trust, callId: version?.callId }));
+const { callId, trust } = version ?? {};
+console.log(JSON.stringify({ stated, unstated, entries: entries.map(({ name }) => name), waiting, callId, trust }));
