@@ -51,7 +51,6 @@ export default async function preparePeers(project: TestProject): Promise<() => 
 async function prepare(release: string, made: string, node: () => Promise<string>): Promise<PeersProject> {
   const folder = join(made, release);
   try {
-    const anyState = () => Promise.resolve(true);
     const installed = await installedPackages(`${release}-peers`, join(here, "peers", release), anyState);
     layOut(folder, join(installed, "node_modules"), join(made, "memcell"));
     for (const programs of release === "newest" ? ["both", "newest"] : ["both"])
@@ -61,6 +60,8 @@ async function prepare(release: string, made: string, node: () => Promise<string
     return { node: "", folder, failure: String(error) };
   }
 }
+
+const anyState = (): Promise<boolean> => Promise.resolve(true);
 
 /** The packages as links, so that each finds its own dependencies, and memcell as a copy, which finds these packages. */
 function layOut(folder: string, installed: string, memcell: string): void {

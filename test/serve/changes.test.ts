@@ -1,9 +1,11 @@
 /** Clients are notified of changes in the memory that they watch, and of nothing else. */
 import { join } from "node:path";
 
-import { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StreamableHTTPClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { InMemoryTransport as FormerInMemory } from "@modelcontextprotocol/sdk/inMemory.js";
 import { storeIdOf } from "memcell";
+import { mcpServer } from "memcell/mcp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { openHttpStage } from "../stage/http.ts";
@@ -37,6 +39,12 @@ const ways = {
     const requestInit = { headers: { authorization: `Bearer ${await stage.issuer.token(stage.user("alice"))}` } };
     const Transport = kind === "former SDK" ? FormerTransport : StreamableHTTPClientTransport;
     return await connectOver(kind, new Transport(new URL(stage.url), { requestInit }));
+  },
+  "the same process": async (kind: ClientKind): Promise<Connected> => {
+    const Transport = kind === "former SDK" ? FormerInMemory : InMemoryTransport;
+    const [ours, theirs] = Transport.createLinkedPair();
+    await mcpServer(stage.runtime, { userId: stage.user("alice") }).connect(ours);
+    return await connectOver(kind, theirs as InMemoryTransport);
   },
 };
 

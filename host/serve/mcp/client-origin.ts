@@ -18,6 +18,10 @@ export interface KnownClient {
   readonly client: string | null;
   /** The id of its session, which can be secret; `null` if each of its requests stands alone. */
   readonly session: string | null;
+  /** The run of all its calls, if the embedding program says so. */
+  readonly run?: string | undefined;
+  /** What the embedding program says that it has been exposed to. */
+  readonly exposedTo?: readonly OriginClass[];
 }
 
 /** The key of `_meta` with which a client says where the text of a request comes from. All fields are optional. */
@@ -32,7 +36,8 @@ export function originOfRequest(known: KnownClient, meta: object = {}): ToldOrig
   const exposedTo = readExposedTo(askedClasses);
   if (typeof exposedTo === "string") throw unfit(`an object whose "exposedTo" is ${exposedTo}`);
   const { class: asked = known.originClass, run, ...texts } = origin ?? {};
-  return { origin: { ...texts, class: lowestOf(known.originClass, asked), run: runOf(known, run) }, exposedTo };
+  const seen = [...new Set([...(known.exposedTo ?? []), ...exposedTo])];
+  return { origin: { ...texts, class: lowestOf(known.originClass, asked), run: runOf(known, run) }, exposedTo: seen };
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
@@ -56,6 +61,7 @@ function unfit(value: string): ToolError {
  * not share them. Without a stated run, a session is one.
  */
 function runOf(known: KnownClient, stated: string | undefined): string {
+  if (known.run !== undefined) return known.run;
   if (stated === undefined) return sessionName(known) ?? clientName(known) ?? nobody;
   const prefix = `${clientName(known) ?? sessionName(known) ?? nobody}.`;
   return prefix + (prefix.length + stated.length <= runCharsMax ? stated : hashOf(stated));

@@ -1,6 +1,7 @@
 /** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
 import { withoutHidden } from "../../../shared/hidden-text.ts";
 import { indexOriginLines, originLines } from "../../../shared/origin-lines.ts";
+import { seenIn } from "../../../shared/seen-in.ts";
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
@@ -11,7 +12,6 @@ import { nextCursor, offsetOf } from "./page-cursor.ts";
 import { orProtocolFailure, protocolFailure } from "./protocol-failure.ts";
 import { ResourceNotFoundError } from "./sdk.ts";
 import type { ListResourcesResult, ReadResourceResult, Resource, Server, ServerContext } from "./sdk.ts";
-import { seenIn } from "../../../shared/seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 const mimeType = "text/markdown";

@@ -1,5 +1,6 @@
 /** The tools of a user's runtime in MCP. */
 import { originLines } from "../../../shared/origin-lines.ts";
+import { seenIn } from "../../../shared/seen-in.ts";
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
 import type { Runtime } from "../../runtime/api.ts";
@@ -10,7 +11,6 @@ import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
-import { seenIn } from "../../../shared/seen-in.ts";
 import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
