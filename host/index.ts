@@ -10,7 +10,7 @@ export type { ModelAnswer } from "../shared/model-answer.ts";
 export { originLines } from "../shared/origin-lines.ts";
 export type { ContextStore } from "./values/context-store.ts";
 export type { ContextualAccess, ContextualKind } from "./sharing/vouching.ts";
-export type { MemoryChange } from "./values/memory-change.ts";
+export type { MemoryChange, PendingNotice } from "./values/memory-change.ts";
 export type { Mount } from "./values/mount.ts";
 export type { Refusal } from "./values/refusal.ts";
 export type { Runtime } from "./runtime/api.ts";

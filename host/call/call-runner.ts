@@ -104,7 +104,9 @@ export class CallRunner {
                   this.#run(runs, { found: call.found, held, record, gated }, options),
                 ),
               ));
-          return await gated.end(result, turn);
+          const ended = await gated.end(result, turn);
+          if (!ended.ok && ended.pending !== undefined) this.#own.tellOfPending(ended.pending, record);
+          return ended;
         } finally {
           await this.#killed.pay(call.userId, runs.replaced);
         }

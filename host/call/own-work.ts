@@ -14,16 +14,18 @@ import type { SizedChange } from "../values/change-set.ts";
 import { ownStoreOf, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
+import type { WaitingId } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { HostWork, PreparedChanges } from "./asked-call.ts";
-import type { ChangeListeners } from "./change-listeners.ts";
+import { changeOf, noticeOf } from "./listeners.ts";
+import type { Listeners } from "./listeners.ts";
 
 export interface OwnWorkParts {
   readonly store: Store;
   readonly admission: Admission;
-  readonly listeners: ChangeListeners;
+  readonly listeners: Listeners;
   readonly onLog: (entry: LogEntry) => void;
 }
 
@@ -109,12 +111,22 @@ export class OwnWork {
   }
 
   /** Notifies listeners of a commit when nothing is held any more, before the user's next turn. */
-  tellLater(changes: readonly SizedChange[], { source }: CallRecord | UpkeepRecord): void {
+  tellLater(changes: readonly SizedChange[], record: CallRecord | UpkeepRecord): void {
     const { listeners } = this.#parts;
-    if (listeners.isEmpty) return;
+    if (!listeners.isHeard("onChange")) return;
+    this.#later(record, () => listeners.tell("onChange", changeOf(changes, record), record.source));
+  }
+
+  /** The same for a write that waits. */
+  tellOfPending(pending: WaitingId, record: CallRecord | UpkeepRecord): void {
+    const { listeners } = this.#parts;
+    this.#later(record, () => listeners.tell("onPending", noticeOf(pending, record), record.source));
+  }
+
+  #later({ source }: CallRecord | UpkeepRecord, tell: () => void): void {
     const untold = this.#untold.get(source.userId) ?? [];
     this.#untold.set(source.userId, untold);
-    untold.push(() => listeners.tell(changes, source));
+    untold.push(tell);
   }
 
   async #thenTell<Result>(userId: UserId, work: Promise<Result>): Promise<Result> {
@@ -156,7 +168,7 @@ export class OwnWork {
 
   /** Records what is erased, erases it, notifies listeners. What cannot be recorded is not erased. */
   async erase(held: HeldToErase, { own, erasedMs, ...facts }: Erasing, record: UpkeepRecord): Promise<ErasedUser> {
-    const removed = this.#parts.listeners.isEmpty ? [] : await removalsOf(held, own);
+    const removed = !this.#parts.listeners.isHeard("onChange") ? [] : await removalsOf(held, own);
     record.erasing(facts);
     const erased = await held.erase(erasedMs);
     record.committed();

@@ -3,7 +3,7 @@ import type { ToolFormat, ToolFormats } from "../plugins/formats/tool-formats.ts
 import type { ToolDescription } from "../plugins/tool-description.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
-import type { MemoryChange } from "../values/memory-change.ts";
+import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type {
@@ -181,10 +181,20 @@ export interface Runtime {
    * the listener is not awaited. Returns a function that removes the listener. Exceptions from the listener are ignored.
    *
    * @example
-   * const stop = runtime.onChange(({ userId, files }) => console.log(userId, files.length));
+   * const stop = runtime.onChange(({ userId, tool, run, files }) => console.log(userId, tool, run, files.length));
    * stop();
    */
   onChange(listener: (change: MemoryChange) => void): () => void;
+
+  /**
+   * Calls the listener for every write of a call of this runtime that waits for the owner of the memory, once it is kept and
+   * nothing is held any more: show it to the person, who approves or rejects it with `upkeep`. Otherwise as `onChange`.
+   *
+   * @example
+   * const stop = runtime.onPending(({ userId, id }) => notify(userId, `An agent suggests something to remember: ${id}`));
+   * stop();
+   */
+  onPending(listener: (notice: PendingNotice) => void): () => void;
 
   /**
    * Calls the listener when another host has changed the user's memory or own store, until the returned function is

@@ -1,6 +1,5 @@
 /** A runtime in this process. It finds the tool of a call and passes the call to the `CallRunner`. */
 import type { CallRunner, CallRunnerParts } from "../call/call-runner.ts";
-import type { ChangeListener } from "../call/change-listeners.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { offeredTools } from "../plugins/describe-tool.ts";
@@ -13,6 +12,7 @@ import type { Caller } from "../plugins/tool-commands.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
+import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
@@ -149,8 +149,12 @@ export class LocalRuntime implements Runtime {
     return this.#parts.store.watch(checked, this.#parts.listeners.guarded(listener, checked));
   }
 
-  onChange(listener: ChangeListener): () => void {
-    return this.#parts.listeners.add(listener);
+  onChange(listener: (change: MemoryChange) => void): () => void {
+    return this.#parts.listeners.add("onChange", listener);
+  }
+
+  onPending(listener: (notice: PendingNotice) => void): () => void {
+    return this.#parts.listeners.add("onPending", listener);
   }
 
   refused(refusal: Refusal): void {

@@ -4,8 +4,8 @@ import { Measures } from "../audit/collect/measures.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
-import { ChangeListeners } from "../call/change-listeners.ts";
 import type { GatedCallParts } from "../call/gated-call.ts";
+import { Listeners } from "../call/listeners.ts";
 import { OwnWork } from "../call/own-work.ts";
 import { Gate } from "../gate/gate.ts";
 import { RunTrust } from "../gate/run-trust.ts";
@@ -98,7 +98,7 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
-  const listeners = new ChangeListeners(onLog);
+  const listeners = new Listeners(onLog);
   const recorder = new Recorder({ log, onLog, measures });
   const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;

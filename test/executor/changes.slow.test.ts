@@ -36,11 +36,13 @@ test("reports a committed call with each file, also without an audit log", async
   await using unlogged = await createRuntime({ store: memoryStore(), plugins: ["user-memory"], clock });
   unlogged.onChange((change) => changes.push(change));
   for (const each of [runtime, unlogged]) {
-    await each.call("UpdateUserMemory", upsert("a"), { userId });
-    await each.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId });
+    const origin = { class: "direct_user", run: "chat-7" } as const;
+    await each.call("UpdateUserMemory", upsert("a"), { userId, origin, callId: "1" });
+    await each.call("UpdateUserMemory", { action: "delete", name: "a" }, { userId, origin, callId: "2" });
+    const by = { userId, tool: "UpdateUserMemory", run: "chat-7" };
     expect(changes.splice(0)).toEqual([
-      { userId, files: memory("a.md", "MEMORY.md") },
-      { userId, files: memory("a.md", "trash/a.20260102T030405000Z.md", "MEMORY.md") },
+      { ...by, callId: "1", files: memory("a.md", "MEMORY.md") },
+      { ...by, callId: "2", files: memory("a.md", "trash/a.20260102T030405000Z.md", "MEMORY.md") },
     ]);
   }
 });
@@ -88,7 +90,7 @@ test("reports one user's changes in order, and several users' to each listener o
     users.flatMap(({ userId }) => names.map((name) => runtime.call("Puppet", [write(name, "x")], { userId }))),
   );
   for (const { userId, changes } of users)
-    expect(changes).toEqual(names.map((name) => ({ userId, files: memory(name) })));
+    expect(changes).toMatchObject(names.map((name) => ({ userId, files: memory(name) })));
 });
 
 test("reports repairs, restores, purges and imports, but no inspection, plan or export", async () => {
@@ -109,12 +111,15 @@ test("reports repairs, restores, purges and imports, but no inspection, plan or 
   expect(await upkeep.mend({ userId: alice.userId })).not.toEqual([]);
   expect(told()).toEqual([memory("MEMORY.md")]);
   const purged = await upkeep.purge({ userId: alice.userId }, { beforeEpochMs: 9e15 });
+  expect(alice.changes[0]).toMatchObject({ tool: "purge" });
   expect(told()).toEqual([memory(...purged.map(({ name }) => `trash/${name}`))]);
   const { files } = await upkeep.export({ userId: alice.userId });
   await upkeep.planImport({ userId: bob.userId }, files);
   expect([told(), bob.changes]).toEqual([[], []]);
   await upkeep.import({ userId: bob.userId, labels: { movement: "3" } }, files);
-  expect(bob.changes).toEqual([{ userId: bob.userId, files: memory("MEMORY.md", "a.md") }]);
+  expect(bob.changes).toMatchObject([
+    { userId: bob.userId, tool: "InspectMemory", run: null, files: memory("MEMORY.md", "a.md") },
+  ]);
   expect(stage.records(bob.userId).filter(({ kind }) => kind === "staged")).toMatchObject([
     { labels: { movement: "3" } },
   ]);
@@ -164,7 +169,7 @@ test("a listener cannot alter what the next one gets, or what is recorded", asyn
   await runtime.call("UpdateUserMemory", upsert("a"), { userId });
   stop();
   expect(attempts).toEqual([false, false, false, false]);
-  expect(changes).toEqual([{ userId, files: memory("a.md", "MEMORY.md") }]);
+  expect(changes).toMatchObject([{ userId, files: memory("a.md", "MEMORY.md") }]);
   expect(stage.records(userId).at(-1)).toMatchObject({ writes: [{ path: "a.md" }, { path: "MEMORY.md" }] });
 });
 

@@ -2,7 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { CallContext, Runtime } from "memcell";
+import type { CallContext, PendingNotice, Runtime } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { pendingIdOf } from "../stage/pending.ts";
@@ -116,6 +116,26 @@ describe("on the disk", () => {
     stage = await openGateStage("files");
   });
   afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("the program is told of each write that waits, before its caller, and of nothing else", async () => {
+    const runtime = await stage.open({});
+    const told: PendingNotice[] = [];
+    const stop = runtime.onPending((notice) => {
+      told.push(notice);
+      throw new Error("A listener changes nothing");
+    });
+    await save(runtime, "mine", inRun("told", "chat-7"));
+    const ctx = { ...web("told"), callId: "call-9", origin: { class: "tool_external", run: "chat-7" } } as const;
+    const result = await save(runtime, "page", ctx);
+    const pending = result.ok ? undefined : result.pending;
+    expect(pending).toBeDefined();
+    expect(told).toEqual([{ userId: "told", tool: "UpdateUserMemory", callId: "call-9", run: "chat-7", ...pending }]);
+    expect(await runtime.upkeep.pending(owner("told"))).toMatchObject([{ id: told[0]?.id }]);
+    await runtime.upkeep.approve(owner("told"), told[0]?.id ?? "");
+    stop();
+    await save(runtime, "other", ctx);
+    expect(told).toHaveLength(1);
+  });
 
   test("an undo since a time leaves what somebody has edited by hand before it", async () => {
     let nowMs = Date.now() - 3_600_000;

@@ -44,7 +44,7 @@ const ways = {
     const Transport = kind === "former SDK" ? FormerInMemory : InMemoryTransport;
     const [ours, theirs] = Transport.createLinkedPair();
     await mcpServer(stage.runtime, { userId: stage.user("alice") }).connect(ours);
-    return await connectOver(kind, theirs as InMemoryTransport);
+    return await connectOver(kind, theirs);
   },
 };
 

@@ -73,7 +73,13 @@ test("closing the server or the context's signal ends every connection, and the 
   for (const end of [(server: { close(): Promise<void> }) => server.close(), () => Promise.resolve(aborted.abort())]) {
     const server = mcpServer(stage.runtime, ctx);
     const clients = [await connected(ctx, server), await connected(ctx, server)];
-    const ended = clients.map((client) => new Promise<void>((resolve) => (client.onclose = resolve)));
+    const ended = clients.map(
+      (client) =>
+        new Promise<void>((resolve) => {
+          // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Client is no EventTarget
+          client.onclose = resolve;
+        }),
+    );
     await end(server);
     await Promise.all(ended);
   }

@@ -148,7 +148,7 @@ test("Claude's own memory tool suggests what waits, in the AI SDK and with Anthr
 
 test("the least trust of any origins is found again in their lines", async () => {
   const origin = fc.record({
-    name: fc.string({ unit: fc.constantFrom(..."abc-_./"), minLength: 1, maxLength: 300 }),
+    name: fc.string({ unit: fc.constantFrom("a", "b", "-", "_", ".", "/"), minLength: 1, maxLength: 300 }),
     class: fc.constantFrom(...originClasses),
     trust: fc.constantFrom(...originClasses),
     at: fc.constantFrom(null, "2026-11-20T10:00:00Z", "2026-11-21T10:00:00Z", "2027-01-01T10:00:00Z"),

@@ -34,7 +34,7 @@ export class CallRecord extends OperationRecord {
   /** `asked.tool` is the caller's unchecked value. */
   constructor(parts: RecordParts, asked: { tool: unknown; action: string; context: AskedContext }) {
     const tool = typeof asked.tool === "string" && toolName.test(asked.tool) ? asked.tool : null;
-    super(parts, asked.context, { tool, shownTool: tool ?? "", action: asked.action });
+    super(parts, asked.context, { tool, shownTool: tool ?? "", told: tool ?? "", action: asked.action });
     this.#span = startCallSpan(tool);
   }
 

@@ -8,6 +8,7 @@ import { writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
 import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
+import type { Cause } from "../../values/memory-change.ts";
 import { asTold } from "../../values/origin.ts";
 import type { ToldOrigin } from "../../values/origin.ts";
 import type { GrantChange } from "../../values/store-grant.ts";
@@ -29,6 +30,8 @@ export interface RecordLabel {
   readonly tool: string | null;
   /** The tool's name in the operator's log. */
   readonly shownTool: string;
+  /** What the program's listeners are told: the tool, or the name of the owner's operation. */
+  readonly told: string;
   readonly action: string;
 }
 
@@ -72,6 +75,12 @@ export abstract class OperationRecord {
   /** The operation's names for the operator's log and for change listeners. */
   get source(): LogSource {
     return { tool: this.#label.shownTool, userId: this.userId ?? "", callId: this.callId };
+  }
+
+  /** What the program's listeners are told of it. */
+  get cause(): Cause {
+    const run = this.origin.origin?.run ?? null;
+    return { userId: this.userId ?? "", tool: this.#label.told, callId: this.callId, run };
   }
 
   /** Records the changes that are about to be committed. If it throws, they must not be committed. */

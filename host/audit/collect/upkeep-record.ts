@@ -26,7 +26,7 @@ export class UpkeepRecord extends OperationRecord {
   #erased: Pick<UpkeepEntry, "erased"> = {};
 
   constructor(parts: RecordParts, asked: { name: string; action: string; context: AskedContext }) {
-    super(parts, asked.context, { tool: null, shownTool: "store", action: asked.action });
+    super(parts, asked.context, { tool: null, shownTool: "store", told: asked.name, action: asked.action });
     this.#name = asked.name;
   }
 

@@ -72,7 +72,7 @@ class InProcessServer implements ConnectedServer {
     const connection = serveStdio(
       ({ era }) => makeUserServer({ ...parts, clientOf: () => client, changes: era === "modern" ? "all" : "watched" }),
       {
-        transport: listening(transport as Transport, new ListenedResources(feed), end),
+        transport: listening(transport, new ListenedResources(feed), end),
         maxSubscriptions: mcpLimits.listensMax,
       },
     );

@@ -1,41 +1,52 @@
-/** Listeners for committed changes. A listener cannot alter or stop a change, and cannot delay anything after it. */
+/** Listeners of the program. A listener cannot alter or stop what it is told, and cannot delay anything after it. */
 import { inspect } from "node:util";
 
+import type { CallRecord } from "../audit/collect/call-record.ts";
+import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
 import type { LogSource, LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { MemoryChange } from "../values/memory-change.ts";
+import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
+import type { WaitingId } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 
-export type ChangeListener = (change: MemoryChange) => void;
+/** What listeners can be added for, by the name of the runtime's method. */
+export interface Told {
+  readonly onChange: MemoryChange;
+  readonly onPending: PendingNotice;
+}
 
-export class ChangeListeners {
+type Method = keyof Told;
+type Listener = (told: never) => unknown;
+
+export class Listeners {
   readonly #onLog: (entry: LogEntry) => void;
   /** By registration: a listener that is added twice is called twice, and each registration is removed separately. */
-  readonly #listeners = new Map<symbol, ChangeListener>();
+  readonly #added: Readonly<Record<Method, Map<symbol, Listener>>> = { onChange: new Map(), onPending: new Map() };
 
   constructor(onLog: (entry: LogEntry) => void) {
     this.#onLog = onLog;
   }
 
-  get isEmpty(): boolean {
-    return this.#listeners.size === 0;
+  /** Whether anybody listens. */
+  isHeard(method: Method): boolean {
+    return this.#added[method].size > 0;
   }
 
-  add(listener: ChangeListener): () => void {
-    if (typeof listener !== "function") throw new TypeError("onChange() needs a function");
+  add<Of extends Method>(method: Of, listener: (told: Told[Of]) => void): () => void {
+    if (typeof listener !== "function") throw new TypeError(`${method}() needs a function`);
     const key = Symbol("listener");
-    this.#listeners.set(key, listener);
-    return () => void this.#listeners.delete(key);
+    const added = this.#added[method];
+    added.set(key, listener);
+    return () => void added.delete(key);
   }
 
-  /** Calls the present listeners, but none that is removed or added meanwhile. */
-  tell(changes: readonly SizedChange[], of: LogSource): void {
-    if (this.isEmpty) return;
-    const change = frozenChange(of.userId, changes);
-    const keys = Array.from(this.#listeners.keys());
-    for (const key of keys) this.#tellOne(() => this.#listeners.get(key)?.(change), of);
+  /** Calls the present listeners, but none that is removed or added meanwhile. All get the same frozen object. */
+  tell<Of extends Method>(method: Of, told: Told[Of], of: LogSource): void {
+    const added = this.#added[method];
+    const keys = Array.from(added.keys());
+    for (const key of keys) this.#tellOne(() => added.get(key)?.(told as never), of);
   }
 
   /** A listener for changes of one user that are made elsewhere. */
@@ -59,16 +70,18 @@ export class ChangeListeners {
   }
 }
 
-/** All listeners get the same frozen object. */
-function frozenChange(userId: string, changes: readonly SizedChange[]): MemoryChange {
+export function changeOf(changes: readonly SizedChange[], record: CallRecord | UpkeepRecord): MemoryChange {
   const files = changes.flatMap((change) => {
     const { scope, path } = change;
     const target = movedTo(change);
     const places = target === null ? [path] : [path, target];
     return places.map((each) => Object.freeze({ scope, path: each }));
   });
-  return Object.freeze({ userId, files: Object.freeze(files) });
+  return Object.freeze({ ...record.cause, files: Object.freeze(files) });
 }
+
+export const noticeOf = ({ id, expires }: WaitingId, record: CallRecord | UpkeepRecord): PendingNotice =>
+  Object.freeze({ ...record.cause, id, expires });
 
 /** A thrown value can be anything, even an object that throws when it is inspected. */
 function textOf(thrown: unknown): string {
