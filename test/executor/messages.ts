@@ -13,7 +13,6 @@ export interface ToolUse {
 export interface ToolReply {
   readonly id: string;
   readonly isError: boolean;
-  /** JSON text. */
   readonly content: string;
 }
 

@@ -28,7 +28,8 @@ function framedIn(system: string): string[] {
 }
 
 test("one movement after the other: written, shown, read, corrected, deleted, no longer shown", async () => {
-  expect(systemOf(await play("alice", "1"))).toBe("You plan journeys.\n");
+  const withoutMemory = `You plan journeys.\n${runtime.instructions()}\n`;
+  expect(systemOf(await play("alice", "1"))).toBe(withoutMemory);
   expect(theatre.filesOf("alice")).toEqual({});
 
   const second = await play("alice", "2", () => [upsert("toolu_01", "seat", "sits at the window")]);
@@ -44,15 +45,15 @@ test("one movement after the other: written, shown, read, corrected, deleted, no
   );
   expect(framedIn(systemOf(third))).toEqual(["- [seat](seat.md) — sits at the window"]);
   const [read, wrong, mended] = third.replies;
-  expect(read?.content).toContain('"origins":"Origin of seat: model_inference, ');
+  expect(read?.content).toContain("\nOrigin of seat: model_inference, ");
   expect(contentOf(read)).toMatchObject({ name: "seat", body: "All about seat." });
-  expect(contentOf(wrong)).toMatchObject({ code: "ENTRY_NOT_FOUND", blame: "caller", retryable: false });
+  expect(contentOf(wrong)).toMatchObject({ code: "ENTRY_NOT_FOUND", retryable: false });
   expect([wrong?.isError, mended?.isError]).toEqual([true, false]);
 
   const fourth = await play("alice", "4", () => [remove("toolu_05", "seat"), remove("toolu_06", "diet")]);
   expect(framedIn(systemOf(fourth))).toHaveLength(2);
   expect(fourth.replies).toMatchObject([{ id: "toolu_05", isError: false }, { id: "toolu_06" }]);
-  expect(systemOf(await play("alice", "5"))).toBe("You plan journeys.\n");
+  expect(systemOf(await play("alice", "5"))).toBe(withoutMemory);
 
   const calls = theatre.calls("alice").map(({ tool, callId, labels, code }) => {
     expect(labels?.["agent"]).toBe("planner");
@@ -83,15 +84,13 @@ test("answers what is wrong instead of throwing: an input with each field, an un
   const page = runtime.documentation("UpdateUserMemory");
   expect(page).toContain("UpdateUserMemory");
   const unknown = { code: "TOOL_UNKNOWN" };
-  expect(replies.map(contentOf)).toMatchObject([
+  expect(replies.slice(0, 4).map(contentOf)).toMatchObject([
     { code: "INPUT_INVALID", issues: [{ field: "name", value: '"my seat"' }] },
     unknown,
     unknown,
     { code: "INPUT_INVALID" },
-    unknown,
-    unknown,
-    { page },
   ]);
+  expect(replies.slice(4)).toMatchObject([{ isError: true }, { isError: true }, { content: page, isError: false }]);
 });
 
 test("a movement whose signal is already aborted calls no model, and a model that never ends is stopped", async () => {
@@ -108,8 +107,6 @@ test("a movement whose signal is already aborted calls no model, and a model tha
 
 const menu = "https://example.com/menu?day=today";
 const readMenu = (id: string) => use(id, "read_web_page", { url: menu });
-const contents = (replies: readonly { readonly content: string }[]): unknown[] =>
-  replies.map(({ content }) => JSON.parse(content) as unknown);
 
 test("records where each text comes from, and what the model had seen when it wrote", async () => {
   await play(
@@ -152,12 +149,14 @@ test("what a page says to remember waits for the user; the same words from the u
     () => [upsert("call_2", "booking", words)],
     () => [use("call_3", "ReadUserMemory", { name: "booking" })],
   );
-  const pending = { code: "WRITE_PENDING", retryable: false };
-  expect(contents(replies).slice(1)).toMatchObject([pending, { code: "ENTRY_NOT_FOUND" }]);
+  // A suggestion is no failure: the model does not try again.
+  const pending = { isError: false, content: expect.stringMatching(/^Saved as a suggestion \(w-/) as string };
+  expect(replies[1]).toMatchObject(pending);
+  expect(contentOf(replies[2])).toMatchObject({ code: "ENTRY_NOT_FOUND" });
   // The next movement's model has the page among its messages, and has no entry in its prompt.
   const next = await play("boris", "2", () => [upsert("call_4", "booking", words)]);
   expect(next.requests[0]?.system).not.toContain(words);
-  expect(contents(next.replies)).toMatchObject([pending]);
+  expect(next.replies).toMatchObject([pending]);
   expect(await theatre.runtime.upkeep.pending({ userId: "boris" })).toMatchObject([
     { callId: "call_2", class: "model_inference", trust: "tool_external", run: "journey", turn: "1" },
     { callId: "call_4", turn: "2" },

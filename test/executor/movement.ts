@@ -3,8 +3,8 @@
  * the run's last turns in the prompt, and the tools to change the memory. An adapter for a real model does the same. It
  * needs only the package's public API.
  */
-import { originLines, ToolError } from "memcell";
-import type { CallContext, Runtime } from "memcell";
+import { modelAnswer, ToolError } from "memcell";
+import type { CallContext, ModelAnswer, Runtime } from "memcell";
 
 import type { Model, Movement, ToolReply, ToolUse } from "./messages.ts";
 import { ofModel, ofTool, ofUser } from "./origins.ts";
@@ -37,7 +37,7 @@ export async function playMovement(
   const ctx = ofUser({ userId, signal, labels: { movement: name, agent } }, movement);
   const record = await openRunRecord(runtime, movement, ctx);
   // Each movement reads the index again, because the previous one can have changed it. Empty for a new user.
-  const system = `${instructions}\n${await runtime.memoryIndex(ctx)}`;
+  const system = `${instructions}\n${runtime.instructions()}\n${await runtime.memoryIndex(ctx)}`;
   const tools = [
     ...runtime.tools({ format: "anthropic" }),
     definitionOfPages,
@@ -82,45 +82,32 @@ async function answer(
 /** Always returns an answer with which the model can go on. */
 async function replyTo(stage: Stage, { id, name, input }: ToolUse, ctx: CallContext): Promise<ToolReply> {
   const { runtime, readWebPage } = stage;
-  const call = async () => {
+  const call = async (): Promise<ModelAnswer> => {
     if (name === pagesTool) return describeTool(runtime, input);
     if (name === webPageTool && readWebPage) return await readPage(readWebPage, input);
-    return await runtime.call(name, input, { ...ctx, callId: id });
+    return modelAnswer(await runtime.call(name, input, { ...ctx, callId: id }));
   };
-  const result = await call();
-  // Message and code say how to correct the call, and contain nothing for operators only.
-  if (!result.ok) return { id, isError: true, content: JSON.stringify(result.error) };
-  // Beside the answer, so that no text of an entry can be taken for these lines. A run's record takes only JSON.
-  const origins = "origins" in result ? originLines(result.origins) : "";
-  return {
-    id,
-    isError: false,
-    content: JSON.stringify(origins === "" ? result.data : { answer: result.data, origins }),
-  };
+  const { text: content, isError } = await call();
+  return { id, isError, content };
 }
 
 /** The executor's own tool: a tool's page is long, and most models do not need it. */
-function describeTool(runtime: Runtime, input: unknown): PageResult {
+function describeTool(runtime: Runtime, input: unknown): ModelAnswer {
   const name = typeof input === "object" && input !== null && "name" in input ? String(input.name) : "";
   try {
-    return { ok: true, data: { page: runtime.documentation(name) } };
+    return { text: runtime.documentation(name) ?? "The tool has no page", isError: false };
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
-    const { code, message } = error;
-    return { ok: false, error: { code, message } };
+    return { text: error.message, isError: true };
   }
 }
 
-async function readPage(read: ReadWebPage, input: unknown): Promise<PageResult> {
+async function readPage(read: ReadWebPage, input: unknown): Promise<ModelAnswer> {
   const url = urlIn(input);
-  if (url === null) return { ok: false, error: { code: "INPUT_INVALID", message: "url is no address" } };
+  if (url === null) return { text: "url is no address", isError: true };
   try {
-    return { ok: true, data: { page: await read(url) } };
+    return { text: await read(url), isError: false };
   } catch {
-    return { ok: false, error: { code: "PAGE_UNREADABLE", message: "Cannot read the page" } };
+    return { text: "Cannot read the page", isError: true };
   }
 }
-
-type PageResult =
-  | { readonly ok: true; readonly data: { readonly page: string | null } }
-  | { readonly ok: false; readonly error: { readonly code: string; readonly message: string } };

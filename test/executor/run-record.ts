@@ -85,7 +85,7 @@ export async function openRunRecord(
 
 function resultOf({ id, name }: ToolUse, { isError, content }: ToolReply): EventData {
   const isWhole = content.length <= contentCharsMax;
-  const resultJson = isWhole ? content : JSON.stringify(`${content.slice(0, contentCharsMax)}… [the rest is not kept]`);
+  const resultJson = JSON.stringify(isWhole ? content : `${content.slice(0, contentCharsMax)}… [the rest is not kept]`);
   return toolResultData({ toolCallId: id, toolName: name, resultJson, ...(isError && { errorMessage: "failed" }) });
 }
 
@@ -122,7 +122,8 @@ function addEvent(turns: PlayedTurn[], event: Event): void {
     turns[turns.length - 1] = { ...last, turn: { text, toolUses: [...toolUses, use] } };
   }
   if (event.type === "tool_result") {
-    const { toolCallId: id, resultJson: content, errorMessage } = decodeToolResultData(event);
+    const { toolCallId: id, resultJson, errorMessage } = decodeToolResultData(event);
+    const content = String(JSON.parse(resultJson));
     // A model can use an id twice.
     const at = toolUses.findIndex((use, index) => use.id === id && last.replies[index] === undefined);
     if (at !== -1) last.replies[at] = { id, isError: errorMessage !== "", content };

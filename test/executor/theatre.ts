@@ -30,10 +30,11 @@ export const movementNamed = (name: string): Movement => ({
   task: "Plan the next one.",
 });
 
-/** What a tool has answered, without the lines that say where entries come from. */
+/** The data, or the error, of what a tool has answered. */
 export function contentOf(reply: ToolReply | undefined): unknown {
-  const content = JSON.parse(reply?.content ?? "null") as { readonly answer?: unknown } | null;
-  return content?.answer ?? content;
+  const json = reply?.content.split("\n").find((line) => line.startsWith("{"));
+  const content = JSON.parse(json ?? "null") as { readonly error?: unknown } | null;
+  return content?.error ?? content;
 }
 
 const readWebPage = (url: URL): Promise<string> => Promise.resolve(`What ${url.host} says.`);

@@ -94,11 +94,11 @@ test("the example for OpenAI takes every field that a model in strict mode must 
       strict: true,
     });
   const replies = requests[1]?.messages.filter(({ role }) => role === "tool").map(({ content }) => String(content));
-  expect(replies?.map((reply) => JSON.parse(reply) as unknown)).toMatchObject([
-    { ok: true },
-    { ok: true },
-    { ok: true },
-    { ok: true },
-    { error: { code: "ENTRY_NOT_FOUND" } },
+  expect(replies?.map((reply) => /^\{"error":\{"code":"(\w+)"/.exec(reply)?.[1])).toEqual([
+    undefined,
+    undefined,
+    undefined,
+    undefined,
+    "ENTRY_NOT_FOUND",
   ]);
 });

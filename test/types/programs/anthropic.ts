@@ -1,6 +1,6 @@
 /** An agent with a user's memory, on Anthropic's Messages API. */
 import Anthropic from "@anthropic-ai/sdk";
-import { createRuntime } from "memcell";
+import { createRuntime, modelAnswer } from "memcell";
 
 const client = new Anthropic();
 await using runtime = await createRuntime({ dataDir: "data" });
@@ -12,7 +12,7 @@ for (let turn = 0; turn < 10; turn++) {
   const message = await client.messages.create({
     model: "claude-opus-4-6",
     max_tokens: 1024,
-    system: `You are a helpful assistant.\n${await runtime.memoryIndex(ctx)}`,
+    system: `You are a helpful assistant.\n${runtime.instructions()}\n${await runtime.memoryIndex(ctx)}`,
     messages,
     tools,
   });
@@ -23,9 +23,8 @@ for (let turn = 0; turn < 10; turn++) {
   messages.push({ role: "user", content: await Promise.all(uses.map(answer)) });
 }
 
-/** The tool checks its input, which is `unknown`, and a failure says what is allowed: the model can correct it. */
+/** The tool checks its input, which is `unknown`, and the answer says what is allowed: the model can correct it. */
 async function answer({ id, name, input }: Anthropic.ToolUseBlock): Promise<Anthropic.ToolResultBlockParam> {
-  const result = await runtime.call(name, input, { ...ctx, callId: id });
-  const content = JSON.stringify(result.ok ? result : { error: result.error });
-  return { type: "tool_result", tool_use_id: id, is_error: !result.ok, content };
+  const { text, isError } = modelAnswer(await runtime.call(name, input, { ...ctx, callId: id }));
+  return { type: "tool_result", tool_use_id: id, is_error: isError, content: text };
 }

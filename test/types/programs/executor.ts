@@ -3,6 +3,7 @@
  * whatever a model asks for, and itself some tools by their names.
  */
 import type { Client, Tool } from "@modelcontextprotocol/client";
+import { modelAnswer } from "memcell";
 import type { CallContext, CallOrigin, OriginClass, Runtime, ToolFailure, ToolInput, ToolOutput } from "memcell";
 import type { MemorySearchOutput } from "memcell/plugins/journal";
 
@@ -28,6 +29,11 @@ export class Executor {
     this.#client = client;
   }
 
+  /** With the agent's own instructions. */
+  async system(task: string, ctx: CallContext): Promise<string> {
+    return `${task}\n${this.#runtime.instructions()}\n${await this.#runtime.memoryIndex(ctx)}`;
+  }
+
   /** What models are offered, in the form of MCP. */
   async tools(): Promise<Tool[]> {
     const { tools } = await this.#client.listTools();
@@ -40,8 +46,7 @@ export class Executor {
   async execute({ id, name, input }: ToolCall, ctx: CallContext): Promise<unknown> {
     if (!this.#runtime.tools().some((tool) => tool.name === name))
       return await this.#client.callTool({ name, arguments: input });
-    const result = await this.#runtime.call(name, input, { ...ctx, callId: id });
-    return result.ok ? result.data : result.error.message;
+    return modelAnswer(await this.#runtime.call(name, input, { ...ctx, callId: id })).text;
   }
 
   /** Of a page that was read from the web. */

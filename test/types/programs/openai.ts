@@ -1,5 +1,5 @@
 /** An agent with a user's memory, on OpenAI's Chat Completions API or a server that is compatible with it. */
-import { createRuntime } from "memcell";
+import { createRuntime, modelAnswer } from "memcell";
 import OpenAI from "openai";
 
 type ToolCall = OpenAI.Chat.Completions.ChatCompletionMessageToolCall;
@@ -12,8 +12,9 @@ await using runtime = await createRuntime({
 const ctx = { userId: "alice" }; // from your authentication
 
 const tools = runtime.tools({ format: "openai-strict" });
+const system = `You are a helpful assistant.\n${runtime.instructions()}\n${await runtime.memoryIndex(ctx)}`;
 const messages: OpenAI.Chat.Completions.ChatCompletionMessageParam[] = [
-  { role: "system", content: `You are a helpful assistant.\n${await runtime.memoryIndex(ctx)}` },
+  { role: "system", content: system },
   { role: "user", content: "Which language shall we speak?" },
 ];
 for (let turn = 0; turn < 10; turn++) {
@@ -29,7 +30,6 @@ async function answer(toolCall: ToolCall): Promise<OpenAI.Chat.Completions.ChatC
   const { id } = toolCall;
   const { name, arguments: text } = toolCall.type === "function" ? toolCall.function : { name: "", arguments: "{}" };
   const input: unknown = JSON.parse(text);
-  const result = await runtime.call(name, input, { ...ctx, callId: id });
-  const content = JSON.stringify(result.ok ? result : { error: result.error });
+  const { text: content } = modelAnswer(await runtime.call(name, input, { ...ctx, callId: id }));
   return { role: "tool", tool_call_id: id, content };
 }
