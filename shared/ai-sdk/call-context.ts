@@ -27,6 +27,7 @@ export interface ToolOptions {
 }
 
 interface Stated {
+  readonly callId?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly origin?: object | undefined;
   readonly exposedTo?: readonly OriginClass[] | undefined;
@@ -42,11 +43,11 @@ export function contextOf<Context extends object>(
   const stated: Stated = ctx;
   const signals = [stated.signal, call.abortSignal].filter((signal) => signal !== undefined);
   return {
-    ...(isCallId(call.toolCallId) && { callId: call.toolCallId }),
-    origin: { class: "model_inference" },
-    exposedTo: exposureOf(call, ownTools),
     ...ctx,
-    ...(signals.length > 0 && { signal: AbortSignal.any(signals) }),
+    callId: stated.callId ?? callIdOf(call),
+    origin: stated.origin ?? { class: "model_inference" },
+    exposedTo: stated.exposedTo ?? exposureOf(call, ownTools),
+    signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
   };
 }
 
@@ -55,5 +56,6 @@ function exposureOf(call: CallOptions, ownTools: ReadonlySet<string>): OriginCla
   return exposureTo("requestContext" in call ? undefined : call.messages, ownTools);
 }
 
-/** Some providers make ids that are none of a call. */
-const isCallId = (id: unknown): boolean => typeof id === "string" && /^[\x20-\x7e]{1,128}$/.test(id);
+/** Some providers make ids that memcell does not take. */
+const callIdOf = ({ toolCallId: id }: CallOptions): string | undefined =>
+  /^[\x20-\x7e]{1,128}$/.test(id) ? id : undefined;

@@ -26,7 +26,8 @@ function ofMessage(message: unknown, ownTools: ReadonlySet<string>): OriginClass
   if (role === "system" || role === "developer") return [];
   if (typeof content === "string") return role === "user" ? ["direct_user"] : [];
   if (!Array.isArray(content)) return ["tool_external"];
-  return (content as Part[]).flatMap((part) => (role === "user" ? ofUser(part) : ofAgent(part, ownTools)));
+  const parts = (content as unknown[]).map((part) => (part ?? {}) as Part);
+  return parts.flatMap((part) => (role === "user" ? ofUser(part) : ofAgent(part, ownTools)));
 }
 
 /** A file or an image can have anybody's words in it. */

@@ -71,6 +71,7 @@ test.for([
   ],
   ["a message of another kind", [{ role: "data", content: { a: 1 } }], "tool_external"],
   ["no message", [null], "tool_external"],
+  ["no part", [{ role: "tool", content: [null] }], "tool_external"],
   [
     "a tool of the program",
     [{ role: "tool", content: [result("findOrder", { type: "text", value: "x" })] }],
@@ -95,6 +96,14 @@ test.for([
   ["messages that are missing", undefined, "tool_external"],
 ] as const)("after %s", async ([, messages, trust]) => {
   expect(await trustAfter(messages)).toBe(trust);
+});
+
+test("a context with fields that are undefined is as one without them", async () => {
+  const ctx = { userId: stage.user(), callId: undefined, origin: undefined, exposedTo: undefined, signal: undefined };
+  const messages = [{ role: "tool", content: [result("readPage", { type: "text", value: "x" })] }];
+  await memcellTools(stage.runtime, ctx)["UpdateUserMemory"]?.execute(entry("a"), { toolCallId: "c", messages });
+  const [waiting] = await stage.runtime.upkeep.pending(ctx);
+  expect(waiting).toMatchObject({ callId: "c", class: "model_inference", trust: "tool_external" });
 });
 
 test("in Mastra, which does not say what tools have returned, everything can have been seen", async () => {
