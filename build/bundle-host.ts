@@ -7,6 +7,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { bundleModule, projectFolder } from "./bundle.ts";
+import { dropDeclarations } from "./drop-declarations.ts";
 import { linkedPackages } from "./linked-packages.ts";
 import { zodPlace } from "./package-facts.ts";
 
@@ -22,3 +23,5 @@ for (const path of ["shared/zod", "host/thread/worker"]) {
   const other = linkedPackages(files).packages.find(({ place }) => place !== zodPlace);
   if (other !== undefined) throw new Error(`Cannot bundle ${path}.ts: it contains ${other.place}, only zod is allowed`);
 }
+
+await dropDeclarations();

@@ -1,4 +1,7 @@
 /** The public API of memcell. Anything that is not exported here can change without notice. */
+// oxlint-disable-next-line import/no-unassigned-import -- ends a bundle before the packages in it fail
+import "./values/package-file.ts";
+
 export { createRuntime } from "./runtime/runtime.ts";
 export type { AuditLogOptions } from "./audit/audit-log.ts";
 export type { CallContext } from "./values/call-context.ts";

@@ -1,10 +1,10 @@
 /** Finds credentials in texts, in a thread of its own (`RATIONALE.md`, "Why a thread of its own for the rules?"). */
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
 import type { WriteHook } from "../gate/write-hook.ts";
 import { checkFields } from "../values/known-fields.ts";
+import { packageFile } from "../values/package-file.ts";
 
 export interface CredentialDetectorOptions {
   /**
@@ -110,7 +110,7 @@ export class CredentialDetector {
 
   /** Throws if the system gives the process no more threads. */
   #start(): Worker {
-    const thread = new Worker(fileURLToPath(import.meta.resolve("#credential-thread")));
+    const thread = new Worker(packageFile("dist/host/detect/credential-thread.js"));
     // Also when it fails between two texts: an error would otherwise end the process.
     thread.on("error", () => {});
     thread.once("exit", () => {

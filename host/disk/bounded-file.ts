@@ -1,5 +1,6 @@
 /** Files of a bounded size: plugins, policies, settings, keys and zip files. */
 import { constants, lstat, open, readdir, stat } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 
 /** The files of a folder with this ending, in the order of their names. */
@@ -34,7 +35,12 @@ export type BoundedBytes =
 /** Reads a file of at most `bytesMax` bytes, and nothing of a larger one. Rejects if it cannot be read. */
 export async function readBoundedFile(file: string, bytesMax: number): Promise<BoundedBytes> {
   // Without O_NONBLOCK, opening a FIFO waits for somebody to write into it.
-  await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  const handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
+  // Not `await using`: the handles of Yarn's Plug'n'Play cannot be disposed of.
+  return await readHandle(handle, bytesMax).finally(() => handle.close());
+}
+
+async function readHandle(handle: FileHandle, bytesMax: number): Promise<BoundedBytes> {
   const facts = await handle.stat();
   if (!facts.isFile()) return { kind: "unfit", reason: "it is not a regular file" };
   if (facts.size > bytesMax) {

@@ -1,8 +1,31 @@
-/** Kernel functions that Node does not offer. Only this file imports fs-native-extensions. */
-import { swapSync, tryLock, unlock } from "fs-native-extensions";
+/** Kernel functions that Node does not offer. Only this file imports fs-native-extensions, when they are first needed. */
+import { createRequire } from "node:module";
+
+import type * as NativeCalls from "fs-native-extensions";
 
 import { ToolError } from "../values/tool-error.ts";
 import type { DiskFile } from "./directory.ts";
+
+const load = createRequire(import.meta.url);
+
+/** Throws `STORAGE_FAILED` on a system for which the add-on is not built, and in a runtime that it would end. */
+export function nativeCalls(): typeof NativeCalls {
+  const { bun, deno } = process.versions;
+  if (bun !== undefined) throw unfit(`in Bun ${bun}, which lacks functions of libuv`);
+  if (deno !== undefined) throw unfit(`in Deno ${deno}, which lacks functions of libuv`);
+  try {
+    return load("fs-native-extensions") as typeof NativeCalls;
+  } catch (cause) {
+    const system = `on ${process.platform}-${process.arch}`;
+    throw unfit(`${system}; the package has it for linux (glibc), darwin and win32 on x64 and arm64`, cause);
+  }
+}
+
+function unfit(where: string, cause?: unknown): ToolError {
+  const addOn = `the native add-on of fs-native-extensions cannot be used ${where}`;
+  const instead = "in place of files, use postgresStore or memoryStore";
+  return new ToolError("STORAGE_FAILED", `Cannot lock files: ${addOn}; ${instead}`, { cause });
+}
 
 /**
  * Takes a lock on an open file if it is free. The lock belongs to this opening of the file, so it also keeps out other
@@ -10,6 +33,7 @@ import type { DiskFile } from "./directory.ts";
  */
 export function tryFileLock(file: Pick<DiskFile, "descriptor">, mode: "exclusive" | "shared"): boolean {
   const { descriptor } = file;
+  const { tryLock } = nativeCalls();
   try {
     return tryLock(descriptor, { shared: mode === "shared" });
   } catch (error) {
@@ -20,6 +44,7 @@ export function tryFileLock(file: Pick<DiskFile, "descriptor">, mode: "exclusive
 
 /** Gives up a lock that `tryFileLock` has taken. `false` if the system refuses: then only closing the file releases it. */
 export function releaseFileLock({ descriptor }: Pick<DiskFile, "descriptor">): boolean {
+  const { unlock } = nativeCalls();
   try {
     unlock(descriptor);
     return true;
@@ -30,6 +55,7 @@ export function releaseFileLock({ descriptor }: Pick<DiskFile, "descriptor">): b
 
 /** Exchanges the files of two names in one step. Follows no link. `false` if it cannot be done. */
 export function exchangeNames(path: string, other: string): boolean {
+  const { swapSync } = nativeCalls();
   try {
     swapSync(path, other);
     return true;

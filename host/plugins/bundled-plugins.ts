@@ -1,10 +1,10 @@
 /** The plugins in the package, their names, and which of them are loaded. */
 import { basename } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { nearestName } from "../../shared/nearest-name.ts";
 import { quoted } from "../../shared/text.ts";
 import { listFilesEnding } from "../disk/bounded-file.ts";
+import { packageFile } from "../values/package-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** What is loaded if no plugins are named: one, so that a model does not get several tools for one purpose. */
@@ -26,9 +26,15 @@ export interface PluginFiles {
 }
 
 /** Ordered by name. A program that ships only plugins of its own has none. */
-function bundledPluginFiles(): Promise<string[]> {
-  return listFilesEnding(".wasm", fileURLToPath(new URL("../../plugins/", import.meta.url))).catch(() => []);
+async function bundledPluginFiles(): Promise<string[]> {
+  try {
+    return await listFilesEnding(".wasm", packageFile(pluginsFolder));
+  } catch {
+    return [];
+  }
 }
+
+const pluginsFolder = "dist/plugins/";
 
 /** The name of a plugin of the package, whose file has it. */
 export const bundledName = (file: string): string => basename(file, ".wasm");
@@ -55,6 +61,7 @@ export async function choosePlugins(named: readonly string[], besides: Besides):
 function fileOf(name: string, bundled: ReadonlyMap<string, string>): string {
   const file = bundled.get(name);
   if (file !== undefined) return file;
+  if (bundled.size === 0) packageFile(pluginsFolder);
   const names = [...bundled.keys()];
   const expected = [...names, `or a file, such as ${quoted(`./${name}`)}`].join(", ").replace(/^or /, "");
   const next = names.length === 0 ? "expected" : `did you mean ${quoted(nearestName(name, names))}? Expected`;

@@ -1,10 +1,9 @@
 /** The packages that were linked into a plugin, from the list of components (SBOM) that is part of memcell. */
-import { fileURLToPath } from "node:url";
-
 import { sbomLimits } from "../../shared/limits.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
 import { readBoundedFile } from "../disk/bounded-file.ts";
+import { packageFile } from "../values/package-file.ts";
 import type { Dependency } from "./report.ts";
 
 /** Names are printed unchanged to terminals and pages, so they contain no control characters and no tags. */
@@ -31,13 +30,14 @@ const sbomSchema = z.object({
 
 type Sbom = z.infer<typeof sbomSchema>;
 
-const shippedSbom = fileURLToPath(new URL("../../sbom.json", import.meta.url));
-
 /**
  * Returns the packages linked into the plugin file with this SHA-256, sorted by name. `null` when the list does not
  * cover this file, is missing, or does not have exactly the build's format.
  */
-export async function readDependencies(sha256: string, sbomFile = shippedSbom): Promise<Dependency[] | null> {
+export async function readDependencies(
+  sha256: string,
+  sbomFile = packageFile("dist/sbom.json"),
+): Promise<Dependency[] | null> {
   const sbom = await readSbom(sbomFile);
   return sbom && dependenciesOf(sbom, sha256);
 }

@@ -38,7 +38,8 @@ import type { CheckedOptions } from "./runtime-options.ts";
  *
  * Rejects with `PLUGIN_REFUSED` if a file is not exactly what its manifest says or not the one that the policy pins, if
  * it requests more than a strict policy grants, or if the policy cannot be used; with `BUSY`, `STORAGE_UNSAFE`,
- * `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` if the audit log cannot be opened; and with a `TypeError` or
+ * `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` if the audit log cannot be opened; with `STORAGE_FAILED` if files
+ * cannot be locked on this system; with `INTERNAL` if a file of the package is missing; and with a `TypeError` or
  * `RangeError` for invalid options, also for an option that there is not, with the nearest name.
  *
  * @example

@@ -3,12 +3,11 @@
  * because of it. The only file that imports piscina. Each thread is a piscina of its own (`RATIONALE.md`, "Why is each
  * thread a piscina of its own?").
  */
-import { fileURLToPath } from "node:url";
-
 import { Piscina } from "piscina";
 
 import { clearTrail, closeTrail, newTrail, runningMs } from "../audit/collect/trail-memory.ts";
 import type { Trail } from "../audit/collect/trail-memory.ts";
+import { packageFile } from "../values/package-file.ts";
 import type { ThreadTask } from "./bounded-task.ts";
 import type { BridgeRequest, ModulesRequest, ThreadStart, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
@@ -39,7 +38,7 @@ export class GuestThread {
   /** Throws if the system gives the process no more threads. */
   constructor({ setup, onRequest, onEnd, onError }: GuestThreadParts) {
     this.#piscina = new Piscina({
-      filename: threadFile,
+      filename: threadFile(),
       workerData: setup,
       minThreads: 1,
       maxThreads: 1,
@@ -95,8 +94,7 @@ export class GuestThread {
   }
 }
 
-const workerUrl = import.meta.resolve("#worker");
 /** The code of a thread. */
-export const workerFile = fileURLToPath(workerUrl);
+export const workerFile = (): string => packageFile("dist/host/thread/worker.js");
 /** What piscina loads. */
-const threadFile = fileURLToPath(new URL("load-worker.cjs", workerUrl));
+const threadFile = (): string => packageFile("dist/host/thread/load-worker.cjs");

@@ -215,7 +215,7 @@ interface IdleThread {
 
 /** Why no thread can start. For the operator: it names a file of the host. */
 function startFailure(reason: string): ToolError {
-  return new ToolError("INTERNAL", `Cannot start a thread with ${workerFile}: ${reason}`);
+  return new ToolError("INTERNAL", `Cannot start a thread with ${workerFile()}: ${reason}`);
 }
 
 const notGone = (waitedMs: number): ToolError =>

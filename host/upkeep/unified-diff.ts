@@ -1,8 +1,8 @@
 /** The difference of two texts as lines of a unified diff. `RATIONALE.md`, "Why are texts compared in a thread?" */
 import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
+import { packageFile } from "../values/package-file.ts";
 import { inTurns } from "../values/turns.ts";
 import type { Pieces } from "../values/turns.ts";
 
@@ -59,7 +59,7 @@ async function ask(question: DiffQuestion): Promise<DiffAnswer> {
 }
 
 function startThread(): Worker {
-  const started = new Worker(fileURLToPath(import.meta.resolve("#diff-thread")));
+  const started = new Worker(packageFile("dist/host/upkeep/diff-thread.js"));
   // A thread that fails between two texts would otherwise end the process.
   started.on("error", () => {});
   return started;

@@ -34,8 +34,8 @@ test("it has what its source exports, and works", async () => {
 test("the code of a thread is one file beside its packages, with the licence of what is in it", () => {
   const text = readFileSync(shipped("host/thread/worker.js"), "utf8");
   const packages = importsOf(text).filter((name) => !isBuiltin(name));
-  // It would be that of the bundle.
-  expect(text).not.toContain("import.meta");
-  expect(packages.toSorted()).toEqual(["@extism/extism", "fs-native-extensions"]);
+  // It would be that of the bundle, which is good enough to find packages from, when they are needed.
+  expect(text.replace("createRequire(import.meta.url)", "")).not.toContain("import.meta");
+  expect(packages).toEqual(["@extism/extism"]);
   expect(text).toContain("Copyright (c) 2025 Colin McDonnell");
 });

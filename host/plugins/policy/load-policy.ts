@@ -1,6 +1,5 @@
 /** Loads the operator's policy, checks it and adds the defaults. */
 import { basename, dirname, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 
 import { policyLimits } from "../../../shared/limits.ts";
 import { lockSchema } from "../../../shared/plugin-lock.ts";
@@ -9,6 +8,7 @@ import { quoted } from "../../../shared/text.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { historyDefaults } from "../../values/history-limits.ts";
 import type { HistoryLimits } from "../../values/history-limits.ts";
+import { packageFile } from "../../values/package-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
@@ -31,7 +31,7 @@ export async function loadPolicy(source: PolicySource): Promise<Policy> {
   try {
     if (typeof source === "object")
       return await completed(name, readJson(textOf(source), policyFileSchema, "object"), ".");
-    const file = source ?? fileURLToPath(import.meta.resolve("#default-policy"));
+    const file = source ?? defaultPolicyFile();
     return await completed(name, readJson(await readText(file), policyFileSchema, "file"), dirname(file));
   } catch (error) {
     if (!(error instanceof UnusablePolicy)) throw error;
@@ -39,6 +39,12 @@ export async function loadPolicy(source: PolicySource): Promise<Policy> {
       cause: error.cause,
     });
   }
+}
+
+/** Its lock file is another file of the package. */
+function defaultPolicyFile(): string {
+  packageFile("build/plugins.lock.json");
+  return packageFile("host/plugins/policy/default-policy.json");
 }
 
 function nameOf(source: PolicySource): string {

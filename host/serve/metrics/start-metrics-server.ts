@@ -7,7 +7,8 @@ import type { AddressInfo } from "node:net";
 import { version } from "../../values/version.ts";
 import { isLoopback } from "../loopback.ts";
 import type { MetricsAddress } from "../serve-options.ts";
-import { MeterProvider, PrometheusExporter, PrometheusSerializer } from "./sdk.ts";
+import { loadSdk } from "./sdk.ts";
+import type { MeterProvider } from "./sdk.ts";
 
 /** A scraper sends one request at a time, and nothing large. */
 const limits = { headerBytesMax: 8 * 1024, requestMs: 5_000, connectionsMax: 32 };
@@ -25,9 +26,10 @@ export interface MetricsServer extends AsyncDisposable {
  * Serves `/metrics` without a token. Nothing there is about a user, but it tells how much a server is used and what it
  * refuses, so the address should be one that only the operator reaches.
  *
- * Rejects with the system's error when it cannot listen.
+ * Rejects with the system's error when it cannot listen, and with a `RangeError` if OpenTelemetry's SDK is not installed.
  */
 export async function startMetricsServer({ host, port }: MetricsAddress): Promise<MetricsServer> {
+  const { MeterProvider, PrometheusExporter, PrometheusSerializer } = await loadSdk();
   const exporter = new PrometheusExporter({ preventServerStart: true });
   const meterProvider = new MeterProvider({ readers: [exporter] });
   const serializer = new PrometheusSerializer("", false, undefined, true, true);

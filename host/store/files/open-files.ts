@@ -1,5 +1,6 @@
 /** Opens a location's data folder and mounted folders, in the main thread or in a worker thread. */
 import { DiskRoot } from "../../disk/data-root.ts";
+import { nativeCalls } from "../../disk/native-calls.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { withRecordsOf } from "../decided-commits.ts";
 import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
@@ -11,7 +12,9 @@ import type { FileStoreSetup } from "./file-store.ts";
 import { mountedHome, userHome } from "./home.ts";
 import { SharedFileReader } from "./shared/shared-file-reader.ts";
 
+/** Throws `STORAGE_FAILED` on a system whose files cannot be locked. */
 export function openFiles({ dir, mounts }: FilesLocation, setup: FileStoreSetup): Store {
+  nativeCalls();
   const data = new FileStore(new DiskRoot(dir), setup);
   if (mounts.length === 0) return data;
   const mounted = mounts.map((mount) => {

@@ -1,7 +1,6 @@
 /** Brings a database to the present version: plain SQL files in order, each in the transaction that notes it. */
-import { fileURLToPath } from "node:url";
-
 import { readBoundedFile } from "../../disk/bounded-file.ts";
+import { packageFile } from "../../values/package-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Client } from "./client.ts";
 
@@ -74,7 +73,7 @@ async function beginAsOwner(client: Client): Promise<void> {
 }
 
 export async function sqlOf(name: (typeof migrations)[number]): Promise<string> {
-  const file = await readBoundedFile(fileURLToPath(import.meta.resolve(`#migrations/${name}.sql`)), sqlBytesMax);
+  const file = await readBoundedFile(packageFile(`host/store/postgres/migrations/${name}.sql`), sqlBytesMax);
   if (file.kind === "unfit") throw new RangeError(`Cannot use ${name}.sql: ${file.reason}`);
   return Buffer.from(file.bytes).toString("utf8");
 }
