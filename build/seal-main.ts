@@ -60,7 +60,7 @@ async function seal({ module, folder, out }: Asked): Promise<number> {
     const { min, max } = manifest.memoryPages;
     console.log(`${out}  ${wasm.length} bytes  sha256 ${sha256}`);
     console.log(`memory ${min} to ${max} pages, deadline ${manifest.deadlineMs} ms, fuel ${manifest.fuelPolls} polls`);
-    console.log(`"npx memcell audit ${out} --propose" writes the policy that loads it`);
+    console.log(`"node dist/host/cli/main.js audit ${out} --propose" writes the policy that loads it`);
     return 0;
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));

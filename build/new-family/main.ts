@@ -75,7 +75,7 @@ function tell(name: string, { files, grant }: Awaited<ReturnType<typeof layDown>
     "",
     "The plugin is built, and every command can load it by its name. Next:",
     `  npx vitest run --config test/vitest.config.ts --project fast -t ${tool.replace(/write$/, "")} test/unit test/conformance`,
-    `  npx memcell call ${tool} --plugin ${name} --user alice --input '{"name":"greeting","text":"Good morning"}'`,
+    `  node dist/host/cli/main.js call ${tool} --plugin ${name} --user alice --input '{"name":"greeting","text":"Good morning"}'`,
     "",
     "plugin/README.md explains each file. Commit the plugin's hash in build/plugins.lock.json with the family; after",
     `changes, "npm run build -- --only ${name}" updates it.`,

@@ -8,16 +8,18 @@ import { textOf, trackedFiles } from "./tracked-files.ts";
 /** The history names commands that are gone. */
 const documents = trackedFiles.filter((file) => file.endsWith(".md") && file !== "CHANGELOG.md");
 
-const isCall = (line: string): boolean => /^(?:npx )?memcell [a-z]/.test(line);
+/** How a person calls the command in a project that has the package, in a clone, and how a sentence names it. */
+const isCall = (line: string): boolean =>
+  /^(?:(?:node_modules\/\.bin\/)?memcell|node dist\/host\/cli\/main\.js) [a-z]/.test(line);
 const calls = documents.flatMap((document) => {
   const text = textOf(document);
-  const lines = [...commandLinesIn(text).filter((line) => line.startsWith("npx ")), ...codeIn(withoutBlocks(text))];
+  const lines = [...commandLinesIn(text), ...codeIn(withoutBlocks(text))];
   return lines.filter(isCall).map((line) => ({ document, line }));
 });
 
 /** The words of a line of a shell that calls `memcell`, without what is behind it. */
 const wordsOf = (line: string): string[] =>
-  (/(?:^|\s)memcell (.*)/.exec(line.replace(/\s#.*|[|>].*/, ""))?.[1] ?? "")
+  (/(?:\bmemcell|main\.js) (.*)/.exec(line.replace(/\s#.*|[|>].*/, ""))?.[1] ?? "")
     .match(/'[^']*'|\S+/g)
     ?.map((word) => word.replaceAll("'", "")) ?? [];
 
@@ -50,6 +52,11 @@ test.for(calls)("$document: $line", async ({ line }) => {
   expect(operands.length, usage).toBeLessThanOrEqual(usage.includes("...") ? Infinity : (most ?? 0));
   // A name in a sentence stands for the command.
   if (rest.length > 0) expect(operands.length, usage).toBeGreaterThanOrEqual(least ?? 0);
+});
+
+test("no document and no message has npx run memcell: elsewhere, that is a stranger's package", () => {
+  const telling = [...documents, ...trackedFiles.filter((file) => /^(?:build|host|shared)\/.*\.ts$/.test(file))];
+  expect(telling.filter((file) => textOf(file).includes("npx memcell"))).toEqual(["host/cli/README.md"]);
 });
 
 test("host/cli/README.md lists the commands that the help lists", async () => {

@@ -57,7 +57,9 @@ const get = (path: string, host: string): object => ({ method: "GET", path, head
 /** The commands of a document that start an HTTP server, as arguments. */
 function commandsIn(document: string): string[][] {
   const words = commandLinesIn(textOf(document)).map((line) => line.split(/ +/).filter((word) => word !== ""));
-  return words.filter((each) => each.slice(0, 4).join(" ") === "npx memcell serve --http").map((each) => each.slice(4));
+  return words
+    .filter((each) => each.slice(0, 3).join(" ") === "node_modules/.bin/memcell serve --http")
+    .map((each) => each.slice(3));
 }
 
 async function expectMetadata(served: HttpProcess): Promise<void> {
