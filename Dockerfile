@@ -6,12 +6,15 @@ COPY package.json package-lock.json ./
 RUN npm ci
 COPY . .
 RUN npm run build -- --locked
-# Only what the package contains, and the packages of the lock file.
+# Only what the package contains, and the packages of the lock file: what it needs, PostgreSQL's client, and metrics.
 RUN mkdir /app \
   && npm pack --ignore-scripts --pack-destination /tmp \
   && tar -xzf /tmp/memcell-*.tgz -C /app --strip-components=1 \
   && cp package-lock.json /app/ \
-  && npm ci --prefix /app --omit=dev --ignore-scripts
+  && npm ci --prefix /app --omit=dev --ignore-scripts \
+  && npm install --prefix /app --omit=dev --ignore-scripts --no-save --save-prod $(node -p " \
+    ['pg', '@opentelemetry/sdk-metrics', '@opentelemetry/exporter-prometheus'] \
+      .map((name) => name + '@' + require('/app/package.json').devDependencies[name]).join(' ')")
 
 FROM node:20-bookworm-slim
 ENV NODE_ENV=production \

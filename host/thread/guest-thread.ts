@@ -94,7 +94,5 @@ export class GuestThread {
   }
 }
 
-/** The code of a thread. */
-export const workerFile = (): string => packageFile("dist/host/thread/worker.js");
-/** What piscina loads. */
-const threadFile = (): string => packageFile("dist/host/thread/load-worker.cjs");
+/** What piscina loads, which loads the code of a thread beside it. Throws `INTERNAL` if it is missing. */
+export const threadFile = (): string => packageFile("dist/host/thread/load-worker.cjs");

@@ -11,7 +11,7 @@ import { inTime } from "../values/in-time.ts";
 import { Slots } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { GuestThread, workerFile } from "./guest-thread.ts";
+import { GuestThread, threadFile } from "./guest-thread.ts";
 import type { GuestThreadParts } from "./guest-thread.ts";
 
 export interface ThreadsParts extends Pick<GuestThreadParts, "setup" | "onRequest"> {
@@ -28,6 +28,8 @@ export interface ThreadsParts extends Pick<GuestThreadParts, "setup" | "onReques
 
 export class Threads {
   readonly #parts: ThreadsParts;
+  /** The code of a thread. */
+  readonly #code = threadFile().replace("load-worker.cjs", "worker.js");
   /** By thread, the timer that looks after its start. */
   readonly #starting = new Map<GuestThread, NodeJS.Timeout>();
   /** Those that have started, idle or with a task. */
@@ -43,6 +45,7 @@ export class Threads {
   #told: string | null = null;
   #isClosed = false;
 
+  /** Throws `INTERNAL` if a file of the package is missing. */
   constructor(parts: ThreadsParts) {
     this.#parts = parts;
     this.#startWanted();
@@ -163,16 +166,16 @@ export class Threads {
   /** `INTERNAL` if no thread lives, although one had the time to start; otherwise what `busy` returns. */
   late(busy: () => ToolError): ToolError {
     const isStuck = this.#live.size === 0 && this.#starting.size > this.#startingSoon();
-    return isStuck ? cannotRun(startFailure(notStartedIn(threadLimits.slowStartMs))) : busy();
+    return isStuck ? cannotRun(startFailure(this.#code, notStartedIn(threadLimits.slowStartMs))) : busy();
   }
 
   #failed(error: unknown, isLate = false): void {
     this.#failedMs = performance.now();
     const reason = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
-    const failure = startFailure(reason);
+    const failure = startFailure(this.#code, reason);
     if (this.#told !== reason) {
       this.#told = reason;
-      this.#parts.onError(startFailure(typeof error === "string" ? error : inspect(error)));
+      this.#parts.onError(startFailure(this.#code, typeof error === "string" ? error : inspect(error)));
     }
     // The others' starts can still succeed, and a thread that lives serves everybody in turn.
     if (this.#live.size > 0 || (this.#startingSoon() > 0 && !isLate)) return;
@@ -214,8 +217,8 @@ interface IdleThread {
 }
 
 /** Why no thread can start. For the operator: it names a file of the host. */
-function startFailure(reason: string): ToolError {
-  return new ToolError("INTERNAL", `Cannot start a thread with ${workerFile()}: ${reason}`);
+function startFailure(file: string, reason: string): ToolError {
+  return new ToolError("INTERNAL", `Cannot start a thread with ${file}: ${reason}`);
 }
 
 const notGone = (waitedMs: number): ToolError =>

@@ -1,9 +1,10 @@
 /** The files of a vector: written before its calls and compared after them, for any host. */
-import { linkSync, lstatSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { linkSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 import { userFolderName } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
+import { namesBelow } from "../support/names-below.ts";
 import { userFolderNames } from "../support/user-files.ts";
 import type { Vector, VectorFile } from "./vector.ts";
 
@@ -48,9 +49,7 @@ export function foundFiles(dataDir: string): FilesByFolder {
 export function filesBelow(folder: string): Record<string, VectorFile> {
   // A vector can have something else in a folder's place.
   if (!lstatSync(folder).isDirectory()) return {};
-  // Without `withFileTypes`, `readdirSync` follows links to folders.
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const paths = entries.map((entry) => relative(folder, join(entry.parentPath, entry.name)));
+  const paths = namesBelow(folder).filter((path) => lstatSync(join(folder, path)).isFile());
   const ours = paths.filter((path) => !path.startsWith(".memcell/")).toSorted();
   return Object.fromEntries(ours.map((path) => [path, contentOf(readFileSync(join(folder, path)))]));
 }

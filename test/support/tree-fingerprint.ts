@@ -2,16 +2,18 @@
  * Everything about a folder that an attack could change: names, types, bytes, inodes, link counts, times, permissions.
  */
 import { createHash } from "node:crypto";
-import { lstatSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { lstatSync, readFileSync, readlinkSync } from "node:fs";
 import type { BigIntStats } from "node:fs";
 import { join } from "node:path";
+
+import { namesBelow } from "./names-below.ts";
 
 /** A description of each path below a folder, with the folder itself as `.`. Compare two with `toEqual`. */
 export type TreeFingerprint = Readonly<Record<string, string>>;
 
 /** Leaves out access times, because reading is not a change. Follows no links and opens no pipes. */
 export function treeFingerprint(folder: string): TreeFingerprint {
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).toSorted();
+  const names = namesBelow(folder).toSorted();
   return Object.fromEntries([".", ...names].map((name) => [name, fingerprintOf(join(folder, name))]));
 }
 

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import { userFolderName } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
+import { namesBelow } from "./names-below.ts";
 
 export type UserFiles = Record<string, Record<string, string>>;
 
@@ -26,8 +27,9 @@ function placeFor(dataDir: string, userId: string, path: string): string {
 /** Every regular file of a user, except the host's own. */
 export function readUserFiles(dataDir: string, userId: string): Record<string, string> {
   const folder = userFolder(dataDir, userId);
-  const names = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const files = names.filter((name) => !name.startsWith(".memcell") && lstatSync(join(folder, name)).isFile());
+  const files = namesBelow(folder).filter(
+    (name) => !name.startsWith(".memcell") && lstatSync(join(folder, name)).isFile(),
+  );
   return Object.fromEntries(files.toSorted().map((name) => [name, readFileSync(join(folder, name), "utf8")]));
 }
 
