@@ -29,16 +29,6 @@ function report(what: string, { said }: Finished, isAsExpected: boolean): void {
   if (!isAsExpected) console.log(said);
 }
 
-for (const version of ["node20", "node22", "node24", "node26"]) {
-  const node = join(packages, version, "bin", "node");
-  const name = `Node ${(await finished(node, ["--version"], { cwd: clone })).said.trim()}:`;
-  const vitest = join(clone, "node_modules", "vitest", "vitest.mjs");
-  const replayed = await finished(node, [vitest, ...vectors], { cwd: clone, env: { TEST_BUILT: "1" } });
-  report(`${name} vectors`, replayed, replayed.status === 0);
-  const demo = await finished(node, [join(clone, "dist", "test", "demo", "demo.js")], { cwd: clone });
-  report(`${name} demo`, demo, demo.status === 0 && demo.said.includes("CAPABILITY_DENIED"));
-}
-
 await using project = await makeProject(null);
 await project.write({
   "files.js": program('{ dataDir: "data" }'),
@@ -59,4 +49,15 @@ for (const [name, runtime, store, expected] of [
   const done = await finished(path, [...args, store], { cwd: project.folder });
   report(`${name} as the page says:`, done, expected.test(done.said));
 }
+
+for (const version of ["node20", "node22", "node24", "node26"]) {
+  const node = join(packages, version, "bin", "node");
+  const name = `Node ${(await finished(node, ["--version"], { cwd: clone })).said.trim()}:`;
+  const vitest = join(clone, "node_modules", "vitest", "vitest.mjs");
+  const replayed = await finished(node, [vitest, ...vectors], { cwd: clone, env: { TEST_BUILT: "1" } });
+  report(`${name} vectors`, replayed, replayed.status === 0);
+  const demo = await finished(node, [join(clone, "dist", "test", "demo", "demo.js")], { cwd: clone });
+  report(`${name} demo`, demo, demo.status === 0 && demo.said.includes("CAPABILITY_DENIED"));
+}
+
 process.exitCode = failures === 0 ? 0 : 1;
