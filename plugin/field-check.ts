@@ -1,5 +1,6 @@
 /** What one field's schema allows, as plain data, and the check by it (`input-check.ts`). */
 import { codePoints } from "../shared/text.ts";
+import { heldBy } from "./meant-value.ts";
 
 /** A schema is of a kind that only its own parser knows. */
 export class OtherKind extends Error {}
@@ -115,6 +116,13 @@ function checkType({ type, choices, each, allowed }: FieldRule, value: unknown, 
   }
   wrong.push(allowedText(allowed, value));
   return ofOtherType;
+}
+
+/** What a wrong value can only mean, which may be wrong as well. The value itself if a text is allowed. */
+export function meantBy({ type, choices, each }: FieldRule, value: unknown): unknown {
+  if (type === "string" || choices?.some((choice) => typeof choice === "string")) return value;
+  const meant = typeof value === "string" ? heldBy(value) : value;
+  return each && Array.isArray(meant) ? meant.map((one) => meantBy(each, one)) : meant;
 }
 
 interface Test {

@@ -8,16 +8,18 @@
  */
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue, quoted } from "../shared/text.ts";
-import { allowedIn, allowedText, checkField, fieldRule, OtherKind, sayingNothing } from "./field-check.ts";
+import { allowedIn, allowedText, checkField, fieldRule, meantBy, OtherKind, sayingNothing } from "./field-check.ts";
 import type { FieldRule, Schema } from "./field-check.ts";
+import { isUnused, saysNothing } from "./meant-value.ts";
+import type { Leniency } from "./meant-value.ts";
 
 export type Checked<Input> = { readonly input: Input } | { readonly issues: readonly InputIssue[] };
 export type InputCheck<Input> = (value: unknown) => Checked<Input>;
 
 /** Returns `null` for a schema of another kind. */
-export function objectCheck(schema: Schema, otherFields: readonly string[]): InputCheck<unknown> | null {
+export function objectCheck(schema: Schema, leniency: Leniency): InputCheck<unknown> | null {
   try {
-    return fieldsCheck(schema, otherFields);
+    return fieldsCheck(schema, leniency);
   } catch (error) {
     if (error instanceof OtherKind) return null;
     throw error;
@@ -25,7 +27,7 @@ export function objectCheck(schema: Schema, otherFields: readonly string[]): Inp
 }
 
 /** The result has the fields in the schema's order, as zod's has. */
-function fieldsCheck({ _zod }: Schema, otherFields: readonly string[]): InputCheck<unknown> {
+function fieldsCheck({ _zod }: Schema, leniency: Leniency): InputCheck<unknown> {
   const { type, shape, catchall, checks } = _zod.def;
   if (type !== "object" || !shape || catchall?._zod.def.type !== "never" || checks?.length) throw new OtherKind();
   const declared = Object.keys(shape);
@@ -43,18 +45,24 @@ function fieldsCheck({ _zod }: Schema, otherFields: readonly string[]): InputChe
       const isPresent = Object.hasOwn(value, name);
       if (isPresent) known++;
       else if (rule.mayMiss) continue;
-      const checked = checkField(rule, value[name], wrong);
+      let given = value[name];
+      let checked = checkField(rule, given, wrong);
+      if (wrong.length > 0 && !leniency.isExact) {
+        given = meantBy(rule, given);
+        checked = checkField(rule, given, (wrong = []));
+      }
       if (!isPresent && wrong.length === 0) wrong.push(sayingNothing);
       if (wrong.length === 0) {
         input[name] = checked;
         continue;
       }
-      if (value[name] !== null || !rule.mayMiss) issues.push(...wrong.map((each) => fieldIssue(value, name, each)));
+      if (!rule.mayMiss || !saysNothing(given, leniency))
+        issues.push(...wrong.map((allowed) => ({ field: name, value: presentValue(given), allowed })));
       wrong = [];
     }
     const names = Object.keys(value);
     for (const name of names.length > known ? names : []) {
-      if (declared.includes(name) || (value[name] === null && otherFields.includes(name))) continue;
+      if (declared.includes(name) || isUnused(name, value[name], leniency)) continue;
       issues.push({ ...fieldIssue(value, name, allowedText(othersAllowed, value)), field: fieldName(name) });
     }
     return issues.length > 0 ? { issues } : { input };

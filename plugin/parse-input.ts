@@ -19,17 +19,19 @@ export interface InputRules<Input> {
   readonly toolName: string;
   readonly schema: z.ZodMiniType<Input>;
   readonly codeOfField?: CodeOfField | undefined;
-  /** Fields of the tool's other commands. `null` there counts as nothing, as for an optional field. */
-  readonly otherFields?: readonly string[] | undefined;
+  /** Fields of the tool's other commands. They count as nothing if they are empty. */
+  readonly otherFields?: readonly string[];
+  /** Whether only programs call the tool. Default: no, and a wrong value is read as what a model can only mean. */
+  readonly isExact?: boolean;
 }
 
 /** Parses a tool's input. Throws an error that names each wrong field. */
 export type InputParser<Input> = (text: string) => Input;
 
-/** Makes the parser of a tool's inputs, when the plugin is loaded. `null` for an optional field counts as nothing. */
+/** Makes the parser of a tool's inputs, when the plugin is loaded. */
 export function inputParser<Input>(rules: InputRules<Input>): InputParser<Input> {
-  const { toolName, schema, codeOfField, otherFields } = rules;
-  const check = inputCheck(schema, otherFields);
+  const { toolName, schema, codeOfField } = rules;
+  const check = inputCheck(schema, rules);
   return (text) => {
     const value = parseJson({ toolName, codeOfField }, text);
     const checked = check(value);

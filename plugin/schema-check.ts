@@ -2,14 +2,16 @@
 import type { InputIssue } from "../shared/envelope.ts";
 import { presentValue } from "../shared/text.ts";
 import * as z from "../shared/zod.ts";
-import { leaveOutNulls } from "./leave-out-nulls.ts";
+import type { Leniency } from "./meant-value.ts";
+import { mendInput } from "./mend-input.ts";
 import { fieldName } from "./object-check.ts";
 import type { InputCheck } from "./object-check.ts";
 
-export function schemaCheck(schema: z.ZodMiniType, otherFields: readonly string[]): InputCheck<unknown> {
+export function schemaCheck(schema: z.ZodMiniType, leniency: Leniency): InputCheck<unknown> {
   return (value) => {
     let parsed = z.safeParse(schema, value);
-    if (!parsed.success && leaveOutNulls(value, parsed.error.issues, { schema, otherFields }))
+    // Each round leaves out a field, or opens a text: what it holds can have faults of its own.
+    while (!parsed.success && mendInput(value, parsed.error.issues, schema, leniency))
       parsed = z.safeParse(schema, value);
     if (parsed.success) return { input: parsed.data };
     return { issues: parsed.error.issues.flatMap((issue) => inputIssues(issue, value)) };

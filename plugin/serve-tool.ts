@@ -20,13 +20,22 @@ export interface Answer<Data> {
   readonly data: Data;
 }
 
-/** Makes the function that a tool's export is. */
+/** Makes the function that the export of a tool for models is. */
 export function serveTool<Input, Data>(
   toolName: string,
   schema: z.ZodMiniType<Input>,
   work: (input: Input) => Answer<Data>,
 ): () => number {
   return serveWithCodes({ toolName, schema }, work);
+}
+
+/** The same for a tool that only programs call: their inputs are read exactly. Its answers can reach a model. */
+export function serveHostTool<Input, Data>(
+  toolName: string,
+  schema: z.ZodMiniType<Input>,
+  work: (input: Input) => Answer<Data>,
+): () => number {
+  return serveWithCodes({ toolName, schema, isExact: true }, work);
 }
 
 /**
@@ -38,7 +47,7 @@ export function serveProgram<Input, Data>(
   schema: z.ZodMiniType<Input>,
   work: (input: Input) => Answer<Data>,
 ): () => number {
-  return serveWithCodes({ toolName, schema, isForProgram: true }, work);
+  return serveWithCodes({ toolName, schema, isExact: true, isForProgram: true }, work);
 }
 
 /** Like `serveTool`, for a family with its own codes for wrong inputs. */

@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
-import { serveTool, serveWithCodes } from "../serve-tool.ts";
+import { serveHostTool, serveWithCodes } from "../serve-tool.ts";
 import { codeOfFieldIn, readEntryInput, readInput, searchInput, updateInput, writeInput } from "./input.ts";
 import { inspectJournal } from "./inspect-journal.ts";
 import { listKeys } from "./list-keys.ts";
@@ -31,10 +31,10 @@ export const memory_search = serveWithCodes(
   searchEntries,
 );
 
-export const journal_index = serveTool("JournalIndex", indexInput, promptSummary);
+export const journal_index = serveHostTool("JournalIndex", indexInput, promptSummary);
 
-export const journal_entries = serveTool("JournalEntries", entriesInput, listKeys);
+export const journal_entries = serveHostTool("JournalEntries", entriesInput, listKeys);
 
-export const read_journal_entry = serveTool("ReadJournalEntry", readEntryInput, readKey);
+export const read_journal_entry = serveHostTool("ReadJournalEntry", readEntryInput, readKey);
 
-export const inspect_journal = serveTool("InspectJournal", inspectInput, inspectJournal);
+export const inspect_journal = serveHostTool("InspectJournal", inspectInput, inspectJournal);

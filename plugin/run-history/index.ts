@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { inspectInput, restoreInput } from "../role-inputs.ts";
-import { serveProgram, serveTool } from "../serve-tool.ts";
+import { serveHostTool, serveProgram, serveTool } from "../serve-tool.ts";
 import { appendEvents } from "./append-events.ts";
 import { deleteRun } from "./delete-run.ts";
 import { inspectRuns } from "./inspect-runs.ts";
@@ -10,7 +10,7 @@ import { readRunHistory } from "./read-run-history.ts";
 import { restoreRun } from "./restore-run.ts";
 import { appendInput, deleteInput, historyInput, listInput, loadInput } from "./schemas.ts";
 
-export const append_run_events = serveTool("AppendRunEvents", appendInput, appendEvents);
+export const append_run_events = serveHostTool("AppendRunEvents", appendInput, appendEvents);
 
 export const load_run = serveProgram("LoadRun", loadInput, loadRun);
 
@@ -18,8 +18,8 @@ export const read_run_history = serveTool("ReadRunHistory", historyInput, readRu
 
 export const list_runs = serveProgram("ListRuns", listInput, listRuns);
 
-export const delete_run = serveTool("DeleteRun", deleteInput, deleteRun);
+export const delete_run = serveHostTool("DeleteRun", deleteInput, deleteRun);
 
-export const inspect_runs = serveTool("InspectRuns", inspectInput, inspectRuns);
+export const inspect_runs = serveHostTool("InspectRuns", inspectInput, inspectRuns);
 
-export const restore_run = serveTool("RestoreRun", restoreInput, ({ trashed }) => restoreRun(trashed));
+export const restore_run = serveHostTool("RestoreRun", restoreInput, ({ trashed }) => restoreRun(trashed));

@@ -6,7 +6,7 @@ import { addressedEntry, ownEntry } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { refuseHiddenKey } from "./memory-path.ts";
-import { required } from "./required.ts";
+import { eitherOf, required } from "./required.ts";
 import type { CreateInput, EditInput, PathInput, RenameInput } from "./schemas.ts";
 import { checkValue, refuseHidden, typeOfValue, valueFrom } from "./value.ts";
 
@@ -16,11 +16,11 @@ export type Changed = Record<string, never>;
 export const done = (message: string): Answer<Changed> => ({ message, data: {} });
 
 /** Creates an entry, or replaces the caller's own with all its flags. */
-export function createEntry({ path, content, ttl }: CreateInput): Answer<Changed> {
+export function createEntry({ path, content, ttl, file_text }: CreateInput): Answer<Changed> {
   const place = addressedEntry(required(path, "path", "path is required for create"), "create");
   refuseHiddenKey(place.key);
   const { at, key, self } = place;
-  const value = valueFrom(required(content, "content", "content is required for create"));
+  const value = valueFrom(required(eitherOf({ content, file_text }), "content", "content is required for create"));
   refuseHidden("content", value.content);
   const replaced = at.visible(key).find(({ owner }) => owner === self) ?? null;
   const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
@@ -80,10 +80,10 @@ export function deleteEntry({ path }: PathInput): Answer<Changed> {
 }
 
 /** Moves the caller's own entry, with its times and flags, also to another store. */
-export function renameEntry({ path, new_str: newPath }: RenameInput): Answer<Changed> {
+export function renameEntry({ path, new_str, old_path, new_path }: RenameInput): Answer<Changed> {
   const missing = "path and new_str (new path) are required for rename";
-  const from = addressedEntry(required(path, "path", missing), "rename");
-  const named = addressedEntry(required(newPath, "new_str", missing), "rename");
+  const from = addressedEntry(required(eitherOf({ path, old_path }), "path", missing), "rename");
+  const named = addressedEntry(required(eitherOf({ new_str, new_path }), "new_str", missing), "rename");
   refuseHiddenKey(named.key);
   // One object for one store, which knows all changes of the call.
   const to = named.at.id === from.at.id ? { ...named, at: from.at } : named;

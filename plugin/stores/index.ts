@@ -1,12 +1,12 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
 import type * as z from "../../shared/zod.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
-import { serveProgram, serveTool, serveWithCodes } from "../serve-tool.ts";
+import { serveHostTool, serveProgram, serveWithCodes } from "../serve-tool.ts";
 import type { Answer } from "../serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
 import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";
-import { memoryFields } from "./memory-fields.ts";
+import { anthropicNames, memoryFields } from "./memory-fields.ts";
 import { listOwnEntries, readOwnEntry } from "./own-entries.ts";
 import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
 import { getInternal, kvDelete, kvGet, kvSet, setInternal } from "./programs.ts";
@@ -36,7 +36,7 @@ export {
 } from "./anthropic/exports.ts";
 
 function serveCommand<Input, Data>(schema: z.ZodMiniType<Input>, work: (input: Input) => Answer<Data>): () => number {
-  return serveWithCodes({ toolName: "memory", schema, otherFields: memoryFields }, work);
+  return serveWithCodes({ toolName: "memory", schema, otherFields: [...memoryFields, ...anthropicNames] }, work);
 }
 
 export const memory_view = serveCommand(viewInput, viewMemory);
@@ -57,25 +57,25 @@ export const memory_unshare = serveCommand(unshareInput, unshareStore);
 
 export const memory_stores = serveCommand(storesInput, listStores);
 
-export const memory_keys = serveTool("MemoryKeys", indexInput, promptKeys);
+export const memory_keys = serveHostTool("MemoryKeys", indexInput, promptKeys);
 
-export const list_own_entries = serveTool("ListOwnEntries", entriesInput, listOwnEntries);
+export const list_own_entries = serveHostTool("ListOwnEntries", entriesInput, listOwnEntries);
 
-export const read_own_entry = serveTool("ReadOwnEntry", readInput, readOwnEntry);
+export const read_own_entry = serveHostTool("ReadOwnEntry", readInput, readOwnEntry);
 
-export const inspect_store = serveTool("InspectStore", inspectInput, inspectStore);
+export const inspect_store = serveHostTool("InspectStore", inspectInput, inspectStore);
 
 export const get_internal = serveProgram("GetInternal", getInternalInput, getInternal);
 
-export const set_internal = serveTool("SetInternal", setInternalInput, setInternal);
+export const set_internal = serveHostTool("SetInternal", setInternalInput, setInternal);
 
-export const clear_entries = serveTool("ClearEntries", clearInput, clearEntries);
+export const clear_entries = serveHostTool("ClearEntries", clearInput, clearEntries);
 
 export const kv_get = serveProgram("kv_get", kvInput, kvGet);
 
-export const kv_set = serveTool("kv_set", kvSetInput, kvSet);
+export const kv_set = serveHostTool("kv_set", kvSetInput, kvSet);
 
-export const kv_delete = serveTool("kv_delete", kvInput, kvDelete);
+export const kv_delete = serveHostTool("kv_delete", kvInput, kvDelete);
 
 export {
   caller_notes_forget,

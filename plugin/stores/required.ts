@@ -1,6 +1,13 @@
 import { presentValue } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 
+/** The value of a field that can have another name, or `undefined`. Throws `INPUT_INVALID` for two values. */
+export function eitherOf<Value>(values: Readonly<Record<string, Value | undefined>>): Value | undefined {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  if (given.length < 2) return given[0]?.[1];
+  throw new ToolError("INPUT_INVALID", `${Object.keys(values).join(" and ")} are the same field: send one of them`);
+}
+
 /** Throws `INPUT_INVALID` with a whole sentence, as the callers of this family's reference know it. */
 export function required<Value>(value: Value | undefined, field: string, message: string): Value {
   if (value !== undefined) return value;

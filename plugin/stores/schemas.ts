@@ -11,7 +11,10 @@ export const ttlField = z.optional(
   wholeNumber(`a whole number of seconds from 1 to ${ttlSecondsMax}`, 1, ttlSecondsMax),
 );
 
-const path = z.optional(text("a path such as /memories/notes.md"));
+const pathAllowed = "a path such as /memories/notes.md";
+const path = z.optional(text(pathAllowed));
+/** Of a command that does without: `""` says nothing there. */
+const folder = z.optional(text(pathAllowed).check(z.refine((given) => given !== "", { error: pathAllowed })));
 const [content, ttl] = [z.optional(z.unknown()), ttlField];
 const old_str = z.optional(text("a text"));
 const [new_str, query] = [old_str, old_str];
@@ -22,7 +25,7 @@ const only = (names: string): { error: string } => ({ error: `no other fields th
 
 export const viewInput = z.strictObject({ command: z.literal("view"), path }, only("command and path"));
 export const createInput = z.strictObject(
-  { command: z.literal("create"), path, content, ttl },
+  { command: z.literal("create"), path, content, ttl, file_text: z.optional(text("a text")) },
   only("command, path, content and ttl"),
 );
 export const editInput = z.strictObject(
@@ -31,19 +34,19 @@ export const editInput = z.strictObject(
 );
 export const deleteInput = z.strictObject({ command: z.literal("delete"), path }, only("command and path"));
 export const renameInput = z.strictObject(
-  { command: z.literal("rename"), path, new_str },
+  { command: z.literal("rename"), path, new_str, old_path: path, new_path: path },
   only("command, path and new_str"),
 );
 export const searchInput = z.strictObject(
-  { command: z.literal("search"), path, query },
+  { command: z.literal("search"), path: folder, query },
   only("command, path and query"),
 );
 export const shareInput = z.strictObject(
-  { command: z.literal("share"), path, agent, level, ttl },
+  { command: z.literal("share"), path: folder, agent, level, ttl },
   only("command, path, agent, level and ttl"),
 );
 export const unshareInput = z.strictObject(
-  { command: z.literal("unshare"), path, agent },
+  { command: z.literal("unshare"), path: folder, agent },
   only("command, path and agent"),
 );
 export const storesInput = z.strictObject({ command: z.literal("stores") }, only("command"));

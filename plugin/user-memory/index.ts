@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
 import { entriesInput, indexInput, inspectInput, restoreInput } from "../role-inputs.ts";
-import { serveTool } from "../serve-tool.ts";
+import { serveHostTool, serveTool } from "../serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";
 import { listEntries } from "./list-entries.ts";
@@ -21,10 +21,10 @@ export const read_user_memory = serveTool("ReadUserMemory", readInput, ({ name }
 
 export const search_user_memory = serveTool("SearchUserMemory", searchInput, searchOrList);
 
-export const prompt_index = serveTool("PromptIndex", indexInput, promptIndex);
+export const prompt_index = serveHostTool("PromptIndex", indexInput, promptIndex);
 
-export const list_entries = serveTool("ListEntries", entriesInput, () => listEntries());
+export const list_entries = serveHostTool("ListEntries", entriesInput, () => listEntries());
 
-export const inspect_memory = serveTool("InspectMemory", inspectInput, inspectMemory);
+export const inspect_memory = serveHostTool("InspectMemory", inspectInput, inspectMemory);
 
-export const restore_entry = serveTool("RestoreEntry", restoreInput, ({ trashed }) => restoreEntry(trashed));
+export const restore_entry = serveHostTool("RestoreEntry", restoreInput, ({ trashed }) => restoreEntry(trashed));

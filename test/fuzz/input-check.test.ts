@@ -1,17 +1,22 @@
-/** The function that a plugin keeps of a schema gives what the schema's own parser gives: the same input or the same issues. */
+/**
+ * The function that a plugin keeps of a schema gives what the schema's own parser gives: the same input or the same issues.
+ * Where it is lenient, it gives what the check that keeps zod gives, and takes an input in the words of a careless client.
+ */
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { inputCheck } from "../../plugin/input-check.ts";
 import * as journal from "../../plugin/journal/input.ts";
-import { fieldName } from "../../plugin/object-check.ts";
+import { fieldName, objectCheck } from "../../plugin/object-check.ts";
 import * as roles from "../../plugin/role-inputs.ts";
 import * as histories from "../../plugin/run-history/schemas.ts";
+import { schemaCheck } from "../../plugin/schema-check.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";
 import * as stores from "../../plugin/stores/schemas.ts";
 import { readInput } from "../../plugin/user-memory/schemas/read.ts";
 import { searchInput } from "../../plugin/user-memory/schemas/search.ts";
 import { updateInput } from "../../plugin/user-memory/schemas/update.ts";
+import type { InputIssue } from "../../shared/envelope.ts";
 import { hasNul, presentValue } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import { runs } from "../stage/random-runs.ts";
@@ -94,7 +99,7 @@ const named = (issues: readonly Issue[]): string[] =>
 const hasNull = (input: unknown): boolean => Object.values(Object(input) as object).includes(null);
 
 test.each(inputs)("%s", (_name, schema) => {
-  const check = inputCheck(schema);
+  const check = inputCheck(schema, { isExact: true });
   fc.assert(
     fc.property(inputFor(schema), (made) => {
       const input = received(made);
@@ -111,6 +116,35 @@ test.each(inputs)("%s", (_name, schema) => {
     runs(200),
   );
 });
+
+/** The inputs that are one object. */
+const objects = inputs.filter(([, schema]) => "shape" in schema._zod.def);
+
+/** Values as careless clients send them. */
+const careless = fc.oneof(
+  value,
+  fc.constantFrom("null", "[]", "{}", "5", " 1 ", "true", '"a"', '["1", 2]', "[1", "[[", null, {}),
+  fc.jsonValue({ maxDepth: 2 }).map((each) => JSON.stringify(each)),
+);
+
+test.each(objects)("%s, read leniently, with zod or without", (_name, schema) => {
+  const leniency = { otherFields: ["other", "ttl"], isExact: false };
+  const checks = [objectCheck(schema as never, leniency), schemaCheck(schema, leniency)] as const;
+  const names = [...fieldsOf(schema), "other", "ttl", "extra"];
+  const input = fc.record(Object.fromEntries(names.map((name) => [name, careless])), { requiredKeys: [] });
+  fc.assert(
+    fc.property(input, (made) => {
+      const [own, zods] = checks.map((check) => check?.(received(made)) ?? {});
+      expect(sentences(own ?? {})).toEqual(sentences(zods ?? {}));
+    }),
+    runs(100),
+  );
+});
+
+const sentences = (checked: object): unknown =>
+  "issues" in checked ? named((checked.issues as InputIssue[]).map(asIssue)) : checked;
+
+const asIssue = ({ field, allowed }: InputIssue): Issue => ({ path: [field], message: allowed });
 
 test("an issue has the value that is wrong", () => {
   const check = inputCheck(updateInput);

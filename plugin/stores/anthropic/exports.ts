@@ -1,5 +1,7 @@
 /** The exports of Anthropic's memory tool: one function for each command. Wiring only. */
-import { serveTool } from "../../serve-tool.ts";
+import type * as z from "../../../shared/zod.ts";
+import { serveWithCodes } from "../../serve-tool.ts";
+import type { Answer } from "../../serve-tool.ts";
 import { createFile } from "./create-file.ts";
 import { deletePath } from "./delete-path.ts";
 import { insertText } from "./insert-text.ts";
@@ -8,14 +10,20 @@ import { replaceText } from "./replace-text.ts";
 import { createInput, deleteInput, insertInput, renameInput, replaceInput, viewInput } from "./schemas.ts";
 import { viewPath } from "./view-path.ts";
 
-export const anthropic_view = serveTool("AnthropicMemory", viewInput, viewPath);
+const otherFields = "path view_range file_text old_str new_str insert_line insert_text old_path new_path".split(" ");
 
-export const anthropic_create = serveTool("AnthropicMemory", createInput, createFile);
+function serveCommand<Input, Data>(schema: z.ZodMiniType<Input>, work: (input: Input) => Answer<Data>): () => number {
+  return serveWithCodes({ toolName: "AnthropicMemory", schema, otherFields }, work);
+}
 
-export const anthropic_str_replace = serveTool("AnthropicMemory", replaceInput, replaceText);
+export const anthropic_view = serveCommand(viewInput, viewPath);
 
-export const anthropic_insert = serveTool("AnthropicMemory", insertInput, insertText);
+export const anthropic_create = serveCommand(createInput, createFile);
 
-export const anthropic_delete = serveTool("AnthropicMemory", deleteInput, deletePath);
+export const anthropic_str_replace = serveCommand(replaceInput, replaceText);
 
-export const anthropic_rename = serveTool("AnthropicMemory", renameInput, renamePath);
+export const anthropic_insert = serveCommand(insertInput, insertText);
+
+export const anthropic_delete = serveCommand(deleteInput, deletePath);
+
+export const anthropic_rename = serveCommand(renameInput, renamePath);

@@ -18,9 +18,9 @@ const isRange = (value: unknown): boolean => {
 
 const rangeAllowed = "two whole numbers, the first and the last line; -1 stands for the end of the file";
 
-const range = z.unknown().check(z.refine(isRange, { error: rangeAllowed })) as unknown as z.ZodMiniType<
-  [first: number, last: number]
->;
+const range = z
+  .array(z.unknown(), { error: rangeAllowed })
+  .check(z.refine(isRange, { error: rangeAllowed })) as unknown as z.ZodMiniType<[first: number, last: number]>;
 
 const only = (names: string): { error: string } => ({ error: `no other fields than ${names}` });
 

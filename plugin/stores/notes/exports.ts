@@ -1,5 +1,5 @@
 /** The exports of the tool `CallerNotes`. Wiring only. */
-import { serveProgram, serveTool } from "../../serve-tool.ts";
+import { serveHostTool, serveProgram } from "../../serve-tool.ts";
 import { forgetNote, pushNotes, putNote } from "./change-notes.ts";
 import {
   forgetNoteInput,
@@ -15,16 +15,16 @@ import { getNote, listNotes, searchNotes } from "./read-notes.ts";
 
 const tool = "CallerNotes";
 
-export const caller_notes_get = serveTool(tool, getNoteInput, getNote);
+export const caller_notes_get = serveHostTool(tool, getNoteInput, getNote);
 
-export const caller_notes_list = serveTool(tool, listNotesInput, listNotes);
+export const caller_notes_list = serveHostTool(tool, listNotesInput, listNotes);
 
-export const caller_notes_search = serveTool(tool, searchNotesInput, searchNotes);
+export const caller_notes_search = serveHostTool(tool, searchNotesInput, searchNotes);
 
-export const caller_notes_put = serveTool(tool, putNoteInput, putNote);
+export const caller_notes_put = serveHostTool(tool, putNoteInput, putNote);
 
-export const caller_notes_forget = serveTool(tool, forgetNoteInput, forgetNote);
+export const caller_notes_forget = serveHostTool(tool, forgetNoteInput, forgetNote);
 
 export const caller_notes_pull = serveProgram(tool, pullNotesInput, pullNotes);
 
-export const caller_notes_push = serveTool(tool, pushNotesInput, pushNotes);
+export const caller_notes_push = serveHostTool(tool, pushNotesInput, pushNotes);

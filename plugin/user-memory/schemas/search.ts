@@ -16,7 +16,13 @@ export const searchInput = z.strictObject(
       ),
     type: z.optional(typeField).check(z.meta({ description: "Only entries of this type" })),
     cursor: z
-      .optional(z.string({ error: cursorAllowed }).check(z.maxLength(cursorCharsMax, { error: cursorAllowed })))
+      .optional(
+        z.string({ error: cursorAllowed }).check(
+          z.maxLength(cursorCharsMax, { error: cursorAllowed }),
+          z.refine((cursor) => cursor !== "", { error: cursorAllowed }),
+          z.meta({ minLength: 1 }),
+        ),
+      )
       .check(z.meta({ description: "The nextCursor of the answer before, for what comes next" })),
   },
   { error: "no other fields than query, type and cursor" },

@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Only wiring. */
 import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
-import { serveTool } from "../../../plugin/serve-tool.ts";
+import { serveHostTool, serveTool } from "../../../plugin/serve-tool.ts";
 import { codePoints } from "../../../shared/text.ts";
 import { readInput, writeInput } from "./schemas.ts";
 import { readText, writeText } from "./text-file.ts";
@@ -17,14 +17,14 @@ export const sample_read = serveTool("sample_read", readInput, ({ name }) => ({
   data: { name, body: readText(name) },
 }));
 
-export const sample_index = serveTool("sample_index", indexInput, (room) => {
+export const sample_index = serveHostTool("sample_index", indexInput, (room) => {
   const data = indexOfTexts(room);
   return { message: `${data.entriesShown} texts shown`, data };
 });
 
-export const sample_entries = serveTool("sample_entries", entriesInput, () => {
+export const sample_entries = serveHostTool("sample_entries", entriesInput, () => {
   const entries = listTexts();
   return { message: `${entries.length} texts`, data: { entries } };
 });
 
-export const sample_inspect = serveTool("sample_inspect", inspectInput, inspectTexts);
+export const sample_inspect = serveHostTool("sample_inspect", inspectInput, inspectTexts);
