@@ -165,11 +165,11 @@ const shownElsewhere = [
   "Names and texts are as long as the disk allows.",
 ];
 
-/** About what the local tool does not have: other kinds of values, agents, and limits. */
+/** About what the local tool does not have: other kinds of values and inputs, agents, and limits. */
 const ownVectors = new Set(
   (
     "at-once commands encrypted-values entries-of-programs inputs json-values large-texts one-store-two-tools " +
-    "stores-of-others times-to-live what-others-have-created"
+    "stores-of-others times-to-live values-as-text what-others-have-created"
   ).split(" "),
 );
 
