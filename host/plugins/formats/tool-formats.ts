@@ -3,6 +3,7 @@ import { presentValue, quoted } from "../../../shared/text.ts";
 import { refuseOthers } from "../../values/known-fields.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { ObjectSchema, ToolDescription } from "../tool-description.ts";
+import { plainSchema } from "./plain-schema.ts";
 import { anthropicDialect, openaiDialect } from "./strict-dialects.ts";
 import type { StrictDialect } from "./strict-dialects.ts";
 import { strictSchema } from "./strict-schema.ts";
@@ -47,14 +48,14 @@ export interface ToolFormats {
 export type ToolFormat = keyof ToolFormats;
 
 const formats: { readonly [Format in ToolFormat]: (tool: ToolDescription) => ToolFormats[Format] } = {
-  anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: plain(inputSchema) }),
+  anthropic: ({ name, description, inputSchema }) => ({ name, description, input_schema: plainSchema(inputSchema) }),
   "anthropic-strict": ({ name, description, inputSchema }) => {
     const { schema, strict } = strictOrPlain(inputSchema, anthropicDialect);
     return { name, description, input_schema: schema, strict };
   },
   openai: ({ name, description, inputSchema }) => ({
     type: "function",
-    function: { name, description, parameters: plain(inputSchema) },
+    function: { name, description, parameters: plainSchema(inputSchema) },
   }),
   "openai-strict": ({ name, description, inputSchema }) => {
     const { schema: parameters, strict } = strictOrPlain(inputSchema, openaiDialect);
@@ -64,7 +65,7 @@ const formats: { readonly [Format in ToolFormat]: (tool: ToolDescription) => Too
     type: "function",
     name,
     description,
-    parameters: plain(inputSchema),
+    parameters: plainSchema(inputSchema),
     strict: false,
   }),
   "openai-responses-strict": ({ name, description, inputSchema }) => {
@@ -89,16 +90,7 @@ export function toolsIn(
   throw new ToolError("INPUT_INVALID", `Cannot ${action}: format is ${presentValue(format)}, allowed: ${allowed}`);
 }
 
-/**
- * Without the name of the dialect, which constrains nothing and takes room in each prompt, and with properties, which
- * OpenAI demands even of an object that has none.
- */
-function plain(input: ObjectSchema): ObjectSchema {
-  const { $schema: _, type, properties = {}, ...schema } = input;
-  return { type, properties, ...schema };
-}
-
 function strictOrPlain(input: ObjectSchema, dialect: StrictDialect): { schema: ObjectSchema; strict: boolean } {
   const schema = strictSchema(input, dialect);
-  return schema === null ? { schema: plain(input), strict: false } : { schema, strict: true };
+  return schema === null ? { schema: plainSchema(input), strict: false } : { schema, strict: true };
 }

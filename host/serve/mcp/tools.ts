@@ -1,13 +1,12 @@
 /** The tools of a user's runtime in MCP. */
 import { originLines } from "../../../shared/origin-lines.ts";
 import { seenIn } from "../../../shared/seen-in.ts";
+import { plainSchema } from "../../plugins/formats/plain-schema.ts";
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
-import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
-import { listedSchema } from "./listed-schema.ts";
 import { orProtocolFailure } from "./protocol-failure.ts";
 import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
@@ -15,32 +14,24 @@ import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
 export function offerTools(server: Server, user: ServedUser): void {
-  const offers = new Map<Runtime, readonly ToolDescription[]>();
-  const toolsFor = (request: ServerContext): readonly ToolDescription[] => {
-    const runtime = user.runtimeFor(request);
-    const tools = offers.get(runtime) ?? runtime.tools();
-    offers.set(runtime, tools);
-    return tools;
-  };
-  server.setRequestHandler("tools/list", (_, request) => ({ tools: toolsFor(request).map(describe) }));
+  let offered: readonly ToolDescription[] | undefined;
+  const tools = (): readonly ToolDescription[] => (offered ??= user.runtime.tools());
+  server.setRequestHandler("tools/list", () => ({ tools: tools().map(describe) }));
   server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
     orProtocolFailure(async () => {
       const result = await call(user, { name, input }, request);
       // The 2025 revisions need data that is not an object to be wrapped.
-      const tool = toolsFor(request).find((each) => each.name === name);
+      const tool = tools().find((each) => each.name === name);
       return server.projectCallToolResult(result, tool?.outputSchema);
     }),
   );
 }
 
 function describe({ name, description, inputSchema, outputSchema, rights }: ToolDescription): Tool {
-  return {
-    name,
-    description,
-    inputSchema: listedSchema(inputSchema),
-    outputSchema,
-    annotations: annotationsFor(rights),
-  };
+  // Clients check answers by the output's schema, so only its dialect goes.
+  const { $schema: _, ...output } = outputSchema;
+  const annotations = annotationsFor(rights);
+  return { name, description, inputSchema: plainSchema(inputSchema), outputSchema: output, annotations };
 }
 
 /**
@@ -73,12 +64,12 @@ async function call(user: ServedUser, asked: AskedTool, request: ServerContext):
 
 /** An unfit statement about the origin is a failure of the call. */
 async function resultFor(
-  { runtimeFor, contextOf }: ServedUser,
+  { runtime, contextOf }: ServedUser,
   { name, input }: AskedTool,
   request: ServerContext,
 ): Promise<ToolResult> {
   try {
-    return await runtimeFor(request).call(name, input, contextOf(request));
+    return await runtime.call(name, input, contextOf(request));
   } catch (error) {
     if (error instanceof ToolError) return failedResult(error);
     throw error;
