@@ -108,7 +108,6 @@ async function serveOverHttp(
   });
   stderr.write(`memcell serve: listening on ${server.url}\n`);
   if (metrics !== null) {
-    metrics.show("memcell.sessions", "Open sessions of MCP clients", () => server.open.sessions);
     metrics.show("memcell.streams", "Open streams of changes", () => server.open.streams);
     stderr.write(`memcell serve: metrics on ${metrics.url}\n`);
   }

@@ -41,8 +41,7 @@ export function serveSettings(settings: Settings): ServeSettings {
     publicUrl: values["serve.publicUrl"],
     bodyBytesMax: values["serve.bodyBytesMax"],
     requestsPerMinute: values["serve.requestsPerMinute"],
-    sessionsPerUserMax: values["serve.sessionsPerUserMax"],
-    sessionIdleMs: values["serve.sessionIdleMs"],
+    streamsPerUserMax: values["serve.streamsPerUserMax"],
     closeGraceMs: values["serve.closeGraceMs"],
   };
   if (isWildcard(options.host) && options.allowedHosts.length === 0 && options.publicUrl === null) {
@@ -115,6 +114,7 @@ function accessOf({ values, sources }: Settings): Access {
       issuer: values["serve.auth.issuer"] ?? missing("serve.auth.issuer", `${told(auth, sources)} needs it`),
       audience:
         values["serve.auth.audience"] ?? missing("serve.auth.audience", "tokens for other services would be accepted"),
+      clientsWithoutAudience: values["serve.auth.clientsWithoutAudience"],
       keys: keysOf({ values, sources }),
       userClaim: values["serve.auth.userClaim"],
       algorithms: [...new Set(values["serve.auth.algorithms"])],

@@ -12,7 +12,7 @@ import { isAddress, isDatabaseUrl, isOrigin, isSafeUrl, isUrl } from "./web-addr
 const mount = textThat((text) => readMount(text) !== null, 'SCOPE=DIR, as in "notes=../notes"');
 const user = textThat(isUserId, `the id of a user, ${userIdsAllowed} (USER_INVALID)`);
 const host = textLike(/^[A-Za-z0-9.:-]{1,253}$/, "an IP address or a host's name, without a port");
-const hostHeader = textLike(/^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port");
+const hostHeader = textLike(/^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])$/, "a host's name without a port");
 const databaseUrl = textThat(
   isDatabaseUrl,
   "postgres://ROLE@HOST/DATABASE without a password: that comes from PGPASSWORD, or from the file that PGPASSFILE names",
@@ -117,8 +117,7 @@ const serveTable = {
   ),
   "serve.bodyBytesMax": setting(whole(1_024, 67_108_864), "the largest request body, in bytes", 1_048_576),
   "serve.requestsPerMinute": setting(whole(1, 1_000_000), "requests that one user may send in a minute", 600),
-  "serve.sessionsPerUserMax": setting(whole(1, 10_000), "sessions and streams that one user may have open at once", 32),
-  "serve.sessionIdleMs": setting(timeMs, "how long a session may be unused, in milliseconds", 1_800_000),
+  "serve.streamsPerUserMax": setting(whole(1, 10_000), "streams that one user may have open at once", 32),
   "serve.closeGraceMs": setting(
     timeMs,
     "how long running requests may continue when the server stops, in milliseconds",
@@ -131,6 +130,11 @@ const serveTable = {
   ),
   "serve.auth.issuer": optionalSetting(plainText, "the only issuer (iss) whose tokens are accepted", "no tokens"),
   "serve.auth.audience": optionalSetting(plainText, "the only audience (aud) whose tokens are accepted", "no tokens"),
+  "serve.auth.clientsWithoutAudience": setting(
+    listOf("texts", plainText, "ids of clients"),
+    "clients whose tokens need no aud, by serve.auth.clientClaim: of issuers that leave it out, such as Amazon Cognito",
+    [],
+  ),
   "serve.auth.jwks": optionalSetting(fileOrUrl, "the key set that verifies tokens: a file or a URL", "none"),
   "serve.auth.publicKey": optionalSetting(fileName, "the public key that verifies tokens: a PEM file", "none"),
   "serve.auth.userClaim": setting(plainText, "the claim that holds the user's id", "sub"),

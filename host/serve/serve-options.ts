@@ -49,6 +49,8 @@ export interface TokenOptions {
   readonly issuer: string;
   /** The only accepted `aud`. */
   readonly audience: string;
+  /** The clients whose tokens need no `aud`, by the claim that names the client. Default: none. */
+  readonly clientsWithoutAudience: readonly string[];
   readonly keys: TokenKeys;
   /** The claim that holds the user's id. Default: `sub`. */
   readonly userClaim: string;
@@ -104,10 +106,8 @@ export interface HttpServeOptions {
   readonly bodyBytesMax: number;
   /** For one user. Default: 600. */
   readonly requestsPerMinute: number;
-  /** The maximum of open sessions, and of open streams, of one user. Default: 32. */
-  readonly sessionsPerUserMax: number;
-  /** How long a session may be unused. Default: 30 minutes. */
-  readonly sessionIdleMs: number;
+  /** The maximum of open streams of one user. Default: 32. */
+  readonly streamsPerUserMax: number;
   /** How long requests may continue when the server closes. Default: 10,000. */
   readonly closeGraceMs: number;
 }

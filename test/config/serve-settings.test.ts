@@ -40,8 +40,7 @@ const defaults = {
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 600,
-  sessionsPerUserMax: 32,
-  sessionIdleMs: 1_800_000,
+  streamsPerUserMax: 32,
   closeGraceMs: 10_000,
 };
 
@@ -69,6 +68,7 @@ test("users with tokens are served over HTTP, from an environment and a file", a
     kind: "token",
     token: {
       ...issued,
+      clientsWithoutAudience: [],
       keys: { kind: "public-key", file: join(folder.path, "key.pem") },
       userClaim: "sub",
       algorithms: ["ES256"],

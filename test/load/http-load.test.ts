@@ -1,6 +1,6 @@
 /**
  * 500 clients of 50 users over HTTP for half a minute: calls fail only with `BUSY`, and no acknowledged write is lost. Half
- * of the clients use the MCP revision of 2026, half that of 2025 with sessions.
+ * of the clients use the MCP revision of 2026, half that of 2025.
  */
 import { fork } from "node:child_process";
 import type { ChildProcess } from "node:child_process";
@@ -33,7 +33,7 @@ test("500 clients of 50 users lose no write in half a minute", { timeout: 600_00
   const dataDir = join(folder.path, "data");
   const logFile = join(folder.path, "log", "audit.jsonl");
   // Another test covers the rate limit of a user.
-  const limits = ["--requests-per-minute", "1000000", "--sessions-per-user-max", "100"];
+  const limits = ["--requests-per-minute", "1000000"];
   const files = ["--data", dataDir, "--audit-log", logFile];
   await using server = new HttpProcess([...tokenFlags(issuing), ...limits, ...files]);
   const reports = await loadWith({ url: await server.url(), tokens, clientsCount, durationMs });

@@ -27,7 +27,7 @@ export class LoadClient {
   readonly report: LoadReport;
   readonly #client: Client;
 
-  /** `isModern`: the MCP revision without sessions; otherwise that of 2025, with a session. */
+  /** `isModern`: the MCP revision of 2026; otherwise that of 2025. */
   constructor(id: string, isModern: boolean) {
     this.report = { id, busy: 0, calls: 0, changes: 0, faults: [], body: null };
     const mode = isModern ? { pin: "2026-07-28" } : "legacy";

@@ -2,7 +2,6 @@
 import { join } from "node:path";
 
 import { InMemoryTransport, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StreamableHTTPClientTransport as FormerTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { InMemoryTransport as FormerInMemory } from "@modelcontextprotocol/sdk/inMemory.js";
 import { storeIdOf } from "memcell";
 import { mcpServer } from "memcell/mcp";
@@ -37,8 +36,7 @@ const ways = {
     ]),
   HTTP: async (kind: ClientKind): Promise<Connected> => {
     const requestInit = { headers: { authorization: `Bearer ${await stage.issuer.token(stage.user("alice"))}` } };
-    const Transport = kind === "former SDK" ? FormerTransport : StreamableHTTPClientTransport;
-    return await connectOver(kind, new Transport(new URL(stage.url), { requestInit }));
+    return await connectOver(kind, new StreamableHTTPClientTransport(new URL(stage.url), { requestInit }));
   },
   "the same process": async (kind: ClientKind): Promise<Connected> => {
     const Transport = kind === "former SDK" ? FormerInMemory : InMemoryTransport;
@@ -48,7 +46,12 @@ const ways = {
   },
 };
 
-test.for(clientKinds.flatMap((kind) => Object.entries(ways).map(([way, open]) => ({ kind, way, open }))))(
+/** Over HTTP, the 2025 revisions have no notices of changes. */
+const isTold = ({ kind, way }: { readonly kind: ClientKind; readonly way: string }): boolean =>
+  way !== "HTTP" || kind === "2026-07-28";
+const pairs = clientKinds.flatMap((kind) => Object.entries(ways).map(([way, open]) => ({ kind, way, open })));
+
+test.for(pairs.filter(isTold))(
   "a client ($kind) over $way is told of what it watches, by no call that fails or only reads",
   async ({ kind, open }) => {
     await using served = await open(kind);

@@ -6,7 +6,7 @@ import type { Socket } from "node:net";
 
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
-import { bytesOf, legacyRequest, modernRequest, openSession, sendBytes } from "../stage/http-requests.ts";
+import { bytesOf, legacyRequest, modernRequest, sendBytes } from "../stage/http-requests.ts";
 import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage } from "../stage/http.ts";
@@ -176,10 +176,9 @@ test("the operator's log has each refusal's reason and nothing of the client's, 
 });
 
 test("logs each client mistake in one short line, up to a limit per minute", async () => {
-  const session = await openSession(stage, alice);
   const result = { text: `\u001b[2J\n${"A".repeat(100_000)}` };
   for (let id = 0; id < 120; id++) {
-    expect((await stage.ask(legacyRequest(alice, { id, result }, { session }))).status).toBe(202);
+    expect((await stage.ask(legacyRequest(alice, { id, result }))).status).toBe(202);
   }
   expect(stage.log).toHaveLength(100);
   for (const { text } of stage.log) {

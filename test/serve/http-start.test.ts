@@ -71,26 +71,28 @@ test.for(["SIGTERM", "SIGINT"] as const)("a process serves clients and shuts dow
   const args = [...withTokens, "--public-key", file];
   await using served = new HttpProcess(args, { cwd: folder.path });
   const client = await connectClient(await served.url(), token, "legacy");
-  const session = client.transport?.sessionId ?? "";
   expect(await client.callTool({ name: "UpdateUserMemory", arguments: { ...entry("editor") } })).toMatchObject({
     structuredContent: { outcome: "created" },
   });
   expect(await served.end(signal)).toMatchObject({ code: 0, stdout: "" });
   await client.close();
-  // A server of the same settings, memory and tokens does not know the sessions of another one.
+  // Another server of the same settings, memory and tokens goes on where it has stopped.
   await using next = new HttpProcess(args, { cwd: folder.path });
-  const ping = legacyRequest(token, { id: 1, method: "ping" }, { session });
-  expect(await next.ask(ping)).toMatchObject({ status: 404 });
+  const read = { name: "ReadUserMemory", arguments: { name: "editor" } };
+  const { body } = await next.ask(legacyRequest(token, { id: 1, method: "tools/call", params: read }));
+  expect(body).toContain("structuredContent");
 });
 
 test("answers to its own host names and the configured ones, and to no others", async () => {
   await using served = await stage.serve({
-    allowedHosts: ["Memory.internal"],
+    allowedHosts: ["Memory.internal", "memcell_app"],
     publicUrl: "https://memory.example/mcp",
   });
   for (const [host, status] of [
     ["[::1]:80", 200],
     ["memory.internal:8443", 200],
+    ["memcell_app:7391", 200],
+    ["memcell_app_", 403],
     ["memory.example", 200],
     ["memory.example.evil", 403],
   ] as const) {

@@ -5,7 +5,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { writeSpinner } from "../bounds/bounded-stage.ts";
-import { askServer, bytesOf, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import { askServer, bytesOf, legacyRequest, modernRequest } from "../stage/http-requests.ts";
 import { openHttpStage } from "../stage/http.ts";
 import type { HttpStage, ServedHttp } from "../stage/http.ts";
 import { policyFor } from "../support/policy-for.ts";
@@ -45,7 +45,7 @@ afterAll(async () => {
 
 const read = { name: "ReadUserMemory", arguments: { name: "editor" } };
 
-/** Lets alice's calls end that nobody has asked for, as those of a new session: the next one that begins is the tool's. */
+/** Lets alice's calls end that nobody has asked for: the next one that begins is the tool's. */
 async function quiet(of: ServedHttp = stage, user = token): Promise<void> {
   expect((await of.rpc(user, "tools/call", read)).status).toBe(200);
   spins = 0;
@@ -66,27 +66,34 @@ const cancelled = {
   body: { jsonrpc: "2.0", id: "spin", error: { code: -32_800, message: "Request cancelled" } },
 };
 
-test("a stream of changes ends when its token expires, in either revision", async () => {
-  const session = await openSession(stage, token);
+test("a stream of changes ends when its token expires", async () => {
   const short = await stage.issuer.token("alice", { endsInS: 2 });
   const modern = modernRequest(short, "subscriptions/listen", { params: listen });
-  const answers = await Promise.all([
-    stage.ask(modern),
-    stage.ask(legacyRequest(short, null, { session, method: "GET" })),
-  ]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 200]);
-  expect(answers[0]?.headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
-  expect(answers[0]?.body).toContain("notifications/subscriptions/acknowledged");
+  const { status, headers, body } = await stage.ask(modern);
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({ "content-type": "text/event-stream", "cache-control": "no-store" });
+  expect(body).toContain("notifications/subscriptions/acknowledged");
   expect((await stage.ask(modern)).status).toBe(401);
-  // The session belongs to the user and goes on with another token.
-  expect((await stage.ask(legacyRequest(token, { id: 1, method: "ping" }, { session }))).status).toBe(200);
+});
+
+test("a user with as many streams as allowed gets no other one, until one ends", async () => {
+  await using served = await stage.serve({ streamsPerUserMax: 1 });
+  const { body, headers } = modernRequest(token, "subscriptions/listen", { params: listen });
+  const reading = new AbortController();
+  const asked = { method: "POST", body: String(body), headers: headers as Record<string, string> };
+  const stream = await fetch(served.url, { ...asked, signal: reading.signal });
+  expect(stream.status).toBe(200);
+  const refused = await served.rpc(token, "subscriptions/listen", listen);
+  expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "10"]);
+  expect(stage.refusals).toMatchObject([{ reason: "streams-full" }]);
+  reading.abort();
+  await expect(stream.text()).rejects.toThrow("aborted");
 });
 
 test("a client that disconnects cancels its call, in either revision", async () => {
-  const session = await openSession(stage, token);
   const asks = [
     modernRequest(token, "tools/call", { params: spin }),
-    legacyRequest(token, { id: 7, method: "tools/call", params: spin }, { session }),
+    legacyRequest(token, { id: 7, method: "tools/call", params: spin }),
   ];
   for (const { body, headers } of asks) {
     await quiet();
@@ -104,40 +111,46 @@ test("a client that disconnects cancels its call, in either revision", async () 
   // A call is recorded when its thread has stopped.
   while (codesOf("Spin").length < 2) expect((await stage.rpc(token, "tools/call", read)).status).toBe(200);
   expect(codesOf("Spin")).toEqual(["CANCELLED", "CANCELLED"]);
-  // The id can be used again.
-  expect((await stage.ask(legacyRequest(token, { id: 7, method: "ping" }, { session }))).status).toBe(200);
 });
 
-test("answers a cancelled request of a session; its id is in use until then", async () => {
-  const session = await openSession(stage, token);
-  await quiet();
-  const answered = stage.ask(legacyRequest(token, { id: "spin", method: "tools/call", params: spin }, { session }));
-  await spinning();
-  expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(400);
-  expect(stage.refusals).toMatchObject([{ reason: "id-in-use", userId: "alice" }]);
-  const cancel = { method: "notifications/cancelled", params: { requestId: "spin" } };
-  expect((await stage.ask(legacyRequest(token, cancel, { session }))).status).toBe(202);
-  const { status, body } = await answered;
-  expect({ status, body: JSON.parse(body) as unknown }).toEqual(cancelled);
-  expect((await stage.ask(legacyRequest(token, { id: "spin", method: "ping" }, { session }))).status).toBe(200);
-});
+const spinAs = (of: string, id: unknown) => legacyRequest(of, { id, method: "tools/call", params: spin });
+const cancel = { method: "notifications/cancelled", params: { requestId: "spin" } };
 
-test("when a client ends its session, running requests are answered and nothing is kept", async () => {
+test("a request of 2025 that its client cancels is answered, and nothing is kept", async () => {
   await using served = await stage.serve();
-  const session = await openSession(served, token);
   await quiet();
-  const answered = served.ask(legacyRequest(token, { id: "spin", method: "tools/call", params: spin }, { session }));
+  const answered = served.ask(spinAs(token, "spin"));
   await spinning();
-  expect((await served.ask(legacyRequest(token, null, { session, method: "DELETE" }))).status).toBe(200);
+  expect((await served.ask(legacyRequest(token, cancel))).status).toBe(202);
   const { status, body } = await answered;
   expect({ status, body: JSON.parse(body) as unknown }).toEqual(cancelled);
-  expect(served.server.open).toEqual({ sessions: 0, streams: 0 });
+  while (codesOf("Spin").length === 0) await quiet();
+  expect(codesOf("Spin")).toEqual(["CANCELLED"]);
+  await stage.nobody();
+});
+
+test.for<readonly [whose: string, running: readonly [user: string, jti: string], ids: readonly unknown[]]>([
+  ["another user", ["bob", "a"], ["spin"]],
+  ["another token of the user", ["carol", "b"], ["spin"]],
+  ["another id", ["carol", "a"], [7]],
+  ["two clients with the same token and id", ["carol", "a"], ["spin", "spin"]],
+])("a cancellation reaches no request of %s", async ([, [user, jti], ids]) => {
+  const tokenOf = (of: string, id: string) => stage.issuer.token(of, { claims: { jti: id } });
+  const [running, own] = [await tokenOf(user, jti), await tokenOf("carol", "a")];
+  await using served = await stage.serve({ closeGraceMs: 0 });
+  const calls = ids.map((id) => ({ jsonrpc: "2.0", id, method: "tools/call", params: spin }));
+  // As a batch, all are there when the first one runs.
+  const answered = served.ask(legacyRequest(running, {}, { body: JSON.stringify(calls) }));
+  await spinning();
+  expect((await served.ask(legacyRequest(own, cancel))).status).toBe(202);
+  expect(codesOf("Spin", user)).toEqual([]);
+  await served.server.close();
+  expect(JSON.parse((await answered).body)).toEqual(ids.map((id) => ({ ...cancelled.body, id })));
 });
 
 test("a server that closes answers running requests, ends its streams and accepts nothing new", async () => {
   await using own = await openHttpStage({ runtime: { ...runtime, deadlineMs: 1_500 } });
   const alice = await own.issuer.token("alice");
-  await openSession(own, alice);
   const stream = own.rpc(alice, "subscriptions/listen", { notifications: { resourcesListChanged: true } });
   const idle = connect(own.port, "127.0.0.1");
   await once(idle, "connect");

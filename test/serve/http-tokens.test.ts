@@ -134,6 +134,30 @@ test("takes the user from the configured claim only, and not from a built-in pro
   expect((await other.rpc(await stage.issuer.token("alice"), "tools/list")).status).toBe(403);
 });
 
+test("a token without an audience is taken only from a client that the operator names, whose log says how", async () => {
+  await using served = await stage.serve({ token: { clientsWithoutAudience: ["pool-client"] } });
+  const cognito = { aud: undefined, token_use: "access" };
+  const of = (claims: object): Promise<string> => stage.issuer.token("alice", { claims: { ...claims } });
+  const ours = await of({ ...cognito, client_id: "pool-client" });
+  expect(await list(served, ours)).toBe(200);
+  expect(await list(stage, ours)).toBe(401);
+  const text = stage.log.find(({ tool }) => tool === "serve")?.text;
+  expect(text).toContain('of the client "pool-client" has no aud');
+  expect(text).toContain("serve.auth.clientsWithoutAudience (--clients-without-audience)");
+  const others = [
+    { ...cognito, client_id: "other-client" },
+    { ...cognito, client_id: ["pool-client"] },
+    { ...cognito, azp: "pool-client" },
+    cognito,
+    { aud: null, client_id: "pool-client" },
+    { aud: "https://other.example", client_id: "pool-client" },
+  ];
+  stage.forget();
+  for (const claims of others) expect(await list(served, await of(claims))).toBe(401);
+  const missing = Array.from({ length: 4 }, () => "token-audience-missing");
+  expect(stage.refusals.map(({ reason }) => reason)).toEqual([...missing, "token-audience", "token-audience"]);
+});
+
 test("the clock tolerance applies to the start and the end of a token's validity", async () => {
   await using served = await stage.serve({ token: { clockToleranceS: 30 } });
   const of = stage.issuer;

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
-import { handshake, legacyRequest, modernRequest, openSession } from "../stage/http-requests.ts";
+import { legacyRequest, modernRequest } from "../stage/http-requests.ts";
 import type { Answer } from "../stage/http-requests.ts";
 import { openHttpStage, writeAgentKeys } from "../stage/http.ts";
 import type { HttpStage, ServedHttp, ServerOptions, TokenOptions, TokenOrigins } from "../stage/http.ts";
@@ -61,7 +61,7 @@ const update = (_meta: object = {}, input: object = {}): Update => ({
   _meta,
 });
 
-/** Calls a tool as a client of 2026-07-28, without a session. */
+/** Calls a tool as a client of 2026-07-28. */
 function callAlone(served: ServedHttp, token: string, params = update(), headers = {}): Promise<Answer> {
   const { _meta, ...rest } = params;
   const sent = modernRequest(token, "tools/call", { params: rest, asked: { headers } });
@@ -70,16 +70,9 @@ function callAlone(served: ServedHttp, token: string, params = update(), headers
   return served.ask({ ...sent, body: JSON.stringify(message) });
 }
 
-/** Calls a tool in a session of a 2025 revision, in a new one unless it is named. */
-async function callInSession(
-  served: ServedHttp,
-  token: string,
-  { session, params = update(), headers = {} }: { session?: string; params?: object; headers?: object } = {},
-): Promise<Answer> {
-  const message = { id: 1, method: "tools/call", params };
-  const opened = session ?? (await openSession(served, token));
-  return await served.ask(legacyRequest(token, message, { session: opened, headers: { ...headers } }));
-}
+/** Calls a tool as a client of a 2025 revision. */
+const callIn2025 = (served: ServedHttp, token: string, params: object = update(), headers = {}): Promise<Answer> =>
+  served.ask(legacyRequest(token, { id: 1, method: "tools/call", params }, { headers }));
 
 interface RecordedOrigin {
   readonly class: OriginClass;
@@ -97,7 +90,7 @@ const runs = (): string[] => originsIn(stage.records()).map(({ run }) => run);
 test("without a setting, nobody has said where a text comes from", async () => {
   const token = await tokenOf({ client_id: "web", memcell_origin: "direct_user" });
   await callAlone(stage, token);
-  await callInSession(stage, token);
+  await callIn2025(stage, token);
   expect(classes()).toEqual(["unstated", "unstated"]);
   const staged = stage.records().filter(({ kind }) => kind === "staged");
   expect(staged).toMatchObject(Array.from({ length: 2 }, () => ({ origin: { class: "unstated" } })));
@@ -158,9 +151,8 @@ test.for<readonly [name: string, claims: object]>([
   expect(classes()).toEqual([]);
 });
 
-test("a session remembers no class: each request has that of its own token", async () => {
-  const session = await openSession(known, web);
-  for (const token of [web, crawler, web]) await callInSession(known, token, { session });
+test("nothing remembers a class: each request has that of its own token", async () => {
+  for (const token of [web, crawler, web]) await callIn2025(known, token);
   expect(classes()).toEqual(["direct_user", "tool_external", "direct_user"]);
 });
 
@@ -200,7 +192,7 @@ test("a client lowers the class, and says the turn, the source and what its mode
   const expected = { ...stated, exposedTo, run: expect.any(String) as unknown };
   await callAlone(known, crawler, params);
   expect(lastOrigin()).toEqual(expected);
-  await callInSession(known, crawler, { params });
+  await callIn2025(known, crawler, params);
   expect(lastOrigin()).toEqual(expected);
 });
 
@@ -231,10 +223,7 @@ test.for<readonly [how: string, params: Update, headers?: Readonly<Record<string
   ["its name", update({ "io.modelcontextprotocol/clientInfo": clientInfo })],
 ])("a client that is trusted as tool_external is not trusted more by %s", async ([, params, headers = {}]) => {
   await callAlone(known, crawler, params, headers);
-  const hello = { ...handshake, params: { ...handshake.params, clientInfo } };
-  const opened = await known.ask(legacyRequest(crawler, hello));
-  const session = String(opened.headers["mcp-session-id"]);
-  await callInSession(known, crawler, { session, params, headers });
+  await callIn2025(known, crawler, params, headers);
   expect(classes()).toEqual(["tool_external", "tool_external"]);
 });
 
@@ -253,10 +242,8 @@ test.for<readonly [stated: unknown]>([
 ])("a statement that is unfit fails its call: %j", async ([stated]) => {
   const userId = "failing";
   const own = await tokenOf({ client_id: "web" }, userId);
-  const session = await openSession(stage, own);
-  stage.forget();
   const params = update({ [key]: stated });
-  for (const { body } of [await callAlone(stage, own, params), await callInSession(stage, own, { session, params })]) {
+  for (const { body } of [await callAlone(stage, own, params), await callIn2025(stage, own, params)]) {
     const issues = [{ field: '_meta["memcell/origin"]' }];
     const failure = { code: "INPUT_INVALID", retryable: false, issues };
     expect(JSON.parse(body)).toMatchObject({ result: { isError: true, _meta: { "memcell/error": failure } } });
@@ -269,7 +256,6 @@ test.for<readonly [stated: unknown]>([
 test("an unfit statement fails resources and prompts as well, and does not look like a missing entry", async () => {
   const own = await tokenOf({ client_id: "web" }, "reading");
   await callAlone(stage, own);
-  const session = await openSession(stage, own);
   const ref = { type: "ref/resource", uri: "memory://user-memory/entry/{name}" };
   for (const [method, params] of [
     ["resources/read", { uri: "memory://index" }],
@@ -279,44 +265,32 @@ test("an unfit statement fails resources and prompts as well, and does not look 
     ["completion/complete", { ref, argument: { name: "name", value: "" } }],
   ] as const) {
     const message = { id: 1, method, params: { ...params, _meta: { [key]: { class: "root" } } } };
-    const { body } = await stage.ask(legacyRequest(own, message, { session }));
+    const { body } = await stage.ask(legacyRequest(own, message));
     expect(JSON.parse(body)).toMatchObject({ error: { code: -32_603, data: { code: "INPUT_INVALID" } } });
   }
 });
 
 const running = (run: string): Update => update({ [key]: { run } });
-const ofSession = /^session-[0-9a-f]{16}$/;
 
-test("each session is a run of its own, whose id does not tell that of the session", async () => {
-  const sessions = [await openSession(stage, web), await openSession(stage, web)];
-  for (const session of [...sessions, ...sessions]) await callInSession(stage, web, { session });
-  const [first = "", second = "", ...again] = runs();
-  expect(again).toEqual([first, second]);
-  expect(first).not.toBe(second);
-  for (const run of [first, second]) expect(run).toMatch(ofSession);
-  for (const session of sessions) expect(JSON.stringify(stage.records())).not.toContain(session);
-});
-
-test("a run that a client states goes on in its next session, and is no other client's", async () => {
+test("a run that a client states goes on in either revision, and is no other client's", async () => {
   const params = running("7");
-  for (const token of [web, web, crawler, unnamed, unnamed]) await callInSession(stage, token, { params });
+  for (const token of [web, web, crawler, unnamed]) await callIn2025(stage, token, params);
   await callAlone(stage, web, params);
-  const [ofWeb = "", again, , ofUnnamed, , alone] = runs();
+  const [ofWeb = "", again, , ofUnnamed = "", alone] = runs();
   expect(ofWeb).toMatch(/^client-[0-9a-f]{16}\.7$/);
   expect([again, alone]).toEqual([ofWeb, ofWeb]);
-  // Nothing verified tells two sessions without a client apart, or together.
-  expect(ofUnnamed).toMatch(/^session-[0-9a-f]{16}\.7$/);
-  expect(new Set(runs()).size).toBe(4);
+  expect(ofUnnamed).toBe("client-unknown.7");
+  expect(new Set(runs()).size).toBe(3);
   // Nor can a client state what the host has called a run of another.
-  for (const run of [ofWeb, ofUnnamed ?? ""]) await callAlone(stage, crawler, running(run));
-  for (const run of runs().slice(6)) expect(runs().slice(0, 6)).not.toContain(run);
+  for (const run of [ofWeb, ofUnnamed]) await callAlone(stage, crawler, running(run));
+  for (const run of runs().slice(5)) expect(runs().slice(0, 5)).not.toContain(run);
 });
 
-test("the requests of a client without a session are one run, whatever session they name", async () => {
+test("the requests of a client are one run, in either revision, whatever session they name", async () => {
   for (const token of [web, web, crawler, unnamed]) await callAlone(stage, token);
-  await callAlone(stage, web, update(), { "mcp-session-id": await openSession(stage, web) });
-  const [ofWeb = "", again, ofCrawler = "", ofUnnamed, inSession] = runs();
-  expect([again, inSession]).toEqual([ofWeb, ofWeb]);
+  await callIn2025(stage, web, update(), { "mcp-session-id": "00000000-0000-0000-0000-000000000000" });
+  const [ofWeb = "", again, ofCrawler = "", ofUnnamed, in2025] = runs();
+  expect([again, in2025]).toEqual([ofWeb, ofWeb]);
   for (const run of [ofWeb, ofCrawler]) expect(run).toMatch(/^client-[0-9a-f]{16}$/);
   expect(ofCrawler).not.toBe(ofWeb);
   expect(ofUnnamed).toBe("client-unknown");
@@ -350,7 +324,7 @@ test("a process over standard input and output has the class of the setting at m
   const expected = ["tool_external", "tool_external", "tool_external", "tool_external", "untrusted_document"];
   expect(told.map((each) => each.class)).toEqual([...expected, ...expected]);
   const [first = "", long = "", other = "", seventh, again, second] = told.map(({ run }) => run);
-  expect(first).toMatch(ofSession);
+  expect(first).toMatch(/^session-[0-9a-f]{16}$/);
   expect([seventh, again]).toEqual([`${first}.7`, first]);
   // Runs of every allowed length are told apart, as are processes.
   expect(new Set([first, second, long, other]).size).toBe(4);

@@ -73,19 +73,15 @@ export function modernRequest(token: string, method: string, { params = {}, aske
 }
 
 /** A request as a client of a 2025 revision sends it. */
-export function legacyRequest(
-  token: string,
-  message: object | null,
-  { session, ...asked }: Asked & { session?: string } = {},
-): Asked {
+export function legacyRequest(token: string, message: object, asked: Asked = {}): Asked {
   return {
-    ...(message && { body: JSON.stringify({ jsonrpc: "2.0", ...message }) }),
+    body: JSON.stringify({ jsonrpc: "2.0", ...message }),
     ...asked,
     headers: {
       authorization: `Bearer ${token}`,
       accept: "application/json, text/event-stream",
-      ...(message && { "content-type": "application/json" }),
-      ...(session !== undefined && { "mcp-session-id": session, "mcp-protocol-version": "2025-11-25" }),
+      "content-type": "application/json",
+      "mcp-protocol-version": "2025-11-25",
       ...asked.headers,
     },
   };
@@ -97,15 +93,6 @@ export const handshake = {
   method: "initialize",
   params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "0" } },
 };
-
-/** Opens a session and returns its id. */
-export async function openSession(stage: { ask(asked: Asked): Promise<Answer> }, token: string): Promise<string> {
-  const { status, headers, body } = await stage.ask(legacyRequest(token, handshake));
-  const session = headers["mcp-session-id"];
-  if (typeof session !== "string") throw new Error(`there is no session: ${status} ${body}`);
-  await stage.ask(legacyRequest(token, { method: "notifications/initialized" }, { session }));
-  return session;
-}
 
 /** The bytes of a request, for a connection that carries several. */
 export function bytesOf({ headers, body = "" }: Asked, more: object = {}): string {

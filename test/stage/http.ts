@@ -70,7 +70,7 @@ export interface HttpStage extends ServedHttp {
   forget(): void;
   /** Resolves when there are so many refusals. */
   refusalsUntil(count: number): Promise<void>;
-  /** Resolves when no server keeps anything for any user: no request, no session, no stream. */
+  /** Resolves when no server keeps anything for any user: no request, no stream. */
   nobody(): Promise<void>;
   /** A user whom no other test has. */
   user(name?: string): string;
@@ -89,8 +89,7 @@ const serveDefaults: Omit<HttpServeOptions, "access"> = {
   publicUrl: null,
   bodyBytesMax: 1_048_576,
   requestsPerMinute: 1_000_000,
-  sessionsPerUserMax: 32,
-  sessionIdleMs: 1_800_000,
+  streamsPerUserMax: 32,
   closeGraceMs: 10_000,
 };
 
@@ -99,6 +98,7 @@ export function tokenOptions(of: Pick<TokenIssuer, "jwksUrl">, changed: Partial<
   return {
     issuer,
     audience,
+    clientsWithoutAudience: [],
     keys: { kind: "jwks-url", url: of.jwksUrl },
     userClaim: "sub",
     algorithms: tokenAlgorithms,

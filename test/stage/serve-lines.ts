@@ -45,7 +45,7 @@ export function serveAlone(args: readonly string[]): Wires & { readonly child: C
 }
 
 export interface Reply {
-  readonly id: number | string;
+  readonly id: number | string | null;
   readonly result?: Record<string, unknown> & {
     readonly content?: { readonly text: string }[];
     readonly isError?: true;

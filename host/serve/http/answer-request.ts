@@ -17,7 +17,7 @@ import type { StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
-import { declaredBytes, discardBody, readMessage } from "./read-body.ts";
+import { declaredBytes, discardBody, readMessages } from "./read-body.ts";
 import { errorBody, RefusedRequest, refusalBody, refusals } from "./refusals.ts";
 import type { BodyForm } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
@@ -72,8 +72,7 @@ export async function answerRequest(request: NodeRequest, parts: AnsweringParts)
 }
 
 async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promise<void> {
-  const { req, res, peer } = exchange;
-  const { bodyBytesMax } = parts.options;
+  const { req, peer } = exchange;
   const target = checkTarget(req.url ?? "", req.method ?? "", parts.targets);
   // Monitoring uses the server's address, so this comes before the host check. It reveals only one bit.
   if (target.kind === "health") return sendText(exchange, 200, "ok\n");
@@ -86,22 +85,39 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
   if (target.kind === "metadata") return sendJson(exchange, 200, JSON.stringify(resourceMetadata(parts.options)));
   const identity = await parts.admission.identify(credentialsOf(req, target), peer);
   exchange.userId = identity.userId;
-  const waitS = parts.userRate.count(identity.userId);
-  if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
+  countRequests(1, identity, parts);
   const access = checkScope(identity.access, accessNeeded(target, req.method ?? ""), parts.options);
   const admitted = { ...identity, access, originClass: identity.originClass ?? parts.options.originClass };
   const endpoint = parts.endpoints.of(identity.userId);
-  const bodyBytes = declaredBytes(req, bodyBytesMax);
+  const bodyBytes = declaredBytes(req, parts.options.bodyBytesMax);
   endpoint.enter(bodyBytes);
   try {
     if (target.kind === "storage") return await answerStorageRequest(target, exchange, admitted);
-    const message = req.method === "POST" ? await readMessage(req, bodyBytesMax) : undefined;
-    const call = callFrom({ req, res }, message, admitted);
-    if (isStanding(call)) exchange.stands();
-    await endpoint.answer(call, (response) => send(response, exchange, call.signal, identity));
+    await answerMcpRequest(exchange, admitted);
   } finally {
     endpoint.leave(bodyBytes);
   }
+}
+
+async function answerMcpRequest(exchange: Exchange, identity: Admitted): Promise<void> {
+  const { req, res, parts } = exchange;
+  const read = req.method === "POST" ? await readMessages(req, parts.options.bodyBytesMax) : undefined;
+  const [message, ...more] = [read].flat();
+  const call = callFrom({ req, res }, message, identity);
+  const endpoint = parts.endpoints.of(identity.userId);
+  const answer = (response: Response): Promise<void> => send(response, exchange, call.signal, identity);
+  if (Array.isArray(read)) {
+    countRequests(more.length, identity, parts);
+    return await endpoint.answerBatch(call, read, answer);
+  }
+  if (isStanding(call)) exchange.stands();
+  await endpoint.answer(call, answer);
+}
+
+function countRequests(times: number, { userId }: Identity, { userRate }: AnsweringParts): void {
+  const waits = Array.from({ length: times }, () => userRate.count(userId));
+  const waitS = waits.at(-1) ?? 0;
+  if (waitS > 0) throw new RefusedRequest("user-limited", { headers: { "Retry-After": String(waitS) } });
 }
 
 /** Only the storage routes read `X-API-Key`. */
@@ -136,7 +152,7 @@ async function send(response: Response, exchange: Exchange, gone: AbortSignal, i
   const { res, headers } = exchange;
   // The SDK's status for a request that it ended because the server closes.
   if (response.status === 499 && !res.destroyed) throw closing();
-  // The SDK refused the request: the client made a mistake in MCP. More detail could reveal whether a session exists.
+  // The SDK refused the request: the client made a mistake in MCP.
   if (response.status >= 400) recordRefusal(exchange, `mcp-${response.status}`);
   using end = endOf(identity);
   const how = await sendResponse(response, { res, headers, end: end.signal, gone });
@@ -177,7 +193,7 @@ function sendPreflight({ req, res, headers }: Exchange): void {
 
 function refuse({ reason, headers, cause }: RefusedRequest, exchange: Exchange): void {
   recordRefusal(exchange, reason);
-  if (reason === "keys-unavailable") exchange.parts.onError(cause);
+  if (reason === "keys-unavailable" || reason === "token-audience-missing") exchange.parts.onError(cause);
   exchange.headers = { ...exchange.headers, ...headers };
   sendError(exchange, refusals[reason].status, refusalBody(reason, exchange.bodyForm));
   if (reason === "body-cut") exchange.res.destroy();

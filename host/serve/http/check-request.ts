@@ -63,12 +63,15 @@ function checkMethod(method: string, allowed: readonly string[]): void {
 }
 
 function kindOf(path: string, targets: Targets): PlainKind | null {
-  if (path === targets.path) return "mcp";
+  if (isPath(path, targets.path)) return "mcp";
   if (path === "/healthz") return "health";
   if (path === "/readyz") return "readiness";
-  const isMetadata = path === targets.metadataPath || (path === metadataRoot && targets.metadataPath !== null);
-  return isMetadata ? "metadata" : null;
+  if (targets.metadataPath === null) return null;
+  return isPath(path, targets.metadataPath) || path === metadataRoot ? "metadata" : null;
 }
+
+/** With or without one slash at the end, which clients and proxies add. */
+const isPath = (path: string, ours: string): boolean => path === ours || path === `${ours}/`;
 
 const singles = new Set([
   "authorization",
@@ -79,7 +82,6 @@ const singles = new Set([
   "mcp-method",
   "mcp-name",
   "mcp-protocol-version",
-  "mcp-session-id",
   "origin",
   "transfer-encoding",
   "x-api-key",
@@ -115,7 +117,7 @@ export function allowedHostNames(options: Pick<HttpServeOptions, "host" | "allow
  * address. Throws `host-unknown`.
  */
 export function checkHost(host: string | undefined, names: ReadonlySet<string>): void {
-  const name = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9.-]{1,253})(?::\d{1,5})?$/i.exec(host ?? "")?.[1];
+  const name = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,253})(?::\d{1,5})?$/i.exec(host ?? "")?.[1];
   if (name === undefined || !names.has(name.toLowerCase())) throw new RefusedRequest("host-unknown");
 }
 
@@ -128,7 +130,7 @@ export function checkOrigin(origin: string | undefined, allowed: ReadonlySet<str
   if (origin === "null" || !allowed.has(origin)) throw new RefusedRequest("origin-unknown");
   return {
     "Access-Control-Allow-Origin": origin,
-    "Access-Control-Expose-Headers": "Mcp-Session-Id, WWW-Authenticate, Retry-After",
+    "Access-Control-Expose-Headers": "WWW-Authenticate, Retry-After",
     Vary: "Origin",
   };
 }

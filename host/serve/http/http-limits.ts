@@ -21,10 +21,6 @@ export const httpLimits = {
   lastWordsMs: 1_000,
   /** Unread bytes of a stream before it is cut: a thousand notifications. */
   streamBytesMax: 256 * kib,
-  /** Sessions of all users: 11 KiB each where the handshake is small, 40 KiB with its user's endpoint and feed. */
-  sessionsMax: 10_000,
-  /** The handshake contains the client's name and capabilities. It is kept with its session. */
-  handshakeCharsMax: 16 * kib,
   /** Concurrent requests of one user: as many as the queue of calls takes, and as many again that only read. */
   requestsPerUserMax: 256,
   /** The same as for a tool's answer. */

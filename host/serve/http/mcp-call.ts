@@ -4,30 +4,31 @@ import type { ChangeFeed } from "../mcp/change-feed.ts";
 import type { KnownClient } from "../mcp/client-origin.ts";
 import type { Server } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
+import type { SentChanges } from "../mcp/user-server.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
 import type { RpcMessage } from "./read-body.ts";
 import type { RequestAccess } from "./token-scope.ts";
 import type { Admitted } from "./verify-token.ts";
 
-/** A request for the SDK, without the token and without other headers of the client. */
-export interface McpCall {
-  readonly request: Request;
-  /** `undefined` for a request without a body. */
-  readonly message: RpcMessage | undefined;
-  readonly sessionId: string | undefined;
+/** Who sends a request, by the token of this request. */
+interface Sender {
   /** The token's id (`jti`), for the audit log. */
   readonly tokenId: string | null;
   readonly access: RequestAccess;
-  readonly client: VerifiedClient;
+  readonly client: KnownClient;
+}
+
+/** A request for the SDK, without the token and without other headers of the client. */
+export interface McpCall extends Sender {
+  readonly request: Request;
+  /** `undefined` for a request without a body. */
+  readonly message: RpcMessage | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
 }
 
-/** What a verified token says of a client. A session is not verified by it. */
-type VerifiedClient = Omit<KnownClient, "session">;
-
-/** The parts that a user's endpoint, sessions and servers are made from. */
+/** The parts that a user's endpoint and servers are made from. */
 export interface UserParts {
   readonly runtime: Runtime;
   readonly userId: string;
@@ -35,69 +36,57 @@ export interface UserParts {
   readonly onError: (error: Error) => void;
 }
 
-/** The headers that the SDK reads. No code after the checks gets the token. */
-const passedHeaders = ["accept", "content-type", "mcp-method", "mcp-name", "mcp-protocol-version", "mcp-session-id"];
+/** The headers of the client that the SDK reads. No code after the checks gets the token. */
+const passedHeaders = ["mcp-method", "mcp-name", "mcp-protocol-version"];
+
+/** The body's type was checked. Every client gets JSON, whatever it accepts, unless it asks for a stream of changes. */
+const ownHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 
 export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undefined, identity: Admitted): McpCall {
-  const headers = new Headers();
+  const headers = new Headers(ownHeaders);
   for (const name of passedHeaders) {
     const value = req.headers[name];
     if (typeof value === "string") headers.set(name, value);
   }
-  const sessionId = headers.get("mcp-session-id") ?? undefined;
   const signal = clientGone({ req, res });
   // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
   const { tokenId, access, client, originClass } = identity;
-  return { request, message, sessionId, tokenId, access, client: { client, originClass }, signal };
+  return { request, message, tokenId, access, client: { client, originClass, connection: null }, signal };
 }
 
-/** The SDK's information about the sender of a request: its access, its client, the token's id, but not the token itself. */
-export function authOf({ tokenId, access, client }: Pick<McpCall, "tokenId" | "access" | "client">): SenderAuth {
-  const extra = { access, client, ...(tokenId !== null && { tokenId }) };
-  return { authInfo: { token: "", clientId: "", scopes: [], extra } };
+/** What the SDK passes on of a request's sender: not the token. */
+interface PassedOn {
+  readonly authInfo: { token: string; clientId: string; scopes: string[]; extra: Record<string, unknown> };
 }
 
-interface SenderAuth {
-  readonly authInfo: SenderInfo;
+export function authOf({ tokenId, access, client }: Sender): PassedOn {
+  return { authInfo: { token: "", clientId: "", scopes: [], extra: { sender: { tokenId, access, client } } } };
 }
 
-/** As the SDK passes it on. */
-interface SenderInfo {
-  readonly token: string;
-  readonly clientId: string;
-  readonly scopes: string[];
-  readonly extra?: Record<string, unknown>;
-}
+/** A sender that nothing names may change nothing, and is trusted least. */
+export const senderOf = ({ authInfo }: { readonly authInfo?: { readonly extra?: object } }): Sender =>
+  (Reflect.get(authInfo?.extra ?? {}, "sender") as Sender | undefined) ?? nobody;
 
-interface Sender {
-  readonly authInfo?: Pick<SenderInfo, "extra"> | undefined;
-}
+const nobody: Sender = {
+  tokenId: null,
+  access: "read",
+  client: { originClass: "untrusted_document", client: null, connection: null },
+};
 
-/** Whether a request may change something. One that does not say so may not. */
-export const mayWrite = ({ authInfo }: Sender = {}): boolean => authInfo?.extra?.["access"] === "write";
-
-/** The client of a request. One that does not say is trusted least. */
-const clientOf = ({ authInfo }: Sender = {}): VerifiedClient =>
-  (authInfo?.extra?.["client"] as VerifiedClient | undefined) ?? { originClass: "untrusted_document", client: null };
-
-/**
- * Makes a user's server, each of whose requests may do what its own token allows. `session`: the id of the session that
- * it serves, or `null`. `isWriter`: see `makeUserServer`.
- */
-export function serverFor({ runtime, userId, feed }: UserParts, session: string | null, isWriter: boolean): Server {
+/** Makes a user's server for one request of this sender. */
+export function serverFor({ runtime, userId, feed }: UserParts, sender: Sender, changes: SentChanges): Server {
+  const { tokenId, access, client } = sender;
   return makeUserServer({
-    runtime,
+    runtime: access === "write" ? runtime : runtime.asReadOnly(),
     userId,
-    labels: { via: "mcp-http", ...(session !== null && { session: session.slice(0, 8) }) },
+    labels: { via: "mcp-http", ...(tokenId !== null && { token: tokenId }) },
+    client,
     feed,
-    isWriter,
-    clientOf: ({ http }) => ({ ...clientOf(http), session }),
-    mayWrite: ({ http }) => mayWrite(http),
+    changes,
   });
 }
 
-/** Whether a request opens a change stream, in either revision. It stays open until one side ends it. */
-export function isStanding({ request, message }: Pick<McpCall, "request" | "message">): boolean {
-  return request.method === "GET" || message?.method === "subscriptions/listen";
-}
+/** Whether a request opens a stream of changes, which stays open until one side ends it. */
+export const isStanding = ({ message }: Pick<McpCall, "message">): boolean =>
+  message?.method === "subscriptions/listen";

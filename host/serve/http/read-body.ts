@@ -4,7 +4,9 @@ import type { IncomingMessage } from "node:http";
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
+import { withoutNulls } from "../mcp/without-nulls.ts";
 import { httpLimits } from "./http-limits.ts";
+import { isJsonType } from "./json-type.ts";
 import { RefusedRequest } from "./refusals.ts";
 
 /** A JSON-RPC message, as far as it is checked. */
@@ -14,15 +16,18 @@ export interface RpcMessage {
   readonly params?: unknown;
 }
 
-/**
- * Reads one JSON-RPC message, which the SDK gets. Throws a reason that begins with `body-`. Refuses batches: the
- * revisions since 2025-06-18 have none.
- */
-export async function readMessage(req: IncomingMessage, bytesMax: number): Promise<RpcMessage> {
+/** Reads a JSON-RPC message, or those of a batch. The SDK gets them. Throws a reason that begins with `body-`. */
+export async function readMessages(
+  req: IncomingMessage,
+  bytesMax: number,
+): Promise<RpcMessage | readonly RpcMessage[]> {
   const { value, bytes } = await readJson(req, bytesMax);
-  const message = checkMessage(value);
+  const isBatch = Array.isArray(value);
+  const messages = (isBatch ? value : [value]).map(checkMessage);
+  const [message] = messages;
+  if (message === undefined || messages.length > mcpLimits.batchMax) throw new RefusedRequest("body-no-message");
   if (isTooMuchToKeep(message, bytes)) throw new RefusedRequest("body-too-large");
-  return message;
+  return isBatch ? messages : message;
 }
 
 /** Throws a reason that begins with `body-`. */
@@ -31,7 +36,7 @@ export async function readJson(
   bytesMax: number,
 ): Promise<{ readonly value: unknown; readonly bytes: number }> {
   const { "content-type": type = "", "content-encoding": encoding } = req.headers;
-  if (encoding !== undefined || !/^application\/json(?:; ?charset="?utf-8"?)?$/i.test(type.trim())) {
+  if (encoding !== undefined || !isJsonType(type)) {
     throw new RefusedRequest("body-type");
   }
   if (Number(req.headers["content-length"] ?? 0) > bytesMax) throw new RefusedRequest("body-too-large");
@@ -103,7 +108,7 @@ function checkMessage(body: unknown): RpcMessage {
   const { id } = body as { id?: unknown };
   const isText = typeof id === "string" && id.length <= httpLimits.requestIdCharsMax;
   if (id !== undefined && !isText && !Number.isSafeInteger(id)) throw new RefusedRequest("body-no-message");
-  return body;
+  return withoutNulls<RpcMessage>(body);
 }
 
 /** Throws `UnfitJson` for too many values, before parsing. Each value begins after a bracket or a comma. */

@@ -35,6 +35,7 @@ export const refusals = {
   "token-signature": badToken,
   "token-issuer": badToken,
   "token-audience": badToken,
+  "token-audience-missing": badToken,
   "token-claim": badToken,
   "token-expired": badToken,
   "token-not-yet-valid": badToken,
@@ -48,12 +49,10 @@ export const refusals = {
   "body-too-large": { status: 413, code: -32_000, message: "The body is too large" },
   "body-cut": badRequest("The body is incomplete"),
   "body-unfit": { status: 400, code: -32_700, message: "The body is not JSON that every parser reads the same way" },
-  "body-no-message": badRequest("The body is not a single JSON-RPC message with an id of at most 128 characters"),
-  "session-missing": badRequest("The Mcp-Session-Id header is missing: send it, or initialize first"),
-  "session-unknown": { status: 404, code: -32_001, message: "Session not found" },
-  "sessions-full": tooMuch("Too many sessions are in use"),
+  "body-no-message": badRequest(
+    "The body is no JSON-RPC message with an id of at most 128 characters, and no batch of 1 to 32 that this revision has",
+  ),
   "streams-full": tooMuch("Too many streams are open"),
-  "id-in-use": badRequest("A request with this id is still under way"),
 } as const satisfies Record<string, Answer>;
 
 export type RefusalReason = keyof typeof refusals;

@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import { httpLimits } from "./http-limits.ts";
 
 /** The headers of a response that are sent. This server sets those for caching and connections itself. */
-const passedHeaders = new Set(["content-type", "mcp-session-id", "allow", "retry-after"]);
+const passedHeaders = new Set(["content-type", "allow", "retry-after"]);
 
 export interface Sending {
   readonly res: ServerResponse;

@@ -27,10 +27,10 @@ export interface HttpServer {
   readonly url: string;
   readonly port: number;
   /** What is open now. */
-  readonly open: { readonly sessions: number; readonly streams: number };
+  readonly open: { readonly streams: number };
   /**
    * Stops the server. It refuses new connections and requests, cancels running requests after `closeGraceMs`, and ends
-   * streams and sessions. The runtime stays open. A second call does nothing more.
+   * streams. The runtime stays open. A second call does nothing more.
    */
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function startHttpServer(
     url: `http://${host}:${port}${options.path}`,
     port,
     get open() {
-      return parts.endpoints.open;
+      return { streams: parts.endpoints.streams };
     },
     close: () => (closing ??= closeAll(server, parts, underWay)),
   };

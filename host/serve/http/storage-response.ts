@@ -39,7 +39,7 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
     userId,
     signal: gone,
     labels: labelsOf(identity),
-    ...originOfRequest({ client, originClass, session: null }),
+    ...originOfRequest({ client, originClass, connection: null }),
   };
   const request = { target: target.storage, query: target.query, method, body, hasContentType };
   const ofRequest = identity.access === "write" ? runtime : runtime.asReadOnly();

@@ -1,27 +1,28 @@
 import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
-import { createMcpHandler, isInitializeRequest, isLegacyRequest } from "../mcp/sdk.ts";
+import { createMcpHandler, isLegacyRequest } from "../mcp/sdk.ts";
 import type { McpHttpHandler } from "../mcp/sdk.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
-import { authOf, isStanding, mayWrite, serverFor } from "./mcp-call.ts";
+import { LoneRequests } from "./lone-requests.ts";
+import { authOf, isStanding, senderOf, serverFor } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
+import type { RpcMessage } from "./read-body.ts";
 import { RefusedRequest } from "./refusals.ts";
-import { SessionRoom, Sessions } from "./sessions.ts";
-import type { SessionLimits } from "./sessions.ts";
 
-interface EndpointParts extends SessionLimits {
+interface EndpointParts {
   readonly runtime: Runtime;
+  readonly streamsPerUserMax: number;
   readonly onError: (error: Error) => void;
 }
 
-/** The endpoints of users with open requests, streams or sessions. */
+/** The endpoints of users with open requests or streams. */
 export class UserEndpoints {
   readonly #parts: EndpointParts;
   readonly #endpoints = new Map<string, UserEndpoint>();
 
-  constructor(parts: Omit<EndpointParts, "room">) {
-    this.#parts = { ...parts, room: new SessionRoom(httpLimits.sessionsMax) };
+  constructor(parts: EndpointParts) {
+    this.#parts = parts;
   }
 
   /** The endpoint of a user whose identity was verified. */
@@ -35,10 +36,9 @@ export class UserEndpoints {
     return endpoint;
   }
 
-  /** The sessions and streams of all users. */
-  get open(): { readonly sessions: number; readonly streams: number } {
-    const streams = Array.from(this.#endpoints.values(), (endpoint) => endpoint.streams);
-    return { sessions: this.#parts.room.count, streams: streams.reduce((sum, count) => sum + count, 0) };
+  /** The streams of all users. */
+  get streams(): number {
+    return Array.from(this.#endpoints.values(), (endpoint) => endpoint.streams).reduce((sum, count) => sum + count, 0);
   }
 
   async close(): Promise<void> {
@@ -51,19 +51,19 @@ class UserEndpoint {
   readonly #parts: UserParts;
   readonly #streamsMax: number;
   readonly #modern: McpHttpHandler;
-  readonly #sessions: Sessions;
+  readonly #lone: LoneRequests;
   readonly #onIdle: () => void;
   #requests = 0;
   #bodyBytes = 0;
   #streams = 0;
 
   /** `onIdle` is called when nothing is open any more. */
-  constructor(userId: string, { runtime, onError, ...limits }: EndpointParts, onIdle: () => void) {
+  constructor(userId: string, { runtime, onError, streamsPerUserMax }: EndpointParts, onIdle: () => void) {
     this.#parts = { runtime, userId, onError, feed: new ChangeFeed(runtime, userId) };
-    this.#streamsMax = limits.sessionsPerUserMax;
+    this.#streamsMax = streamsPerUserMax;
     this.#onIdle = onIdle;
-    this.#sessions = new Sessions(this.#parts, limits, () => this.#settle());
-    this.#modern = createMcpHandler((context) => serverFor(this.#parts, null, mayWrite(context)), {
+    this.#lone = new LoneRequests(this.#parts);
+    this.#modern = createMcpHandler((context) => serverFor(this.#parts, senderOf(context), "by-bus"), {
       legacy: "reject",
       bus: this.#parts.feed.bus,
       maxSubscriptions: this.#streamsMax,
@@ -75,64 +75,78 @@ class UserEndpoint {
     return this.#streams;
   }
 
-  /** Counts a request and its body until `leave`. Throws `user-busy`. */
-  enter(bodyBytes: number): void {
+  /** Counts requests and their body until `leave`. Throws `user-busy`. */
+  enter(bodyBytes: number, requests: number = 1): void {
     // The first request is accepted whatever its size.
     const isTooMuch = this.#requests > 0 && this.#bodyBytes + bodyBytes > httpLimits.bodyBytesPerUserMax;
-    if (isTooMuch || this.#requests >= httpLimits.requestsPerUserMax) {
+    if (isTooMuch || this.#requests + requests > httpLimits.requestsPerUserMax) {
       throw new RefusedRequest("user-busy", { headers: { "Retry-After": "1" } });
     }
-    this.#requests++;
+    this.#requests += requests;
     this.#bodyBytes += bodyBytes;
   }
 
   /** Call it once for each `enter`. */
-  leave(bodyBytes: number): void {
-    this.#requests--;
+  leave(bodyBytes: number, requests: number = 1): void {
+    this.#requests -= requests;
     this.#bodyBytes -= bodyBytes;
     this.#settle();
   }
 
-  /** Answers through `send`. Until `send` resolves, the session is in use and a stream is counted. */
+  /** Answers through `send`. Until `send` resolves, a stream is counted. */
   async answer(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
-    if (!isStanding(call)) return await this.#route(call, send);
+    if (!isStanding(call)) return await send(await this.#route(call));
     if (this.#streams >= this.#streamsMax)
       throw new RefusedRequest("streams-full", { headers: { "Retry-After": "10" } });
     this.#streams++;
     const unwatch = this.#parts.feed.watch(listenedUris(call.message?.params));
     try {
-      await this.#route(call, send);
+      await send(await this.#route(call));
     } finally {
       unwatch();
       this.#streams--;
     }
   }
 
-  /** Ends sessions, streams and running requests. */
+  /** The same for a batch, which only the revisions before 2025-06-18 have. Each message counts as a request. */
+  async answerBatch(
+    call: McpCall,
+    batch: readonly RpcMessage[],
+    send: (response: Response) => Promise<void>,
+  ): Promise<void> {
+    const legacy = await Promise.all(batch.map((message) => isLegacyRequest(call.request, message)));
+    // Their handshake is no part of one.
+    if (legacy.includes(false) || batch.some(({ method }) => method === "initialize"))
+      throw new RefusedRequest("body-no-message");
+    this.enter(0, batch.length - 1);
+    try {
+      const answered = batch.map(async (message) => (await this.#lone.answer({ ...call, message })).text());
+      const answers = await Promise.all(answered);
+      const bodies = answers.filter((body) => body !== "");
+      const json = { headers: { "Content-Type": "application/json" } };
+      await send(bodies.length > 0 ? new Response(`[${bodies.join(",")}]`, json) : new Response(null, { status: 202 }));
+    } finally {
+      this.leave(0, batch.length - 1);
+    }
+  }
+
+  /** Ends streams and running requests. */
   async close(): Promise<void> {
-    await Promise.all([this.#modern.close(), this.#sessions.close()]);
+    this.#lone.close();
+    await this.#modern.close();
     this.#parts.feed.close();
   }
 
-  async #route(call: McpCall, send: (response: Response) => Promise<void>): Promise<void> {
-    const { request, message, sessionId } = call;
-    if (!(await isLegacyRequest(request, message))) {
-      return await send(await this.#modern.fetch(request, { parsedBody: message, ...authOf(call) }));
-    }
-    if (sessionId === undefined) {
-      if (!isInitializeRequest(message)) throw new RefusedRequest("session-missing");
-      return await send(await this.#sessions.initialise(call));
-    }
-    const session = this.#sessions.hold(sessionId);
-    try {
-      await send(await session.answer(call));
-    } finally {
-      this.#sessions.release(sessionId);
-    }
+  async #route(call: McpCall): Promise<Response> {
+    const { request, message } = call;
+    // The streams and the sessions of 2025 had these methods.
+    if (request.method !== "POST") throw new RefusedRequest("method-unknown", { headers: { Allow: "POST" } });
+    if (await isLegacyRequest(request, message)) return await this.#lone.answer(call);
+    return await this.#modern.fetch(request, { parsedBody: message, ...authOf(call) });
   }
 
   #settle(): void {
-    if (this.#requests > 0 || this.#streams > 0 || this.#sessions.count > 0) return;
+    if (this.#requests > 0 || this.#streams > 0) return;
     this.#parts.feed.close();
     this.#onIdle();
   }

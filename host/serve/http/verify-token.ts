@@ -1,6 +1,7 @@
 /** Checks 5 and 6: finds the token, and verifies its issuer, audience, expiry and user. */
 import type { OriginClass } from "../../../shared/origin.ts";
 import { parseStrictJson } from "../../../shared/strict-json.ts";
+import { quoted } from "../../../shared/text.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
@@ -38,19 +39,21 @@ export interface Admitted extends Identity {
  * scheme, and `token-malformed`.
  */
 export function bearerToken(authorization: string | undefined): string {
-  if (authorization === undefined || !/^bearer(?: |$)/i.test(authorization)) throw new RefusedRequest("token-missing");
+  if (authorization === undefined || !/^bearer(?:[ \t]|$)/i.test(authorization))
+    throw new RefusedRequest("token-missing");
   if (authorization.length > httpLimits.tokenCharsMax) throw new RefusedRequest("token-malformed");
-  const token = /^bearer ([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization)?.[1];
+  const token = /^bearer[ \t]+([\w-]+\.[\w-]+\.[\w-]*)$/i.exec(authorization)?.[1];
   if (token === undefined) throw new RefusedRequest("token-malformed");
   return token;
 }
 
 /** Throws a reason that begins with `token-`, or `keys-unavailable`. */
 export async function verifyToken(token: string, keys: VerifyingKeys, options: TokenOptions): Promise<Identity> {
-  checkText(token);
+  const { hasAudience } = checkText(token);
   checkHeader(token);
-  const payload = await verified(token, keys, options);
+  const payload = await verified(token, keys, hasAudience ? options : { ...options, audience: undefined });
   const claim = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined);
+  if (!hasAudience) checkClient(claim(options.origins.clientClaim), options);
   const userId = claim(options.userClaim);
   if (typeof userId !== "string" || !isUserId(userId)) throw new RefusedRequest("token-user");
   const { exp = Infinity, jti } = payload;
@@ -70,15 +73,28 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
  * Refuses tokens that parsers read differently. Of a duplicate claim, some parsers take the first, and jose the last;
  * some skip a byte order mark.
  */
-function checkText(token: string): void {
+function checkText(token: string): { readonly hasAudience: boolean } {
   try {
-    for (const part of token.split(".").slice(0, 2)) {
+    const [, claims] = token.split(".", 2).map((part) => {
       const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(Buffer.from(part, "base64url"));
-      parseStrictJson(text, httpLimits.bodyDepthMax);
-    }
+      return parseStrictJson(text, httpLimits.bodyDepthMax);
+    });
+    return { hasAudience: Object.hasOwn(Object(claims), "aud") };
   } catch (cause) {
     throw new RefusedRequest("token-malformed", { cause });
   }
+}
+
+/**
+ * A token without an audience can be for any service of its issuer. It is one for this server only if the operator says
+ * so of its client.
+ */
+function checkClient(client: unknown, { clientsWithoutAudience }: TokenOptions): void {
+  if (typeof client === "string" && clientsWithoutAudience.includes(client)) return;
+  const ofClient = typeof client === "string" ? ` of the client ${quoted(client)}` : "";
+  const remedy = "if all tokens of this client are for this server, name it in serve.auth.clientsWithoutAudience";
+  const cause = new RangeError(`A token${ofClient} has no aud: ${remedy} (--clients-without-audience)`);
+  throw new RefusedRequest("token-audience-missing", { cause });
 }
 
 /** The allowed types. Tokens for other purposes, such as logout tokens, are signed with the same keys. */
@@ -98,13 +114,13 @@ function checkHeader(token: string): void {
   if (typeof type !== "string" || !types.has(type.toLowerCase())) throw new RefusedRequest("token-type");
 }
 
-async function verified(token: string, keys: VerifyingKeys, options: TokenOptions): Promise<JWTPayload> {
+async function verified(token: string, keys: VerifyingKeys, options: VerifiedClaims): Promise<JWTPayload> {
   const { issuer, audience, clockToleranceS } = options;
   try {
     const { payload } = await jwtVerify(token, keys.find, {
       algorithms: [...keys.algorithms],
       issuer,
-      audience,
+      ...(audience !== undefined && { audience }),
       clockTolerance: clockToleranceS,
       requiredClaims: ["exp"],
     });
@@ -113,6 +129,8 @@ async function verified(token: string, keys: VerifyingKeys, options: TokenOption
     throw new RefusedRequest(reasonOf(cause), { cause });
   }
 }
+
+type VerifiedClaims = Pick<TokenOptions, "issuer" | "clockToleranceS"> & { readonly audience: string | undefined };
 
 const claimReasons: Readonly<Record<string, RefusalReason>> = {
   iss: "token-issuer",

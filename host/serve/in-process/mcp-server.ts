@@ -8,6 +8,7 @@ import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { serveStdio } from "../mcp/sdk.ts";
 import type { Transport } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
+import { withoutNulls } from "../mcp/without-nulls.ts";
 import { ListenedResources } from "../stdio/listened-resources.ts";
 
 /** What frameworks call. */
@@ -70,7 +71,7 @@ class InProcessServer implements ConnectedServer {
       await connection.close();
     };
     const connection = serveStdio(
-      ({ era }) => makeUserServer({ ...parts, clientOf: () => client, changes: era === "modern" ? "all" : "watched" }),
+      ({ era }) => makeUserServer({ ...parts, client, changes: era === "modern" ? "all" : "watched" }),
       {
         transport: listening(transport, new ListenedResources(feed), end),
         maxSubscriptions: mcpLimits.listensMax,
@@ -88,7 +89,7 @@ class InProcessServer implements ConnectedServer {
 /** The program vouches for its client. */
 function knownClient({ origin, exposedTo = [] }: CallContext): KnownClient {
   const originClass: OriginClass = origin?.class ?? "unstated";
-  return { originClass, client: null, session: crypto.randomUUID(), run: origin?.run, exposedTo };
+  return { originClass, client: null, connection: crypto.randomUUID(), run: origin?.run, exposedTo };
 }
 
 /** A transport whose messages are noted, and that tells of its end. */
@@ -96,7 +97,8 @@ function listening(transport: Transport, listened: ListenedResources, end: () =>
   const wire: Transport = {
     start: async () => {
       // oxlint-disable unicorn/prefer-add-event-listener -- a transport is no EventTarget
-      transport.onmessage = (message, extra) => {
+      transport.onmessage = (sent, extra) => {
+        const message = withoutNulls(sent);
         listened.read(message);
         wire.onmessage?.(message, extra);
       };

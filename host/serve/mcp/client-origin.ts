@@ -16,8 +16,8 @@ export interface KnownClient {
   readonly originClass: OriginClass;
   /** Its id, from a verified token or key; `null` if nothing verified names it. */
   readonly client: string | null;
-  /** The id of its session, which can be secret; `null` if each of its requests stands alone. */
-  readonly session: string | null;
+  /** A name for its connection; `null` if each of its requests stands alone. */
+  readonly connection: string | null;
   /** The run of all its calls, if the embedding program says so. */
   readonly run?: string | undefined;
   /** What the embedding program says that it has been exposed to. */
@@ -58,19 +58,20 @@ function unfit(value: string): ToolError {
 
 /**
  * The id of a run. It begins with a name that other clients do not get, so that clients that count their runs from 1 do
- * not share them. Without a stated run, a session is one.
+ * not share them. Without a stated run, a connection is one.
  */
 function runOf(known: KnownClient, stated: string | undefined): string {
   if (known.run !== undefined) return known.run;
-  if (stated === undefined) return sessionName(known) ?? clientName(known) ?? nobody;
-  const prefix = `${clientName(known) ?? sessionName(known) ?? nobody}.`;
+  if (stated === undefined) return connectionName(known) ?? clientName(known) ?? nobody;
+  const prefix = `${clientName(known) ?? connectionName(known) ?? nobody}.`;
   return prefix + (prefix.length + stated.length <= runCharsMax ? stated : hashOf(stated));
 }
 
-/** All clients without a session that nothing verified names. */
+/** All clients without a connection that nothing verified names. */
 const nobody = "client-unknown";
 
-const sessionName = ({ session }: KnownClient): string | null => session && `session-${hashOf(session).slice(0, 16)}`;
+const connectionName = ({ connection }: KnownClient): string | null =>
+  connection && `session-${hashOf(connection).slice(0, 16)}`;
 
 const clientName = ({ client }: KnownClient): string | null =>
   client === null ? null : `client-${hashOf(client).slice(0, 16)}`;

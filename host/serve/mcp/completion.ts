@@ -17,12 +17,11 @@ export function offerCompletion(server: Server, user: ServedUser): void {
 }
 
 async function complete(
-  { runtimeFor, contextOf }: ServedUser,
+  { runtime, contextOf }: ServedUser,
   { ref, argument }: CompleteRequest["params"],
   request: ServerContext,
 ): Promise<CompleteResult> {
   if (ref.type === "ref/prompt" && ref.name === promptName) return { completion: { values: [], total: 0 } };
-  const runtime = runtimeFor(request);
   const families = runtime.families().filter(({ canRead, hasEntries }) => canRead && hasEntries);
   const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
   if (family === undefined || argument.name !== "name") throw unknown(ref, families);

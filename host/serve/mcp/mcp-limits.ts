@@ -4,6 +4,8 @@ export const mcpLimits = {
   messageBytesMax: 1024 * 1024,
   /** Unanswered requests of one connection; beyond it nothing more is read. One user's calls take turns. */
   requestsInFlightMax: 32,
+  /** Messages of a batch. */
+  batchMax: 32,
   /** Change streams on one connection of 2026-07-28. The URIs of one stream fit into a message. */
   listensMax: 32,
   /** URIs that one connection of the 2025 revisions, or one HTTP stream, may watch. */

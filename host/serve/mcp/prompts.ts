@@ -14,13 +14,12 @@ const prompt = {
 };
 
 /** Registers the prompt on `server`. */
-export function offerPrompts(server: Server, { runtimeFor, contextOf }: ServedUser): void {
+export function offerPrompts(server: Server, { runtime, contextOf }: ServedUser): void {
   server.setRequestHandler("prompts/list", () => ({ prompts: [prompt] }));
   server.setRequestHandler("prompts/get", ({ params: { name } }, request) =>
     orProtocolFailure(async () => {
       if (name !== promptName) throw unknown(name);
-      const text =
-        (await runtimeFor(request).memoryIndex(contextOf(request))) || "Nothing is remembered about the user yet.";
+      const text = (await runtime.memoryIndex(contextOf(request))) || "Nothing is remembered about the user yet.";
       return {
         description: prompt.title,
         messages: [{ role: "user" as const, content: { type: "text" as const, text } }],

@@ -42,11 +42,8 @@ const entryTemplateOf = ({ name }: MemoryFamily) => ({
 
 /** Registers the resources on `server`. */
 export function offerResources(server: Server, user: ServedUser): void {
-  server.setRequestHandler("resources/templates/list", (_, request) => {
-    const readable = user
-      .runtimeFor(request)
-      .families()
-      .filter(({ canRead }) => canRead);
+  server.setRequestHandler("resources/templates/list", () => {
+    const readable = user.runtime.families().filter(({ canRead }) => canRead);
     return { resourceTemplates: readable.map(entryTemplateOf) };
   });
   server.setRequestHandler("resources/list", ({ params }, request) =>
@@ -58,9 +55,9 @@ export function offerResources(server: Server, user: ServedUser): void {
 }
 
 /** Parses the URI of an offered resource. Records and refuses any other URI. */
-export function known({ runtimeFor, refused }: ServedUser, uri: string, request: ServerContext): MemoryUri {
+export function known({ runtime, refused }: ServedUser, uri: string): MemoryUri {
   const parsed = parseMemoryUri(uri);
-  if (parsed === null || !isOffered(parsed, runtimeFor(request).families())) {
+  if (parsed === null || !isOffered(parsed, runtime.families())) {
     refused("resource-unknown");
     throw notFound(uri);
   }
@@ -79,11 +76,10 @@ function isOffered(parsed: MemoryUri, families: readonly MemoryFamily[]): boolea
  * those that no prompt may have: a client can put the list into one.
  */
 async function list(
-  { runtimeFor, contextOf }: ServedUser,
+  { runtime, contextOf }: ServedUser,
   offset: number,
   request: ServerContext,
 ): Promise<ListResourcesResult> {
-  const runtime = runtimeFor(request);
   const families = runtime.families();
   const indexed = families.filter(({ hasIndex }) => hasIndex);
   const readable = new Set(families.filter(({ hasEntries, canRead }) => hasEntries && canRead).map(({ name }) => name));
@@ -110,23 +106,23 @@ const lineEnds = /[\n\r\v\f\u0085\u2028\u2029]+/g;
 const labelBounds = { linesMax: 1, bytesMax: 256 };
 
 async function read(user: ServedUser, uri: string, request: ServerContext): Promise<ReadResourceResult> {
-  const parsed = known(user, uri, request);
+  const parsed = known(user, uri);
   if (parsed.kind === "entry") return await readEntry(user, uri, parsed, request);
   const options = parsed.family === null ? {} : { family: parsed.family };
-  const text = await user.runtimeFor(request).memoryIndex(user.contextOf(request), options);
+  const text = await user.runtime.memoryIndex(user.contextOf(request), options);
   return { contents: [{ uri, mimeType, text }] };
 }
 
 /** The text is only the entry's body; `_meta` has its other fields. Where it comes from is a content of its own. */
 async function readEntry(
-  { runtimeFor, contextOf }: ServedUser,
+  { runtime, contextOf }: ServedUser,
   uri: string,
   { family, name }: Extract<MemoryUri, { kind: "entry" }>,
   request: ServerContext,
 ): Promise<ReadResourceResult> {
   const ctx = contextOf(request);
   try {
-    const { body, ...rest } = seenIn(await runtimeFor(request).readEntry({ family, name }, ctx));
+    const { body, ...rest } = seenIn(await runtime.readEntry({ family, name }, ctx));
     const contents = [{ uri, mimeType, text: body, _meta: { "memcell/entry": rest } }];
     const lines = originLines(rest.origins);
     return { contents: lines === "" ? contents : [...contents, { uri, mimeType: "text/plain", text: lines }] };

@@ -7,7 +7,6 @@ export {
   Server,
   WebStandardStreamableHTTPServerTransport,
   createMcpHandler,
-  isInitializeRequest,
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,

@@ -9,8 +9,7 @@ import type { Implementation, Server, ServerContext } from "./sdk.ts";
 
 /** The user whose memory a server offers, and the runtime to call. */
 export interface ServedUser {
-  /** The runtime for one request: one that may not change anything gets the read-only view. */
-  readonly runtimeFor: (request: ServerContext) => Runtime;
+  readonly runtime: Runtime;
   readonly userId: string;
   /** Records a request that was refused before any call. */
   readonly refused: (reason: string) => void;
@@ -22,41 +21,34 @@ export interface ServedUser {
 }
 
 export interface ServedUserParts {
+  /** For a client that may not change anything, the read-only view. */
   readonly runtime: Runtime;
   /** The user whose memory it is. It comes from the check that admitted the client; no message can change it. */
   readonly userId: string;
   /** Labels of each call for the audit log. The server adds `client`, the client's own name. */
   readonly labels: Readonly<Record<string, string>>;
-  /** The client of a request, by what has admitted this request. */
-  readonly clientOf: (request: ServerContext) => KnownClient;
-  /** Whether a request may change anything, by what has admitted this request. Default: each may. */
-  readonly mayWrite?: (request: ServerContext) => boolean;
+  /** The client, by what has admitted it. */
+  readonly client: KnownClient;
 }
 
-export function serveUser(
-  { runtime, userId, labels, clientOf, mayWrite = () => true }: ServedUserParts,
-  server: Server,
-): ServedUser {
+export function serveUser({ runtime, userId, labels, client }: ServedUserParts, server: Server): ServedUser {
   const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
   const originOf = (request: ServerContext): ToldOrigin => {
     try {
-      return originOfRequest(clientOf(request), request.mcpReq._meta);
+      return originOfRequest(client, request.mcpReq._meta);
     } catch (error) {
       refused("origin-unfit");
       throw error;
     }
   };
   const contextOf = (request: ServerContext): CallContext => {
-    const { mcpReq, http } = request;
-    // Since 2026-07-28 each request names the client; before, the handshake did.
-    const client = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
-    // From this request's own token: requests of one session can have different tokens of the same user.
-    const token = http?.authInfo?.extra?.["tokenId"];
-    const own = { ...labels, ...(typeof token === "string" && { token }), ...(client !== null && { client }) };
+    const { mcpReq } = request;
+    // Since 2026-07-28 each request names the client; before, the handshake of a connection did.
+    const name = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
+    const own = name === null ? labels : { ...labels, client: name };
     return { userId, signal: mcpReq.signal, labels: own, ...originOf(request) };
   };
-  const runtimeFor = (request: ServerContext): Runtime => (mayWrite(request) ? runtime : runtime.asReadOnly());
-  return { runtimeFor, userId, refused, contextOf };
+  return { runtime, userId, refused, contextOf };
 }
 
 function envelopeClient({ envelope }: ServerContext["mcpReq"]): Implementation | undefined {

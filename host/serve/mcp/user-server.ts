@@ -13,39 +13,43 @@ import { offerTools } from "./tools.ts";
 import { WatchedResources, passOn } from "./watched-resources.ts";
 
 export interface UserServerOptions extends ServedUserParts {
-  /** Whether the client that connects may change anything: it gets instructions that fit. Default: `true`. */
-  readonly isWriter?: boolean;
   /** The feed of the same user. */
   readonly feed: ChangeFeed;
-  /**
-   * Which changes are sent. `watched`, the default: those that a client of the 2025 revisions subscribed to, after the
-   * handshake; a server for one request of 2026-07-28 sends none, because the feed's bus carries them. `all`: every
-   * change, for a connection that filters them.
-   */
-  readonly changes?: "watched" | "all";
+  readonly changes: SentChanges;
 }
 
-const memoryCapabilities: ServerCapabilities = {
-  resources: { subscribe: true, listChanged: true },
+/**
+ * Which changes the server sends. `watched`: those that a client of the 2025 revisions subscribed to, after the
+ * handshake. `all`: every change, for a connection that filters them. `by-bus`: it offers them, and the feed's bus
+ * carries them. `none`: it offers none.
+ */
+export type SentChanges = "watched" | "all" | "by-bus" | "none";
+
+const memoryCapabilities = (changes: SentChanges): ServerCapabilities => ({
+  resources: changes === "none" ? {} : { subscribe: true, listChanged: true },
   completions: {},
-};
+});
 
 /**
  * Creates a server for one connection, or for one request if requests are independent. It sets its own `onclose` and
  * `oninitialized`, so listen to the transport for its end.
  *
  * @example
- * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, clientOf, feed });
+ * const server = makeUserServer({ runtime, userId: "alice", labels: { via: "mcp-stdio" }, client, feed, changes });
  * await server.connect(transport);
  */
 export function makeUserServer(options: UserServerOptions): Server {
-  const { runtime, feed, isWriter = true, changes = "watched" } = options;
+  const { runtime, feed, changes } = options;
   const hasIndex = runtime.families().some((family) => family.hasIndex);
-  const instructions = instructionsFor(isWriter ? runtime : runtime.asReadOnly());
+  const instructions = instructionsFor(runtime);
   const server = new RecordingServer(
     { name: "memcell", version },
     {
-      capabilities: { tools: {}, ...(runtime.hasMemory && memoryCapabilities), ...(hasIndex && { prompts: {} }) },
+      capabilities: {
+        tools: {},
+        ...(runtime.hasMemory && memoryCapabilities(changes)),
+        ...(hasIndex && { prompts: {} }),
+      },
       ...(instructions !== "" && { instructions }),
     },
   );
@@ -56,26 +60,39 @@ export function makeUserServer(options: UserServerOptions): Server {
   offerResources(server, user);
   if (hasIndex) offerPrompts(server, user);
   offerCompletion(server, user);
+  if (changes === "all")
+    atEnd(
+      server,
+      passOn(feed, server, () => true),
+    );
+  if (changes === "watched") sendWatched(server, user, feed);
+  return server;
+}
+
+function sendWatched(server: Server, user: ServedUser, feed: ChangeFeed): void {
   const watched = offerSubscriptions(server, user, feed);
-  const end = changes === "all" ? passOn(feed, server, () => true) : passOnWhenInitialised(feed, server, watched);
-  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
-  server.onclose = () => {
+  const end = passOnWhenInitialised(feed, server, watched);
+  atEnd(server, () => {
     end();
     watched.close();
-  };
-  return server;
+  });
+}
+
+function atEnd(server: Server, end: () => void): void {
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
+  server.onclose = end;
 }
 
 /** Registers the subscriptions of the 2025 revisions. A watched entry need not exist. */
 function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed): WatchedResources {
   const watched = new WatchedResources(feed);
-  server.setRequestHandler("resources/subscribe", ({ params: { uri } }, request) => {
-    known(user, uri, request);
+  server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
+    known(user, uri);
     watched.add(uri);
     return {};
   });
-  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }, request) => {
-    known(user, uri, request);
+  server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
+    known(user, uri);
     watched.delete(uri);
     return {};
   });

@@ -1,6 +1,6 @@
 /**
- * MCP over two streams, one message per line. It stops reading while too many requests are unanswered, or the client
- * does not read its answers. The SDK's own transport reads without bounds, and drops running requests at the end of
+ * MCP over two streams, one message per line. A line that is none gets an error. It stops reading while too many requests
+ * are unanswered, or the client does not read its answers. The SDK's own transport reads without bounds, and drops running requests at the end of
  * input.
  */
 import { EventEmitter, once } from "node:events";
@@ -17,6 +17,7 @@ import {
 import type { JSONRPCMessage, Transport } from "../mcp/sdk.ts";
 import type { ListenedResources } from "./listened-resources.ts";
 import { LineBuffer, readLine } from "./read-lines.ts";
+import type { Line } from "./read-lines.ts";
 
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -95,6 +96,7 @@ export class LineTransport implements Transport {
           if (this.#isStopped) return;
         }
       }
+      await this.#deliver(lines.end());
     } catch (error) {
       // A stream that is destroyed while it is read ends with an error.
       if (!this.#isStopped) this.onerror?.(error as Error);
@@ -103,19 +105,26 @@ export class LineTransport implements Transport {
     }
   }
 
+  async #deliver(line: Line): Promise<void> {
+    for (const read of readLine(line)) {
+      if ("message" in read) await this.#deliverMessage(read.message);
+      else {
+        await this.#until(() => this.#isStopped || !this.#output.writableNeedDrain);
+        await this.send(read.refusal);
+      }
+    }
+  }
+
   /** Only requests wait until others are answered. Notifications do not, because they can cancel those requests. */
-  async #deliver(line: Buffer): Promise<void> {
-    const { message, refusal } = readLine(line);
-    const isRequest = message && isJSONRPCRequest(message);
+  async #deliverMessage(message: JSONRPCMessage): Promise<void> {
+    const isRequest = isJSONRPCRequest(message);
     await this.#until(() => {
       const mayAsk = !isRequest || this.#unanswered.length < mcpLimits.requestsInFlightMax;
       return this.#isStopped || (mayAsk && !this.#output.writableNeedDrain);
     });
     if (this.#isStopped) return;
-    if (refusal) await this.send(refusal);
-    if (!message) return;
     // Does not wait for change streams: they are answered when they end.
-    if (isJSONRPCRequest(message) && message.method !== "subscriptions/listen") this.#unanswered.push(message.id);
+    if (isRequest && message.method !== "subscriptions/listen") this.#unanswered.push(message.id);
     // A cancelled request gets no answer.
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#settle(message.params?.["requestId"]);

@@ -1,8 +1,13 @@
-/** Splits bytes into lines, and parses each line as a message. */
+/** Splits bytes into lines, and parses each line as messages. */
 import { isUtf8 } from "node:buffer";
 
+import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { ProtocolErrorCode, parseJSONRPCMessage } from "../mcp/sdk.ts";
 import type { JSONRPCMessage } from "../mcp/sdk.ts";
+import { withoutNulls } from "../mcp/without-nulls.ts";
+
+/** A line without its end; `null` in place of one that is too long. */
+export type Line = Buffer | null;
 
 /** Splits incoming bytes into lines. Holds at most the beginning of one line, up to the maximum. */
 export class LineBuffer {
@@ -14,59 +19,68 @@ export class LineBuffer {
     this.#bytesMax = bytesMax;
   }
 
-  /** The lines that `chunk` ends, without line feeds. Throws a `RangeError` for a line that is too long. */
-  *take(chunk: Buffer): Generator<Buffer> {
+  /** The lines that `chunk` ends. */
+  *take(chunk: Buffer): Generator<Line> {
     let from = 0;
     for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, from)) {
       this.#hold(chunk.subarray(from, at));
       from = at + 1;
-      const line = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
-      this.#parts = [];
-      this.#bytes = 0;
-      if (line) yield line;
+      yield this.end();
     }
     this.#hold(chunk.subarray(from));
   }
 
+  /** The line that the end of the input ends. */
+  end(): Line {
+    const line = this.#bytes > this.#bytesMax ? null : Buffer.concat(this.#parts);
+    this.#parts = [];
+    this.#bytes = 0;
+    return line;
+  }
+
   #hold(part: Buffer): void {
     this.#bytes += part.length;
-    if (this.#bytes > this.#bytesMax) {
-      this.#parts = [];
-      throw new RangeError(`a line is longer than ${this.#bytesMax} bytes`);
-    }
-    if (part.length > 0) this.#parts.push(part);
+    if (this.#bytes > this.#bytesMax) this.#parts = [];
+    else if (part.length > 0) this.#parts.push(part);
   }
 }
 
-/** A line's message. For an invalid message with a method and an id, the error to answer. */
-interface ReadLine {
-  readonly message?: JSONRPCMessage;
-  readonly refusal?: JSONRPCMessage;
-}
+/** What is in a line: a message, or the error to answer. */
+type Read = { readonly message: JSONRPCMessage } | { readonly refusal: JSONRPCMessage };
 
-export function readLine(line: Buffer): ReadLine {
+const { messageBytesMax, batchMax } = mcpLimits;
+
+/** A batch is as many lines, each with its own answer: only the revisions before 2025-06-18 have batches. */
+export function readLine(line: Line): readonly Read[] {
+  if (line === null) return [refused(`The line is too long; expected at most ${messageBytesMax} bytes`)];
   // Invalid UTF-8 would be decoded to replacement characters, and stored like that.
-  if (line.length === 0 || !isUtf8(line)) return {};
+  if (!isUtf8(line)) return [refused("The line is not UTF-8", ProtocolErrorCode.ParseError)];
+  // Programs on Windows begin their output with a byte order mark.
+  const text = line.toString("utf8").replace(/^\ufeff/, "");
+  if (text.trim() === "") return [];
   let value: unknown;
   try {
-    value = JSON.parse(line.toString("utf8"));
+    value = JSON.parse(text);
   } catch {
-    return {};
+    return [refused("The line is not JSON; expected a message in one line", ProtocolErrorCode.ParseError)];
   }
+  if (!Array.isArray(value)) return [readMessage(value)];
+  if (value.length > 0 && value.length <= batchMax) return value.map(readMessage);
+  return [refused(`The batch has ${value.length} messages; expected 1 to ${batchMax}`)];
+}
+
+function readMessage(value: unknown): Read {
   try {
-    return { message: parseJSONRPCMessage(value) };
+    return { message: parseJSONRPCMessage(withoutNulls(value)) };
   } catch {
-    return refuse(value);
+    const { id, method } = Object(value) as { readonly id?: unknown; readonly method?: unknown };
+    const isAsked = method !== undefined && (typeof id === "string" || Number.isSafeInteger(id));
+    const what = "Cannot read the request: it is not JSON-RPC 2.0";
+    return refused(what, ProtocolErrorCode.InvalidRequest, isAsked ? id : null);
   }
 }
 
-function refuse(value: unknown): ReadLine {
-  if (typeof value !== "object" || value === null || !("method" in value) || !("id" in value)) return {};
-  const { id } = value;
-  if (typeof id !== "string" && !Number.isSafeInteger(id)) return {};
-  const error = {
-    code: ProtocolErrorCode.InvalidRequest,
-    message: "Cannot read the request: it is not JSON-RPC 2.0",
-  };
-  return { refusal: { jsonrpc: "2.0", id: id as string | number, error } };
+/** The id is `null` for a request without one that can be read, as JSON-RPC says. */
+function refused(message: string, code: number = ProtocolErrorCode.InvalidRequest, id: unknown = null): Read {
+  return { refusal: { jsonrpc: "2.0", id, error: { code, message } } as JSONRPCMessage };
 }

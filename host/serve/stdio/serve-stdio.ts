@@ -33,7 +33,7 @@ export interface StdioServeOptions {
 /**
  * Serves one client over two streams, in the MCP revision that the client uses. Ends when the input ends, `signal`
  * aborts, or the output is closed. Then answers open requests, cancels them after `closeGraceMs`, closes the runtime,
- * and resolves. A message of more than 1 MiB also ends it, because its line could be endless.
+ * and resolves. A line that is no message gets an error, and the next one is read.
  *
  * @example
  * const { stdin: input, stdout: output } = process;
@@ -43,8 +43,8 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { runtime, userId, originClass, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
   const feed = new ChangeFeed(runtime, userId);
   const wire = new LineTransport(input, output, new ListenedResources(feed));
-  const client = { originClass, client: null, session: randomUUID() };
-  const parts = { runtime, userId, labels: { via: "mcp-stdio" }, clientOf: () => client, feed };
+  const client = { originClass, client: null, connection: randomUUID() };
+  const parts = { runtime, userId, labels: { via: "mcp-stdio" }, client, feed };
   const connection = serveConnection(
     // The streams of a 2026-07-28 client name the changes that it wants, and the SDK filters them.
     ({ era }) => makeUserServer({ ...parts, changes: era === "modern" ? "all" : "watched" }),

@@ -1,7 +1,7 @@
 /**
  * What a well-behaved client of either revision sends. Each attack changes one part of it. In targets, headers and bodies,
  * `$user`, `$entry`, `$session`, `$store` and `$expired` stand for the victim's, `$alice` and `$own` for alice's token
- * and session.
+ * and session. There are no sessions, so the ids are made up.
  */
 export type HeaderLine = readonly [name: string, value: string];
 
@@ -17,7 +17,7 @@ export interface Ask {
 const json = ["Content-Type", "application/json"] as const;
 const accept = ["Accept", "application/json, text/event-stream"] as const;
 
-/** A message of the 2026 revision, which needs no session. */
+/** A message of the 2026 revision. */
 export function modern(method: string, params: object = {}, meta: object = {}): Ask {
   const { name, uri } = params as { name?: string; uri?: string };
   const named = name ?? uri;
@@ -32,17 +32,17 @@ export function modern(method: string, params: object = {}, meta: object = {}): 
   return post(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params: { ...params, _meta } }), headers);
 }
 
-/** A message of the 2025 revisions, in alice's session or another. */
+/** A message of the 2025 revisions, with the id of a session. */
 export function inSession(method: string, params: object = {}, session = "$own"): Ask {
   return rawInSession(JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }), session);
 }
 
-/** A notification in a session. It gets no answer. */
+/** A notification of the 2025 revisions. It gets no answer. */
 export function notification(method: string, params: object = {}, session = "$own"): Ask {
   return rawInSession(JSON.stringify({ jsonrpc: "2.0", method, params }), session);
 }
 
-/** Any body in a session. */
+/** Any body of the 2025 revisions. */
 export function rawInSession(body: string | Buffer, session = "$own"): Ask {
   return post(body, [accept, json, ["Mcp-Protocol-Version", "2025-11-25"], ["Mcp-Session-Id", session]]);
 }
@@ -57,7 +57,7 @@ export function initialize(clientName = "attacker", params: object = {}): Ask {
 /** The call that most attacks modify. Both users have an entry of this name. */
 export const readPlan: Ask = modern("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } });
 
-/** The same call in a session. */
+/** The same call in 2025. */
 export const readPlanIn = (session: string): Ask =>
   inSession("tools/call", { name: "ReadUserMemory", arguments: { name: "plan" } }, session);
 
@@ -76,7 +76,7 @@ export function callTool(name: string, input: unknown): Ask {
   return modern("tools/call", { name, arguments: input });
 }
 
-/** A request without a body, as used to open streams and end sessions. */
+/** A request without a body, as earlier servers opened streams and ended sessions. */
 export const bare = (method: string, ...headers: readonly HeaderLine[]): Ask => ({
   method,
   target: "/mcp",

@@ -70,16 +70,12 @@ describe.each(Object.entries(kinds))("%s", (kind, attacks) => {
 });
 
 /** The events of one change of the entry `plan`. */
-const ownNews = ["2026-07-28", "legacy"].flatMap((mode) => [
-  `${mode}: memory://index`,
-  `${mode}: memory://user-memory/entry/plan`,
-  `${mode}: the list`,
-]);
+const ownNews = ["memory://index", "memory://user-memory/entry/plan", "the list"];
 
 /** Reasons that only time, load or a setting of the server bring about; other tests of this folder show them. */
 const notAttacked = [
   ["closing", "key-unknown", "peer-limited", "keys-unavailable", "token-origin", "user-limited", "token-scope"],
-  ["user-busy", "sessions-full", "streams-full", "id-in-use"],
+  ["user-busy", "streams-full"],
 ].flat();
 
 test("there is an attack for each reason to refuse that a request alone can bring about", () => {

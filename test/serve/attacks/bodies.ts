@@ -3,8 +3,9 @@ import { gzipSync } from "node:zlib";
 
 import { rawInSession, withHeaders } from "./asking.ts";
 import type { HeaderLine } from "./asking.ts";
-import { asAlice, refused, row } from "./attack.ts";
+import { asAlice, refused, row, served } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
+import { aliceBody } from "./stage.ts";
 
 const body = (title: string, expected: Expected, text: string | Buffer, ...headers: readonly HeaderLine[]): Attack =>
   row(title, expected, withHeaders(rawInSession(text), ...headers));
@@ -50,8 +51,12 @@ const broken: readonly (readonly [title: string, text: string | Buffer])[] = [
 const ids = ['{"a":1}', "null", "1.5", "1e400", `"${"x".repeat(129)}"`];
 
 const noMessages: Attack[] = [
-  body("a batch of two", noMessage, `[${plain},${plain.replace("plan", "$entry")}]`),
-  ...["[]", '"tools/call"', "null"].map((text) => body(`the message ${text}`, noMessage, text)),
+  body("a batch with the handshake", noMessage, `[${plain},${plain.replace("tools/call", "initialize")}]`),
+  body("a batch of 33", noMessage, `[${Array(33).fill(plain).join()}]`),
+  body("a batch with an id that is none", noMessage, `[${plain},${plain.replace('"id":1', '"id":{}')}]`),
+  ...["[]", "[[]]", '["tools/call"]', '"tools/call"', "null"].map((text) =>
+    body(`the message ${text}`, noMessage, text),
+  ),
   ...ids.map((id) => body(`an id that is ${id.slice(0, 12)}`, noMessage, plain.replace('"id":1', `"id":${id}`))),
 ];
 
@@ -63,14 +68,32 @@ const types = [
   "application/json, text/plain",
   "application/json-rpc",
   "",
-  "application/json;a=b",
+  'application/json; charset="utf-8',
+  'application/json; charset="utf-7"',
+  "application/json; charset =utf-8",
+  "application/json; charset=utf-16",
+  "application/json; charset",
+  "application/json charset=utf-8",
+  "application/json;charset=utf-8, text/plain",
 ];
+
+/** RFC 9110 allows white space around semicolons, empty parameters, and quotation marks around values. */
+const goodTypes = [
+  "Application/JSON; charset=UTF-8",
+  "application/json;\t charset=utf-8 ",
+  'application/json ;  charset="UTF-8";',
+  'application/json;;a=b; c="d;charset=x\\""',
+];
+
+/** Each message of a batch is alice's. */
+const ofBoth = served(200, ["call ReadUserMemory alice done", "call ReadUserMemory alice ENTRY_NOT_FOUND"], aliceBody);
 
 const large = "x".repeat(1_048_577);
 
 const typesAndSizes: Attack[] = [
   ...types.map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, plain, ["Content-Type", type])),
-  body("the charset utf-8", asAlice, plain, ["Content-Type", "Application/JSON; charset=UTF-8"]),
+  ...goodTypes.map((type) => body(`the type ${JSON.stringify(type)}`, asAlice, plain, ["Content-Type", type])),
+  body("a batch with the victim's entry", ofBoth, `[${plain},${plain.replace("plan", "$entry")}]`),
   body("gzip", wrongType, gzipSync(plain), ["Content-Encoding", "gzip"]),
   body("the encoding identity", wrongType, plain, ["Content-Encoding", "identity"]),
   body("too large by its declared length", tooLarge, `"${large}"`),

@@ -1,11 +1,10 @@
 /** A server for one user without tokens: no other machine and no web page reaches it, and nothing names another user. */
-import { callTool, initialize, modern, readPlan, readPlanIn, withHeaders } from "./asking.ts";
+import { callTool, modern, readPlan, readPlanIn } from "./asking.ts";
 import { asAlice, refused, row, toolError } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 import { foreignAttacks, said } from "./headers.ts";
 
 const unexpected = refused("token-unexpected");
-const unknownSession = refused("session-unknown", "alice");
 const plan = { name: "ReadUserMemory", arguments: { name: "plan" } };
 
 const attacks: readonly Attack[] = [
@@ -15,8 +14,7 @@ const attacks: readonly Attack[] = [
   said("an empty token", unexpected, ["Authorization", ""]),
   said("headers that name the victim", asAlice, ["X-User-Id", "$user"], ["Cookie", "user=$user"]),
   row("the victim in the path", refused("path-unknown"), { ...readPlan, target: "/mcp/$user" }),
-  row("the victim's session", unknownSession, readPlanIn("$session")),
-  row("a session of the attacker's choice", unknownSession, withHeaders(initialize(), ["Mcp-Session-Id", "$user"])),
+  row("the victim's session", asAlice, readPlanIn("$session")),
   row("the victim in _meta", asAlice, modern("tools/call", plan, { userId: "$user" })),
   row("the victim's entry", toolError("ENTRY_NOT_FOUND"), callTool("ReadUserMemory", { name: "$entry" })),
 ];

@@ -1,6 +1,6 @@
 /** URIs of the victim's resources, read and subscribed to, and other ways to name resources. */
 import { inSession, modern } from "./asking.ts";
-import { absentEntry, row, served, unfit, unknownResource } from "./attack.ts";
+import { absentEntry, row, served, unfit, unknownMethod, unknownResource } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 import { percentEncoded } from "./withstand.ts";
 
@@ -43,7 +43,6 @@ const list = (title: string, expected: Expected, params: object): Attack =>
   row(title, expected, inSession("resources/list", params));
 
 const noEntry = absentEntry("ENTRY_NOT_FOUND");
-const accepted = served(200, [], '"result":{}');
 const victimsEntry = { uri: `${entryOf}$entry` };
 const cursorOf = (text: string): string => Buffer.from(text).toString("base64url");
 const listed = ["JournalEntries", "ListEntries", "ListOwnEntries", "ListRuns"].map((tool) => `call ${tool} alice done`);
@@ -62,9 +61,9 @@ export const resourceAttacks: readonly Attack[] = [
   row("the victim's entry, in 2026", noEntry, modern("resources/read", victimsEntry)),
   read("a number", unfit, 1),
   read("an object", unfit, { uri: "memory://index", userId: "$user" }),
-  subscribe("a subscription to the victim's entry", accepted, victimsEntry),
-  row("the end of the victim's subscription", accepted, inSession("resources/unsubscribe", victimsEntry)),
-  subscribe("a subscription to the victim's index", unknownResource, { uri: "memory://$user/index" }),
+  subscribe("a subscription to the victim's entry", unknownMethod, victimsEntry),
+  row("the end of the victim's subscription", unknownMethod, inSession("resources/unsubscribe", victimsEntry)),
+  subscribe("a subscription to the victim's index", unknownMethod, { uri: "memory://$user/index" }),
   list("the list, with the victim", served(200, listed, "where Alice goes"), {
     userId: "$user",
     _meta: { userId: "$user" },

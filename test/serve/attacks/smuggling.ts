@@ -75,12 +75,12 @@ const get = { method: "GET" } as const;
 const connections: Readonly<Record<string, readonly Part[]>> = {
   "a request in the victim's session after the victim's": [
     ofVictim,
-    [readPlanIn("$session"), 404, "refused http session-unknown alice"],
+    [readPlanIn("$session"), 200, "call ReadUserMemory alice done"],
   ],
   "no token after alice's": [ofAlice, ofNobody],
   "alice's request between the victim's": [ofVictim, ofAlice, ofVictim],
   "a request as the body": [[hiding(), 400, unfitBody]],
-  "a request as the body of GET": [[hiding(get), 400, "refused http session-missing alice"], ofAlice],
+  "a request as the body of GET": [[hiding(get), 405, "refused http method-unknown alice"], ofAlice],
   "a request as the body of one without a token": [
     [hiding({ isAnonymous: true }), 401, "refused http token-missing nobody"],
     ofAlice,

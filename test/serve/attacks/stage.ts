@@ -1,5 +1,5 @@
 /**
- * A server with two users who have sessions and streams open: alice, whose valid token the attacker has, and bob, the
+ * A server with two users who have streams open: alice, whose valid token the attacker has, and bob, the
  * attacker's target. A third user, gus, does not exist.
  */
 import { randomUUID } from "node:crypto";
@@ -14,12 +14,12 @@ import { openHttpStage } from "../../stage/http.ts";
 import type { HttpStage, ServedHttp, ServerOptions } from "../../stage/http.ts";
 import { claimsOf, Forge } from "./forge.ts";
 
-/** A user of the server: a token, a live session of 2025 with its stream, and a stream of 2026. */
+/** A user of the server: a token, the id that a session would have, and a stream. */
 export interface Person {
   readonly userId: string;
   readonly token: string;
   readonly session: string;
-  /** All events on the streams so far, each as "revision: what". */
+  /** All events on the streams so far, each as what has changed. */
   readonly heard: string[];
 }
 
@@ -29,7 +29,7 @@ export interface Scene {
   readonly userId: string;
   /** The name of an entry that only the victim has. */
   readonly entry: string;
-  /** The victim's live session, own expired token, and own store. */
+  /** The id that a session of the victim would have, the victim's own expired token, and own store. */
   readonly session: string;
   readonly expired: string;
   readonly store: string;
@@ -88,14 +88,14 @@ export class AttackStage implements AsyncDisposable {
     return stage;
   }
 
-  /** A server that has both users' sessions and streams open, unless it is one of alice alone, without tokens. */
+  /** A server that has both users' streams open, unless it is one of alice alone, without tokens. */
   async serve(options: ServerOptions = {}): Promise<Served> {
     const server = await this.http.serve({ allowedOrigins: [allowedOrigin], storage: {}, ...options });
     const hasTokens = options.access === undefined;
     const open = async (userId: string): Promise<Person> => {
       const [token, heard] = [this.forge.issued(claimsOf(userId)), [] as string[]];
-      const session = hasTokens ? await openStreams(server, token, heard) : randomUUID();
-      return { userId, token, session, heard };
+      if (hasTokens) await openStream(server, token, heard);
+      return { userId, token, session: randomUUID(), heard };
     };
     const [alice, bob] = [await open("alice"), await open("bob")];
     const sceneOf = (userId: string, session: string): Scene => ({
@@ -138,21 +138,9 @@ export class AttackStage implements AsyncDisposable {
   }
 }
 
-/** Opens a session and a stream in each revision, and returns the session. */
-async function openStreams(server: ServedHttp, token: string, heard: string[]): Promise<string> {
-  const { streams: before } = server.server.open;
-  let session = "";
-  for (const mode of ["legacy", "2026-07-28"] as const) {
-    const client = await server.client(token, mode);
-    client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-      heard.push(`${mode}: ${params.uri}`);
-    });
-    client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push(`${mode}: the list`));
-    session ||= client.transport?.sessionId ?? "";
-    if (mode === "legacy") for (const uri of watched) await client.subscribeResource({ uri });
-    else await client.listen({ resourceSubscriptions: watched, resourcesListChanged: true });
-  }
-  // A client of 2025 does not wait for its stream.
-  while (server.server.open.streams < before + 2) await server.rpc(token, "tools/list");
-  return session;
+async function openStream(server: ServedHttp, token: string, heard: string[]): Promise<void> {
+  const client = await server.client(token);
+  client.setNotificationHandler("notifications/resources/updated", ({ params }) => void heard.push(params.uri));
+  client.setNotificationHandler("notifications/resources/list_changed", () => void heard.push("the list"));
+  await client.listen({ resourceSubscriptions: watched, resourcesListChanged: true });
 }

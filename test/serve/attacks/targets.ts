@@ -1,6 +1,6 @@
 /** Other ways to write the path, other paths, and other methods. */
 import { readPlan } from "./asking.ts";
-import { refused, row, served } from "./attack.ts";
+import { asAlice, refused, row, served } from "./attack.ts";
 import type { Attack, Expected } from "./attack.ts";
 
 const target = (title: string, expected: Expected, path: string): Attack =>
@@ -11,7 +11,7 @@ const query = refused("query-present");
 const malformed = refused("http-malformed");
 
 const unknownPaths = [
-  ["/mcp/", "//mcp", "/./mcp", "/x/../mcp", "/mcp;user=alice", "/mcp%00", "/%6dcp", "/MCP", "/mcp\\", "/mcp#x", "*"],
+  ["/mcp//", "//mcp", "/./mcp", "/x/../mcp", "/mcp;user=alice", "/mcp%00", "/%6dcp", "/MCP", "/mcp\\", "/mcp#x", "*"],
   ["http://127.0.0.1/mcp", "http://evil.example/mcp", "http://$user@127.0.0.1/mcp", "/metrics", "/.env", "/users"],
   ["/.well-known/oauth-protected-resource", "/healthz/", "/healthz/../mcp", "/mcp/$user", "/mcp/$session"],
   ["/mcp/../../../../data/users/$user/memory/MEMORY.md", `/mcp/${"a".repeat(8_000)}`],
@@ -27,10 +27,11 @@ export const targetAttacks: readonly Attack[] = [
   ...unknownPaths.map((path) => target(`the path ${path.slice(0, 60)}`, unknown, path)),
   ...queries.map((path) => target(`the query of ${path}`, query, path)),
   ...noTargets.map((path) => target(`the target ${JSON.stringify(path)}`, malformed, path)),
+  target("the path with a slash at its end", asAlice, "/mcp/"),
   target("the health check, with a message", served(405, unknownMethod.records), "/healthz"),
   ...unknownMethods.map((method) => row(`the method ${method}`, unknownMethod, { ...readPlan, method })),
   ...["post", "ALICE", ""].map((method) => row(`the method ${method}`, malformed, { ...readPlan, method })),
   row("the method HEAD", unknownMethod, { ...readPlan, method: "HEAD", body: "" }),
   row("the method CONNECT", malformed, { ...readPlan, method: "CONNECT", target: "127.0.0.1:80", body: "" }),
-  row("GET with a message", refused("session-missing", "alice"), { ...readPlan, method: "GET" }),
+  row("GET with a message", refused("method-unknown", "alice"), { ...readPlan, method: "GET" }),
 ];

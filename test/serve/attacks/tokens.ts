@@ -90,12 +90,15 @@ const headerValues: readonly (readonly [title: string, Expected, value: string])
   ["the victim's, expired", expired, "Bearer $expired"],
   ["alice's, then the victim's", malformed, "Bearer $alice, Bearer $expired"],
   ["four parts", malformed, "Bearer $alice.$user"],
-  ["a second space before it", malformed, "Bearer  $alice"],
   ["with padding", malformed, "Bearer $alice=="],
   ["too long", malformed, `Bearer $alice${"A".repeat(9_000)}`],
   ["with NUL after it", refused("http-malformed"), "Bearer $alice\0"],
   ["the scheme in lower case", asAlice, "bearer $alice"],
   ["with spaces after it", asAlice, "Bearer $alice  "],
+  ["with spaces before it", asAlice, "Bearer   $alice"],
+  ["with a tab before it", asAlice, "BEARER\t $alice"],
+  ["with another space before it", malformed, "Bearer \u00a0$alice"],
+  ["in quotation marks", malformed, 'Bearer "$alice"'],
 ];
 
 const otherPlaces: readonly (readonly [title: string, name: string, value: string])[] = [
@@ -146,9 +149,11 @@ const times: Attack[] = [
 
 const issuers = ["https://evil.example", undefined, [issuer], `${issuer}.evil.example`, `${issuer}/`];
 const audiences = [
-  ["https://other.example", undefined, `${audience}/admin`, { [audience]: true }],
+  ["https://other.example", null, "", `${audience}/admin`, { [audience]: true }],
   [["https://other.example", "*"], [[audience]]],
 ].flat();
+
+const noAudience = refused("token-audience-missing");
 
 /** `$user` is the victim. */
 const noUsers = [
@@ -192,6 +197,8 @@ export const claimAttacks: readonly Attack[] = [
   ...times,
   ...issuers.map((iss) => but(`of the issuer ${JSON.stringify(iss)}`, refused("token-issuer"), { iss })),
   ...audiences.map((aud) => but(`for the audience ${JSON.stringify(aud)}`, refused("token-audience"), { aud })),
+  but("without an audience", noAudience, { aud: undefined }),
+  but("without an audience, of a client", noAudience, { aud: undefined, client_id: "web", token_use: "access" }),
   ...noUsers.map((sub) =>
     claims(`for the user ${JSON.stringify(sub)?.slice(0, 40)}`, refused("token-user"), (userId) => named(sub, userId)),
   ),
