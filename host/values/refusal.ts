@@ -2,7 +2,7 @@
 export interface Refusal {
   /** Where the request arrived, such as `http` or `mcp`. Lower-case letters, digits and dashes, at most 64. */
   readonly surface: string;
-  /** Why it was refused, such as `token-expired` or `session-unknown`. The same form as `surface`. */
+  /** Why it was refused, such as `token-expired` or `method-unknown`. The same form as `surface`. */
   readonly reason: string;
   /** The user, if the identity had already been verified. */
   readonly userId?: string | undefined;

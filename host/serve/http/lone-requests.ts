@@ -45,6 +45,7 @@ export class LoneRequests {
   /** Without sessions, one id can stand for requests of two clients. Then neither is cancelled. */
   #cancel(call: McpCall): void {
     const { requestId } = (call.message?.params ?? {}) as { requestId?: unknown };
+    if (requestId === undefined) return;
     const [cancel, other] = this.#underWay.get(keyOf(call, requestId)) ?? [];
     if (other === undefined) cancel?.abort();
   }

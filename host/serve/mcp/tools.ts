@@ -4,6 +4,7 @@ import { seenIn } from "../../../shared/seen-in.ts";
 import { plainSchema } from "../../plugins/formats/plain-schema.ts";
 import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
+import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
@@ -14,17 +15,33 @@ import type { ServedUser } from "./served-user.ts";
 
 /** Registers the tools on `server`. The list has one page: there are few plugins, and their manifests are bounded. */
 export function offerTools(server: Server, user: ServedUser): void {
-  let offered: readonly ToolDescription[] | undefined;
-  const tools = (): readonly ToolDescription[] => (offered ??= user.runtime.tools());
-  server.setRequestHandler("tools/list", () => ({ tools: tools().map(describe) }));
+  const { tools, listed } = offered(user.runtime);
+  server.setRequestHandler("tools/list", () => ({ tools: listed }));
   server.setRequestHandler("tools/call", ({ params: { name, arguments: input = {} } }, request) =>
     orProtocolFailure(async () => {
       const result = await call(user, { name, input }, request);
       // The 2025 revisions need data that is not an object to be wrapped.
-      const tool = tools().find((each) => each.name === name);
+      const tool = tools.find((each) => each.name === name);
       return server.projectCallToolResult(result, tool?.outputSchema);
     }),
   );
+}
+
+/** By the runtime, whose tools do not change: making their lists takes longer than answering a request. */
+const offers = new WeakMap<Runtime, Offer>();
+
+interface Offer {
+  readonly tools: readonly ToolDescription[];
+  readonly listed: Tool[];
+}
+
+function offered(runtime: Runtime): Offer {
+  const known = offers.get(runtime);
+  if (known) return known;
+  const tools = runtime.tools();
+  const offer = { tools, listed: tools.map(describe) };
+  offers.set(runtime, offer);
+  return offer;
 }
 
 function describe({ name, description, inputSchema, outputSchema, rights }: ToolDescription): Tool {
