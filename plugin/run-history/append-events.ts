@@ -8,10 +8,11 @@ import { ToolError } from "../tool-error.ts";
 import { addAppend, findAppend } from "./append-ids.ts";
 import { checkEvent } from "./check-event.ts";
 import type { CheckedEvent } from "./check-event.ts";
+import { invalidCursor, parseCursor } from "./cursor.ts";
 import { findRun, rebuildRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
 import { largestRuns } from "./list-runs.ts";
-import { headName, readFile, runs, segmentPath, unreadable } from "./run-files.ts";
+import { headName, readFile, readSegment, runs, segmentPath, unreadable } from "./run-files.ts";
 import { emptySpan, formatHead } from "./run-head.ts";
 import { checkId, checkIds, folderOf } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
@@ -21,7 +22,9 @@ import { StaleHead, writeSegments } from "./write-segments.ts";
 
 const toolName = "AppendRunEvents";
 
-export function appendEvents({ agentId, runId, events, appendId }: AppendInput): Answer<AppendOutput> {
+const cursorInput = { toolName, field: "unchangedSince" } as const;
+
+export function appendEvents({ agentId, runId, events, appendId, unchangedSince }: AppendInput): Answer<AppendOutput> {
   if (events.length === 0) return answerOf(0);
   const ids = { agentId, runId };
   checkIds(toolName, ids);
@@ -32,7 +35,7 @@ export function appendEvents({ agentId, runId, events, appendId }: AppendInput):
   const earlier = appendId === undefined ? null : findAppend(run.folder, run.head, appendId);
   if (earlier !== null) return answerOf(earlier);
   try {
-    store(run, checked, appendId);
+    store(run, checked, { appendId, unchangedSince });
   } catch (error) {
     throw error instanceof ToolError && error.code === "QUOTA_EXCEEDED" ? withAdvice(error) : error;
   }
@@ -62,25 +65,44 @@ function beginRun(ids: RunIds, createdAt: string): Run {
   return { folder: folderOf(ids), head };
 }
 
-function store(run: Run, events: readonly CheckedEvent[], appendId: string | undefined): void {
+type AppendTerms = Pick<AppendInput, "appendId" | "unchangedSince">;
+
+function store(run: Run, events: readonly CheckedEvent[], { appendId, unchangedSince }: AppendTerms): void {
   const { folder } = run;
-  const head = writeFresh(run, events);
+  const head = writeFresh(run, events, unchangedSince);
   const counts = appendId === undefined ? {} : addAppend(folder, head, { appendId, appended: events.length });
   runs.write(`${folder}/${headName}`, formatHead({ ...head, ...counts }));
 }
 
 /** Reads the whole run again if its head does not fit the open segment: a person has edited it, say. */
-function writeFresh(run: Run, events: readonly CheckedEvent[]): Run["head"] {
+function writeFresh(run: Run, events: readonly CheckedEvent[], unchangedSince: string | undefined): Run["head"] {
   const openText = readFile(openPath(run)) ?? "";
   try {
     const isOwn = openText !== unreadable && !hasReturnsAlone(openText);
-    if (isOwn && isOfSize(openText, run.head.open.bytes)) return writeSegments(run, openText, events);
+    if (isOwn && isOfSize(openText, run.head.open.bytes)) {
+      checkUnchanged(run, unchangedSince);
+      return writeSegments(run, openText, events);
+    }
   } catch (error) {
     if (!(error instanceof StaleHead)) throw error;
   }
   const { agentId, runId, createdAt } = run.head;
-  const fresh = rebuildRun({ agentId, runId }, run.folder) ?? beginRun({ agentId, runId }, createdAt);
-  return writeSegments({ ...fresh, head: { ...fresh.head, createdAt } }, runs.read(openPath(fresh)) ?? "", events);
+  const rebuilt = rebuildRun({ agentId, runId }, run.folder) ?? beginRun({ agentId, runId }, createdAt);
+  const fresh = { ...rebuilt, head: { ...rebuilt.head, createdAt } };
+  checkUnchanged(fresh, unchangedSince);
+  return writeSegments(fresh, runs.read(openPath(fresh)) ?? "", events);
+}
+
+/** Parts of a text change nothing that a reader sees: a long text's own ones are appended before it. */
+function checkUnchanged(run: Run, cursor: string | undefined): void {
+  if (cursor === undefined) return;
+  const { since, page } = parseCursor(cursor, run.head, cursorInput);
+  if (page !== null) throw invalidCursor(cursor, cursorInput);
+  for (let number = since.segment; number <= run.head.closedSegments + 1; number++) {
+    const lines = readSegment(segmentPath(run.folder, number)).lines.slice(number === since.segment ? since.line : 0);
+    if (lines.every((line) => line.startsWith('{"type":"part"'))) continue;
+    throw new ToolError("RUN_CHANGED", "Cannot append: events have been appended since the cursor; load them first");
+  }
 }
 
 /** An ASCII text has as many characters as bytes. To count the bytes takes a tenth of an append. */

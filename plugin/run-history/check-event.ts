@@ -3,8 +3,8 @@ import { isBase64 } from "../../shared/run-history/base64.ts";
 import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { Forms } from "../../shared/run-history/data-map.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
-import { eventTypes, isEventType } from "../../shared/run-history/event-types.ts";
-import type { EventType } from "../../shared/run-history/event-types.ts";
+import { isStoredType, storedTypes } from "../../shared/run-history/event-types.ts";
+import type { StoredType } from "../../shared/run-history/event-types.ts";
 import { isNumeric } from "../../shared/run-history/numeric.ts";
 import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
@@ -27,6 +27,8 @@ export interface CheckedEvent {
   readonly line: string;
   /** Of the line, in UTF-8. */
   readonly bytes: number;
+  /** Of a snapshot: the name of its parts, empty without any. Of the first part of a text: its name. */
+  readonly begins: { readonly type: "snapshot" | "part"; readonly partOf: string } | null;
 }
 
 /** An event of the input; any value is possible. `now`: the call's time. */
@@ -41,14 +43,21 @@ export function checkEvent(given: unknown, place: string, now: string): CheckedE
       "no other fields than type, timestamp, data and labels",
     );
   }
-  if (!isEventType(type)) throw wrong(`${place}.type`, type, eventTypes.map((each) => `"${each}"`).join(", "));
+  if (!isStoredType(type)) throw wrong(`${place}.type`, type, storedTypes.map((each) => `"${each}"`).join(", "));
   const event: WireEvent = {
     type,
     timestamp: checkTimestamp(timestamp, place, now),
     data: checkData(type, data, `${place}.data`),
     labels: checkLabels(labels, place),
   };
-  return checkSize(event, place);
+  return { ...checkSize(event, place), begins: beginsAt(event) };
+}
+
+function beginsAt({ type, data }: WireEvent): CheckedEvent["begins"] {
+  if (type !== "snapshot" && type !== "part") return null;
+  const { part_of: partOf, index } = parseJson(data) as Record<string, unknown>;
+  if (type === "part") return index === 0 ? { type, partOf: String(partOf) } : null;
+  return { type, partOf: typeof partOf === "string" ? partOf : "" };
 }
 
 function checkTimestamp(timestamp: unknown, place: string, now: string): string {
@@ -64,7 +73,7 @@ function checkLabels(labels: unknown, place: string): Labels {
   throw wrong(`${place}.labels`, labels, "an object whose values are strings");
 }
 
-function checkData(type: EventType, data: unknown, place: string): string {
+function checkData(type: StoredType, data: unknown, place: string): string {
   if (data !== undefined && data !== null && typeof data !== "string") {
     throw wrong(place, data, "JSON text of an object");
   }
@@ -94,7 +103,7 @@ function checkData(type: EventType, data: unknown, place: string): string {
 }
 
 /** A number can be refused only because JavaScript has rounded it. Then its digits decide. */
-function readExactly(type: EventType, data: unknown, value: unknown, forms: Forms): void {
+function readExactly(type: StoredType, data: unknown, value: unknown, forms: Forms): void {
   try {
     readPayload(type, value, forms);
   } catch (fault) {
@@ -104,7 +113,7 @@ function readExactly(type: EventType, data: unknown, value: unknown, forms: Form
 }
 
 /** Texts that must be JSON themselves. A blank one counts as none. */
-function checkJsonFields(type: EventType, data: Record<string, unknown>, place: string): void {
+function checkJsonFields(type: StoredType, data: Record<string, unknown>, place: string): void {
   for (const key of jsonFields[type] ?? []) {
     const text = Object.hasOwn(data, key) ? data[key] : undefined;
     if (typeof text === "string" && text.trim() !== "") checkJson(text, `${place}.${key}`);
@@ -120,7 +129,7 @@ function checkJson(text: string, place: string): unknown {
   throw ofEvent(new EventFault(code, message, { value: text, allowed: "one JSON value" }), place);
 }
 
-function checkSize(event: WireEvent, place: string): CheckedEvent {
+function checkSize(event: WireEvent, place: string): Omit<CheckedEvent, "begins"> {
   const line = lineOf(event);
   const bytes = utf8Bytes(line);
   if (bytes > eventBytesMax) throw inputFault(place, `${bytes} bytes`, `at most ${eventBytesMax} bytes`);

@@ -42,10 +42,10 @@ export function formatCursor({ since, page }: Cursor, run: Identity): string {
 const form = /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{1,9})-([\d:.T-]{19,29}))?$/;
 
 /** Throws `CURSOR_INVALID`. */
-export function parseCursor(text: string, run: Identity): Cursor {
+export function parseCursor(text: string, run: Identity, input: CursorInput): Cursor {
   if (text === noRun) return { since: runStart, page: null };
   const [, identity, ...parts] = form.exec(text) ?? [];
-  if (identity !== identityOf(run)) throw invalidCursor(text);
+  if (identity !== identityOf(run)) throw invalidCursor(text, input);
   const [segment = 0, line = 0, untilSegment = 0, untilLine = 0, afterSegment = 0, afterLine = 0] = parts.map(Number);
   const key = parts[6];
   const since = { segment, line };
@@ -54,10 +54,16 @@ export function parseCursor(text: string, run: Identity): Cursor {
   return { since, page: { until, after: { segment: afterSegment, line: afterLine, key } } };
 }
 
-export function invalidCursor(text: string): ToolError {
+/** Which tool has been given the cursor, and in which field. */
+export interface CursorInput {
+  readonly toolName: string;
+  readonly field: string;
+}
+
+export function invalidCursor(text: string, { toolName, field }: CursorInput): ToolError {
   const allowed = "a cursor that LoadRun returned for this run, or none to load it from its start";
   const value = text.length > 100 ? "a long text" : JSON.stringify(text);
-  return inputError("LoadRun", [{ field: "cursor", value, allowed }], "CURSOR_INVALID");
+  return inputError(toolName, [{ field, value, allowed }], "CURSOR_INVALID");
 }
 
 const identityOf = ({ agentId, runId, createdAt }: Identity): string =>

@@ -1,5 +1,5 @@
 /** An event as one line of a segment: `{"type":…,"timestamp":…,"data":{…},"labels":{…}}`, the keys in this order. */
-import { isEventType } from "../../shared/run-history/event-types.ts";
+import { isStoredType } from "../../shared/run-history/event-types.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { utf8Bytes } from "../../shared/text.ts";
@@ -41,7 +41,8 @@ export function parseLines(lines: readonly string[]): ParsedLine[] {
 function parseLine(line: string, value: unknown): ParsedLine {
   if (!isObject(value)) return parseForeignLine(line);
   const { type, timestamp, data, labels } = value;
-  if (!isEventType(type) || !isNormal(timestamp) || !isObject(data) || !isLabels(labels)) return parseForeignLine(line);
+  if (!isStoredType(type) || !isNormal(timestamp) || !isObject(data) || !isLabels(labels))
+    return parseForeignLine(line);
   const [beginning, end] = [beginningOf(type, timestamp), endOf(labels)];
   const text = line.slice(beginning.length, -end.length);
   const isOwn = line.startsWith(beginning) && line.endsWith(end) && isOneObject(text);

@@ -160,7 +160,7 @@ export function finding(problem: string, path: string, message: string): Inspect
   return { problem, path, message, remedy: null };
 }
 
-/** Keeps what only the present head knows: when the run was begun. */
+/** Keeps what only the present head knows: when the run was begun, and its last snapshot, at which a load looks first. */
 function headFrom(
   ids: RunIds,
   spans: readonly Span[],
@@ -176,6 +176,8 @@ function headFrom(
     closed,
     open,
     lastAppend: isSame ? present.lastAppend : { segment: spans.length, line: open.lines },
+    lastSnapshot: present?.lastSnapshot,
+    lastParts: isSame ? present.lastParts : undefined,
   };
 }
 

@@ -1,10 +1,13 @@
-/** Loads a run in the order of time, in pages, or only what is new since an earlier load. */
+/** Loads a run in pages, in the order of time or of insertion; or only what is new, or what comes from the last snapshot on. */
 import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
+import { parseLines } from "./event-line.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
+import { parseJson } from "./json-text.ts";
+import { isObject } from "./run-event.ts";
 import { SegmentReader, unreadable } from "./run-files.ts";
 import { checkIds, folderOf } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
@@ -13,19 +16,29 @@ import type { LoadInput, LoadOutput } from "./schemas.ts";
 import { compareInTime, comparePlaces, eventsIn, joinInTime, segmentsFrom } from "./segments-in-time.ts";
 import type { DamagedLines, PlacedEvent, Segment } from "./segments-in-time.ts";
 
-export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutput> {
-  checkIds("LoadRun", { agentId, runId });
+const toolName = "LoadRun";
+
+const cursorInput = { toolName, field: "cursor" } as const;
+
+export function loadRun(input: LoadInput): Answer<LoadOutput> {
+  const { agentId, runId, cursor, from: start, order } = input;
+  checkIds(toolName, { agentId, runId });
   const reader = new SegmentReader(folderOf({ agentId, runId }));
   const run = findWhole({ agentId, runId }, reader);
-  if (run === null) return emptyAnswer({ agentId, runId, cursor });
+  if (run === null) return emptyAnswer(input);
   const { head } = run;
-  const from = cursor === undefined ? { since: runStart, page: null } : parseCursor(cursor, head);
+  const beginning = start === "snapshot" ? snapshotOf(run, reader) : runStart;
+  const from = cursor === undefined ? { since: beginning, page: null } : parseCursor(cursor, head, cursorInput);
   const until = from.page?.until ?? endOf(run, reader);
-  if (comparePlaces(from.since, until) > 0) throw invalidCursor(cursor ?? "");
-  const { events, isMore, damaged } = loadPage(run, reader, from, until);
+  const isInserted = order === "insertion";
+  const isOfOtherOrder = isInserted && from.page !== null;
+  if (comparePlaces(from.since, until) > 0 || isOfOtherOrder) throw invalidCursor(cursor ?? "", cursorInput);
+  const page = isInserted ? insertedPage(run, reader, from.since, until) : loadPage(run, reader, from, until);
+  const { events, isMore, damaged } = page;
   const last = events.at(-1);
-  const next: Cursor =
+  const rest: Cursor =
     isMore && last !== undefined ? { since: from.since, page: { until, after: last } } : { since: until, page: null };
+  const next = page.next === undefined ? rest : { since: page.next, page: null };
   return {
     message: `${counted(events.length, "event")}${isMore ? ", more follow" : ""}`,
     data: {
@@ -43,9 +56,20 @@ export function loadRun({ agentId, runId, cursor }: LoadInput): Answer<LoadOutpu
   };
 }
 
+/** Where the last snapshot begins, unless a person has moved it: then the run's start. */
+function snapshotOf({ head: { lastSnapshot } }: Run, reader: SegmentReader): Place {
+  if (lastSnapshot === undefined) return runStart;
+  const { segment, line, partOf } = lastSnapshot;
+  const [first] = parseLines(reader.read(segment).lines.slice(line, line + 1));
+  const { type, data } = first !== undefined && "event" in first ? first.event : { type: "", data: "{}" };
+  const fields = type === "snapshot" || type === "part" ? parseJson(data) : undefined;
+  const isThere = isObject(fields) && (fields["part_of"] ?? "") === partOf && (fields["index"] ?? 0) === 0;
+  return isThere ? { segment, line } : runStart;
+}
+
 /** A cursor of a run that is gone cannot mean anything. */
 function emptyAnswer({ agentId, runId, cursor = noRun }: LoadInput): Answer<LoadOutput> {
-  if (cursor !== noRun) throw invalidCursor(cursor);
+  if (cursor !== noRun) throw invalidCursor(cursor, cursorInput);
   const meta = { bytes: 0, segments: 0, damagedLines: 0, cursor: noRun };
   return { message: "0 events", data: { agentId, runId, events: [], more: false, meta } };
 }
@@ -80,6 +104,26 @@ interface Page {
   readonly events: readonly PlacedEvent[];
   readonly isMore: boolean;
   readonly damaged: number;
+  /** In the order of insertion: where the next page begins. */
+  readonly next?: Place;
+}
+
+/** Opens the segments one after the other. */
+function insertedPage(run: Run, reader: SegmentReader, since: Place, until: Place): Page {
+  const events: PlacedEvent[] = [];
+  let room: number = runLimits.pageBytesMax;
+  let damaged = 0;
+  for (const segment of segmentsFrom(run, since)) {
+    if (segment.number > until.segment) break;
+    const found = eventsIn(reader, segment, { since, until });
+    const end = found.events.findIndex(({ bytes }) => (room -= bytes) < 0);
+    const next = found.events[end];
+    events.push(...(next === undefined ? found.events : found.events.slice(0, end)));
+    const here = found.damaged.filter((each) => next === undefined || comparePlaces(each, next) < 0);
+    damaged += here.reduce((sum, { count }) => sum + count, 0);
+    if (next !== undefined) return { events, isMore: true, damaged, next };
+  }
+  return { events, isMore: false, damaged, next: until };
 }
 
 /** Opens segments in the order of their first events, and stops when no other can have an event of this page. */

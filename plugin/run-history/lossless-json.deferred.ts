@@ -1,8 +1,8 @@
 /** The slow way of reading JSON, which keeps the digits of every number. Loaded only for what tools do not write. */
 import { dataDepthMax } from "../../shared/run-history/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
-import { isEventType } from "../../shared/run-history/event-types.ts";
-import type { EventType } from "../../shared/run-history/event-types.ts";
+import { isStoredType } from "../../shared/run-history/event-types.ts";
+import type { StoredType } from "../../shared/run-history/event-types.ts";
 import { parseLossless, readLossless, stringifyLossless } from "../../shared/run-history/lossless.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
@@ -18,7 +18,7 @@ export function parseForeignLine(line: string): { readonly event: WireEvent } | 
   if (value === undefined) return { damage: "it is not JSON" };
   if (!isObject(value)) return { damage: "it is not a JSON object" };
   const { type, timestamp, data, labels } = value;
-  if (!isEventType(type)) return { damage: "its type is not one of an event" };
+  if (!isStoredType(type)) return { damage: "its type is not one of an event" };
   const time = typeof timestamp === "string" ? normalTimestamp(timestamp) : null;
   if (time === null) return { damage: "its timestamp is not RFC 3339" };
   if (!isObject(data)) return { damage: "its data is not a JSON object" };
@@ -44,7 +44,7 @@ export const numbersKept = (text: string): unknown => parseLossless(text);
  * Turns the older forms of fields into the present ones: JSON values into JSON texts, lists of bytes into base64. Keeps
  * all other fields as they are.
  */
-export function asPresentData(type: EventType, text: string): string {
+export function asPresentData(type: StoredType, text: string): string {
   const data = parseLossless(text) as Record<string, unknown>;
   for (const key of jsonFields[type] ?? []) {
     const value = Object.hasOwn(data, key) ? data[key] : undefined;

@@ -1,4 +1,5 @@
 /** Earlier events of a run for a model: the latest ones, within a budget of characters. */
+import { eventTypes } from "../../shared/run-history/event-types.ts";
 import { counted } from "../../shared/text.ts";
 import type { Answer } from "../serve-tool.ts";
 import { findRun } from "./find-run.ts";
@@ -19,7 +20,13 @@ const leastShare = 1 / 12;
 const charsPerEvent = 60;
 
 export function readRunHistory(input: HistoryInput): Answer<HistoryOutput> {
-  const { agentId, runId, types, last = runLimits.shownDefault, charsMax = runLimits.charsDefault } = input;
+  const {
+    agentId,
+    runId,
+    types = eventTypes,
+    last = runLimits.shownDefault,
+    charsMax = runLimits.charsDefault,
+  } = input;
   checkIds("ReadRunHistory", { agentId, runId });
   const run = findRun({ agentId, runId });
   const found = run === null ? [] : latestEvents(run, types, last);

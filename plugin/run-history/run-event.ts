@@ -1,10 +1,12 @@
-import type { EventType } from "../../shared/run-history/event-types.ts";
+import type { StoredType } from "../../shared/run-history/event-types.ts";
 import type { Labels } from "../../shared/run-history/wire-event.ts";
 
 /** By type: the fields of its data that are JSON text. */
-export const jsonFields: Readonly<Partial<Record<EventType, readonly string[]>>> = {
+export const jsonFields: Readonly<Partial<Record<StoredType, readonly string[]>>> = {
   tool_call: ["payload"],
   tool_result: ["result_json", "server_data"],
+  opaque: ["json"],
+  snapshot: ["json"],
 };
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -30,6 +30,18 @@ export interface RunHead {
   readonly lastAppend: { readonly segment: number; readonly line: number };
   readonly appendIds: number;
   readonly appendIdFiles: number;
+  /** Where a load from the last snapshot begins. Absent if nobody knows: then it begins at the run's start. */
+  readonly lastSnapshot?: SnapshotPlace | undefined;
+  /** Where the parts begin that were begun last. Their snapshot is a later one, perhaps of a later append. */
+  readonly lastParts?: SnapshotPlace | undefined;
+}
+
+/** Where a snapshot is, or the first of its parts. */
+export interface SnapshotPlace {
+  readonly segment: number;
+  readonly line: number;
+  /** Names the parts; empty if the snapshot has none. */
+  readonly partOf: string;
 }
 
 export const emptySpan: Span = { lines: 0, bytes: 0, firstAt: "", lastAt: "" };
@@ -37,7 +49,9 @@ export const emptySpan: Span = { lines: 0, bytes: 0, firstAt: "", lastAt: "" };
 /** Always in the same order of keys, so that equal heads are equal texts. */
 export function formatHead(head: RunHead): string {
   const { agentId, runId, createdAt, closedSegments, closed, open, lastAppend, appendIds, appendIdFiles } = head;
-  const ordered = { agentId, runId, createdAt, closedSegments, closed, open, lastAppend, appendIds, appendIdFiles };
+  const counts = { closedSegments, closed, open, lastAppend, appendIds, appendIdFiles };
+  const { lastSnapshot, lastParts } = head;
+  const ordered = { agentId, runId, createdAt, ...counts, lastSnapshot, lastParts };
   return `${JSON.stringify(ordered, null, 2)}\n`;
 }
 
@@ -51,7 +65,23 @@ function isHead(value: unknown): value is RunHead {
   if (!isObject(value) || !isObject(value["lastAppend"])) return false;
   const { agentId, runId, createdAt, closedSegments, closed, open, lastAppend, appendIds, appendIdFiles } = value;
   const counts = [closedSegments, lastAppend["segment"], lastAppend["line"], appendIds, appendIdFiles];
-  return isId(agentId) && isId(runId) && isTime(createdAt) && counts.every(isCount) && isSpan(closed) && isSpan(open);
+  return (
+    isId(agentId) &&
+    isId(runId) &&
+    isTime(createdAt) &&
+    counts.every(isCount) &&
+    isSpan(closed) &&
+    isSpan(open) &&
+    isPlaced(value)
+  );
+}
+
+function isPlaced({ lastSnapshot, lastParts }: Record<string, unknown>): boolean {
+  return [lastSnapshot, lastParts].every(
+    (each) =>
+      each === undefined ||
+      (isObject(each) && isCount(each["segment"]) && isCount(each["line"]) && typeof each["partOf"] === "string"),
+  );
 }
 
 function isSpan(value: unknown): value is Span {

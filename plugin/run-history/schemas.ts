@@ -1,5 +1,5 @@
 /** The inputs and outputs of the tools. */
-import { eventTypes } from "../../shared/run-history/event-types.ts";
+import { eventTypes, storedTypes } from "../../shared/run-history/event-types.ts";
 import * as z from "../../shared/zod.ts";
 import { wholeNumber } from "../whole-number.ts";
 import { runLimits } from "./run-limits.ts";
@@ -11,7 +11,7 @@ const text = "a string";
 const agentId = z.described(z.string({ error: text }), `The agent's id, 1 to ${idBytesMax} UTF-8 bytes`);
 const runId = z.described(z.string({ error: text }), `The run's id, 1 to ${idBytesMax} UTF-8 bytes`);
 
-const type = z.described(z.enum(eventTypes), "What kind of event it is");
+const type = z.described(z.enum(storedTypes), "What kind of event it is");
 const data = z.described(
   z.string(),
   "The event's data: JSON text of an object, so that numbers of any size keep their digits",
@@ -35,12 +35,21 @@ const appendId = z.optional(
   ),
 );
 
+const unchangedSince = z.optional(
+  z.described(
+    z.string({ error: text }),
+    "A cursor of a load: appends only if nothing has been appended to the run since, but for parts of a text. " +
+      "Default: always",
+  ),
+);
+
 /** As it is declared. */
 export const appendInputDeclared = z.strictObject({
   agentId,
   runId,
   events: z.array(givenEvent).check(z.maxLength(eventsMax)),
   appendId,
+  unchangedSince,
 });
 
 const eventsAllowed = `a list of at most ${eventsMax} events`;
@@ -52,8 +61,9 @@ export const appendInput = z.strictObject(
     runId,
     events: z.array(z.unknown(), { error: eventsAllowed }).check(z.maxLength(eventsMax, { error: eventsAllowed })),
     appendId,
+    unchangedSince,
   },
-  { error: "no other fields than agentId, runId, events and appendId" },
+  { error: "no other fields than agentId, runId, events, appendId and unchangedSince" },
 );
 
 export type AppendInput = z.infer<typeof appendInput>;
@@ -61,6 +71,11 @@ export type AppendInput = z.infer<typeof appendInput>;
 export const appendOutput = z.strictObject({ appended: z.described(z.int(), "How many events were stored") });
 
 export type AppendOutput = z.infer<typeof appendOutput>;
+
+/** One of two words. */
+/* @__NO_SIDE_EFFECTS__ */
+const choice = <const Words extends readonly [string, string]>(words: Words, description: string) =>
+  z.optional(z.described(z.enum(words, { error: words.map((each) => `"${each}"`).join(" or ") }), description));
 
 export const loadInput = z.strictObject(
   {
@@ -72,8 +87,17 @@ export const loadInput = z.strictObject(
         "The cursor of an earlier load of this run: continues it, or returns only what is new. Default: all events",
       ),
     ),
+    from: choice(
+      ["start", "snapshot"],
+      "Where a load without a cursor begins: `snapshot` is the last one. Default: `start`",
+    ),
+    order: choice(
+      ["time", "insertion"],
+      "The order of the events: of their timestamps, or as they were appended. All pages of a load need the same one. " +
+        "Default: `time`",
+    ),
   },
-  { error: "no other fields than agentId, runId and cursor" },
+  { error: "no other fields than agentId, runId, cursor, from and order" },
 );
 
 export type LoadInput = z.infer<typeof loadInput>;
@@ -88,7 +112,10 @@ const loadedEvent = z.strictObject({
 export const loadOutput = z.strictObject({
   agentId,
   runId,
-  events: z.described(z.array(loadedEvent), "In the order of their timestamps; equal ones in the order of insertion"),
+  events: z.described(
+    z.array(loadedEvent),
+    "In the order of their timestamps, equal ones in the order of insertion; or all in that order",
+  ),
   more: z.described(z.boolean(), "Whether more events follow: load again with meta.cursor"),
   meta: z.strictObject({
     bytes: z.described(z.int(), "The size of all events"),
@@ -177,7 +204,7 @@ export type HistoryInput = z.infer<typeof historyInput>;
 const shown = (description: string) => z.optional(z.described(z.string(), description));
 
 const shownEvent = z.strictObject({
-  type,
+  type: z.described(z.enum(eventTypes), "What kind of event it is"),
   timestamp: z.described(z.string(), "When it happened, RFC 3339 in UTC"),
   message: shown("What was said"),
   structured: shown("A value that was said, as JSON text"),
@@ -185,12 +212,14 @@ const shownEvent = z.strictObject({
   tool_name: shown("The tool"),
   payload: shown("The tool's input, as JSON text"),
   error_message: shown("Why the tool failed"),
-  preview: shown("A summary of the tool's result"),
+  preview: shown("A summary of the tool's result, or the beginning of a longer JSON text"),
   result_json: shown("The tool's result, as JSON text"),
   bounds: shown("What the result leaves out, as JSON text"),
   duration: shown("How long the tool took, in nanoseconds"),
   note: shown("A planner's note"),
   text: shown("A thought"),
+  format: shown("Which program's form the JSON text has"),
+  json: shown("What the program keeps, as JSON text; long runs of base64 are only counted"),
 });
 
 export const historyOutput = z.strictObject({

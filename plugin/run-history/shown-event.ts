@@ -14,6 +14,8 @@ const shownFields = {
   tool_result: ["tool_call_id", "tool_name", "error_message", "preview", "result_json", "bounds", "duration"],
   planner_note: ["note"],
   thinking: ["text"],
+  opaque: ["format", "json", "preview"],
+  snapshot: ["format", "json", "preview"],
 } as const satisfies Record<EventType, readonly string[]>;
 
 export type ShownField = (typeof shownFields)[EventType][number];
@@ -28,23 +30,36 @@ export interface CutEvent {
   readonly charsCut: number;
 }
 
+/** Of a program's JSON text, so much is read. */
+const charsRead = 65_536;
+
+/** Images, signatures and the like say nothing to a model. */
+const countedBase64 = (text: string): string =>
+  text.replaceAll(/[\w+/=-]+/g, (run) => (run.length < 256 ? run : `[${run.length} characters]`));
+
 /** Each field as text of at most `fieldCharsMax` characters. A longer one says how much is missing. */
-export function showEvent({ type, timestamp, data }: WireEvent, fieldCharsMax: number): CutEvent {
+export function showEvent(
+  { type, timestamp, data }: WireEvent & { readonly type: EventType },
+  fieldCharsMax: number,
+): CutEvent {
   const value = parseJson(data);
   const fields = isObject(value) ? value : {};
   // A person can have nested data too deep for the library that keeps digits.
   const isDeep = isTooDeep(value);
   const shown: Partial<Record<ShownField, string>> = {};
+  const isOwnForm = type === "opaque" || type === "snapshot";
   let [chars, charsCut] = [0, 0];
   for (const field of shownFields[type]) {
     const present = Object.hasOwn(fields, field) ? (fields[field] ?? null) : null;
     const isAbsent = present === null || isDeep;
     const text = typeof present === "string" ? present : isAbsent ? "" : (fieldText(data, field) ?? "");
     if (text === "") continue;
+    const told = isOwnForm ? countedBase64(text.slice(0, charsRead)) : text;
     // An answer cannot have a lone surrogate, but a stored text can. The escapes of hidden characters take room.
-    const whole = seen(text.slice(0, fieldCharsMax).toWellFormed());
+    const whole = seen(told.slice(0, fieldCharsMax).toWellFormed());
     const beginning = whole.slice(0, fieldCharsMax);
-    const cut = Math.max(text.length, whole.length) - beginning.length;
+    const unread = isOwnForm ? Math.max(text.length - charsRead, 0) : 0;
+    const cut = unread + Math.max(told.length, whole.length) - beginning.length;
     const kept = cut === 0 ? beginning : `${beginning}… [${cut} characters cut]`;
     shown[field] = kept;
     chars += kept.length;

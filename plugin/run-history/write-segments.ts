@@ -21,18 +21,28 @@ export function writeSegments({ folder, head }: Run, openText: string, events: r
   // A reader without a lock can meet a run's first append before `run.json`: then it must see all of it or nothing.
   const isFirst = head.closedSegments === 0 && head.open.lines === 0;
   let lastAppend: Place | null = null;
+  let { lastSnapshot, lastParts } = head;
   for (const event of events) {
     if (segments.isFull && !isFirst) {
       segments.close();
       if (readFile(segmentPath(folder, segments.number)) !== null) throw new StaleHead();
     }
-    lastAppend ??= { segment: segments.number, line: segments.open.lines };
+    const place = { segment: segments.number, line: segments.open.lines };
+    lastAppend ??= place;
+    if (event.begins !== null) {
+      const { type, partOf } = event.begins;
+      const isKnown = lastParts?.partOf === partOf;
+      if (type === "part") lastParts = isKnown ? lastParts : { ...place, partOf };
+      // With parts of which nobody knows where they begin, an earlier snapshot stays the last one.
+      else lastSnapshot = partOf === "" ? { ...place, partOf } : isKnown ? lastParts : lastSnapshot;
+    }
     segments.add(event);
   }
   for (const [number, text] of segments.texts) runs.write(segmentPath(folder, number), text);
   if (segments.filled.length > 0) addClosed(folder, segments.filled);
   const { number, open, closed } = segments;
-  return { ...head, closedSegments: number - 1, closed, open, lastAppend: lastAppend ?? head.lastAppend };
+  const written = { closedSegments: number - 1, closed, open, lastAppend: lastAppend ?? head.lastAppend };
+  return { ...head, ...written, lastSnapshot, lastParts };
 }
 
 class Segments {

@@ -1,6 +1,6 @@
 /** Reads the fields of an event's data by goa-ai's rules. Numbers can be `number`, `bigint` or `LosslessNumber`. */
 import { EventFault } from "./event-fault.ts";
-import type { EventType } from "./event-types.ts";
+import type { StoredType } from "./event-types.ts";
 import { isNumeric, wholeOf } from "./numeric.ts";
 
 export type DataMap = Readonly<Record<string, unknown>>;
@@ -18,13 +18,13 @@ export interface Forms {
 }
 
 export class DataFields {
-  readonly #type: EventType;
+  readonly #type: StoredType;
   readonly #data: DataMap;
   readonly #forms: Forms;
   readonly #place: string;
 
   /** `place`: the field that has this data, with a dot, or nothing for an event's own data. */
-  constructor(type: EventType, data: unknown, forms: Forms, place: "" | `${string}.` = "") {
+  constructor(type: StoredType, data: unknown, forms: Forms, place: "" | `${string}.` = "") {
     if (data === null || data === undefined) throw new EventFault("EVENT_DATA_NIL", `memory: ${type} data is nil`);
     if (!isMap(data)) {
       throw new EventFault("EVENT_DATA_NOT_MAP", `memory: ${type} data must be map[string]any, got ${goTypeOf(data)}`, {

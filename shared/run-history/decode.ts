@@ -77,6 +77,28 @@ export function decodeThinkingData(event: DecodableEvent): Payload<"thinking"> {
   return decode(event, "thinking");
 }
 
+/**
+ * Reads what a program keeps in a form of its own.
+ *
+ * @example
+ * const event = newEvent(undefined, opaqueData({ format: "chess", json: '{"move":"e4"}' }));
+ * console.log(JSON.parse(decodeOpaqueData(event).json).move); // e4
+ */
+export function decodeOpaqueData(event: DecodableEvent): Payload<"opaque"> {
+  return decode(event, "opaque");
+}
+
+/**
+ * Reads a snapshot.
+ *
+ * @example
+ * const event = newEvent(undefined, snapshotData({ format: "chess", json: '{"moves":["e4"]}' }));
+ * console.log(decodeSnapshotData(event).format); // chess
+ */
+export function decodeSnapshotData(event: DecodableEvent): Payload<"snapshot"> {
+  return decode(event, "snapshot");
+}
+
 function decode<Type extends EventType>({ type, data }: DecodableEvent, want: Type): Payload<Type> {
   if (type !== want) {
     const issues = [{ field: "type", value: presentValue(type), allowed: presentValue(want) }];

@@ -3,6 +3,7 @@ export const runHistoryCodes = [
   { code: "AGENT_ID_REQUIRED", of: "INPUT_INVALID", meaning: "The agent's id is empty." },
   { code: "RUN_ID_REQUIRED", of: "INPUT_INVALID", meaning: "The run's id is empty." },
   { code: "CURSOR_INVALID", of: "INPUT_INVALID", meaning: "The cursor is not one of this run as it is now." },
+  { code: "RUN_CHANGED", of: "VERSION_CONFLICT", meaning: "Events have been appended to the run since the cursor." },
   { code: "RUN_NOT_FOUND", of: "ENTRY_NOT_FOUND", meaning: "The user has no run of this agent with this id." },
   { code: "EVENT_TYPE_MISMATCH", of: "INPUT_INVALID", meaning: "The event has another type than it is decoded as." },
   { code: "EVENT_DATA_NIL", of: "INPUT_INVALID", meaning: "The event has no data." },

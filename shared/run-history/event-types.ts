@@ -1,4 +1,4 @@
-/** The types of events, as goa-ai writes them. */
+/** The types of events: those of goa-ai, and what a program keeps in a form of its own. */
 export const eventTypes = [
   "user_message",
   "assistant_message",
@@ -6,10 +6,18 @@ export const eventTypes = [
   "tool_result",
   "planner_note",
   "thinking",
+  "opaque",
+  "snapshot",
 ] as const;
 
 export type EventType = (typeof eventTypes)[number];
 
-export function isEventType(value: unknown): value is EventType {
-  return (eventTypes as readonly unknown[]).includes(value);
-}
+/** Also what no reader sees: a piece of a JSON text that is too long for one event. */
+export const storedTypes = [...eventTypes, "part"] as const;
+
+export type StoredType = (typeof storedTypes)[number];
+
+export const isEventType = (value: unknown): value is EventType => (eventTypes as readonly unknown[]).includes(value);
+
+export const isStoredType = (value: unknown): value is StoredType =>
+  (storedTypes as readonly unknown[]).includes(value);

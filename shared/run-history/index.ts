@@ -1,7 +1,9 @@
 /** The public API of `memcell/run-history`. Anything that is not exported here can change without notice. */
 export {
   decodeAssistantMessageData,
+  decodeOpaqueData,
   decodePlannerNoteData,
+  decodeSnapshotData,
   decodeThinkingData,
   decodeToolCallData,
   decodeToolResultData,
@@ -17,7 +19,9 @@ export { LosslessNumber } from "./lossless.ts";
 export type { Payload } from "./payload.ts";
 export {
   assistantMessageData,
+  opaqueData,
   plannerNoteData,
+  snapshotData,
   thinkingData,
   toolCallData,
   toolResultData,
@@ -25,6 +29,7 @@ export {
 } from "./payload-constructors.ts";
 export type { Bounds } from "./payloads/bounds.ts";
 export type { AssistantMessageData, UserMessageData } from "./payloads/messages.ts";
+export type { OpaqueData, SnapshotData } from "./payloads/opaque.ts";
 export type { PlannerNoteData } from "./payloads/planner-note.ts";
 export type { RetryHint } from "./payloads/retry-hint.ts";
 export type { ThinkingData } from "./payloads/thinking.ts";
@@ -32,7 +37,7 @@ export type { ToolCallData } from "./payloads/tool-call.ts";
 export type { ToolResultData } from "./payloads/tool-result.ts";
 export { Reader } from "./reader.ts";
 export { RunHistory } from "./run-history.ts";
-export type { AppendOptions, RunHistoryContext, RunHistoryRuntime } from "./run-history.ts";
+export type { AppendOptions, LoadOptions, ListedRun, RunHistoryContext, RunHistoryRuntime } from "./run-history.ts";
 export { RunHistoryError } from "./run-history-error.ts";
 export type { Snapshot, SnapshotMeta } from "./snapshot.ts";
 export { toolCallInput } from "./tool-call-input.ts";

@@ -2,6 +2,7 @@
 import { makePayload } from "./payload.ts";
 import type { Payload } from "./payload.ts";
 import type { AssistantMessageData, UserMessageData } from "./payloads/messages.ts";
+import type { OpaqueData, SnapshotData } from "./payloads/opaque.ts";
 import type { PlannerNoteData } from "./payloads/planner-note.ts";
 import type { ThinkingData } from "./payloads/thinking.ts";
 import type { ToolCallData } from "./payloads/tool-call.ts";
@@ -69,4 +70,28 @@ export function plannerNoteData(value: PlannerNoteData): Payload<"planner_note">
  */
 export function thinkingData(value: ThinkingData): Payload<"thinking"> {
   return makePayload("thinking", value);
+}
+
+/**
+ * Makes the data of an event in a form of the program's own. `json` is JSON text and comes back byte for byte, so that
+ * `JSON.parse` returns what `JSON.stringify` was given. It has at most 8 Mi characters.
+ *
+ * @example
+ * const data = opaqueData({ format: "chess", json: JSON.stringify({ move: "e4" }) });
+ * console.log(data.json); // {"move":"e4"}
+ */
+export function opaqueData(value: OpaqueData): Payload<"opaque"> {
+  return makePayload("opaque", value);
+}
+
+/**
+ * Makes the data of a snapshot: what all earlier events of the run amount to. A load `from: "snapshot"` begins with the
+ * last one.
+ *
+ * @example
+ * const data = snapshotData({ format: "chess", json: JSON.stringify({ moves: ["e4", "e5"] }) });
+ * console.log(data.eventType); // snapshot
+ */
+export function snapshotData(value: SnapshotData): Payload<"snapshot"> {
+  return makePayload("snapshot", value);
 }

@@ -6,6 +6,7 @@ import type { EventType } from "./event-types.ts";
 import type { EventData } from "./event.ts";
 import { jsonOf } from "./json-of.ts";
 import { writeMessage } from "./payloads/messages.ts";
+import { writeOpaque } from "./payloads/opaque.ts";
 import { writePlannerNote } from "./payloads/planner-note.ts";
 import { writeThinking } from "./payloads/thinking.ts";
 import type { ThinkingData } from "./payloads/thinking.ts";
@@ -36,6 +37,8 @@ const writers = {
   tool_result: writeToolResult,
   planner_note: writePlannerNote,
   thinking: (value: ThinkingData) => writeThinking(value, base64Of),
+  opaque: writeOpaque,
+  snapshot: writeOpaque,
 } as const satisfies Record<EventType, Write>;
 
 class TypedData<Type extends EventType> implements EventData {

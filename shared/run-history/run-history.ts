@@ -2,11 +2,12 @@ import type { InputIssue } from "../envelope.ts";
 import { unknownField } from "../known-fields.ts";
 import type { FieldsOf } from "../known-fields.ts";
 import type { OriginClass } from "../origin.ts";
+import { joinTexts, splitTexts } from "./long-texts.ts";
 import { RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
 import type { Snapshot, SnapshotMeta } from "./snapshot.ts";
 import type { WireEvent } from "./wire-event.ts";
-import { decodeEvent, encodeEvent } from "./wire.ts";
+import { encodeEvent } from "./wire.ts";
 import type { GivenEvent } from "./wire.ts";
 
 /** On whose behalf a program reads and writes: the context of every call. memcell's `CallContext` has the same fields. */
@@ -40,9 +41,34 @@ type CallResult =
 export interface AppendOptions {
   /**
    * Names this append within its run, 1 to 256 UTF-8 bytes. A repeated append with the same id stores nothing and
-   * answers as the first did. Default: every append stores its events.
+   * answers as the first did. A run remembers all its ids. Default: every append stores its events.
    */
   readonly appendId?: string | undefined;
+  /**
+   * A cursor of an earlier load: if events have been appended since, nothing is stored, and the promise rejects with
+   * `RUN_CHANGED`. Default: stored in any case.
+   */
+  readonly unchangedSince?: string | undefined;
+}
+
+export interface LoadOptions {
+  /** `"snapshot"`: the last snapshot and what was appended after it; everything if there is none. Default: `"start"`. */
+  readonly from?: "start" | "snapshot" | undefined;
+  /** `"insertion"`: as the events were appended, whatever their timestamps. Default: `"time"`. */
+  readonly order?: "time" | "insertion" | undefined;
+}
+
+/** What `list` says of a run. */
+export interface ListedRun {
+  readonly agentId: string;
+  readonly runId: string;
+  /** How many lines its events take. */
+  readonly events: number;
+  /** The earliest and the latest timestamp; empty if there are no events. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  /** The size of all its files. */
+  readonly bytes: number;
 }
 
 /** An answer of `LoadRun`. */
@@ -50,6 +76,19 @@ interface Page {
   readonly events: readonly WireEvent[];
   readonly more: boolean;
   readonly meta: SnapshotMeta;
+}
+
+interface LoadInput extends LoadOptions {
+  readonly cursor?: string;
+}
+
+interface Appended {
+  readonly appended: number;
+}
+
+interface RunsPage {
+  readonly entries: readonly ListedRun[];
+  readonly after: string | null;
 }
 
 interface RunIds {
@@ -85,11 +124,12 @@ export class RunHistory {
    * number of stored events when they are durable. An empty list does nothing.
    *
    * A batch has at most 1,000 events and 512 KiB as an input. It is never split, because a part of it could then be
-   * stored without the rest.
+   * stored without the rest. Only long texts of `opaqueData` and `snapshotData` are stored before it, in parts that no
+   * reader sees.
    *
    * Codes: `AGENT_ID_REQUIRED`, `RUN_ID_REQUIRED`, `INPUT_INVALID`, `EVENT_DATA_NIL`, `EVENT_DATA_NOT_MAP`,
-   * `EVENT_FIELD_MISSING`, `EVENT_FIELD_INVALID`, `JSON_TRAILING_DATA`, `JSON_INVALID`, `QUOTA_EXCEEDED`, and those of
-   * `runtime.callAsHost`.
+   * `EVENT_FIELD_MISSING`, `EVENT_FIELD_INVALID`, `JSON_TRAILING_DATA`, `JSON_INVALID`, `QUOTA_EXCEEDED`, `RUN_CHANGED`,
+   * `CURSOR_INVALID`, and those of `runtime.callAsHost`.
    */
   async append(
     agentId: string,
@@ -97,12 +137,18 @@ export class RunHistory {
     events: readonly GivenEvent[],
     options: AppendOptions = {},
   ): Promise<number> {
-    const { appendId } = checkAppend(options);
+    const { appendId, unchangedSince } = checkOptions("append", options, appendFields);
     const encoded = events.map((event, at) => encodeEvent(event, `events[${at}]`));
     if (encoded.length === 0) return 0;
-    const input = { agentId, runId, events: encoded, ...(appendId !== undefined && { appendId }) };
+    const ids = { agentId, runId };
+    const { events: short, batches } = await splitTexts(encoded, appendId ?? crypto.randomUUID());
     try {
-      const { appended } = (await this.#call("AppendRunEvents", input)) as { appended: number };
+      for (const batch of batches) await this.#call("AppendRunEvents", { ...ids, ...batch });
+      const terms = {
+        ...(appendId !== undefined && { appendId }),
+        ...(unchangedSince !== undefined && { unchangedSince }),
+      };
+      const { appended } = (await this.#call("AppendRunEvents", { ...ids, events: short, ...terms })) as Appended;
       return appended;
     } catch (error) {
       throw error instanceof RunHistoryError ? withAdvice(error, encoded.length) : error;
@@ -114,13 +160,15 @@ export class RunHistory {
    *
    * Codes: `AGENT_ID_REQUIRED`, `RUN_ID_REQUIRED`, `INPUT_INVALID`, and those of `runtime.callAsHost`.
    */
-  async load(agentId: string, runId: string): Promise<Snapshot> {
+  async load(agentId: string, runId: string, options: LoadOptions = {}): Promise<Snapshot> {
+    const ids = { agentId, runId };
+    checkOptions("load", options, loadFields);
     try {
-      return await this.#load({ agentId, runId });
+      return await this.#load(ids, options);
     } catch (error) {
       if (!(error instanceof RunHistoryError) || error.code !== "CURSOR_INVALID") throw error;
       // Someone has deleted the run between two pages, and perhaps begun it again.
-      return await this.#load({ agentId, runId });
+      return await this.#load(ids, options);
     }
   }
 
@@ -133,30 +181,72 @@ export class RunHistory {
    * @param cursor `meta.cursor` of an earlier snapshot of this run.
    */
   async loadSince(agentId: string, runId: string, cursor: string): Promise<Snapshot> {
-    return await this.#load({ agentId, runId }, cursor);
+    return await this.#load({ agentId, runId }, { cursor });
   }
 
-  async #load(ids: RunIds, cursor?: string): Promise<Snapshot> {
-    const first = await this.#loadPage(ids, cursor);
-    const pages = [first];
-    for (let page = first; page.more; pages.push(page)) page = await this.#loadPage(ids, page.meta.cursor);
-    const events = pages.flatMap((page) => page.events.map(decodeEvent));
-    const found = events.filter((event) => event !== null);
-    const damagedLines = pages.reduce((sum, { meta }) => sum + meta.damagedLines, events.length - found.length);
+  /**
+   * The user's runs, or those of one agent, sorted by their folders.
+   *
+   * Codes: those of `runtime.callAsHost`.
+   */
+  async list(agentId?: string): Promise<ListedRun[]> {
+    const runs: ListedRun[] = [];
+    let after: string | null | undefined;
+    while (after !== null) {
+      const input = { ...(agentId !== undefined && { agentId }), ...(after !== undefined && { after }) };
+      const page = (await this.#call("ListRuns", input)) as RunsPage;
+      runs.push(...page.entries);
+      after = page.after;
+    }
+    return runs;
+  }
+
+  /**
+   * Moves a run to the trash, from which `memcell` can restore it. Resolves to whether there was one.
+   *
+   * Codes: `AGENT_ID_REQUIRED`, `RUN_ID_REQUIRED`, `INPUT_INVALID`, and those of `runtime.callAsHost`.
+   */
+  async delete(agentId: string, runId: string): Promise<boolean> {
+    try {
+      await this.#call("DeleteRun", { agentId, runId });
+      return true;
+    } catch (error) {
+      if (error instanceof RunHistoryError && error.code === "RUN_NOT_FOUND") return false;
+      throw error;
+    }
+  }
+
+  async #load(ids: RunIds, { cursor, from, order }: LoadInput): Promise<Snapshot> {
+    const where = cursor === undefined ? { ...(from !== undefined && { from }) } : { cursor };
+    const { wire, pages } = await this.#loadPages(ids, { ...where, ...(order !== undefined && { order }) });
+    let joined = joinTexts(wire);
+    // A load that does not begin at the run's start can begin among the parts of a text.
+    if (!joined.isWhole && (cursor !== undefined || from === "snapshot"))
+      joined = joinTexts(wire, (await this.#loadPages(ids, {})).wire);
+    const events = joined.events.filter((event) => event !== null);
+    const lost = joined.events.length - events.length;
+    const [first, last] = [pages[0], pages.at(-1)];
     return {
       ...ids,
-      events: found,
+      events,
       meta: {
-        bytes: first.meta.bytes,
-        segments: first.meta.segments,
-        damagedLines,
-        cursor: pages.at(-1)?.meta.cursor ?? first.meta.cursor,
+        bytes: first?.meta.bytes ?? 0,
+        segments: first?.meta.segments ?? 0,
+        damagedLines: pages.reduce((sum, { meta }) => sum + meta.damagedLines, lost),
+        cursor: last?.meta.cursor ?? "",
       },
     };
   }
 
-  async #loadPage(ids: RunIds, cursor: string | undefined): Promise<Page> {
-    return (await this.#call("LoadRun", { ...ids, ...(cursor !== undefined && { cursor }) })) as Page;
+  async #loadPages(ids: RunIds, { order, ...where }: LoadInput): Promise<{ wire: WireEvent[]; pages: Page[] }> {
+    const pages: Page[] = [];
+    let next: LoadInput | null = where;
+    while (next !== null) {
+      const page = (await this.#call("LoadRun", { ...ids, ...next, ...(order !== undefined && { order }) })) as Page;
+      pages.push(page);
+      next = page.more ? { cursor: page.meta.cursor } : null;
+    }
+    return { wire: pages.flatMap(({ events }) => events), pages };
   }
 
   async #call(tool: string, input: unknown): Promise<unknown> {
@@ -168,11 +258,19 @@ export class RunHistory {
   }
 }
 
+const appendFields = { appendId: true, unchangedSince: true } satisfies FieldsOf<AppendOptions>;
+
+const loadFields = { from: true, order: true } satisfies FieldsOf<LoadOptions>;
+
 /** A misspelt `appendId` would store a repeated append twice. */
-function checkAppend(options: AppendOptions): AppendOptions {
-  const other = unknownField(options, { appendId: true } satisfies FieldsOf<AppendOptions>);
+function checkOptions<Options extends object>(
+  method: string,
+  options: Options,
+  fields: Readonly<Record<string, true>>,
+): Options {
+  const other = unknownField(options, fields);
   if (other === null) return options;
-  const message = `append has the unknown option ${other.name}; did you mean ${other.nearest}?`;
+  const message = `${method} has the unknown option ${other.name}; did you mean ${other.nearest}?`;
   throw new RunHistoryError({ code: "INPUT_INVALID", message });
 }
 

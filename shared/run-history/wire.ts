@@ -42,7 +42,7 @@ export function encodeEvent({ type, timestamp, data, labels }: GivenEvent, place
 }
 
 /** `null` if the data is nested too deeply to be handed on. Only a person can have written that into a file. */
-export function decodeEvent({ type, timestamp, data, labels }: WireEvent): Event | null {
+export function decodeEvent({ type, timestamp, data, labels }: WireEvent & Pick<Event, "type">): Event | null {
   const map = readLossless(data);
   return isMap(map) && !isTooDeep(map) ? { type, timestamp, data: map, labels: { ...labels } } : null;
 }

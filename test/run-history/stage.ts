@@ -4,7 +4,9 @@ import { join } from "node:path";
 
 import {
   decodeAssistantMessageData,
+  decodeOpaqueData,
   decodePlannerNoteData,
+  decodeSnapshotData,
   decodeThinkingData,
   decodeToolCallData,
   decodeToolResultData,
@@ -62,6 +64,8 @@ export const decoders = {
   tool_result: decodeToolResultData,
   planner_note: decodePlannerNoteData,
   thinking: decodeThinkingData,
+  opaque: decodeOpaqueData,
+  snapshot: decodeSnapshotData,
 } satisfies Record<EventType, (event: DecodableEvent) => unknown>;
 
 export const noteAt = (timestamp: string | undefined, note: string): Event =>

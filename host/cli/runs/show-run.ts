@@ -1,7 +1,7 @@
 /** Prints the events of a run, page by page. */
 import { once } from "node:events";
 
-import type { EventType } from "../../../shared/run-history/event-types.ts";
+import type { StoredType } from "../../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../../shared/run-history/wire-event.ts";
 import { counted } from "../../../shared/text.ts";
 import { visibleJsonText } from "../../values/visible-text.ts";
@@ -12,7 +12,7 @@ import { timelineLine } from "./timeline.ts";
 
 export interface Selection {
   /** Default: all types. */
-  readonly types: readonly EventType[] | undefined;
+  readonly types: readonly StoredType[] | undefined;
   /** How many of the selected events, the latest ones. Default: all. */
   readonly last: number | undefined;
 }

@@ -34,6 +34,11 @@ function wordsOf({ type, fields }: { readonly type: WireEvent["type"]; readonly 
       return [lineIn(fields, "note")];
     case "thinking":
       return [lineIn(fields, "text") || ("redacted" in fields ? "(redacted)" : "")];
+    case "opaque":
+    case "snapshot":
+      return [lineIn(fields, "format")];
+    case "part":
+      return [];
   }
 }
 
