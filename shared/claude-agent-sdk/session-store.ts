@@ -1,0 +1,215 @@
+import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
+import type { Event, LoadOptions, RunHistoryContext, RunHistoryRuntime, Snapshot } from "../run-history/index.ts";
+import { sha256 } from "../run-history/long-texts.ts";
+import { quoted } from "../text.ts";
+
+/** `SessionKey` of the SDK: a session, or with a `subpath` the transcript of one of its subagents. */
+export interface SessionKey {
+  projectKey: string;
+  sessionId: string;
+  subpath?: string;
+}
+
+/** `SessionStoreEntry` of the SDK: one line of a transcript, any JSON object. */
+interface Entry {
+  type: string;
+  uuid?: string;
+  timestamp?: string;
+  [key: string]: unknown;
+}
+
+/** `SessionSummaryEntry` of the SDK. */
+export interface SessionSummary {
+  sessionId: string;
+  mtime: number;
+  data: Record<string, unknown>;
+}
+
+/** `foldSessionSummary` of the SDK. */
+export type FoldSummary = (previous: SessionSummary | undefined, key: SessionKey, entries: Entry[]) => SessionSummary;
+
+export interface SessionStoreOptions {
+  /** The SDK's function of this name. With it, a list of sessions reads only what is new in each. Default: none. */
+  readonly foldSessionSummary?: FoldSummary | undefined;
+}
+
+/** `SessionStore` of `@anthropic-ai/claude-agent-sdk`. */
+export interface SessionStore {
+  append(key: SessionKey, entries: Entry[]): Promise<void>;
+  load(key: SessionKey): Promise<Entry[] | null>;
+  listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
+  listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
+  delete(key: SessionKey): Promise<void>;
+  listSessionSummaries?(projectKey: string): Promise<SessionSummary[]>;
+}
+
+/**
+ * Keeps transcripts of Claude Agent SDK in the run history of `ctx.userId`, as the option `sessionStore` of `query`. Safe
+ * for any number of calls, processes and hosts at once.
+ *
+ * A batch is stored whole or not at all, and a repeated one once. Of entries with the same `uuid`, the first counts. A
+ * batch has at most 8 Mi characters as JSON. Every promise rejects with a `RunHistoryError`: with `ENTRY_UNREADABLE` if
+ * lines of the transcript are damaged, and with the codes of `RunHistory`.
+ *
+ * @example
+ * query({ prompt: "Continue", options: { sessionStore: sessionStore(runtime, { userId: "alice" }), resume } });
+ *
+ * @param ctx The context of every call, as for `runtime.call`. The user comes from your authentication.
+ */
+export function sessionStore(
+  runtime: RunHistoryRuntime,
+  ctx: RunHistoryContext,
+  { foldSessionSummary }: SessionStoreOptions = {},
+): SessionStore {
+  const store = new Transcripts(new RunHistory(runtime, ctx));
+  return {
+    append: (key, entries) => store.append(key, entries),
+    load: (key) => store.load(key),
+    listSessions: (projectKey) => store.listSessions(projectKey),
+    listSubkeys: (key) => store.listSubkeys(key),
+    delete: (key) => store.delete(key),
+    ...(foldSessionSummary && { listSessionSummaries: (project) => store.summaries(project, foldSessionSummary) }),
+  };
+}
+
+const format = "claude-agent-sdk";
+
+/** A summary is stored as a snapshot once so many characters would have to be read again for the next list. */
+const charsFoldedMax = 65_536;
+
+class Transcripts {
+  readonly #history: RunHistory;
+
+  constructor(history: RunHistory) {
+    this.#history = history;
+  }
+
+  async append(key: SessionKey, entries: readonly Entry[]): Promise<void> {
+    if (entries.length === 0) return;
+    const json = JSON.stringify(entries);
+    const data = opaqueData({ format, json });
+    // Entries without a `uuid` can rightly be repeated.
+    const appendId = entries.some(({ uuid }) => uuid !== undefined) ? await sha256(json) : undefined;
+    await this.#history.append(agentOf(key), runOf(key), [{ type: data.eventType, data }], { appendId });
+  }
+
+  async load(key: SessionKey): Promise<Entry[] | null> {
+    const { events } = await this.#events(key);
+    const entries = events.flatMap((event) => (event.type === "opaque" ? entriesOf(event, key) : []));
+    return entries.length === 0 ? null : firstOfEach(entries);
+  }
+
+  async listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]> {
+    const runs = await this.#runs(projectKey);
+    return runs.flatMap(({ sessionId, subpath, mtime }) => (subpath === undefined ? [{ sessionId, mtime }] : []));
+  }
+
+  async listSubkeys({ projectKey, sessionId }: SessionKey): Promise<string[]> {
+    const runs = await this.#runs(projectKey);
+    return runs.flatMap((run) => (run.sessionId === sessionId && run.subpath !== undefined ? [run.subpath] : []));
+  }
+
+  /** The transcript itself goes last, so that a deletion that fails can be repeated. */
+  async delete(key: SessionKey): Promise<void> {
+    const { projectKey, sessionId } = key;
+    const below = key.subpath === undefined ? await this.listSubkeys(key) : [];
+    for (const subpath of below) await this.#history.delete(agentOf(key), runOf({ projectKey, sessionId, subpath }));
+    await this.#history.delete(agentOf(key), runOf(key));
+  }
+
+  async summaries(projectKey: string, fold: FoldSummary): Promise<SessionSummary[]> {
+    const summaries: SessionSummary[] = [];
+    for (const { sessionId, mtime } of await this.listSessions(projectKey)) {
+      const summary = await this.#summary({ projectKey, sessionId }, mtime, fold);
+      if (summary !== null) summaries.push(summary);
+    }
+    return summaries;
+  }
+
+  async #summary(key: SessionKey, mtime: number, fold: FoldSummary): Promise<SessionSummary | null> {
+    const { events, meta } = await this.#events(key, "snapshot");
+    let summary: SessionSummary | undefined;
+    let chars = 0;
+    for (const event of events) {
+      if (event.type === "snapshot") [summary, chars] = [summaryOf(event, key), 0];
+      else summary = fold(summary, key, entriesOf(event, key));
+      chars += String(event.data["json"]).length;
+    }
+    if (summary === undefined) return null;
+    const last = events.at(-1);
+    if (chars > charsFoldedMax && last?.type === "opaque") {
+      const data = snapshotData({ format, json: JSON.stringify(summary) });
+      // With the time of the last entries, so that the list of sessions does not call the session newer than it is.
+      const event = { type: data.eventType, data, timestamp: last.timestamp };
+      await this.#history
+        .append(agentOf(key), runOf(key), [event], { unchangedSince: meta.cursor })
+        .catch(ignoreOvertaken);
+    }
+    return { ...summary, mtime };
+  }
+
+  async #events(key: SessionKey, from?: LoadOptions["from"]): Promise<Snapshot> {
+    const loaded = await this.#history.load(agentOf(key), runOf(key), { from, order: "insertion" });
+    if (loaded.meta.damagedLines > 0) throw damaged(key);
+    return { ...loaded, events: loaded.events.filter(({ data }) => data["format"] === format) };
+  }
+
+  async #runs(projectKey: string): Promise<StoredRun[]> {
+    const runs = await this.#history.list(agentOf({ projectKey }));
+    return runs.map(({ runId, lastAt }) => {
+      const [session = "", ...path] = runId.split("/");
+      const subpath = path.length === 0 ? undefined : path.join("/");
+      return { sessionId: sessionIn(session), subpath, mtime: Math.floor(Date.parse(lastAt || "1970-01-01")) };
+    });
+  }
+}
+
+interface StoredRun {
+  readonly sessionId: string;
+  readonly subpath: string | undefined;
+  readonly mtime: number;
+}
+
+const agentOf = ({ projectKey }: Pick<SessionKey, "projectKey">): string => `${format}/${projectKey}`;
+
+/** `SESSION` or `SESSION/SUBPATH`: no session's id has a slash then. */
+const runOf = ({ sessionId, subpath }: SessionKey): string =>
+  sessionId.replaceAll("%", "%25").replaceAll("/", "%2F") + (subpath === undefined ? "" : `/${subpath}`);
+
+const sessionIn = (part: string): string => part.replaceAll("%2F", "/").replaceAll("%25", "%");
+
+function entriesOf({ data }: Event, key: SessionKey): Entry[] {
+  const value = parse(data, key);
+  if (Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null)) return value as Entry[];
+  throw damaged(key);
+}
+
+function summaryOf({ data }: Event, key: SessionKey): SessionSummary {
+  const value = parse(data, key);
+  if (typeof value === "object" && value !== null && "data" in value) return value as SessionSummary;
+  throw damaged(key);
+}
+
+function parse({ json }: Event["data"], key: SessionKey): unknown {
+  try {
+    return JSON.parse(String(json));
+  } catch {
+    throw damaged(key);
+  }
+}
+
+function firstOfEach(entries: readonly Entry[]): Entry[] {
+  const seen = new Set<string>();
+  return entries.filter(({ uuid }) => uuid === undefined || (!seen.has(uuid) && seen.add(uuid)));
+}
+
+function damaged(key: SessionKey): RunHistoryError {
+  const message = `Cannot read the session: lines of the run ${quoted(runOf(key))} are damaged; "memcell doctor" names them`;
+  return new RunHistoryError({ code: "ENTRY_UNREADABLE", message });
+}
+
+/** Another list has stored the summary, or entries have been appended. */
+function ignoreOvertaken(error: unknown): void {
+  const isOvertaken = error instanceof RunHistoryError && ["RUN_CHANGED", "CURSOR_INVALID"].includes(error.code);
+  if (!isOvertaken) throw error;
+}
