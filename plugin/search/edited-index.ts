@@ -1,6 +1,6 @@
 import { lengthOf, weightsOf } from "./entry-words.ts";
 import type { IndexFile } from "./index-file.ts";
-import { notIndexed, withoutRoom } from "./index-row.ts";
+import { notIndexed, withoutRoom, withTimeOf } from "./index-row.ts";
 import type { IndexRow } from "./index-row.ts";
 import { noPostings, weightsIn, withoutRows, withRows } from "./postings.ts";
 import type { PostingLines } from "./postings.ts";
@@ -20,15 +20,15 @@ export class EditedIndex {
   readonly #removed = new Set<number>();
   readonly #added = new Map<number, Stems>();
   #isChanged = false;
-  /** About the length of the postings. */
+  /** About the length of the file. */
   #units: number;
-  /** What a row took on average when the file was read. */
+  /** What the postings of a row took on average when the file was read. */
   readonly #unitsPerRow: number;
 
   constructor(file: IndexFile | null) {
     this.#rows = [...(file?.rows ?? [])];
     this.#lines = file?.lines ?? noPostings;
-    this.#units = this.#lines.length;
+    this.#units = this.rows.reduce((units, row) => units + unitsOfRow(row), this.#lines.length);
     this.#unitsPerRow = this.#lines.length / Math.max(1, this.#rows.length);
   }
 
@@ -47,20 +47,25 @@ export class EditedIndex {
 
   /** Adds or replaces an entry. Of `null`, and of an entry without room for its words, only the facts are kept. */
   put(facts: FileFacts, entry: SearchedEntry | null): void {
-    if (!entry) return this.#set({ ...facts, expiresMs: null, updatedMs: 0, length: 0 }, null);
+    if (!entry) return this.#set({ ...facts, notAfterUs: 0, expiresMs: null, updatedMs: 0, length: 0 }, null);
     const { expiresMs, updatedMs } = entry;
-    this.#set({ ...facts, expiresMs, updatedMs, length: lengthOf(entry) }, weightsOf(entry));
+    this.#set({ ...facts, notAfterUs: 0, expiresMs, updatedMs, length: lengthOf(entry) }, weightsOf(entry));
   }
 
   setChangedUs(row: IndexRow, changedUs: number): void {
-    if (row.changedUs !== changedUs) this.#rows[this.#rows.indexOf(row)] = { ...row, changedUs };
+    if (row.changedUs !== changedUs) this.#rows[this.#rows.indexOf(row)] = { ...row, changedUs, notAfterUs: 0 };
+  }
+
+  /** Keeps what the file's own time says of its rows. `changedUs`: that time. */
+  keepTime(changedUs: number): void {
+    for (const [number, row] of this.#rows.entries()) if (row) this.#rows[number] = withTimeOf(row, changedUs);
   }
 
   remove(path: string): void {
     const number = this.#rows.findIndex((row) => row?.path === path);
     if (number === -1) return;
     const added = this.#added.get(number);
-    this.#units -= added ? unitsOf(added) : this.#unitsPerRow;
+    this.#units -= (added ? unitsOf(added) : this.#unitsPerRow) + unitsOfRow({ path });
     this.#isChanged = true;
     this.#rows[number] = null;
     this.#removed.add(number);
@@ -88,6 +93,7 @@ export class EditedIndex {
     const free = this.#rows.indexOf(null);
     const number = free === -1 ? this.#rows.length : free;
     const units = stems ? unitsOf(stems) : 0;
+    this.#units += unitsOfRow(row);
     const fits = this.#units + units <= searchLimits.postingUnitsMax;
     this.#isChanged = true;
     this.#rows[number] = fits ? row : { ...row, changedUs: timeWithoutRoom(row) };
@@ -98,6 +104,9 @@ export class EditedIndex {
 }
 
 const timeWithoutRoom = ({ changedUs }: IndexRow): number => (changedUs > 0 ? withoutRoom(changedUs) : notIndexed);
+
+/** About what a row of the table takes: a store of entries with few words has hardly anything else. */
+const unitsOfRow = ({ path }: Pick<IndexRow, "path">): number => path.length + 60;
 
 /** About what an entry's postings take: each stem, a number, and at times a line of its own. */
 function unitsOf(stems: Stems): number {

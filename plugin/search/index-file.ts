@@ -12,7 +12,7 @@ export interface IndexFile {
 }
 
 /** To be raised with every change of the form, of how words are made, and of a weight. */
-const version = 2;
+const version = 3;
 const about = "Search index of memcell. It is made from the entries and can be deleted.";
 
 /** Returns `null` if the text is no index, or one of another version. */

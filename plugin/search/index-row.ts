@@ -7,13 +7,18 @@ export interface IndexRow {
   readonly bytes: number;
   /** When the file had been changed last, or one of the marks below. */
   readonly changedUs: number;
+  /**
+   * Of a file that was written together with the index: no later than then. 0 as long as the index file has not been
+   * written again: then its own time says so.
+   */
+  readonly notAfterUs: number;
   readonly expiresMs: number | null;
   readonly updatedMs: number;
   /** For the ranking (`lengthOf`). 0 if there is nothing to find in the file. */
   readonly length: number;
 }
 
-/** The file was written together with the index, so the time of its change was not known yet. */
+/** The file was written together with the index, so the time of its change was not known. */
 export const writtenTogether = 0;
 
 /** The index does not have the file's words. */
@@ -28,18 +33,26 @@ export const withoutRoom = (changedUs: number): number => -changedUs;
  */
 export function isFresh(row: IndexRow, file: SearchedFile, indexChangedUs: number): boolean {
   if (row.bytes !== file.bytes) return false;
-  return row.changedUs === writtenTogether ? file.changedUs <= indexChangedUs : row.changedUs === file.changedUs;
+  if (row.changedUs !== writtenTogether) return row.changedUs === file.changedUs;
+  return file.changedUs <= (row.notAfterUs === 0 ? indexChangedUs : row.notAfterUs);
 }
 
-export function cellsOf({ path, bytes, changedUs, expiresMs, updatedMs, length }: IndexRow): unknown[] {
-  return [path, bytes, changedUs, expiresMs, updatedMs, length];
+/** A row whose index file is about to get another time. No listing is needed for that. */
+export function withTimeOf(row: IndexRow, indexChangedUs: number): IndexRow {
+  const isOpen = row.changedUs === writtenTogether && row.notAfterUs === 0;
+  return isOpen ? { ...row, notAfterUs: indexChangedUs } : row;
+}
+
+export function cellsOf({ path, bytes, changedUs, expiresMs, updatedMs, length, notAfterUs }: IndexRow): unknown[] {
+  return [path, bytes, changedUs, expiresMs, updatedMs, length, ...(notAfterUs === 0 ? [] : [notAfterUs])];
 }
 
 /** Returns `null` for what is not the cells of a row. */
 export function rowOf(cells: unknown): IndexRow | null {
   if (!Array.isArray(cells)) return null;
-  const [path, bytes, changedUs, expiresMs, updatedMs, length] = cells as unknown[];
+  const [path, bytes, changedUs, expiresMs, updatedMs, length, notAfterUs = 0] = cells as unknown[];
   if (typeof path !== "string" || typeof bytes !== "number" || typeof changedUs !== "number") return null;
-  if (typeof updatedMs !== "number" || typeof length !== "number") return null;
-  return { path, bytes, changedUs, expiresMs: typeof expiresMs === "number" ? expiresMs : null, updatedMs, length };
+  if (typeof updatedMs !== "number" || typeof length !== "number" || typeof notAfterUs !== "number") return null;
+  const facts = { path, bytes, changedUs, notAfterUs, updatedMs, length };
+  return { ...facts, expiresMs: typeof expiresMs === "number" ? expiresMs : null };
 }

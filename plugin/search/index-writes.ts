@@ -17,7 +17,10 @@ export interface IndexWrite {
   readonly text: string;
 }
 
-/** Returns the index files that a change of entries changes. Also indexes some of the entries that people edited. */
+/**
+ * Returns the index files that a change of entries changes. Where the store is listed, it also indexes some of the entries
+ * that people edited; else a search reads them.
+ */
 export function indexWrites(store: IndexedStore, changes: IndexChanges): IndexWrite[] {
   const update = new IndexUpdate(store, changes);
   update.indexChanges();
@@ -40,11 +43,15 @@ export function refreshedIndex(
   return { writes: update.writes(), isComplete };
 }
 
+interface ListedAt {
+  readonly files: ReadonlyMap<string, SearchedFile>;
+}
+
 class IndexUpdate {
   readonly #store: IndexedStore;
   readonly #changes: IndexChanges;
-  /** The files that the call does not change. */
-  readonly #files: Map<string, SearchedFile>;
+  /** The files that the call does not change; `null` as long as nothing needs them. */
+  #files: Map<string, SearchedFile> | null;
   readonly #open = new Map<number, EditedIndex>();
   /** The number of index files. */
   #count: number;
@@ -52,13 +59,12 @@ class IndexUpdate {
   constructor(store: IndexedStore, changes: IndexChanges) {
     this.#store = store;
     this.#changes = changes;
-    this.#files = new Map(store.files.map((file) => [file.path, file]));
-    for (const path of [...changes.removed, ...changes.written.map((each) => each.path)]) this.#files.delete(path);
+    this.#files = store.files && this.#unchanged(store.files);
     this.#count = Math.max(1, indexFilesCount(store.indexFiles, store.folder));
   }
 
   indexChanges(): void {
-    for (const path of this.#changes.removed) this.#openFor(path);
+    for (const path of this.#changes.removed) this.#openFor(path).remove(path);
     for (const { path, bytes, entry } of this.#changes.written) {
       this.#openFor(path).put({ path, bytes, changedUs: writtenTogether }, entry);
       this.#splitIfFull();
@@ -67,12 +73,14 @@ class IndexUpdate {
 
   /** Reads entries whose words the open files do not have. */
   refresh(costMax: number): void {
+    if (this.#files === null) return;
     let costLeft = costMax;
     for (const index of this.#open.values()) costLeft = this.#refreshFile(index, costLeft);
   }
 
   /** The same for every file of the index. Forgets those that are right, because all together can be large. */
   refreshAll(costMax: number): boolean {
+    this.#listed();
     let costLeft = costMax;
     for (let number = 1; number <= this.#count && costLeft > 0; number++) {
       const index = this.#openFile(number, { findsAll: true });
@@ -94,12 +102,14 @@ class IndexUpdate {
   #refreshFile(index: EditedIndex, costMax: number): number {
     let costLeft = costMax;
     for (const { path, changedUs } of index.rows) {
-      const file = this.#files.get(path);
-      if (!file || changedUs !== notIndexed || costLeft <= 0) continue;
+      if (changedUs !== notIndexed || costLeft <= 0) continue;
+      const file = this.#listed().get(path);
+      if (!file) continue;
       costLeft -= readCostOf(file);
       const entry = this.#store.readEntry(path);
-      if (entry === undefined) continue;
-      this.#openFor(path).put(file, entry);
+      // A row of a file that cannot be read would have every write list the store.
+      if (entry === undefined) this.#openFor(path).remove(path);
+      else this.#openFor(path).put(file, entry);
       this.#splitIfFull();
     }
     return costLeft;
@@ -118,24 +128,44 @@ class IndexUpdate {
     const index = new EditedIndex(content);
     this.#open.set(number, index);
     const changedUs = (content && file?.changedUs) ?? -1;
-    this.#checkRows(index, number, changedUs);
-    this.#addMissing(index, number, findsAll ? -1 : changedUs);
+    const isBehind = content === null || index.rows.some((row) => row.changedUs === notIndexed);
+    const files = isBehind ? this.#listed() : this.#files;
+    if (files === null) index.keepTime(changedUs);
+    else {
+      this.#checkRows(index, number, { files, changedUs });
+      this.#addMissing(index, number, { files, afterUs: findsAll ? -1 : changedUs });
+    }
     return index;
   }
 
+  #listed(): Map<string, SearchedFile> {
+    return (this.#files ??= this.#unchanged(this.#store.listFiles()));
+  }
+
+  #unchanged(files: readonly SearchedFile[]): Map<string, SearchedFile> {
+    const unchanged = new Map(files.map((file) => [file.path, file]));
+    for (const path of this.#changes.removed) unchanged.delete(path);
+    for (const { path } of this.#changes.written) unchanged.delete(path);
+    return unchanged;
+  }
+
   /** Removes what does not belong here, and marks what is not the words of the present files. */
-  #checkRows(index: EditedIndex, number: number, indexChangedUs: number): void {
+  #checkRows(
+    index: EditedIndex,
+    number: number,
+    { files, changedUs }: ListedAt & { readonly changedUs: number },
+  ): void {
     for (const row of index.rows) {
-      const file = this.#files.get(row.path);
+      const file = files.get(row.path);
       if (!file || fileOf(row.path, this.#count) !== number) index.remove(row.path);
-      else index.setChangedUs(row, timeKnown(row, file, indexChangedUs));
+      else index.setChangedUs(row, timeKnown(row, file, changedUs));
     }
   }
 
   /** Adds the files that were changed after a time and are not in the index: people made them. */
-  #addMissing(index: EditedIndex, number: number, afterUs: number): void {
+  #addMissing(index: EditedIndex, number: number, { files, afterUs }: ListedAt & { readonly afterUs: number }): void {
     const known = new Set(index.rows.map(({ path }) => path));
-    for (const file of this.#files.values()) {
+    for (const file of files.values()) {
       if (file.changedUs <= afterUs || known.has(file.path) || fileOf(file.path, this.#count) !== number) continue;
       index.put({ ...file, changedUs: notIndexed }, null);
     }

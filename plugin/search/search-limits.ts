@@ -19,17 +19,17 @@ export const searchLimits = {
    * What one search reads of the indexes, by the same cost: those of 8,000 entries of 4 KB. Each word of the query goes
    * through all of it once: a third of a second for one word, two seconds for 32.
    */
-  indexCostMax: 16 * 1024 * kib,
+  indexCostMax: 19 * 1024 * kib,
   /** The files of entries of which one search knows at the same time. All together must fit into the guest's memory. */
   heldFilesMax: 20_000,
   /** Beyond so many listed files of any kind, no further store is listed. */
   listedFilesMax: 100_000,
   /**
-   * The size of an index file that the writes aim at: the words of some 45 entries of 4 KB. A search reads all files of
+   * The size of an index file that the writes aim at: the words of some 12 entries of 4 KB. A search reads all files of
    * the index, a write one or two.
    */
-  indexFileBytes: 64 * kib,
-  /** All postings of an index file, so that it never has more than the 2 MiB of a file. */
+  indexFileBytes: 16 * kib,
+  /** All of an index file but rows without words, so that it never has more than the 2 MiB of a file. */
   postingUnitsMax: 500_000,
   /** What one write reads of the entries that people edited, to index them again, by the same cost. At least one. */
   refreshCostMax: 64 * kib,

@@ -88,10 +88,14 @@ export interface SearchResult<Entry extends SearchedEntry> {
   readonly storesLeftOut: number;
 }
 
-/** A store whose index is to be changed, with the listing from before the call's own changes. */
-export interface IndexedStore extends Omit<SearchedStore<SearchedEntry>, "store" | "listed"> {
+/** A store whose index is to be changed. */
+export interface IndexedStore extends Omit<SearchedStore<SearchedEntry>, "store" | "listed" | "files"> {
   /** The folder of the index, such as `search`. */
   readonly folder: string;
+  /** The files of the entries, if the call has listed them anyway; else `null`: a write costs the same in any store. */
+  readonly files: readonly SearchedFile[] | null;
+  /** Lists them all the same, for an index file that is missing or damaged, and for upkeep. */
+  listFiles(): readonly SearchedFile[];
 }
 
 /** The changes of a store's entries, which its index must follow. */

@@ -22,7 +22,7 @@ export function createEntry({ path, content, ttl, file_text }: CreateInput): Ans
   const { at, key, self } = place;
   const value = valueFrom(required(eitherOf({ content, file_text }), "content", "content is required for create"));
   refuseHidden("content", value.content);
-  const replaced = at.visible(key).find(({ owner }) => owner === self) ?? null;
+  const replaced = at.visibleOf(self, key);
   const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
   const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();

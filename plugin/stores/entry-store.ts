@@ -11,13 +11,16 @@ import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
 import type { SearchedStore } from "../search/searched.ts";
 import { ToolError } from "../tool-error.ts";
+import { countsOf, countsPath, countsText, hasRoom, readCounts, withOneMore } from "./entry-counts.ts";
+import type { EntryCounts } from "./entry-counts.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
-import { byFolder, isForModels, pathOf, pathOfKey, placeOf } from "./key-path.ts";
-import type { EntryId } from "./key-path.ts";
+import { isKept } from "./kept-path.ts";
+import { byFolder, isForModels, kindOf, pathOf, pathOfKey, placeOf } from "./key-path.ts";
+import type { EntryId, EntryKind } from "./key-path.ts";
 import { pathFor } from "./memory-path.ts";
-import { filesOfKind, IndexedChanges, searchedFiles, wordsOf, isIndexPath } from "./store-index.ts";
-import type { FoundWords } from "./store-index.ts";
+import { filesOfKind, IndexedChanges, indexFolder, searchedFiles, wordsOf } from "./store-index.ts";
+import type { FoundWords, IndexSource } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 import { noPlainFile, textOfOther, unreadable } from "./unreadable.ts";
 
@@ -37,10 +40,13 @@ export class EntryStore {
   readonly #scope: Scope;
   readonly #level: AccessLevel | null;
   readonly #changes: IndexedChanges;
-  /** Everything in the store, from before the call's own changes. */
+  /** Everything in the store, as it was when something needed it. Writes do not: they would grow with the store. */
   #listing: readonly ListedFile[] | null = null;
   /** The files of entries, by path, as this call has left them. */
   #files: Map<string, ListedFile> | null = null;
+  /** Those that this call has written or moved to the trash. */
+  readonly #touched = new Map<string, ListedFile | null>();
+  #counts: EntryCounts | null = null;
   #now: string | null = null;
   /** By path, why a file that was read is no entry. */
   readonly #unreadable = new Map<string, string>();
@@ -77,7 +83,7 @@ export class EntryStore {
   /** Paths of files in places where no entry lies. */
   get strayPaths(): readonly string[] {
     const paths = this.#listed().map(({ path }) => path);
-    return paths.filter((path) => placeOf(path, this.id) === null && !isIndexPath(path));
+    return paths.filter((path) => !isKept(path, this.id));
   }
 
   /** The entry at a path, or why it cannot be read; `null` if there is none, or if it has expired. */
@@ -109,6 +115,13 @@ export class EntryStore {
     const found = this.#visibleAt(key);
     const meant = found.length === 0 ? meantBy(key) : null;
     return meant === null ? found : this.#visibleAt(meant);
+  }
+
+  /** The entry of one creator among them. Lists nothing: others can have made many. */
+  visibleOf(owner: string, key: string): FoundEntry | null {
+    if (meantBy(key) !== null) return this.visible(key).find((entry) => entry.owner === owner) ?? null;
+    const entry = this.find({ owner, isInternal: false, namespace: "", key });
+    return isVisible(entry) ? entry : null;
   }
 
   #visibleAt(key: string): FoundEntry[] {
@@ -182,18 +195,16 @@ export class EntryStore {
 
   /** Writes an entry to its path, whatever is there. */
   put(path: string, entry: Omit<Entry, "frontMatter">, frontMatter: string | null): void {
-    const files = this.#present();
     const file = formatEntry(entry, frontMatter);
     const bytes = utf8Bytes(file);
     this.#scope.write(path, file);
-    files.set(path, { path, bytes, changedUs: 0 });
+    this.#note(path, { path, bytes, changedUs: 0 });
     this.#changes.write(path, bytes, { ...entry, frontMatter });
   }
 
   trash({ path }: Pick<FoundEntry, "path">): string {
-    const files = this.#present();
     const trashed = this.#scope.trash(path);
-    files.delete(path);
+    this.#note(path, null);
     this.#changes.remove(path);
     return trashed;
   }
@@ -207,13 +218,12 @@ export class EntryStore {
 
   /** Stages the search index. To be called after the last change: the index must not be older than the entries. */
   saveIndex(): void {
-    for (const { path, text } of this.#changes.writes(this.#listed(), this.#readers)) this.#scope.write(path, text);
+    for (const { path, text } of this.#changes.writes(this.#source)) this.#scope.write(path, text);
   }
 
   /** The same for upkeep, which also indexes what people have written. */
   saveWholeIndex(): void {
-    const writes = this.#changes.writesOfUpkeep(this.#listed(), this.#readers);
-    for (const { path, text } of writes) this.#scope.write(path, text);
+    for (const { path, text } of this.#changes.writesOfUpkeep(this.#source)) this.#scope.write(path, text);
   }
 
   #listed(): readonly ListedFile[] {
@@ -221,21 +231,34 @@ export class EntryStore {
     return this.#listing;
   }
 
+  get #source(): IndexSource {
+    return {
+      listing: this.#listing,
+      list: () => this.#listed(),
+      listIndex: () => this.#scope.list(`${indexFolder}/`),
+      ...this.#readers,
+    };
+  }
+
   #present(): Map<string, ListedFile> {
-    this.#files ??= new Map(
-      this.#listed()
-        .filter(({ path }) => placeOf(path, this.id) !== null)
-        .map((file) => [file.path, file]),
-    );
+    if (this.#files === null) {
+      const entries = this.#listed().filter(({ path }) => placeOf(path, this.id) !== null);
+      this.#files = new Map(entries.map((file) => [file.path, file]));
+      for (const [path, file] of this.#touched) this.#note(path, file);
+    }
     return this.#files;
+  }
+
+  /** `null`: it is gone. */
+  #note(path: string, file: ListedFile | null): void {
+    this.#touched.set(path, file);
+    if (file === null) this.#files?.delete(path);
+    else this.#files?.set(path, file);
   }
 
   get #readers(): Pick<SearchedStore<FoundWords>, "readIndex" | "readEntry"> {
     return {
-      readIndex: (path) => {
-        const text = this.#textOf(path);
-        return typeof text === "string" ? text : null;
-      },
+      readIndex: (path) => this.#readIndex(path),
       readEntry: (path) => {
         const entry = this.read(path);
         if (entry !== null && "unreadable" in entry) return undefined;
@@ -263,7 +286,7 @@ export class EntryStore {
       const shown = isForModels(id) ? pathFor(this.id, id.owner, id.key) : `the key ${quoted(id.key)}`;
       throw unreadable("write", shown, present.unreadable);
     }
-    this.#refuseTooMany(path, id);
+    this.#countOneMore(path, kindOf(id));
     const trashed = present === null ? null : this.trash({ path });
     return isNoText ? trashed : null;
   }
@@ -272,12 +295,24 @@ export class EntryStore {
    * What models see and what they do not counts apart: a limit must not tell anybody how many hidden entries there are.
    * Expired entries do not count. They are read only when it matters.
    */
-  #refuseTooMany(path: string, id: EntryId): void {
-    const others = filesOfKind(this.files, this.id, isForModels(id)).filter((file) => file.path !== path);
+  #countOneMore(path: string, kind: EntryKind): void {
     const { entriesMax } = entryLimits;
-    if (others.length < entriesMax || others.filter((file) => this.read(file.path) !== null).length < entriesMax)
-      return;
-    throw new ToolError("KEY_LIMIT_REACHED", "Key limit reached for this store");
+    this.#counts ??= readCounts(this.#readIndex(countsPath));
+    if (this.#counts === null || !hasRoom(this.#counts, kind)) {
+      this.#counts = countsOf(this.files, this.id);
+      const others = filesOfKind(this.files, this.id, kind).filter((file) => file.path !== path);
+      const isFull = others.length >= entriesMax;
+      if (isFull && others.filter((file) => this.read(file.path) !== null).length >= entriesMax) {
+        throw new ToolError("KEY_LIMIT_REACHED", "Key limit reached for this store");
+      }
+    }
+    this.#counts = withOneMore(this.#counts, kind);
+    this.#scope.write(countsPath, countsText(this.#counts));
+  }
+
+  #readIndex(path: string): string | null {
+    const text = this.#textOf(path);
+    return typeof text === "string" ? text : null;
   }
 }
 

@@ -13,17 +13,19 @@ import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
 import type { Entry } from "./entry-file.ts";
 import { EntryStore } from "./entry-store.ts";
-import { isForModels, placeOf } from "./key-path.ts";
-import { filesOfKind, indexFolder, isIndexPath } from "./store-index.ts";
+import { isDerivedPath, isKept } from "./kept-path.ts";
+import { isForModels } from "./key-path.ts";
+import { filesOfKind, indexFolder } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
 const { entriesMax, valueBytesMax } = entryLimits;
 
 export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   const own = accessTo(ownStoreScope);
-  if (paths) return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isIndexPath));
+  if (paths)
+    return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isDerivedPath));
   const store = new EntryStore(own);
-  const counts = [true, false].map((forModels) => filesOfKind(store.files, store.id, forModels).length);
+  const counts = (["models", "programs"] as const).map((kind) => filesOfKind(store.files, store.id, kind).length);
   const present = Math.max(...counts);
   const isTooMany = incoming !== undefined && present > entriesMax;
   const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
@@ -37,8 +39,6 @@ export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<In
   }
   return answer;
 }
-
-const isKept = (path: string, store: string): boolean => placeOf(path, store) !== null || isIndexPath(path);
 
 const codes: Readonly<Record<string, RefusedPath["code"]>> = {
   "entry-unreadable": "ENTRY_UNREADABLE",

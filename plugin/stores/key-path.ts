@@ -29,6 +29,12 @@ export type EntryPlace = Pick<EntryId, "owner" | "isInternal"> & {
 export const isForModels = ({ isInternal, namespace }: Pick<EntryPlace, "isInternal" | "namespace">): boolean =>
   !isInternal && namespace === "";
 
+/** The entries that tools for models see, and those of programs: each kind has a limit of its own. */
+export type EntryKind = "models" | "programs";
+
+export const kindOf = (place: Pick<EntryPlace, "isInternal" | "namespace">): EntryKind =>
+  isForModels(place) ? "models" : "programs";
+
 /** With all that stands before and behind it, and a trash stamp, a path has at most 255 characters. */
 const keyCharsMax = 90;
 const namespaceCharsMax = 40;
@@ -56,12 +62,13 @@ export function pathOfKey(key: string): string {
 
 /** `null` for a path at which no entry lies. */
 export function placeOf(path: string, store: string): EntryPlace | null {
-  if (isPlain(path)) return { owner: store, isInternal: false, namespace: "", key: path };
+  const named = plain.exec(path);
+  if (named !== null) return plainPlace(named, store);
   const segments = path.split("/");
   const by = segments[0] === byFolder ? segments.splice(0, 2)[1] : undefined;
   const isInternal = segments[0] === internalFolder && segments.shift() !== undefined;
   const within = segments[0] === namespaceFolder ? segments.splice(0, 2)[1] : undefined;
-  if (by !== undefined && (!isStoreId(by) || by === store)) return null;
+  if (!isOwnerOf(by, store)) return null;
   const place = { owner: by ?? store, isInternal, namespace: within === undefined ? "" : textOf(within) };
   if (place.namespace === null && !isLong(within)) return null;
   const rest = segments.join("/");
@@ -71,14 +78,24 @@ export function placeOf(path: string, store: string): EntryPlace | null {
   return key !== null && pathOfKey(key) === rest ? { ...place, key } : null;
 }
 
+const isOwnerOf = (by: string | undefined, store: string): boolean =>
+  by === undefined || (isStoreId(by) && by !== store);
+
 /**
- * The owner's key is the path itself if nothing in it is encoded, shortened, or a name of a system. Most paths are such,
+ * A path in which nothing is encoded, shortened, or a name of a system: what stands in it is the key. Most paths are such,
  * and to decode and encode one takes 50 times as long.
  */
-const isPlain = (path: string): boolean => path.length <= keyCharsMax && plain.test(path);
-
 const plainName = String.raw`(?![tT][rR][aA]|[cC][oO][mMnN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[lL][pP][tT])[\w-]+(?:(?<!_)\.[\w-]+)*`;
-const plain = new RegExp(String.raw`^(?:${plainName}(?<!\.md)/)*${plainName}(?<=\.md)$`);
+const plainKey = String.raw`((?:${plainName}(?<!\.md)/)*${plainName})(?:(?<=\.md)|(?<!\.md)_\.md)`;
+const plain = new RegExp(
+  String.raw`^(?:_\.by/([^/]+)/)?(_\.in/)?(?:_\.ns/(?=.{1,${namespaceCharsMax}}/)(${plainName})/)?` +
+    `(?=.{1,${keyCharsMax}}$)${plainKey}$`,
+);
+
+function plainPlace([, by, internal, namespace = "", key = ""]: RegExpExecArray, store: string): EntryPlace | null {
+  if (!isOwnerOf(by, store)) return null;
+  return { owner: by ?? store, isInternal: internal !== undefined, namespace, key };
+}
 
 const isLong = (name: string | undefined): boolean => name !== undefined && /^_\.x[0-9a-f]{64}$/.test(name);
 

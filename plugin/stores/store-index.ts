@@ -13,7 +13,8 @@ import type {
   WrittenEntry,
 } from "../search/searched.ts";
 import type { Entry } from "./entry-file.ts";
-import { isForModels, placeOf } from "./key-path.ts";
+import { isForModels, kindOf, placeOf } from "./key-path.ts";
+import type { EntryKind } from "./key-path.ts";
 
 /** No key gives a name that begins like this. */
 export const indexFolder = "_.index";
@@ -36,9 +37,12 @@ export function searchedFiles(
   store: string,
 ): Pick<SearchedStore<SearchedEntry>, "listed" | "files" | "indexFiles"> {
   const files = listing.filter(({ path }) => isSearched(path, store)).map(searchedFile);
-  const indexFiles = listing.filter(({ path }) => isIndexPath(path)).map(searchedFile);
-  return { listed: listing.length, files, indexFiles: indexFilesIn(indexFiles, indexFolder) };
+  return { listed: listing.length, files, indexFiles: indexFilesOf(listing) };
 }
+
+/** The files of the index in a listing of the store, or of its folder. */
+export const indexFilesOf = (listing: readonly ListedFile[]): SearchedFile[] =>
+  indexFilesIn(listing.filter(({ path }) => isIndexPath(path)).map(searchedFile), indexFolder);
 
 export const searchedFile = ({ path, bytes, changedUs = 0 }: ListedFile): SearchedFile => ({ path, bytes, changedUs });
 
@@ -50,14 +54,18 @@ function isSearched(path: string, store: string): boolean {
   return place !== null && isForModels(place);
 }
 
-/** The files of the entries that models see, or of those that only programs do. */
-export const filesOfKind = (files: readonly ListedFile[], store: string, forModels: boolean): ListedFile[] =>
+export const filesOfKind = (files: readonly ListedFile[], store: string, kind: EntryKind): ListedFile[] =>
   files.filter(({ path }) => {
     const place = placeOf(path, store);
-    return place !== null && isForModels(place) === forModels;
+    return place !== null && kindOf(place) === kind;
   });
 
-type Readers = Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry">;
+/** What the index's files are made from. `listing`: that of the whole store, if the call has it. */
+export interface IndexSource extends Pick<SearchedStore<SearchedEntry>, "readIndex" | "readEntry"> {
+  readonly listing: readonly ListedFile[] | null;
+  readonly list: () => readonly ListedFile[];
+  readonly listIndex: () => readonly ListedFile[];
+}
 
 /** The changes of a call that its store's index must follow. */
 export class IndexedChanges {
@@ -81,22 +89,29 @@ export class IndexedChanges {
     this.#removed.add(path);
   }
 
-  /** What to stage after the last change. `listing`: from before the first change. */
-  writes(listing: readonly ListedFile[], read: Readers): IndexWrite[] {
+  /** What to stage after the last change. */
+  writes(source: IndexSource): IndexWrite[] {
     if (this.#written.size + this.#removed.size === 0) return [];
-    return indexWrites(this.#indexed(listing, read), this.#changes);
+    return indexWrites(this.#indexed(source), this.#changes);
   }
 
   /** The same for upkeep: also indexes what people have written. */
-  writesOfUpkeep(listing: readonly ListedFile[], read: Readers): IndexWrite[] {
-    return refreshedIndex(this.#indexed(listing, read), this.#changes, searchLimits.upkeepCostMax).writes;
+  writesOfUpkeep(source: IndexSource): IndexWrite[] {
+    return refreshedIndex(this.#indexed(source), this.#changes, searchLimits.upkeepCostMax).writes;
   }
 
   get #changes(): IndexChanges {
     return { written: [...this.#written.values()], removed: [...this.#removed] };
   }
 
-  #indexed(listing: readonly ListedFile[], read: Readers): IndexedStore {
-    return { folder: indexFolder, ...searchedFiles(listing, this.#store), ...read };
+  #indexed({ listing, list, listIndex, ...read }: IndexSource): IndexedStore {
+    const searched = (files: readonly ListedFile[]): readonly SearchedFile[] => searchedFiles(files, this.#store).files;
+    return {
+      folder: indexFolder,
+      indexFiles: indexFilesOf(listing ?? listIndex()),
+      files: listing && searched(listing),
+      listFiles: () => searched(list()),
+      ...read,
+    };
   }
 }

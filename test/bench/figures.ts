@@ -16,6 +16,7 @@ export const bounds = {
   againstPeer: atMost(1.2, "×", "the peer's time at the same transport"),
   throughputAt8: atLeast(0.55, "×", "the naive way's throughput with 8 users"),
   growthTo1000: atMost(2, "×", "the time with 10 entries"),
+  growthTo990: atMost(1.3, "×", "the time with 50 entries"),
   cliFirstResult: atMost(400, "ms", "process start to first result"),
   runtimeFirstResult: atMost(250, "ms", "createRuntime to first result"),
   furtherWorker: atMost(40, "MB", "each further worker"),

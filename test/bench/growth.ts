@@ -8,6 +8,7 @@ import { writeUserFiles } from "../support/user-files.ts";
 import { body, describe, entryName, expectOk, indexLine, upsertInput } from "./entry.ts";
 import { bounds, figureOf } from "./figures.ts";
 import type { Section } from "./results.ts";
+import { storeGrowth } from "./store-growth.ts";
 import { takeTurns } from "./take-turns.ts";
 import type { BenchRun } from "./take-turns.ts";
 
@@ -40,18 +41,19 @@ export async function measureGrowth(run: BenchRun): Promise<Section> {
     })),
   );
   const found = await takeTurns(run, contestants, { passes: 2, block: 10, warmUpRounds: run.isQuick ? 1 : 10 });
+  const tables = operations.map(({ key: operation, name: what }) => {
+    const against = { key: "10", rounds: found(`${operation}-10`) };
+    const figures = memories.map((memory) => {
+      const bound = isJudged(memory) ? bounds.growthTo1000 : undefined;
+      const rounds = found(`${operation}-${memory.key}`);
+      return figureOf({ key: memory.key, name: memory.name, rounds, against, bound });
+    });
+    return { key: `growth-${operation}`, title: `Growth: ${what}`, unit: "ms", figures };
+  });
   return {
     title: "Growth of a folder",
     notes: ["entries of 1 KB, calls through the whole stack, entries from all over the folder"],
-    tables: operations.map(({ key: operation, name: what }) => {
-      const against = { key: "10", rounds: found(`${operation}-10`) };
-      const figures = memories.map((memory) => {
-        const bound = isJudged(memory) ? bounds.growthTo1000 : undefined;
-        const rounds = found(`${operation}-${memory.key}`);
-        return figureOf({ key: memory.key, name: memory.name, rounds, against, bound });
-      });
-      return { key: `growth-${operation}`, title: `Growth: ${what}`, unit: "ms", figures };
-    }),
+    tables: [...tables, ...(await storeGrowth(run))],
   };
 }
 

@@ -14,6 +14,8 @@ export class TestStore {
   readonly store: string;
   /** The paths of the entries that were read since this was emptied. */
   readonly read: string[] = [];
+  /** Whether writes have the listing of the store. Without it, they list it only for a damaged index. */
+  isListed = false;
   /** Runs once, after the next write has made its index and before it is stored. */
   beforeCommit: (() => void) | null = null;
   readonly #files = new Map<string, SearchedFile & { readonly text: string }>();
@@ -76,7 +78,7 @@ export class TestStore {
 
   /** For a search that uses the index. */
   get indexed(): SearchedStore<SearchedEntry> {
-    return { ...this.#source, store: this.store, listed: this.#files.size };
+    return { ...this.#source, files: this.#entries, store: this.store, listed: this.#files.size };
   }
 
   /** For a search that reads every entry. */
@@ -87,7 +89,8 @@ export class TestStore {
   get #source(): IndexedStore {
     return {
       folder: "search",
-      files: this.#listing.filter(({ path }) => path.startsWith("entries/")),
+      files: this.isListed ? this.#entries : null,
+      listFiles: () => this.#entries,
       indexFiles: this.indexFiles,
       readIndex: (path) => this.textOf(path),
       readEntry: (path) => {
@@ -95,6 +98,10 @@ export class TestStore {
         return entryIn(path, this.textOf(path));
       },
     };
+  }
+
+  get #entries(): SearchedFile[] {
+    return this.#listing.filter(({ path }) => path.startsWith("entries/"));
   }
 
   get #listing(): SearchedFile[] {
