@@ -25,3 +25,6 @@ const percent = (char: string): string => `%${char.charCodeAt(0).toString(16)}`;
 
 /** The trash's own folder, and names that are devices on some systems, alone or before a `.`. */
 const isTaken = (text: string): boolean => /^(?:trash$|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))/i.test(text);
+
+/** The pattern of a name that stands for itself: nothing in it is encoded, nor a name of a system. */
+export const plainName = String.raw`(?![tT][rR][aA]|[cC][oO][mMnN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[lL][pP][tT])[\w-]+(?:(?<!_)\.[\w-]+)*`;

@@ -5,7 +5,7 @@
  * people have put there and whatever the file says.
  */
 import type { ListedFile } from "../../shared/abi.ts";
-import { kindOf, placeOf } from "./key-path.ts";
+import { entryKinds, kindOf, placeOf } from "./key-path.ts";
 import type { EntryKind } from "./key-path.ts";
 import { indexFolder } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
@@ -26,31 +26,33 @@ const about = "How many entries memcell has counted. It is made from the entries
 /** `null` for what is not such a file. */
 export function readCounts(text: string | null): EntryCounts | null {
   try {
-    const { models, programs } = JSON.parse(text ?? "") as Partial<Record<EntryKind, unknown>>;
-    return isCount(models) && isCount(programs) ? { models, programs } : null;
+    const counts = JSON.parse(text ?? "") as Record<EntryKind, unknown>;
+    return entryKinds.every((kind) => isCount(counts[kind])) ? (counts as EntryCounts) : null;
   } catch {
     return null;
   }
 }
 
-export function countsText(counts: EntryCounts): string {
-  return `${JSON.stringify({ about, ...counts })}\n`;
+export function countsText({ models, programs, items }: EntryCounts): string {
+  return `${JSON.stringify({ about, models, programs, items })}\n`;
 }
 
 export function countsOf(files: readonly ListedFile[], store: string): EntryCounts {
-  const counted: Record<EntryKind, number> = { models: 0, programs: 0 };
+  const counted: Record<EntryKind, number> = { models: 0, programs: 0, items: 0 };
   for (const { path } of files) {
     const place = placeOf(path, store);
     if (place !== null) counted[kindOf(place)]++;
   }
-  const { models, programs } = counted;
-  return { models: { counted: models, added: 0 }, programs: { counted: programs, added: 0 } };
+  const countOf = (kind: EntryKind): Count => ({ counted: counted[kind], added: 0 });
+  return { models: countOf("models"), programs: countOf("programs"), items: countOf("items") };
 }
+
+export const mostOf = (kind: EntryKind): number => (kind === "items" ? entryLimits.itemsMax : entryLimits.entriesMax);
 
 /** Whether one more entry of a kind is within the limit for sure. */
 export function hasRoom(counts: EntryCounts, kind: EntryKind): boolean {
   const { counted, added } = counts[kind];
-  return counted + added < entryLimits.entriesMax && added < Math.max(addedMin, counted / 16);
+  return counted + added < mostOf(kind) && added < Math.max(addedMin, counted / 16);
 }
 
 export function withOneMore(counts: EntryCounts, kind: EntryKind): EntryCounts {

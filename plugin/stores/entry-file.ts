@@ -36,10 +36,11 @@ export type Unreadable = {
 const ownKeys = ["key", "owner", "namespace", "in_context", "encrypted", "created", "updated", "expires", "format"];
 
 export function formatEntry(entry: Omit<Entry, "frontMatter">, replaced: string | null = null): string {
-  const { key, owner, namespace, isInternal, encrypted, created, updated, expires, value, note } = entry;
+  const { key, owner, namespace, isInternal, encrypted, created, updated, expires, value, note, isItem } = entry;
   const lines = [
     `key: ${JSON.stringify(key)}`,
-    `owner: ${owner}`,
+    // Items have no other owner than their store, so an import need not change them.
+    ...(isItem ? [] : [`owner: ${owner}`]),
     ...(namespace === "" ? [] : [`namespace: ${JSON.stringify(namespace)}`]),
     `in_context: ${!isInternal}`,
     `encrypted: ${encrypted}`,
@@ -56,7 +57,7 @@ export function formatEntry(entry: Omit<Entry, "frontMatter">, replaced: string 
 
 /** Parses a file. If it is no entry, or not the one of its place, returns the reason as a clause about "it". */
 export function parseEntry(file: string, place: EntryPlace, store: string): Entry | Unreadable {
-  const entry = readOwnForm(file) ?? readAnyForm(file, place, store);
+  const entry = readOwnForm(file, place) ?? readAnyForm(file, place, store);
   if ("unreadable" in entry) return entry;
   const { key, owner, namespace, isInternal } = entry;
   const isInPlace = owner === place.owner && (place.namespace ?? namespace) === namespace && (place.key ?? key) === key;
@@ -65,7 +66,7 @@ export function parseEntry(file: string, place: EntryPlace, store: string): Entr
   }
   // A person can hide an entry in its front matter; what lies among the internal ones stays hidden.
   return isInPlace
-    ? { ...entry, isInternal: isInternal || place.isInternal }
+    ? { ...entry, isInternal: isInternal || place.isInternal, isItem: place.isItem }
     : { unreadable: "its front matter names another entry than its path" };
 }
 
@@ -74,18 +75,29 @@ const stamp = String.raw`'(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)'`;
 
 /** What `formatEntry` writes. The YAML library takes two milliseconds of a call, and nearly all files have this form. */
 const ownForm = new RegExp(
-  `^---\nkey: (${string})\nowner: ([0-9a-f-]{36})\n(?:namespace: (${string})\n)?in_context: (true|false)\n` +
+  `^---\nkey: (${string})\n(?:owner: ([0-9a-f-]{36})\n)?(?:namespace: (${string})\n)?in_context: (true|false)\n` +
     `encrypted: (true|false)\n(?:created: ${stamp}\n)?updated: ${stamp}\n(?:expires: ${stamp}\n)?(?:format: (json)\n)?${notePattern}---\n`,
 );
 
 /** More than that form can have. In a longer text, a search that fails would go through all of it. */
 const ownFormCharsMax = 4_096;
 
-function readOwnForm(file: string): Entry | Unreadable | null {
+function readOwnForm(file: string, place: EntryPlace): Entry | Unreadable | null {
   const found = ownForm.exec(file.slice(0, ownFormCharsMax));
   if (found === null) return null;
-  const [head, key = "", owner = "", namespace, inContext, encrypted, created, updated, expires, format, ...rest] =
-    found;
+  const [
+    head,
+    key = "",
+    owner = place.owner,
+    namespace,
+    inContext,
+    encrypted,
+    created,
+    updated,
+    expires,
+    format,
+    ...rest
+  ] = found;
   const [keyText, namespaceText] = [parsed(key), namespace === undefined ? "" : parsed(namespace)];
   const note = noteIn(rest);
   if (typeof keyText !== "string" || typeof namespaceText !== "string" || note === null) return null;
@@ -116,6 +128,8 @@ function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Un
   };
   const [key, owner] = [text("key") ?? place.key, text("owner") ?? place.owner];
   if (key === null) return { unreadable: "its front matter has no key" };
+  const namespace = text("namespace") ?? place.namespace;
+  if (namespace === null) return { unreadable: "its front matter has no namespace" };
   const [inContext, encrypted] = [text("in_context") ?? "true", text("encrypted") ?? "false"];
   const wrong = [inContext, encrypted].find((each) => each !== "true" && each !== "false");
   // A secret must not become visible by a slip of the pen.
@@ -126,7 +140,7 @@ function readAnyForm(file: string, place: EntryPlace, store: string): Entry | Un
     {
       key,
       owner,
-      namespace: text("namespace") ?? "",
+      namespace,
       isInternal: inContext === "false",
       encrypted: encrypted === "true",
       created: timeIn(text("created")) ?? null,

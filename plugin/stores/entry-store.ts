@@ -11,7 +11,7 @@ import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
 import type { SearchedStore } from "../search/searched.ts";
 import { ToolError } from "../tool-error.ts";
-import { countsOf, countsPath, countsText, hasRoom, readCounts, withOneMore } from "./entry-counts.ts";
+import { countsOf, countsPath, countsText, hasRoom, mostOf, readCounts, withOneMore } from "./entry-counts.ts";
 import type { EntryCounts } from "./entry-counts.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
@@ -21,7 +21,6 @@ import type { EntryId, EntryKind } from "./key-path.ts";
 import { pathFor } from "./memory-path.ts";
 import { filesOfKind, IndexedChanges, indexFolder, searchedFiles, wordsOf } from "./store-index.ts";
 import type { FoundWords, IndexSource } from "./store-index.ts";
-import { entryLimits } from "./store-limits.ts";
 import { noPlainFile, textOfOther, unreadable } from "./unreadable.ts";
 
 /** An entry and its file. */
@@ -168,6 +167,16 @@ export class EntryStore {
     });
   }
 
+  /** The files whose paths begin with a prefix. Lists no others. */
+  listBelow(prefix: string): ListedFile[] {
+    return this.#scope.list(prefix);
+  }
+
+  /** What the engine finds in a file (`Scope.wordsOf`). */
+  wordsOf(path: string, beginnings: string): string | null | undefined {
+    return this.#scope.wordsOf(path, beginnings);
+  }
+
   /** The files in which such entries can lie: their places say nothing against it. */
   filesBelow(prefix: string): readonly ListedFile[] {
     return this.files.filter(({ path }) => {
@@ -296,13 +305,13 @@ export class EntryStore {
    * Expired entries do not count. They are read only when it matters.
    */
   #countOneMore(path: string, kind: EntryKind): void {
-    const { entriesMax } = entryLimits;
     this.#counts ??= readCounts(this.#readIndex(countsPath));
     if (this.#counts === null || !hasRoom(this.#counts, kind)) {
       this.#counts = countsOf(this.files, this.id);
       const others = filesOfKind(this.files, this.id, kind).filter((file) => file.path !== path);
-      const isFull = others.length >= entriesMax;
-      if (isFull && others.filter((file) => this.read(file.path) !== null).length >= entriesMax) {
+      // Items do not expire.
+      const isLive = ({ path: each }: ListedFile): boolean => kind === "items" || this.read(each) !== null;
+      if (others.length >= mostOf(kind) && others.filter(isLive).length >= mostOf(kind)) {
         throw new ToolError("KEY_LIMIT_REACHED", "Key limit reached for this store");
       }
     }

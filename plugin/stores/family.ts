@@ -17,6 +17,7 @@ import { anyStore } from "../../shared/shared-scope.ts";
 import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
 import { anthropicMemory } from "./anthropic/declaration.ts";
 import { fieldsOf, memoryInput, memoryInputExact } from "./declared-input.ts";
+import { storeBatch } from "./items/declaration.ts";
 import { callerNotes } from "./notes/declaration.ts";
 import { memoryOutput } from "./outputs.ts";
 import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
@@ -173,6 +174,7 @@ export const family: Family = {
       rights: ["read", "list", "write", "trash", "clock", "grant_list"],
     },
     callerNotes,
+    storeBatch,
     // Deprecated: the names of an earlier interface, on the caller's own store.
     {
       name: "kv_get",
@@ -221,7 +223,12 @@ export const family: Family = {
     {
       code: "KEY_LIMIT_REACHED",
       of: "QUOTA_EXCEEDED",
-      meaning: "The store has 1,000 entries that models see, or 1,000 of programs.",
+      meaning: "The store has 1,000 entries that models see, or 1,000 entries or 10,000 items of programs.",
+    },
+    {
+      code: "BATCH_TOO_LARGE",
+      of: "QUOTA_EXCEEDED",
+      meaning: "One answer cannot hold what a batch reads besides its changes. Nothing has changed.",
     },
     {
       code: "VALUE_NOT_TEXT",

@@ -77,6 +77,8 @@ export const kv_set = serveHostTool("kv_set", kvSetInput, kvSet);
 
 export const kv_delete = serveHostTool("kv_delete", kvInput, kvDelete);
 
+export { store_batch } from "./items/exports.ts";
+
 export {
   caller_notes_forget,
   caller_notes_get,

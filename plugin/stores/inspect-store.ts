@@ -11,33 +11,45 @@ import { accessTo } from "../capabilities.ts";
 import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
 import { answerInspection, answerPaths } from "../inspection.ts";
 import type { Answer } from "../serve-tool.ts";
+import { mostOf } from "./entry-counts.ts";
 import type { Entry } from "./entry-file.ts";
 import { EntryStore } from "./entry-store.ts";
 import { isDerivedPath, isKept } from "./kept-path.ts";
-import { isForModels } from "./key-path.ts";
+import { entryKinds, isForModels } from "./key-path.ts";
+import type { EntryKind } from "./key-path.ts";
 import { filesOfKind, indexFolder } from "./store-index.ts";
 import { entryLimits } from "./store-limits.ts";
 
-const { entriesMax, valueBytesMax } = entryLimits;
+const { itemsInspectedMax, valueBytesMax } = entryLimits;
 
 export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
   const own = accessTo(ownStoreScope);
   if (paths)
     return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isDerivedPath));
   const store = new EntryStore(own);
-  const counts = (["models", "programs"] as const).map((kind) => filesOfKind(store.files, store.id, kind).length);
-  const present = Math.max(...counts);
-  const isTooMany = incoming !== undefined && present > entriesMax;
+  const full = entryKinds
+    .map((kind) => ({ kind, count: filesOfKind(store.files, store.id, kind).length }))
+    .find(({ kind, count }) => count > mostOf(kind));
+  const isTooMany = incoming !== undefined && full !== undefined;
   const stray = store.strayPaths.map((path) => finding("file-unused", path, `${isUnused}, so no tool reads it`));
-  const found = isTooMany ? [] : [...store.files.flatMap((file) => findingAt(store, file) ?? []), ...stray];
+  const found = isTooMany ? [] : [...inspectedFiles(store).flatMap((file) => findingAt(store, file) ?? []), ...stray];
   if (!incoming) found.push(...unindexedIn(store));
-  const together = isTooMany ? [tooMany(present)] : [];
+  const together = isTooMany ? [tooMany(full.kind, full.count)] : [];
   const answer = answerInspection({ mend, incoming }, { found, codes, together });
   if (mend) {
     for (const { path, problem } of found) mendAt(store, path, problem);
     store.saveWholeIndex();
   }
   return answer;
+}
+
+/** All entries, and the items that were changed last: a call cannot read more, and tools write no damaged ones. */
+function inspectedFiles(store: EntryStore): ListedFile[] {
+  const items = filesOfKind(store.files, store.id, "items");
+  if (items.length <= itemsInspectedMax) return [...store.files];
+  const oldestFirst = items.toSorted((one, other) => (one.changedUs ?? 0) - (other.changedUs ?? 0));
+  const left = new Set(oldestFirst.slice(0, -itemsInspectedMax));
+  return store.files.filter((file) => !left.has(file));
 }
 
 const codes: Readonly<Record<string, RefusedPath["code"]>> = {
@@ -93,8 +105,14 @@ const isUnused = "no entry of a store has this path";
 
 const unfit = (path: string): RefusedPath => ({ path, code: "INPUT_INVALID", reason: isUnused });
 
-const tooMany = (present: number): RefusedPath => ({
+const tooMany = (kind: EntryKind, present: number): RefusedPath => ({
   path: "",
   code: "QUOTA_EXCEEDED",
-  reason: `the store would have ${present} entries of one kind, for models or for programs, at most ${entriesMax} allowed`,
+  reason: `the store would have ${present} ${nouns[kind]}, at most ${mostOf(kind)} allowed`,
 });
+
+const nouns: Readonly<Record<EntryKind, string>> = {
+  models: "entries for models",
+  programs: "entries of programs",
+  items: "items",
+};

@@ -2,11 +2,12 @@
  * Where an entry's file lies in its store: `<key>.md`, so that people find it. Before it stand, where they apply,
  * `_.by/<creator>/` if the creator is not the store's owner, `_.in/` if tools for models do not see the entry, and
  * `_.ns/<namespace>/`. A key that ends in `.md` is the file's name; after any other key stands `_.md`. No key gives a
- * name that begins with `_.`.
+ * name that begins with `_.`. The items of programs have a folder of their own (`items/item-path.ts`).
  */
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { hashName } from "../long-name.deferred.ts";
-import { nameOf, textOf } from "../path-name.ts";
+import { nameOf, plainName, textOf } from "../path-name.ts";
+import { itemAt, itemsFolder, pathOfItem } from "./items/item-path.ts";
 
 /** What identifies an entry in a store. */
 export interface EntryId {
@@ -14,13 +15,15 @@ export interface EntryId {
   readonly owner: string;
   /** Whether it is for programs only. An entry for models with the same key is another entry. */
   readonly isInternal: boolean;
-  /** Empty for the entries that tools for models see. */
+  /** Empty for the entries that tools for models see. Of an item, its labels in one text. */
   readonly namespace: string;
   readonly key: string;
+  /** Whether it is an item of a program: only the tool `StoreBatch` has them. */
+  readonly isItem?: true | undefined;
 }
 
 /** Where a file is. `key` and `namespace` are `null` if a name is too long to hold them: then only the file does. */
-export type EntryPlace = Pick<EntryId, "owner" | "isInternal"> & {
+export type EntryPlace = Pick<EntryId, "owner" | "isInternal" | "isItem"> & {
   readonly key: string | null;
   readonly namespace: string | null;
 };
@@ -29,11 +32,14 @@ export type EntryPlace = Pick<EntryId, "owner" | "isInternal"> & {
 export const isForModels = ({ isInternal, namespace }: Pick<EntryPlace, "isInternal" | "namespace">): boolean =>
   !isInternal && namespace === "";
 
-/** The entries that tools for models see, and those of programs: each kind has a limit of its own. */
-export type EntryKind = "models" | "programs";
+/** What tools for models see, and what programs have, as entries and as items: each kind has a limit of its own. */
+export const entryKinds = ["models", "programs", "items"] as const;
+export type EntryKind = (typeof entryKinds)[number];
 
-export const kindOf = (place: Pick<EntryPlace, "isInternal" | "namespace">): EntryKind =>
-  isForModels(place) ? "models" : "programs";
+export function kindOf(place: Pick<EntryPlace, "isInternal" | "isItem" | "namespace">): EntryKind {
+  if (place.isItem) return "items";
+  return isForModels(place) ? "models" : "programs";
+}
 
 /** With all that stands before and behind it, and a trash stamp, a path has at most 255 characters. */
 const keyCharsMax = 90;
@@ -43,7 +49,8 @@ export const byFolder = "_.by";
 const [internalFolder, namespaceFolder, longMark] = ["_.in", "_.ns", "_.x"];
 
 /** `store`: the id of the store, which its owner's entries need not name. */
-export function pathOf({ owner, isInternal, namespace, key }: EntryId, store: string): string {
+export function pathOf({ owner, isInternal, namespace, key, isItem }: EntryId, store: string): string {
+  if (isItem) return pathOfItem({ namespace, key });
   const by = owner === store ? "" : `${byFolder}/${owner}/`;
   const internal = isInternal ? `${internalFolder}/` : "";
   const within = namespace === "" ? "" : `${namespaceFolder}/${shortened(nameOf(namespace), namespace)}/`;
@@ -62,6 +69,10 @@ export function pathOfKey(key: string): string {
 
 /** `null` for a path at which no entry lies. */
 export function placeOf(path: string, store: string): EntryPlace | null {
+  if (path.startsWith(`${itemsFolder}/`)) {
+    const item = itemAt(path);
+    return item && { owner: store, isInternal: true, isItem: true, ...item };
+  }
   const named = plain.exec(path);
   if (named !== null) return plainPlace(named, store);
   const segments = path.split("/");
@@ -85,7 +96,6 @@ const isOwnerOf = (by: string | undefined, store: string): boolean =>
  * A path in which nothing is encoded, shortened, or a name of a system: what stands in it is the key. Most paths are such,
  * and to decode and encode one takes 50 times as long.
  */
-const plainName = String.raw`(?![tT][rR][aA]|[cC][oO][mMnN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[lL][pP][tT])[\w-]+(?:(?<!_)\.[\w-]+)*`;
 const plainKey = String.raw`((?:${plainName}(?<!\.md)/)*${plainName})(?:(?<=\.md)|(?<!\.md)_\.md)`;
 const plain = new RegExp(
   String.raw`^(?:_\.by/([^/]+)/)?(_\.in/)?(?:_\.ns/(?=.{1,${namespaceCharsMax}}/)(${plainName})/)?` +
@@ -101,7 +111,7 @@ const isLong = (name: string | undefined): boolean => name !== undefined && /^_\
 
 function keyIn(segments: readonly string[]): string | null {
   const names = segments.map((name, at) =>
-    at < segments.length - 1 ? name.replace(/_\.2emd$/, ".md") : name.replace(/_\.md$/, ""),
+    at < segments.length - 1 ? name.replace(/(?<=.)_\.2emd$/, ".md") : name.replace(/_\.md$/, ""),
   );
   const texts = names.map((name) => textOf(name));
   return texts.includes(null) ? null : texts.join("/");

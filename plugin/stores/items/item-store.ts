@@ -1,0 +1,99 @@
+/** The items in the caller's own store: values of programs in namespaces, which no model and no grant reaches. */
+import type { ListedFile } from "../../../shared/abi.ts";
+import { ownStoreScope } from "../../../shared/shared-scope.ts";
+import { quoted } from "../../../shared/text.ts";
+import { accessTo } from "../../capabilities.ts";
+import type { Unreadable } from "../entry-file.ts";
+import { EntryStore } from "../entry-store.ts";
+import type { FoundEntry } from "../entry-store.ts";
+import { pathOf } from "../key-path.ts";
+import type { EntryId } from "../key-path.ts";
+import { unreadable } from "../unreadable.ts";
+import { shownValue, valueFrom } from "../value.ts";
+import { foldersBelow, itemAt, labelsOf } from "./item-path.ts";
+import type { ItemId } from "./item-path.ts";
+
+/** As programs get it. */
+export interface Item {
+  readonly namespace: readonly string[];
+  readonly key: string;
+  readonly value: unknown;
+  /** UTC, ISO 8601; `null` in a file that a person wrote without it. */
+  readonly created: string | null;
+  readonly updated: string | null;
+}
+
+export class ItemStore {
+  readonly id: string;
+  readonly #at: EntryStore;
+  readonly #listed = new Map<string, readonly ListedFile[]>();
+
+  constructor() {
+    const access = accessTo(ownStoreScope);
+    this.id = access.store;
+    this.#at = new EntryStore(access).check("readwrite");
+  }
+
+  find(id: ItemId): FoundEntry | Unreadable | null {
+    return this.read(this.pathOf(id));
+  }
+
+  read(path: string): FoundEntry | Unreadable | null {
+    return this.#at.read(path);
+  }
+
+  wordsOf(path: string, beginnings: string): string | null | undefined {
+    return this.#at.wordsOf(path, beginnings);
+  }
+
+  pathOf(id: ItemId): string {
+    return pathOf(this.#entryId(id), this.id);
+  }
+
+  put(id: ItemId, given: unknown): void {
+    const found = this.find(id);
+    const replaced = found === null || "unreadable" in found ? null : found;
+    const entry = { ...this.#entryId(id), encrypted: false, value: valueFrom(given) };
+    this.#at.write({ ...entry, ...this.#at.times(replaced, undefined) }, replaced);
+  }
+
+  /** Moves an item to the trash; `false` if there is none. Throws `ENTRY_UNREADABLE`: a person has to look at it. */
+  remove(id: ItemId): boolean {
+    const found = this.find(id);
+    if (found === null) return false;
+    if ("unreadable" in found) throw unreadable("delete", `the item ${quoted(id.key)}`, found.unreadable);
+    this.#at.trash(found);
+    return true;
+  }
+
+  /** The files in which items in and below a namespace can lie, by path. Some can be of others: their files say it. */
+  filesBelow(namespace: string): ListedFile[] {
+    const canBe = ({ path }: ListedFile): boolean => {
+      const place = itemAt(path);
+      return place !== null && (place.namespace === null || isBelow(place.namespace, namespace));
+    };
+    const files = foldersBelow(namespace).flatMap((folder) => this.#list(folder).filter(canBe));
+    return files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  }
+
+  #list(folder: string): readonly ListedFile[] {
+    const known = this.#listed.get(folder) ?? this.#at.listBelow(folder);
+    this.#listed.set(folder, known);
+    return known;
+  }
+
+  #entryId(id: ItemId): EntryId {
+    return { owner: this.id, isInternal: true, isItem: true, ...id };
+  }
+}
+
+export const isBelow = (namespace: string, above: string): boolean =>
+  above === "" || namespace === above || namespace.startsWith(`${above}/`);
+
+export const shownItem = ({ namespace, key, value, created, updated }: FoundEntry): Item => ({
+  namespace: labelsOf(namespace),
+  key,
+  value: shownValue(value),
+  created,
+  updated,
+});
