@@ -2,12 +2,12 @@
  * Where an entry's file lies in its store: `<key>.md`, so that people find it. Before it stand, where they apply,
  * `_.by/<creator>/` if the creator is not the store's owner, `_.in/` if tools for models do not see the entry, and
  * `_.ns/<namespace>/`. A key that ends in `.md` is the file's name; after any other key stands `_.md`. No key gives a
- * name that begins with `_.`. The items of programs have a folder of their own (`items/item-path.ts`).
+ * name that begins with `_.`. The items of programs have a folder of their own (`item-path.ts`).
  */
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { hashName } from "../long-name.deferred.ts";
 import { nameOf, plainName, textOf } from "../path-name.ts";
-import { itemAt, itemsFolder, pathOfItem } from "./items/item-path.ts";
+import { itemAt, itemsFolder, pathOfItem } from "./item-path.ts";
 
 /** What identifies an entry in a store. */
 export interface EntryId {

@@ -29,6 +29,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/documents/specification.test.ts",
   ],
   "shared/anthropic/README.md": ["test/run-history/documents.test.ts"],
+  "shared/langgraph/README.md": ["test/run-history/documents.test.ts"],
   "shared/run-history/README.md": ["test/run-history/documents.test.ts"],
   "test/agentool/README.md": ["test/agentool/errors.slow.test.ts"],
   "test/conformance/README.md": ["test/conformance/vector-coverage.test.ts"],

@@ -26,6 +26,7 @@ function outputOf(name: string, program: string): string {
 test.for([
   ["shared/run-history/README.md", "run-history-program"],
   ["shared/anthropic/README.md", "anthropic-program"],
+  ["shared/langgraph/README.md", "langgraph-program"],
 ] as const)("the program in %s prints what is shown", ([page, name]) => {
   const [, program = "", shown] = /```js\n([\s\S]*?)```\n\n```\n([\s\S]*?)```/.exec(textOf(page)) ?? [];
   expect(outputOf(name, program)).toBe(shown);

@@ -60,6 +60,7 @@ const soleImporters: Record<string, string> = {
   yazl: "host/archive/write-zip.ts",
   "zod/mini": "shared/zod.ts",
   "lossless-json": "shared/run-history/lossless.ts",
+  "@langchain/langgraph-checkpoint": "shared/langgraph/langgraph.ts",
   // Its types alone.
   "@anthropic-ai/sdk/helpers/beta/memory": "shared/anthropic/memory-tool.ts",
   "@noble/hashes/sha2.js": "plugin/long-name.deferred.ts",

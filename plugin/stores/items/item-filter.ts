@@ -43,13 +43,12 @@ export function matches(value: unknown, filter: ItemFilter): boolean {
 const isConditions = (wanted: unknown): wanted is Record<string, unknown> =>
   isObject(wanted) && Object.keys(wanted).every((key) => Object.hasOwn(conditions, key));
 
-/** By what they are as numbers; two texts that are no numbers by their characters, as times of ISO 8601 are. */
+/** By what they are as numbers; two texts that are none by their characters, as times of ISO 8601 are. */
 function compared(value: unknown, operand: unknown, holds: (difference: number) => boolean): boolean {
-  const difference = Number(value) - Number(operand);
-  if (!Number.isNaN(difference)) return holds(difference);
-  if (Number(value) === Number(operand)) return holds(0);
-  if (typeof value !== "string" || typeof operand !== "string") return false;
-  return holds(value < operand ? -1 : Number(value > operand));
+  const [one, other] = [Number(value), Number(operand)];
+  const isText = [value, operand].every((each) => typeof each === "string" && Number.isNaN(Number(each)));
+  if (isText) return holds((value as string) < (operand as string) ? -1 : Number(value !== operand));
+  return !Number.isNaN(one) && !Number.isNaN(other) && holds(one === other ? 0 : one - other);
 }
 
 function isEqual(one: unknown, other: unknown): boolean {

@@ -6,12 +6,12 @@ import { accessTo } from "../../capabilities.ts";
 import type { Unreadable } from "../entry-file.ts";
 import { EntryStore } from "../entry-store.ts";
 import type { FoundEntry } from "../entry-store.ts";
+import { foldersBelow, itemAt, labelsOf } from "../item-path.ts";
+import type { ItemId } from "../item-path.ts";
 import { pathOf } from "../key-path.ts";
 import type { EntryId } from "../key-path.ts";
 import { unreadable } from "../unreadable.ts";
 import { shownValue, valueFrom } from "../value.ts";
-import { foldersBelow, itemAt, labelsOf } from "./item-path.ts";
-import type { ItemId } from "./item-path.ts";
 
 /** As programs get it. */
 export interface Item {

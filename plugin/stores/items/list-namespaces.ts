@@ -1,6 +1,6 @@
+import { itemAt, labelsOf, namespaceOf } from "../item-path.ts";
 /** The operation `namespaces`: the namespaces that have items. */
 import type { AnswerRoom } from "./answer-room.ts";
-import { itemAt, labelsOf, namespaceOf } from "./item-path.ts";
 import type { ItemStore } from "./item-store.ts";
 import type { NamespaceList } from "./operation.ts";
 

@@ -2,8 +2,8 @@ import { counted } from "../../../shared/text.ts";
 /** The tool `StoreBatch`: operations on items in one call, whose changes happen all or not at all. */
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
+import type { ItemId } from "../item-path.ts";
 import { AnswerRoom, fitsAlone } from "./answer-room.ts";
-import type { ItemId } from "./item-path.ts";
 import { ItemStore, shownItem } from "./item-store.ts";
 import type { Item } from "./item-store.ts";
 import { listNamespaces } from "./list-namespaces.ts";

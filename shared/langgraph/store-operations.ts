@@ -1,0 +1,82 @@
+/** LangGraph's operations as those of the tool `stores/StoreBatch`, and back. */
+import type { Item, Operation, SearchItem } from "./langgraph.ts";
+
+/** An operation of the tool. Its schema checks the fields, so they are passed on as they are. */
+export type StoreOperation = Readonly<Record<string, unknown>> & {
+  readonly op: "get" | "put" | "delete" | "search" | "namespaces";
+};
+
+/** What the tool answers to one operation. */
+export interface StoreResult {
+  readonly item?: StoredItem | null;
+  readonly items?: readonly StoredItem[];
+  readonly namespaces?: readonly string[][];
+  /** There is more: the operation goes on with these fields. */
+  readonly next?: Readonly<Record<string, unknown>>;
+  readonly left?: boolean;
+  readonly unreadable?: string | number;
+}
+
+interface StoredItem {
+  readonly namespace: string[];
+  readonly key: string;
+  readonly value: unknown;
+  readonly created: string | null;
+  readonly updated: string | null;
+  readonly score?: number;
+}
+
+export const isChange = ({ op }: StoreOperation): boolean => op === "put" || op === "delete";
+
+/** Throws for match conditions that the tool does not have. */
+export function storeOperation(operation: Operation): StoreOperation {
+  if ("namespacePrefix" in operation) {
+    const { namespacePrefix: namespace, filter, query, limit = 10, offset = 0 } = operation;
+    return { op: "search", namespace, limit, offset, ...(filter && { filter }), ...(query && { query }) };
+  }
+  if ("key" in operation) {
+    const { namespace, key } = operation;
+    if (!("value" in operation)) return { op: "get", namespace, key };
+    return operation.value === null
+      ? { op: "delete", namespace, key }
+      : { op: "put", namespace, key, value: operation.value };
+  }
+  const { maxDepth: depth, limit = 100, offset = 0 } = operation;
+  const begins = pathOf(operation, "prefix");
+  const ends = pathOf(operation, "suffix");
+  return { op: "namespaces", limit, offset, ...(begins && { begins }), ...(ends && { ends }), ...(depth && { depth }) };
+}
+
+type NamespaceList = Extract<Operation, { matchConditions?: unknown }>;
+
+function pathOf({ matchConditions = [] }: NamespaceList, type: "prefix" | "suffix"): readonly string[] | undefined {
+  const [first, ...others] = matchConditions.filter(({ matchType }) => matchType === type);
+  if (others.length > 0) throw new Error(`matchConditions has ${others.length + 1} of ${type}; expected at most one`);
+  return first?.path;
+}
+
+/** What LangGraph gets for an operation whose parts are all there. Throws if the file of an item cannot be read. */
+export function resultOf({ op }: StoreOperation, parts: readonly StoreResult[]): unknown {
+  if (op === "search") return parts.flatMap(({ items = [] }) => items.map(searchItemOf));
+  if (op === "namespaces") return parts.flatMap(({ namespaces = [] }) => namespaces);
+  if (op !== "get") return undefined;
+  const [{ item = null, unreadable } = {}] = parts;
+  if (unreadable !== undefined) throw new Error(`The item cannot be read: ${unreadable}`);
+  return item && itemOf(item);
+}
+
+/** A file that a person has written need not tell its times. */
+const timeOf = (time: string | null): Date => new Date(time ?? 0);
+
+const itemOf = ({ namespace, key, value, created, updated }: StoredItem): Item => ({
+  namespace,
+  key,
+  value: value as Item["value"],
+  createdAt: timeOf(created ?? updated),
+  updatedAt: timeOf(updated ?? created),
+});
+
+const searchItemOf = ({ score, ...item }: StoredItem): SearchItem => ({
+  ...itemOf(item),
+  ...(score !== undefined && { score }),
+});

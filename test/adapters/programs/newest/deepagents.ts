@@ -1,0 +1,19 @@
+/** The files of deepagents' StoreBackend in a user's store. */
+import { StoreBackend } from "deepagents";
+import { createRuntime, memoryStore } from "memcell";
+import { memcellStore } from "memcell/langgraph";
+
+await using runtime = await createRuntime({ store: memoryStore(), plugins: ["stores"] });
+const store = memcellStore(runtime, { userId: "alice" });
+const backend = new StoreBackend({ store, namespace: ["filesystem"] });
+
+const answers = {
+  written: await backend.write("/notes/a.md", "one\ntwo\n"),
+  edited: await backend.edit("/notes/a.md", "two", "three"),
+  read: await backend.read("/notes/a.md"),
+  listed: await backend.ls("/notes/"),
+  found: await backend.grep("three"),
+  missing: await backend.read("/notes/b.md"),
+  others: await memcellStore(runtime, { userId: "bob" }).search(["filesystem"]),
+};
+console.log(JSON.stringify(answers));

@@ -1,0 +1,111 @@
+/** Random programs on a LangGraph store, compared with LangGraph's own store in main memory. */
+import { InMemoryStore } from "@langchain/langgraph-checkpoint";
+import type { BaseStore, Item, Operation } from "@langchain/langgraph-checkpoint";
+import fc from "fast-check";
+import { memoryStore } from "memcell";
+import { memcellStore } from "memcell/langgraph";
+import { afterAll, expect, test } from "vitest";
+
+import { runs } from "../stage/random-runs.ts";
+import { openStage } from "../stage/runtime.ts";
+
+const stage = await openStage({ plugins: ["stores"], store: memoryStore(), threadsMax: 1 });
+afterAll(() => stage[Symbol.asyncDispose]());
+let users = 0;
+
+const label = fc.constantFrom("a", "b", "c/d", "%", "users");
+const namespace = fc.array(label, { minLength: 1, maxLength: 3 });
+const key = fc.constantFrom("k", "l", "/notes/a.md", "ü", "trash", "K".repeat(120));
+const field = fc.oneof(
+  fc.integer({ min: -3, max: 9 }),
+  fc.constantFrom("red", "blue", "7"),
+  fc.boolean(),
+  fc.constant(null),
+);
+const value = fc.record({ n: field, c: field }, { requiredKeys: [] });
+const number = fc.oneof(fc.integer({ min: -3, max: 9 }), fc.constantFrom("5", "7"));
+const condition = fc.oneof(
+  field,
+  fc.record({ $eq: field, $ne: field }, { requiredKeys: [] }),
+  fc.record({ $gt: number, $gte: number, $lt: number, $lte: number }, { requiredKeys: [] }),
+  fc.record({ $in: fc.array(field), $nin: fc.array(field) }, { requiredKeys: [] }),
+);
+const filter = fc.option(fc.record({ n: condition, c: condition }, { requiredKeys: [] }), { nil: undefined });
+const wild = fc.array(fc.oneof(label, fc.constant("*")), { minLength: 1, maxLength: 2 });
+/** Without pages: LangGraph says nothing of the order, so a page of one store need not be that of the other. */
+const all = { limit: 1_000, offset: 0 };
+
+const operation: fc.Arbitrary<Operation> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({ namespace, key, value: fc.option(value, { freq: 4 }) }) as fc.Arbitrary<Operation>,
+  },
+  fc.record({ namespace, key }),
+  fc.record({ namespacePrefix: namespace, filter }).map((each) => ({ ...each, ...all })) as fc.Arbitrary<Operation>,
+  fc
+    .record({
+      prefix: fc.option(wild),
+      suffix: fc.option(wild),
+      maxDepth: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+    })
+    .map(({ prefix, suffix, maxDepth }) => ({
+      matchConditions: [
+        ...(prefix ? [{ matchType: "prefix" as const, path: prefix as never }] : []),
+        ...(suffix ? [{ matchType: "suffix" as const, path: suffix as never }] : []),
+      ],
+      ...(maxDepth !== undefined && { maxDepth }),
+      ...all,
+    })) as fc.Arbitrary<Operation>,
+);
+const program = fc.array(fc.array(operation, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
+
+test("every program gets the same from both stores", async () => {
+  await fc.assert(
+    fc.asyncProperty(program, async (batches) => {
+      const store = memcellStore(stage.runtime, { userId: `u${users++}` });
+      const oracle = new InMemoryStore();
+      for (const batch of batches) {
+        const expected = await answersOf(oracle, batch);
+        forgetEmpty(oracle);
+        expect(await answersOf(store, batch)).toEqual(expected);
+      }
+      expect(await pagesOf(store)).toEqual((await store.search([], { limit: 1_000 })).map(shown));
+    }),
+    runs(100),
+  );
+});
+
+/** LangGraph goes on listing namespaces without items. */
+function forgetEmpty(oracle: InMemoryStore): void {
+  const { data } = oracle as unknown as { readonly data: Map<string, ReadonlyMap<string, unknown>> };
+  for (const [each, items] of data) if (items.size === 0) data.delete(each);
+}
+
+/** What a batch answers, without what LangGraph leaves open: the order, and the times. */
+async function answersOf(store: BaseStore, batch: Operation[]): Promise<unknown[]> {
+  const results = (await store.batch(structuredClone(batch))) as unknown[];
+  return batch.map((each, at) => {
+    const result = results[at];
+    if ("value" in each) return "changed";
+    return Array.isArray(result) ? result.map(shown).toSorted() : shown(result);
+  });
+}
+
+/** As a text: of an item what it is, of a namespace its labels. */
+function shown(result: unknown): string {
+  if (Array.isArray(result) || result === null) return JSON.stringify(result);
+  const { namespace: labels, key: name, value: content, createdAt, updatedAt } = result as Item;
+  expect(updatedAt.getTime()).toBeGreaterThanOrEqual(createdAt.getTime());
+  return JSON.stringify([labels, name, sortedFields(content)]);
+}
+
+const sortedFields = (content: Item["value"]): unknown => Object.entries(content).toSorted();
+
+async function pagesOf(store: BaseStore): Promise<string[]> {
+  const found: string[] = [];
+  for (let offset = 0; ; offset += 3) {
+    const page = await store.search([], { limit: 3, offset });
+    if (page.length === 0) return found;
+    found.push(...page.map(shown));
+  }
+}
