@@ -4,7 +4,9 @@
  */
 import { join } from "node:path";
 
+import { InMemoryTransport } from "@modelcontextprotocol/client";
 import fc from "fast-check";
+import { mcpServer } from "memcell/mcp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { handshake, legacyRequest, modernRequest } from "../stage/http-requests.ts";
@@ -37,11 +39,28 @@ const parsed = async (asked: Asked): Promise<Reply> => JSON.parse((await stage.a
 /** One tool call, in each way in which clients make it. */
 const ways: Readonly<Record<string, (name: string, input: unknown) => Promise<Reply>>> = {
   "standard input and output": (name, input) => lines.call(name, input),
+  "transports in the same process": inProcess,
   "HTTP, in 2025": (name, input) =>
     parsed(legacyRequest(alice, { id: 1, method: "tools/call", params: { name, arguments: input } })),
   "HTTP, in 2026": (name, input) =>
     parsed(modernRequest(alice, "tools/call", { params: { name, arguments: input }, asked: {} })),
 };
+
+/** Over a pair of transports, as frameworks connect. */
+async function inProcess(name: string, input: unknown): Promise<Reply> {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await mcpServer(stage.runtime, { userId: "in-process" }).connect(ours);
+  const replied = new Promise<Reply>((resolve) => {
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a transport is no EventTarget
+    theirs.onmessage = (message) => "id" in message && message.id === 1 && resolve(message as Reply);
+  });
+  await theirs.start();
+  const call = { id: 1, method: "tools/call", params: { name, arguments: input } };
+  for (const message of [handshake, call]) await theirs.send({ jsonrpc: "2.0", ...message });
+  const reply = await replied;
+  await theirs.close();
+  return reply;
+}
 
 const path = "/memories/list";
 const run = { agentId: "a", runId: "r" };
