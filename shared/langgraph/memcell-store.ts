@@ -30,7 +30,7 @@ export function memcellStore<Context extends object>(
   ctx: Context | ((label: string) => Context),
 ): BaseStore {
   if (!runtime.families().some(({ name }) => name === family)) throw new Error(notLoaded);
-  if (typeof ctx === "function") return new MemcellStore(runtime, ctx as (label: string) => Context);
+  if (typeof ctx === "function") return new MemcellStore(runtime, ctx);
   const fixed = { ...ctx };
   return new MemcellStore(runtime, fixed);
 }

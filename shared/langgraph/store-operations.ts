@@ -41,15 +41,22 @@ export function storeOperation(operation: Operation): StoreOperation {
       ? { op: "delete", namespace, key }
       : { op: "put", namespace, key, value: operation.value };
   }
+  return namespaceList(operation);
+}
+
+/** A program that calls `batch` itself can leave out the page. */
+function namespaceList(operation: Partial<NamespaceList>): StoreOperation {
   const { maxDepth: depth, limit = 100, offset = 0 } = operation;
-  const begins = pathOf(operation, "prefix");
-  const ends = pathOf(operation, "suffix");
+  const [begins, ends] = [pathOf(operation, "prefix"), pathOf(operation, "suffix")];
   return { op: "namespaces", limit, offset, ...(begins && { begins }), ...(ends && { ends }), ...(depth && { depth }) };
 }
 
 type NamespaceList = Extract<Operation, { matchConditions?: unknown }>;
 
-function pathOf({ matchConditions = [] }: NamespaceList, type: "prefix" | "suffix"): readonly string[] | undefined {
+function pathOf(
+  { matchConditions = [] }: Partial<NamespaceList>,
+  type: "prefix" | "suffix",
+): readonly string[] | undefined {
   const [first, ...others] = matchConditions.filter(({ matchType }) => matchType === type);
   if (others.length > 0) throw new Error(`matchConditions has ${others.length + 1} of ${type}; expected at most one`);
   return first?.path;

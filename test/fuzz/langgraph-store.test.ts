@@ -35,27 +35,35 @@ const wild = fc.array(fc.oneof(label, fc.constant("*")), { minLength: 1, maxLeng
 /** Without pages: LangGraph says nothing of the order, so a page of one store need not be that of the other. */
 const all = { limit: 1_000, offset: 0 };
 
+interface Listing {
+  readonly prefix: string[] | null;
+  readonly suffix: string[] | null;
+  readonly maxDepth: number | undefined;
+}
+
+function listing({ prefix, suffix, maxDepth }: Listing): object {
+  const conditions = [
+    { matchType: "prefix", path: prefix },
+    { matchType: "suffix", path: suffix },
+  ];
+  const matchConditions = conditions.filter(({ path }) => path !== null);
+  return { matchConditions, ...(maxDepth !== undefined && { maxDepth }), ...all };
+}
+
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.record({ namespace, key, value: fc.option(value, { freq: 4 }) }) as fc.Arbitrary<Operation>,
   },
   fc.record({ namespace, key }),
-  fc.record({ namespacePrefix: namespace, filter }).map((each) => ({ ...each, ...all })) as fc.Arbitrary<Operation>,
+  fc.record({ namespacePrefix: namespace, filter }).map((each) => Object.assign(each, all)) as fc.Arbitrary<Operation>,
   fc
     .record({
       prefix: fc.option(wild),
       suffix: fc.option(wild),
       maxDepth: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
     })
-    .map(({ prefix, suffix, maxDepth }) => ({
-      matchConditions: [
-        ...(prefix ? [{ matchType: "prefix" as const, path: prefix as never }] : []),
-        ...(suffix ? [{ matchType: "suffix" as const, path: suffix as never }] : []),
-      ],
-      ...(maxDepth !== undefined && { maxDepth }),
-      ...all,
-    })) as fc.Arbitrary<Operation>,
+    .map(listing) as fc.Arbitrary<Operation>,
 );
 const program = fc.array(fc.array(operation, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
@@ -99,7 +107,8 @@ function shown(result: unknown): string {
   return JSON.stringify([labels, name, sortedFields(content)]);
 }
 
-const sortedFields = (content: Item["value"]): unknown => Object.entries(content).toSorted();
+const sortedFields = (content: Item["value"]): unknown =>
+  Object.entries(content).toSorted(([one], [other]) => (one < other ? -1 : 1));
 
 async function pagesOf(store: BaseStore): Promise<string[]> {
   const found: string[] = [];

@@ -11,6 +11,8 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 const text = (key: string): string =>
   `---\nkey: "${key}"\nnamespace: "n"\nin_context: false\nencrypted: false\nupdated: '2026-01-01T00:00:00.000Z'\n---\nx`;
 
+const put = (namespace: string, key: string): object => ({ op: "put", namespace: [namespace], key, value: 1 });
+
 test("a store has 10,000 items at most, a person's files count, and every search comes to its end", async () => {
   using folder = temporaryFolder();
   await using runtime = await createRuntime({ dataDir: folder.path, plugins: ["stores"], threadsMax: 1 });
@@ -20,7 +22,6 @@ test("a store has 10,000 items at most, a person's files count, and every search
   for (let at = 0; at < 9_999; at++) writeFileSync(join(items, "n", `k${at}_.md`), text(`k${at}`));
   const send = (...operations: object[]): Promise<ToolResult> =>
     runtime.callAsHost("stores/StoreBatch", { operations }, ctx);
-  const put = (namespace: string, key: string): object => ({ op: "put", namespace: [namespace], key, value: 1 });
   const full = { ok: false, error: { code: "KEY_LIMIT_REACHED" } };
 
   expect(await send(put("m", "a"), put("m", "b"))).toMatchObject(full);
