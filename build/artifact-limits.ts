@@ -9,11 +9,11 @@ interface ArtifactLimits {
  * An agent's host fetches and checks the file when it starts, and copies most of it into each instance. The engine's
  * code takes 0.4 MB, and a thousand characters of a family's minified code about 5 KB.
  */
-const artifactLimits: ArtifactLimits = { bytesMax: 1_000_000, zippedBytesMax: 450_000 };
+const artifactLimits: ArtifactLimits = { bytesMax: 1_004_000, zippedBytesMax: 450_000 };
 
-/** Of the families that are larger: `stores` has 32 exports, a text search and YAML. */
+/** Of the families that are larger: `stores` has 33 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_176_000, zippedBytesMax: 518_000 },
+  stores: { bytesMax: 1_262_000, zippedBytesMax: 556_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

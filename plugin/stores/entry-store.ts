@@ -199,6 +199,7 @@ export class EntryStore {
     const path = pathOf(entry, this.id);
     const trashed = replaced === null ? this.#makeRoom(path, entry) : null;
     this.put(path, entry, replaced?.frontMatter ?? entry.frontMatter ?? null);
+    if (replaced === null && this.#counts !== null) this.#scope.write(countsPath, countsText(this.#counts));
     return trashed;
   }
 
@@ -292,6 +293,8 @@ export class EntryStore {
     const present = this.read(path);
     const isNoText = present !== null && "unreadable" in present && present.isNoText === true;
     if (present !== null && "unreadable" in present && !isNoText) {
+      // If the whole folder is unsafe, that is told.
+      this.#listed();
       const shown = isForModels(id) ? pathFor(this.id, id.owner, id.key) : `the key ${quoted(id.key)}`;
       throw unreadable("write", shown, present.unreadable);
     }
@@ -316,7 +319,6 @@ export class EntryStore {
       }
     }
     this.#counts = withOneMore(this.#counts, kind);
-    this.#scope.write(countsPath, countsText(this.#counts));
   }
 
   #readIndex(path: string): string | null {

@@ -30,8 +30,14 @@ describe("a full store that a person has filled", () => {
   test.for([
     ["no count", null],
     ["a count that is cut off", '{"models":{"counted":0'],
-    ["a count below nothing", '{"models":{"counted":-5000,"added":0},"programs":{"counted":0,"added":0}}'],
-    ["a count of a full store", '{"models":{"counted":1000,"added":0},"programs":{"counted":0,"added":0}}'],
+    [
+      "a count below nothing",
+      '{"models":{"counted":-5000,"added":0},"programs":{"counted":0,"added":0},"items":{"counted":0,"added":0}}',
+    ],
+    [
+      "a count of a full store",
+      '{"models":{"counted":1000,"added":0},"programs":{"counted":0,"added":0},"items":{"counted":0,"added":0}}',
+    ],
   ] as const)("with %s has no more room", async ([, counts]) => {
     await using stage = await openStoreStage();
     put(stage, entriesMax - 1);
@@ -42,7 +48,10 @@ describe("a full store that a person has filled", () => {
   test("with a count that says nothing is there has room for a sixteenth", async () => {
     await using stage = await openStoreStage();
     for (let at = 0; at < entriesMax; at++) stage.write(`${ids.alice}/entries/_.in/hand-${at}.md`, "by hand");
-    writeCounts(stage, '{"models":{"counted":0,"added":0},"programs":{"counted":0,"added":0}}');
+    writeCounts(
+      stage,
+      '{"models":{"counted":0,"added":0},"programs":{"counted":0,"added":0},"items":{"counted":0,"added":0}}',
+    );
     const set = (key: string): Promise<void> => stage.runtime.stores(alice).setInternal(null, key, "a value");
     for (let at = 0; at < 63; at++) await set(`new-${at}`);
     for (const key of ["one", "more"]) await expect(set(key)).rejects.toMatchObject({ code: "KEY_LIMIT_REACHED" });

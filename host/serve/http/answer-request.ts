@@ -153,7 +153,7 @@ async function send(response: Response, exchange: Exchange, gone: AbortSignal, i
   // The SDK's status for a request that it ended because the server closes.
   if (response.status === 499 && !res.destroyed) throw closing();
   // The SDK refused the request: the client made a mistake in MCP.
-  if (response.status >= 400) recordRefusal(exchange, `mcp-${response.status}`);
+  if (response.status >= 400 && response.status !== 405) recordRefusal(exchange, `mcp-${response.status}`);
   using end = endOf(identity);
   const how = await sendResponse(response, { res, headers, end: end.signal, gone });
   if (how === "stalled") recordRefusal(exchange, "answer-unread");
