@@ -41,11 +41,19 @@ test("changes are not offered, and asking for them says so", async () => {
   const subscribe = { id: 1, method: "resources/subscribe", params: { uri: "memory://index" } };
   const refused = await stage.ask(legacyRequest(alice, subscribe));
   expect(JSON.parse(refused.body)).toMatchObject({ id: 1, error: { code: -32_601 } });
-  for (const method of ["GET", "DELETE"]) {
-    const { status, headers } = await stage.ask({ method, headers: { authorization: `Bearer ${alice}` } });
+  const asks = [
+    { method: "GET" },
+    { method: "GET", headers: { "mcp-session-id": "1" } },
+    { method: "GET", headers: { "last-event-id": "1" } },
+    { method: "GET", headers: { "content-length": "2" }, body: "{}" },
+    { method: "DELETE" },
+  ];
+  for (const { headers: more = {}, ...ask } of asks) {
+    const { status, headers } = await stage.ask({ ...ask, headers: { authorization: `Bearer ${alice}`, ...more } });
     expect([status, headers.allow]).toEqual([405, "POST"]);
   }
-  expect(stage.refusals.map(({ reason }) => reason)).toEqual(["method-unknown", "method-unknown", "method-unknown"]);
+  // The first is what every such client asks: no refusal.
+  expect(stage.refusals.map(({ reason }) => reason)).toEqual(Array.from(asks, () => "method-unknown"));
 });
 
 test("two tokens of one user at once: each call is recorded with its own", async () => {

@@ -101,6 +101,10 @@ async function checkAndAnswer(exchange: Exchange, parts: AnsweringParts): Promis
 
 async function answerMcpRequest(exchange: Exchange, identity: Admitted): Promise<void> {
   const { req, res, parts } = exchange;
+  if (asksForStream(req)) {
+    exchange.headers = { ...exchange.headers, Allow: "POST" };
+    return sendText(exchange, 405, "");
+  }
   const read = req.method === "POST" ? await readMessages(req, parts.options.bodyBytesMax) : undefined;
   const [message, ...more] = [read].flat();
   const call = callFrom({ req, res }, message, identity);
@@ -112,6 +116,12 @@ async function answerMcpRequest(exchange: Exchange, identity: Admitted): Promise
   }
   if (isStanding(call)) exchange.stands();
   await endpoint.answer(call, answer);
+}
+
+/** As every client of 2025 does once: that there is no stream is an answer. A refusal would be in the log of each. */
+function asksForStream({ method, headers }: IncomingMessage): boolean {
+  const more = ["content-length", "transfer-encoding", "mcp-session-id", "last-event-id"];
+  return method === "GET" && more.every((name) => headers[name] === undefined);
 }
 
 function countRequests(times: number, { userId }: Identity, { userRate }: AnsweringParts): void {
@@ -153,7 +163,7 @@ async function send(response: Response, exchange: Exchange, gone: AbortSignal, i
   // The SDK's status for a request that it ended because the server closes.
   if (response.status === 499 && !res.destroyed) throw closing();
   // The SDK refused the request: the client made a mistake in MCP.
-  if (response.status >= 400 && response.status !== 405) recordRefusal(exchange, `mcp-${response.status}`);
+  if (response.status >= 400) recordRefusal(exchange, `mcp-${response.status}`);
   using end = endOf(identity);
   const how = await sendResponse(response, { res, headers, end: end.signal, gone });
   if (how === "stalled") recordRefusal(exchange, "answer-unread");

@@ -139,8 +139,8 @@ class UserEndpoint {
 
   async #route(call: McpCall): Promise<Response> {
     const { request, message } = call;
-    // Clients of 2025 ask for a stream or end a session so. That there is none is an answer, and no refusal.
-    if (request.method !== "POST") return new Response(null, { status: 405, headers: { Allow: "POST" } });
+    // The streams and the sessions of 2025 had these methods.
+    if (request.method !== "POST") throw new RefusedRequest("method-unknown", { headers: { Allow: "POST" } });
     if (await isLegacyRequest(request, message)) return await this.#lone.answer(call);
     return await this.#modern.fetch(request, { parsedBody: message, ...authOf(call) });
   }
