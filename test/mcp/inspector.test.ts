@@ -78,8 +78,9 @@ describe.for([
     await using runtime = await createRuntime({ store: memoryStore(), plugins: shippedNames(), threadsMax: 1 });
     // As every client takes them.
     const listed = runtime.tools({ format: "anthropic" });
-    const tools = runtime.tools().map(({ name, description, outputSchema: { $schema: _, ...outputSchema } }, at) => {
+    const tools = runtime.tools().map(({ name, description, outputSchema: schema }, at) => {
       const inputSchema = listed[at]?.input_schema;
+      const outputSchema = Object.fromEntries(Object.entries(schema).filter(([keyword]) => keyword !== "$schema"));
       return expect.objectContaining({ name, description, inputSchema, outputSchema }) as object;
     });
     expect(await inspected("tools/list", "--strict")).toMatchObject({ code: 0, result: { tools } });
