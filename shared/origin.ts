@@ -19,8 +19,9 @@ export type OriginClass = (typeof originClasses)[number];
 
 export const isOriginClass = (value: unknown): value is OriginClass => originClasses.some((each) => each === value);
 
-/** The least trusted of some classes; the most trusted class if there is none. */
+/** The least trusted of some classes; the most trusted class if there is none. What is no class is trusted least. */
 export function lowestOf(...classes: readonly OriginClass[]): OriginClass {
+  if (!classes.every(isOriginClass)) return "untrusted_document";
   const at = Math.max(0, ...classes.map((each) => originClasses.indexOf(each)));
   return originClasses[at] ?? "untrusted_document";
 }

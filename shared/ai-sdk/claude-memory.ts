@@ -2,6 +2,7 @@ import { requireStores, runMemoryCommand } from "../anthropic/memory-command.ts"
 import type { MemoryToolRuntime } from "../anthropic/memory-command.ts";
 import { contextOf } from "./call-context.ts";
 import type { CallOptions, ContextOf, ToolOptions } from "./call-context.ts";
+import { memoryTools } from "./memcell-tools.ts";
 import type { ToolsRuntime } from "./memcell-tools.ts";
 
 /**
@@ -21,6 +22,6 @@ export function claudeMemory<Context extends object>(
   { ownTools = [] }: ToolOptions = {},
 ): (command: object, call: CallOptions) => Promise<string> {
   requireStores(runtime);
-  const own = new Set([...runtime.tools().map(({ name }) => name), ...ownTools]);
+  const own = new Set([...memoryTools(runtime.tools()), ...ownTools]);
   return (command, call) => runMemoryCommand(runtime, command, contextOf(ctx, call, own));
 }

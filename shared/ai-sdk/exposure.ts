@@ -23,12 +23,17 @@ export function exposureTo(messages: unknown, ownTools: ReadonlySet<string>): Or
 
 function ofMessage(message: unknown, ownTools: ReadonlySet<string>): OriginClass[] {
   const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
-  if (role === "system" || role === "developer") return [];
-  if (typeof content === "string") return role === "user" ? ["direct_user"] : [];
+  if (role === "system") return [];
+  if (typeof content === "string" && role === "assistant") return [];
+  if (typeof content === "string" && role === "user") return ["direct_user"];
   if (!Array.isArray(content)) return ["tool_external"];
   const parts = (content as unknown[]).map((part) => (part ?? {}) as Part);
-  return parts.flatMap((part) => (role === "user" ? ofUser(part) : ofAgent(part, ownTools)));
+  if (role === "user") return parts.map(ofUser);
+  // In the model's own message, a result is that of a provider's tool, which can have any name.
+  return parts.flatMap((part) => ofAgent(part, role === "tool" ? ownTools : none));
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** A file or an image can have anybody's words in it. */
 const ofUser = (part: Part): OriginClass => (part.type === "text" ? "direct_user" : "untrusted_document");

@@ -61,7 +61,7 @@ export function memcellTools<Context extends object>(
   { ownTools = [] }: ToolOptions = {},
 ): Record<string, MemcellTool> {
   const tools = runtime.tools();
-  const own = new Set([...tools.map(({ name }) => name), ...ownTools]);
+  const own = new Set([...memoryTools(tools), ...ownTools]);
   const toolOf = ({ name, description, inputSchema }: (typeof tools)[number]): MemcellTool => ({
     description,
     inputSchema: standardSchema(inputSchema),
@@ -70,6 +70,10 @@ export function memcellTools<Context extends object>(
   });
   return Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)]));
 }
+
+/** Without the tool that shows what others have answered: a run's events have results of any tool. */
+export const memoryTools = (tools: readonly { readonly name: string }[]): string[] =>
+  tools.map(({ name }) => name).filter((name) => name !== "ReadRunHistory");
 
 function toModelOutput(of: unknown): ModelOutput {
   const { text, isError } = modelAnswer(resultIn(of));

@@ -1,6 +1,7 @@
 import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
 import type { Event, LoadOptions, RunHistoryContext, RunHistoryRuntime, Snapshot } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
+import { ofTranscript } from "../run-history/of-transcript.ts";
 import { quoted } from "../text.ts";
 
 /** `SessionKey` of the SDK: a session, or with a `subpath` the transcript of one of its subagents. */
@@ -54,6 +55,9 @@ export interface SessionStore {
  * @example
  * query({ prompt: "Continue", options: { sessionStore: sessionStore(runtime, { userId: "alice" }), resume } });
  *
+ * A transcript has what tools have returned, so a model that reads it with `ReadRunHistory` is exposed to `tool_external`,
+ * unless the context has another `origin`.
+ *
  * @param ctx The context of every call, as for `runtime.call`. The user comes from your authentication.
  */
 export function sessionStore(
@@ -61,7 +65,7 @@ export function sessionStore(
   ctx: RunHistoryContext,
   { foldSessionSummary }: SessionStoreOptions = {},
 ): SessionStore {
-  const store = new Transcripts(new RunHistory(runtime, ctx));
+  const store = new Transcripts(new RunHistory(runtime, ofTranscript(ctx)));
   return {
     append: (key, entries) => store.append(key, entries),
     load: (key) => store.load(key),

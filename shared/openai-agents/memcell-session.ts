@@ -2,6 +2,7 @@ import { isMap } from "../run-history/data-map.ts";
 import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
 import type { EventData, RunHistoryContext, RunHistoryRuntime } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
+import { ofTranscript } from "../run-history/of-transcript.ts";
 import { inputError } from "../run-history/run-history-error.ts";
 import { presentValue, quoted } from "../text.ts";
 import { canonicalJson, givenForm, itemsText } from "./item-json.ts";
@@ -60,11 +61,14 @@ export interface MemcellSession {
  * @example
  * await run(agent, "Which seats are free?", { session: memcellSession(runtime, { userId: "alice" }, "chat-1") });
  *
+ * A transcript has what tools have returned, so a model that reads it with `ReadRunHistory` is exposed to `tool_external`,
+ * unless the context has another `origin`.
+ *
  * @param ctx The context of every call, as for `runtime.call`. The user comes from your authentication.
  * @param sessionId Names the conversation among those of the user, 1 to 256 UTF-8 bytes.
  */
 export function memcellSession(runtime: RunHistoryRuntime, ctx: RunHistoryContext, sessionId: string): MemcellSession {
-  return new Session(new RunHistory(runtime, ctx), sessionId);
+  return new Session(new RunHistory(runtime, ofTranscript(ctx)), sessionId);
 }
 
 /** The agent's id of the runs, and the name of the form that items have there. */

@@ -86,8 +86,18 @@ test("closing the server or the context's signal ends every connection, and the 
   expect((await stage.runtime.call("ReadUserMemory", { name: "none" }, { userId: ctx.userId })).ok).toBe(false);
 });
 
-test("a user that no one can be is refused at once", () => {
-  expect(() => mcpServer(stage.runtime, { userId: "../alice" })).toThrow(
-    expect.objectContaining({ code: "USER_INVALID" }),
-  );
+test.for([
+  ["a user that no one can be", { userId: "../alice" }, "USER_INVALID"],
+  ["an origin's class that there is not", { userId: "a", origin: { class: "untrusted" } }, "INPUT_INVALID"],
+  ["an exposure that there is not", { userId: "a", exposedTo: ["web"] }, "INPUT_INVALID"],
+  ["a field that there is not", { userId: "a", callid: "1" }, "INPUT_INVALID"],
+] as const)("%s is refused at once", ([, ctx, code]) => {
+  expect(() => mcpServer(stage.runtime, ctx as CallContext)).toThrow(expect.objectContaining({ code }));
+});
+
+test("nobody connects to a server that has ended", async () => {
+  const closed = mcpServer(stage.runtime, { userId: stage.user() });
+  await closed.close();
+  for (const server of [closed, mcpServer(stage.runtime, { userId: "a", signal: AbortSignal.abort() })])
+    await expect(server.connect(InMemoryTransport.createLinkedPair()[0])).rejects.toMatchObject({ code: "CLOSED" });
 });

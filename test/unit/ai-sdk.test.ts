@@ -4,6 +4,8 @@ import type { CallContext, EntryOrigin, OriginClass } from "memcell";
 import { originLines } from "memcell";
 import { claudeMemory, memcellTools } from "memcell/ai-sdk";
 import { memoryTool } from "memcell/anthropic";
+import { sessionStore } from "memcell/claude-agent-sdk";
+import { memcellSession } from "memcell/openai-agents";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { lowestOf, originClasses } from "../../shared/origin.ts";
@@ -69,7 +71,23 @@ test.for([
     [{ role: "assistant", content: [{ type: "source", url: "https://example.com" }] }],
     "tool_external",
   ],
+  [
+    "a provider's tool with the name of one of memcell's",
+    [{ role: "assistant", content: [result("ReadUserMemory", { type: "text", value: "x" })] }],
+    "tool_external",
+  ],
+  [
+    "a provider's tool with the name of one of the program's",
+    [{ role: "assistant", content: [result("findOrder", { type: "text", value: "x" })] }],
+    "tool_external",
+  ],
+  [
+    "events of a run",
+    [{ role: "tool", content: [result("ReadRunHistory", { type: "text", value: "x" })] }],
+    "tool_external",
+  ],
   ["a message of another kind", [{ role: "data", content: { a: 1 } }], "tool_external"],
+  ["a text of another role", [{ role: "function", content: "x" }], "tool_external"],
   ["no message", [null], "tool_external"],
   ["no part", [{ role: "tool", content: [null] }], "tool_external"],
   [
@@ -96,6 +114,24 @@ test.for([
   ["messages that are missing", undefined, "tool_external"],
 ] as const)("after %s", async ([, messages, trust]) => {
   expect(await trustAfter(messages)).toBe(trust);
+});
+
+test("transcripts of other frameworks are trusted as what tools return, unless the program says otherwise", async () => {
+  for (const [origin, trust] of [
+    [undefined, "tool_external"],
+    [{ class: "tool_internal" }, "tool_internal"],
+  ] as const) {
+    const [one, other] = [
+      { userId: stage.user(), origin },
+      { userId: stage.user(), origin },
+    ] as const;
+    await memcellSession(stage.runtime, one, "chat").addItems([{ role: "user", content: "x" }]);
+    await sessionStore(stage.runtime, other).append({ projectKey: "p", sessionId: "s" }, [{ type: "x" }]);
+    for (const { userId } of [one, other]) {
+      const versions = await stage.runtime.upkeep.history({ userId });
+      expect(new Set(versions.map((version) => version.trust))).toEqual(new Set([trust]));
+    }
+  }
 });
 
 test("a context with fields that are undefined is as one without them", async () => {

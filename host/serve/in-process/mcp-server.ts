@@ -1,7 +1,9 @@
 /** The public API of `memcell/mcp`: a user's MCP server inside the embedding program. */
-import type { OriginClass } from "../../../shared/origin.ts";
 import type { Runtime } from "../../runtime/api.ts";
-import type { CallContext } from "../../values/call-context.ts";
+import { checkContext, readContext } from "../../values/call-context.ts";
+import type { CallContext, CheckedContext, Labels } from "../../values/call-context.ts";
+import type { StatedOrigin } from "../../values/origin.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import type { KnownClient } from "../mcp/client-origin.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
@@ -33,10 +35,12 @@ export interface AnyTransport {
  *
  * Every call is made for `ctx.userId`; no message of a client can change that. `ctx.labels` are in each record.
  * `ctx.origin.class` is the most that a client's texts are trusted (default: `unstated`), and `ctx.origin.run` is the run of
- * all its calls (default: a connection is one). `ctx.exposedTo` counts for each call. `ctx.signal` ends all connections.
+ * all its calls (default: a connection is one). `ctx.exposedTo` and `ctx.stores` count for each call. `ctx.signal` ends all
+ * connections. Each call has an id of its own, whatever `ctx.callId` says.
  *
  * The result has the type that is expected where it is used, because SDKs name a class of their own there.
- * Throws a `ToolError` with `USER_INVALID` for a user id that no user can have.
+ * Throws a `ToolError` with `USER_REQUIRED`, `USER_INVALID` or `INPUT_INVALID` for a context that no call could have.
+ * `connect` rejects with `CLOSED` after the end.
  *
  * @example
  * const memory = { type: "sdk", name: "memory", instance: mcpServer(runtime, { userId: "alice" }) };
@@ -49,22 +53,26 @@ export function mcpServer<Server = ConnectedServer>(runtime: Runtime, ctx: CallC
 
 class InProcessServer implements ConnectedServer {
   readonly #runtime: Runtime;
-  readonly #ctx: CallContext;
+  readonly #ctx: CheckedContext;
+  readonly #labels: Labels;
   readonly #ends = new Set<() => Promise<void>>();
+  #isClosed = false;
 
   constructor(runtime: Runtime, ctx: CallContext) {
-    // Fails at once for an unfit user.
-    new ChangeFeed(runtime, ctx.userId).close();
     this.#runtime = runtime;
-    this.#ctx = { ...ctx };
-    ctx.signal?.addEventListener("abort", () => void this.close(), { once: true });
+    this.#ctx = checkContext(readContext(ctx), "make an MCP server");
+    this.#labels = { via: "mcp-in-process", ...ctx.labels };
+    this.#ctx.signal?.addEventListener("abort", () => void this.close(), { once: true });
   }
 
   connect(transport: AnyTransport): Promise<void> {
-    const { userId, labels = {} } = this.#ctx;
+    const { userId, signal, stores, origin } = this.#ctx;
+    if (this.#isClosed || signal?.aborted === true) {
+      return Promise.reject(new ToolError("CLOSED", "Cannot connect: the MCP server is closed"));
+    }
     const feed = new ChangeFeed(this.#runtime, userId);
-    const client = knownClient(this.#ctx);
-    const parts = { runtime: this.#runtime, userId, labels: { via: "mcp-in-process", ...labels }, feed };
+    const client = knownClient(origin);
+    const parts = { runtime: this.#runtime, userId, labels: this.#labels, stores, feed };
     const end = async (): Promise<void> => {
       this.#ends.delete(end);
       feed.close();
@@ -82,14 +90,14 @@ class InProcessServer implements ConnectedServer {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all(Array.from(this.#ends, (end) => end()));
   }
 }
 
 /** The program vouches for its client. */
-function knownClient({ origin, exposedTo = [] }: CallContext): KnownClient {
-  const originClass: OriginClass = origin?.class ?? "unstated";
-  return { originClass, client: null, connection: crypto.randomUUID(), run: origin?.run, exposedTo };
+function knownClient({ class: originClass, run, exposedTo }: StatedOrigin): KnownClient {
+  return { originClass, client: null, connection: crypto.randomUUID(), run: run ?? undefined, exposedTo };
 }
 
 /** A transport whose messages are noted, and that tells of its end. */

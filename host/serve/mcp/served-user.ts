@@ -1,5 +1,6 @@
 import type { Runtime } from "../../runtime/api.ts";
 import type { CallContext } from "../../values/call-context.ts";
+import type { ContextStore } from "../../values/context-store.ts";
 import type { ToldOrigin } from "../../values/origin.ts";
 import { originOfRequest } from "./client-origin.ts";
 import type { KnownClient } from "./client-origin.ts";
@@ -29,9 +30,14 @@ export interface ServedUserParts {
   readonly labels: Readonly<Record<string, string>>;
   /** The client, by what has admitted it. */
   readonly client: KnownClient;
+  /** As in the context of a call. Default: none. */
+  readonly stores?: readonly ContextStore[];
 }
 
-export function serveUser({ runtime, userId, labels, client }: ServedUserParts, server: Server): ServedUser {
+export function serveUser(
+  { runtime, userId, labels, client, stores = [] }: ServedUserParts,
+  server: Server,
+): ServedUser {
   const refused = (reason: string): void => runtime.refused({ surface: "mcp", reason, userId });
   const originOf = (request: ServerContext): ToldOrigin => {
     try {
@@ -46,7 +52,7 @@ export function serveUser({ runtime, userId, labels, client }: ServedUserParts, 
     // Since 2026-07-28 each request names the client; before, the handshake of a connection did.
     const name = clientLabel(envelopeClient(mcpReq) ?? server.getClientVersion());
     const own = name === null ? labels : { ...labels, client: name };
-    return { userId, signal: mcpReq.signal, labels: own, ...originOf(request) };
+    return { userId, signal: mcpReq.signal, labels: own, stores, ...originOf(request) };
   };
   return { runtime, userId, refused, contextOf };
 }
