@@ -51,6 +51,7 @@ test("a client closes standard error and sends something that is logged: no cras
   await using served = await open(folder.path);
   served.wires.stderr.destroy();
   served.write(`${"x".repeat(2_000_000)}\n`);
+  served.wires.stdin.end();
   const [code] = (await once(served.wires.child, "exit")) as [number | null];
   expect(code).toBe(0);
 });
