@@ -67,7 +67,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 );
 const program = fc.array(fc.array(operation, { minLength: 1, maxLength: 8 }), { minLength: 1, maxLength: 6 });
 
-test("every program gets the same from both stores", async () => {
+// In the slow tier, a thousand programs.
+test("every program gets the same from both stores", { timeout: 10 * 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(program, async (batches) => {
       const store = memcellStore(stage.runtime, { userId: `u${users++}` });
