@@ -1,5 +1,6 @@
-import { requireStores, runMemoryCommand } from "../anthropic/memory-command.ts";
+import { runMemoryCommand } from "../anthropic/memory-command.ts";
 import type { MemoryToolRuntime } from "../anthropic/memory-command.ts";
+import { claudesTool, requireStores } from "../require-stores.ts";
 import { contextOf } from "./call-context.ts";
 import type { CallOptions, ContextOf, ToolOptions } from "./call-context.ts";
 import { memoryTools } from "./memcell-tools.ts";
@@ -21,7 +22,7 @@ export function claudeMemory<Context extends object>(
   ctx: ContextOf<Context>,
   { ownTools = [] }: ToolOptions = {},
 ): (command: object, call: CallOptions) => Promise<string> {
-  requireStores(runtime);
+  requireStores(runtime, claudesTool);
   const own = new Set([...memoryTools(runtime.tools()), ...ownTools]);
   return (command, call) => runMemoryCommand(runtime, command, contextOf(ctx, call, own));
 }

@@ -9,17 +9,6 @@ export interface MemoryToolRuntime<Context> {
   callAsHost(tool: string, input: unknown, ctx: Context): Promise<AnsweredCall>;
 }
 
-const family = "stores";
-
-/** Throws at once if there is no store: the model could not help that. */
-export function requireStores(runtime: { families(): readonly { readonly name: string }[] }): void {
-  if (runtime.families().some(({ name }) => name === family)) return;
-  throw new Error(
-    `Cannot make Claude's memory tool: the plugin "${family}" is not loaded, ` +
-      `add "${family}" to the option plugins of createRuntime`,
-  );
-}
-
 /**
  * Returns the answer for the model. A failed command throws an `Error`, whose `cause` is the error of the call with its
  * code. A command that waits for the user's approval has not failed.
@@ -29,7 +18,7 @@ export async function runMemoryCommand<Context>(
   command: object,
   ctx: Context,
 ): Promise<string> {
-  const result = await runtime.callAsHost(`${family}/AnthropicMemory`, command, ctx);
+  const result = await runtime.callAsHost("stores/AnthropicMemory", command, ctx);
   if (result.ok) return result.origins ? `${result.message}\n\n${originLines(result.origins)}` : result.message;
   const { text, isError } = modelAnswer(result);
   if (!isError) return text;

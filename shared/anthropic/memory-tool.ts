@@ -1,6 +1,7 @@
 import type { MemoryToolHandlers } from "@anthropic-ai/sdk/helpers/beta/memory";
 
-import { requireStores, runMemoryCommand } from "./memory-command.ts";
+import { claudesTool, requireStores } from "../require-stores.ts";
+import { runMemoryCommand } from "./memory-command.ts";
 import type { MemoryToolRuntime } from "./memory-command.ts";
 
 /**
@@ -23,7 +24,7 @@ export function memoryTool<Context extends object>(
   runtime: MemoryToolRuntime<Context>,
   ctx: Context,
 ): MemoryToolHandlers {
-  requireStores(runtime);
+  requireStores(runtime, claudesTool);
   const fixed = { ...ctx };
   const run = (command: object): Promise<string> => runMemoryCommand(runtime, command, fixed);
   return { view: run, create: run, str_replace: run, insert: run, delete: run, rename: run };

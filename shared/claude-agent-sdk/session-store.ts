@@ -1,7 +1,7 @@
 import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
 import type { Event, LoadOptions, RunHistoryContext, RunHistoryRuntime, Snapshot } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
-import { ofTranscript } from "../run-history/of-transcript.ts";
+import { isOvertaken, ofTranscript } from "../run-history/transcript.ts";
 import { quoted } from "../text.ts";
 
 /** `SessionKey` of the SDK: a session, or with a `subpath` the transcript of one of its subagents. */
@@ -214,6 +214,5 @@ function damaged(key: SessionKey): RunHistoryError {
 
 /** Another list has stored the summary, or entries have been appended. */
 function ignoreOvertaken(error: unknown): void {
-  const isOvertaken = error instanceof RunHistoryError && ["RUN_CHANGED", "CURSOR_INVALID"].includes(error.code);
-  if (!isOvertaken) throw error;
+  if (!isOvertaken(error)) throw error;
 }

@@ -1,3 +1,4 @@
+import { requireStores } from "../require-stores.ts";
 import { BaseStore } from "./langgraph.ts";
 import type { Operation, OperationResults } from "./langgraph.ts";
 import { runOperations, sendWith } from "./run-operations.ts";
@@ -29,17 +30,11 @@ export function memcellStore<Context extends object>(
   runtime: StoreRuntime<Context>,
   ctx: Context | ((label: string) => Context),
 ): BaseStore {
-  if (!runtime.families().some(({ name }) => name === family)) throw new Error(notLoaded);
+  requireStores(runtime, "a store");
   if (typeof ctx === "function") return new MemcellStore(runtime, ctx);
   const fixed = { ...ctx };
   return new MemcellStore(runtime, fixed);
 }
-
-const family = "stores";
-
-const notLoaded =
-  `Cannot make a store: the plugin "${family}" is not loaded, ` +
-  `add "${family}" to the option plugins of createRuntime`;
 
 class MemcellStore<Context extends object> extends BaseStore {
   readonly #runtime: StoreRuntime<Context>;

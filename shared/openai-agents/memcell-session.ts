@@ -2,8 +2,8 @@ import { isMap } from "../run-history/data-map.ts";
 import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
 import type { EventData, RunHistoryContext, RunHistoryRuntime } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
-import { ofTranscript } from "../run-history/of-transcript.ts";
 import { inputError } from "../run-history/run-history-error.ts";
+import { isOvertaken, ofTranscript } from "../run-history/transcript.ts";
 import { presentValue, quoted } from "../text.ts";
 import { canonicalJson, givenForm, itemsText } from "./item-json.ts";
 import { change, readState, stateText } from "./session-state.ts";
@@ -182,10 +182,6 @@ class Session implements MemcellSession {
     return { state, chars, cursor: meta.cursor };
   }
 }
-
-/** Another change was stored first, or the session was cleared. */
-const isOvertaken = (error: unknown): boolean =>
-  error instanceof RunHistoryError && (error.code === "RUN_CHANGED" || error.code === "CURSOR_INVALID");
 
 /** Reads each field once, because a program's getter can answer differently each time. */
 function readTransaction({ operationId, transaction }: TransactionArgs): Transaction {

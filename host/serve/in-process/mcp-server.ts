@@ -6,12 +6,12 @@ import type { StatedOrigin } from "../../values/origin.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import type { KnownClient } from "../mcp/client-origin.ts";
+import { ListenedResources } from "../mcp/listened-resources.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
-import { serveStdio } from "../mcp/sdk.ts";
+import { serveStdio as serveConnection } from "../mcp/sdk.ts";
 import type { Transport } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
 import { withoutNulls } from "../mcp/without-nulls.ts";
-import { ListenedResources } from "../stdio/listened-resources.ts";
 
 /** What frameworks call. */
 export interface ConnectedServer {
@@ -78,7 +78,7 @@ class InProcessServer implements ConnectedServer {
       feed.close();
       await connection.close();
     };
-    const connection = serveStdio(
+    const connection = serveConnection(
       ({ era }) => makeUserServer({ ...parts, client, changes: era === "modern" ? "all" : "watched" }),
       {
         transport: listening(transport, new ListenedResources(feed), end),

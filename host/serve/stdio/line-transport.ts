@@ -6,6 +6,7 @@
 import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
+import type { ListenedResources } from "../mcp/listened-resources.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import {
   isJSONRPCErrorResponse,
@@ -15,7 +16,6 @@ import {
   serializeMessage,
 } from "../mcp/sdk.ts";
 import type { JSONRPCMessage, Transport } from "../mcp/sdk.ts";
-import type { ListenedResources } from "./listened-resources.ts";
 import { LineBuffer, readLine } from "./read-lines.ts";
 import type { Line } from "./read-lines.ts";
 

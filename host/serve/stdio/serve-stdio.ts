@@ -6,11 +6,11 @@ import type { OriginClass } from "../../../shared/origin.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
+import { ListenedResources } from "../mcp/listened-resources.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { serveStdio as serveConnection } from "../mcp/sdk.ts";
 import { makeUserServer } from "../mcp/user-server.ts";
 import { LineTransport } from "./line-transport.ts";
-import { ListenedResources } from "./listened-resources.ts";
 
 export interface StdioServeOptions {
   /** Closed at the end. */

@@ -1,5 +1,5 @@
-import { itemAt, labelsOf, namespaceOf } from "../item-path.ts";
 /** The operation `namespaces`: the namespaces that have items. */
+import { itemAt, labelsOf, namespaceOf } from "../item-path.ts";
 import type { AnswerRoom } from "./answer-room.ts";
 import type { ItemStore } from "./item-store.ts";
 import type { NamespaceList } from "./operation.ts";

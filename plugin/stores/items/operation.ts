@@ -1,6 +1,6 @@
+/** The operations of a batch, and the check of them. */
 import type { ItemId } from "../item-path.ts";
 import { namespaceOf } from "../item-path.ts";
-/** The operations of a batch, and the check of them. */
 import { entryLimits } from "../store-limits.ts";
 import { checkFilter, isObject, wrong } from "./item-filter.ts";
 import type { ItemFilter } from "./item-filter.ts";

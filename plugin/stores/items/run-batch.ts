@@ -1,5 +1,5 @@
-import { counted } from "../../../shared/text.ts";
 /** The tool `StoreBatch`: operations on items in one call, whose changes happen all or not at all. */
+import { counted } from "../../../shared/text.ts";
 import type { Answer } from "../../serve-tool.ts";
 import { ToolError } from "../../tool-error.ts";
 import type { ItemId } from "../item-path.ts";

@@ -1,13 +1,8 @@
-import type { ChangeFeed } from "../mcp/change-feed.ts";
-import { mcpLimits } from "../mcp/mcp-limits.ts";
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-} from "../mcp/sdk.ts";
-import type { JSONRPCMessage } from "../mcp/sdk.ts";
-import { listenedUris } from "../mcp/watched-resources.ts";
+import type { ChangeFeed } from "./change-feed.ts";
+import { mcpLimits } from "./mcp-limits.ts";
+import { isJSONRPCErrorResponse, isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResultResponse } from "./sdk.ts";
+import type { JSONRPCMessage } from "./sdk.ts";
+import { listenedUris } from "./watched-resources.ts";
 
 type Id = string | number;
 
