@@ -1,6 +1,6 @@
 import { lengthOf, weightsOf } from "./entry-words.ts";
 import type { IndexFile } from "./index-file.ts";
-import { notIndexed, withoutRoom, withTimeOf } from "./index-row.ts";
+import { hasTimeOfFile, notIndexed, withoutRoom } from "./index-row.ts";
 import type { IndexRow } from "./index-row.ts";
 import { noPostings, weightsIn, withoutRows, withRows } from "./postings.ts";
 import type { PostingLines } from "./postings.ts";
@@ -25,10 +25,11 @@ export class EditedIndex {
   /** What the postings of a row took on average when the file was read. */
   readonly #unitsPerRow: number;
 
-  constructor(file: IndexFile | null) {
-    this.#rows = [...(file?.rows ?? [])];
+  /** `bytes`: the length of the file. */
+  constructor(file: IndexFile | null, bytes: number) {
+    this.#rows = file?.rows.slice() ?? [];
     this.#lines = file?.lines ?? noPostings;
-    this.#units = this.rows.reduce((units, row) => units + unitsOfRow(row), this.#lines.length);
+    this.#units = bytes;
     this.#unitsPerRow = this.#lines.length / Math.max(1, this.#rows.length);
   }
 
@@ -56,9 +57,11 @@ export class EditedIndex {
     if (row.changedUs !== changedUs) this.#rows[this.#rows.indexOf(row)] = { ...row, changedUs, notAfterUs: 0 };
   }
 
-  /** Keeps what the file's own time says of its rows. `changedUs`: that time. */
+  /** Keeps what the file's own time says of its rows, because it gets another. `changedUs`: that time. */
   keepTime(changedUs: number): void {
-    for (const [number, row] of this.#rows.entries()) if (row) this.#rows[number] = withTimeOf(row, changedUs);
+    this.#rows.forEach((row, number) => {
+      if (row !== null && hasTimeOfFile(row)) this.#rows[number] = { ...row, notAfterUs: changedUs };
+    });
   }
 
   remove(path: string): void {

@@ -37,22 +37,30 @@ export function isFresh(row: IndexRow, file: SearchedFile, indexChangedUs: numbe
   return file.changedUs <= (row.notAfterUs === 0 ? indexChangedUs : row.notAfterUs);
 }
 
-/** A row whose index file is about to get another time. No listing is needed for that. */
-export function withTimeOf(row: IndexRow, indexChangedUs: number): IndexRow {
-  const isOpen = row.changedUs === writtenTogether && row.notAfterUs === 0;
-  return isOpen ? { ...row, notAfterUs: indexChangedUs } : row;
-}
+/** Whether the time of the index file says when the row's file was changed at the latest. No listing is needed for that. */
+export const hasTimeOfFile = ({ changedUs, notAfterUs }: IndexRow): boolean =>
+  changedUs === writtenTogether && notAfterUs === 0;
 
+// The whole table is read and written at each change, so both functions do without spreads and iterators, which take
+// the guest's interpreter several times as long.
 export function cellsOf({ path, bytes, changedUs, expiresMs, updatedMs, length, notAfterUs }: IndexRow): unknown[] {
-  return [path, bytes, changedUs, expiresMs, updatedMs, length, ...(notAfterUs === 0 ? [] : [notAfterUs])];
+  const cells = [path, bytes, changedUs, expiresMs, updatedMs, length];
+  if (notAfterUs !== 0) cells.push(notAfterUs);
+  return cells;
 }
 
 /** Returns `null` for what is not the cells of a row. */
 export function rowOf(cells: unknown): IndexRow | null {
   if (!Array.isArray(cells)) return null;
-  const [path, bytes, changedUs, expiresMs, updatedMs, length, notAfterUs = 0] = cells as unknown[];
+  const path: unknown = cells[0];
+  const bytes: unknown = cells[1];
+  const changedUs: unknown = cells[2];
+  const expiresMs: unknown = cells[3];
+  const updatedMs: unknown = cells[4];
+  const length: unknown = cells[5];
+  const notAfterUs: unknown = cells[6] ?? 0;
   if (typeof path !== "string" || typeof bytes !== "number" || typeof changedUs !== "number") return null;
   if (typeof updatedMs !== "number" || typeof length !== "number" || typeof notAfterUs !== "number") return null;
-  const facts = { path, bytes, changedUs, notAfterUs, updatedMs, length };
-  return { ...facts, expiresMs: typeof expiresMs === "number" ? expiresMs : null };
+  const ends = typeof expiresMs === "number" ? expiresMs : null;
+  return { path, bytes, changedUs, notAfterUs, expiresMs: ends, updatedMs, length };
 }

@@ -125,7 +125,7 @@ class IndexUpdate {
     const path = indexPath(this.#store.folder, number);
     const file = this.#store.indexFiles.find((each) => each.path === path);
     const content = file ? readIndex(this.#store.readIndex(path) ?? "") : null;
-    const index = new EditedIndex(content);
+    const index = new EditedIndex(content, content && file ? file.bytes : 0);
     this.#open.set(number, index);
     const changedUs = (content && file?.changedUs) ?? -1;
     const isBehind = content === null || index.rows.some((row) => row.changedUs === notIndexed);
@@ -175,7 +175,7 @@ class IndexUpdate {
     while (this.#units() > this.#count * searchLimits.indexFileBytes) {
       const source = this.#openFile(splitFor(this.#count + 1), { findsAll: false });
       this.#count++;
-      const added = new EditedIndex(null);
+      const added = new EditedIndex(null, 0);
       this.#open.set(this.#count, added);
       source.moveTo(added, (path) => fileOf(path, this.#count) === this.#count);
     }

@@ -1,8 +1,8 @@
 /**
- * How many entries a store has, in a small file beside the index, so that a write need not list the store. Only new
- * entries are counted there. What is deleted, and what people add or remove, counts when the files are counted again:
- * before anything is refused, and after so many new entries that the limit is passed by a sixteenth at most, whatever
- * people have put there and whatever the file says.
+ * How many entries a store has, in a small file beside the index, so that a write need not list the store. New
+ * entries are counted there, and near the limit those that go. The rest, and what people add or remove, counts when the
+ * files are counted again: before anything is refused, and after so many new entries that the limit is passed by a
+ * sixteenth at most, whatever people have put there and whatever the file says.
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import { entryKinds, kindOf, placeOf } from "./key-path.ts";
@@ -58,6 +58,16 @@ export function hasRoom(counts: EntryCounts, kind: EntryKind): boolean {
 export function withOneMore(counts: EntryCounts, kind: EntryKind): EntryCounts {
   const { counted, added } = counts[kind];
   return { ...counts, [kind]: { counted, added: added + 1 } };
+}
+
+/**
+ * `null` if it need not be noted: far from the limit the next count of the files sees it. `added` stays as it is, so that
+ * they are counted as often as before.
+ */
+export function withOneLess(counts: EntryCounts, kind: EntryKind): EntryCounts | null {
+  const { counted, added } = counts[kind];
+  if (counted === 0 || counted + added < mostOf(kind) - addedMin) return null;
+  return { ...counts, [kind]: { counted: counted - 1, added } };
 }
 
 /** To count the files of a nearly empty store takes hardly anything, but not nothing. */

@@ -11,7 +11,16 @@ import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
 import type { SearchedStore } from "../search/searched.ts";
 import { ToolError } from "../tool-error.ts";
-import { countsOf, countsPath, countsText, hasRoom, mostOf, readCounts, withOneMore } from "./entry-counts.ts";
+import {
+  countsOf,
+  countsPath,
+  countsText,
+  hasRoom,
+  mostOf,
+  readCounts,
+  withOneLess,
+  withOneMore,
+} from "./entry-counts.ts";
 import type { EntryCounts } from "./entry-counts.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
@@ -216,6 +225,7 @@ export class EntryStore {
     const trashed = this.#scope.trash(path);
     this.#note(path, null);
     this.#changes.remove(path);
+    this.#countOneLess(path);
     return trashed;
   }
 
@@ -319,6 +329,16 @@ export class EntryStore {
       }
     }
     this.#counts = withOneMore(this.#counts, kind);
+  }
+
+  /** Else a full store in which entries come and go would be listed by each write. */
+  #countOneLess(path: string): void {
+    const place = placeOf(path, this.id);
+    this.#counts ??= readCounts(this.#readIndex(countsPath));
+    const counts = place && this.#counts && withOneLess(this.#counts, kindOf(place));
+    if (counts === null) return;
+    this.#counts = counts;
+    this.#scope.write(countsPath, countsText(counts));
   }
 
   #readIndex(path: string): string | null {

@@ -1,5 +1,5 @@
 /** A write does not list its store, and yet the limits hold: whatever people do to the files, and to the count of them. */
-import { readdirSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
@@ -70,6 +70,25 @@ describe("a full store that a person has filled", () => {
     // What programs keep there counts apart.
     await stage.runtime.stores(alice).setInternal(null, "k", "a value");
   });
+});
+
+test("a store near its limit is not listed again for entries that come and go", async () => {
+  await using stage = await openStoreStage();
+  put(stage, entriesMax - 5);
+  expect(await create(stage, "b")).toBe("created");
+  const counted = (): unknown => {
+    const text = readFileSync(join(stage.dataDir, "stores", ids.alice, "entries/_.index/counts.json"), "utf8");
+    const { models } = JSON.parse(text) as { models: { counted: number; added: number } };
+    return models.counted + models.added;
+  };
+  const before = counted();
+  // A count of the files would find this one.
+  stage.write(`${ids.alice}/entries/late.md`, entryText("late.md", ids.alice, "by hand"));
+  for (let at = 0; at < 10; at++) {
+    expect(await stage.memory("alice", { command: "delete", path: "/memories/b" })).toMatchObject({ ok: true });
+    expect(await create(stage, "b")).toBe("created");
+  }
+  expect(counted()).toBe(before);
 });
 
 test("the doctor takes the count for a part of the index", async () => {
