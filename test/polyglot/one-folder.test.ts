@@ -2,7 +2,7 @@
 import { describe, expect, inject, test } from "vitest";
 import type { TestContext } from "vitest";
 
-import { median, quantile } from "../bench/figures.ts";
+import { median } from "../bench/figures.ts";
 import { foundFiles } from "../conformance/vector-files.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
@@ -98,32 +98,35 @@ describe("at the same time", () => {
     using folder = temporaryFolder();
     const languages = ["Node", "Node", "Go"] as const;
     const running = await Promise.all(languages.map((language) => start(language, folder.path, context)));
-    const waits = await Promise.all(running.map((host, of) => waitsOf(host, of)));
+    /** Of each change, in their order, the host. */
+    const turns: number[] = [];
+    const passes = await Promise.all(running.map((host, of) => passesOf(host, of, turns)));
     await Promise.all(running.map((host) => host.end()));
-    const medians = waits.map(median);
-    const shown = waits.map(
-      (found, of) => `${languages[of]} ${medians[of]?.toFixed(1)}/${quantile(found, 0.99).toFixed(1)}`,
-    );
-    console.log(`${calls} upserts of one user by each host, median and 99th percentile in ms: ${shown.join(", ")}`);
-    expect(Math.max(...medians) / Math.min(...medians)).toBeLessThan(ratioMax);
+    const shown = passes.map((found, of) => `${languages[of]} ${median(found)}/${Math.max(...found)}`);
+    console.log(`Changes by others while one waits for its own, median and most: ${shown.join(", ")}`);
+    expect(Math.max(...passes.flat())).toBeLessThan(passesMax);
   });
 });
 
-const calls = 300;
+const calls = 150;
 
-/** A host that starves waits many times as long. */
-const ratioMax = 4;
+/**
+ * The Go host asks again at once and the Node hosts every millisecond, so it has more turns than they. A host that starves
+ * sees hundreds of others.
+ */
+const passesMax = 50;
 
-/** The milliseconds of each call. */
-async function waitsOf(host: LineHost, of: number): Promise<number[]> {
-  const waits: number[] = [];
+/** How often the others had a turn while the host waited for one: a count, so that a busy machine does not change it. */
+async function passesOf(host: LineHost, of: number, turns: number[]): Promise<number[]> {
+  const passes: number[] = [];
   for (let call = 0; call < calls; call++) {
-    const beganMs = performance.now();
+    const began = turns.length;
     // oxlint-disable-next-line no-await-in-loop -- one after the other, beside the other hosts
     await askUntilFree(host, update(0, upsert(`host-${of}`, `Call ${call}`, "")));
-    waits.push(performance.now() - beganMs);
+    passes.push(turns.length - began);
+    turns.push(of);
   }
-  return waits;
+  return passes;
 }
 
 /** Repeats a call that is `BUSY`: the folder was in use by another host at that moment. */
