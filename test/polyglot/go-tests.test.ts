@@ -40,8 +40,10 @@ async function runGo(args: readonly string[], signal?: AbortSignal): Promise<str
   return stdout;
 }
 
-/** With the build flags of the host, so that packages are not compiled again. `-count`: results of earlier runs do not count. */
-const testCommand = ["test", "-trimpath", "-buildvcs=false", "-mod=readonly", "-count=1"];
+/** The build flags of the host, so that packages are not compiled again. */
+const buildFlags = ["-trimpath", "-buildvcs=false", "-mod=readonly"];
+/** `-count`: results of earlier runs do not count. */
+const testCommand = ["test", ...buildFlags, "-count=1"];
 
 /** Runs all Go tests once. Returns the results by name; a package that does not compile has none. */
 async function runGoTests(signal: AbortSignal): Promise<Map<string, GoTestResult>> {
@@ -90,5 +92,5 @@ test("the sources are formatted, and go vet finds nothing", { timeout }, async (
   programOf(host, context);
   const { stdout } = await promisify(execFile)("gofmt", ["-l", sources]);
   expect(stdout).toBe("");
-  expect(await runGo(["vet", "./..."])).toBe("");
+  expect(await runGo(["vet", ...buildFlags, "./..."])).toBe("");
 });
