@@ -12,9 +12,12 @@ export interface Leniency {
   readonly isExact: boolean;
 }
 
-/** Whether a wrong value of an optional field says nothing, so that the field counts as left out. */
-export const saysNothing = (value: unknown, { isExact }: Leniency): boolean =>
-  value === null || (!isExact && value === "");
+/**
+ * Whether a wrong value of an optional field says nothing, so that the field counts as left out. A field such as `ifUpdated`
+ * is a guard, without which more is done: a value that got lost must not open it.
+ */
+export const saysNothing = (name: PropertyKey, value: unknown, { isExact }: Leniency): boolean =>
+  value === null || (!isExact && value === "" && !/^if[A-Z]/.test(String(name)));
 
 /** Whether a field of another command says nothing. */
 export function isUnused(name: string, value: unknown, { otherFields, isExact }: Leniency): boolean {

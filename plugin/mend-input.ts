@@ -41,7 +41,7 @@ interface Field {
 }
 
 function mendField({ holder, key, value, at }: Field, leniency: Leniency): boolean {
-  if (at._zod.optin === "optional" && !Array.isArray(holder) && saysNothing(value, leniency))
+  if (at._zod.optin === "optional" && !Array.isArray(holder) && saysNothing(key, value, leniency))
     return Reflect.deleteProperty(Object(holder), key);
   if (leniency.isExact) return false;
   if (Array.isArray(value)) return mendItems(value, at, leniency);

@@ -56,7 +56,7 @@ function fieldsCheck({ _zod }: Schema, leniency: Leniency): InputCheck<unknown> 
         input[name] = checked;
         continue;
       }
-      if (!rule.mayMiss || !saysNothing(given, leniency))
+      if (!rule.mayMiss || !saysNothing(name, given, leniency))
         issues.push(...wrong.map((allowed) => ({ field: name, value: presentValue(given), allowed })));
       wrong = [];
     }

@@ -1,10 +1,14 @@
 import { presentValue } from "../../shared/text.ts";
 import { ToolError } from "../tool-error.ts";
 
-/** The value of a field that can have another name, or `undefined`. Throws `INPUT_INVALID` for two values. */
+/**
+ * The value of a field that can have another name, or `undefined`. A name beside it that says nothing, or the same, does
+ * not count. Throws `INPUT_INVALID` for two values.
+ */
 export function eitherOf<Value>(values: Readonly<Record<string, Value | undefined>>): Value | undefined {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
-  if (given.length < 2) return given[0]?.[1];
+  const given = Object.values(values).filter((value) => value !== undefined);
+  const said = new Set(given.filter((value) => value !== null && value !== ""));
+  if (said.size < 2) return [...said, ...given][0];
   throw new ToolError("INPUT_INVALID", `${Object.keys(values).join(" and ")} are the same field: send one of them`);
 }
 

@@ -69,14 +69,14 @@ const run = { agentId: "a", runId: "r" };
 const calls: readonly (readonly [tool: string, input: unknown, says: string])[] = [
   [
     "UpdateUserMemory",
-    { action: "upsert", name: "a", type: "user", description: "5", body: "[]", ifUpdated: "" },
+    { action: "upsert", name: "a", type: "user", description: "5", body: "[]", ifUpdated: null },
     '"a"',
   ],
   ["SearchUserMemory", null, "1 entry"],
   ["SearchUserMemory", { query: "", type: "", cursor: "" }, "1 entry"],
   [
     "UpdateUserMemory",
-    { action: "delete", name: "a", type: "", description: null, body: "", ifUpdated: "" },
+    { action: "delete", name: "a", type: "", description: null, body: "", ifUpdated: null },
     "deleted",
   ],
   ["memory_write", { key: "k", content: "true", tags: '["ops"]', target: "" }, '"k" written'],
@@ -88,7 +88,7 @@ const calls: readonly (readonly [tool: string, input: unknown, says: string])[] 
   ["memory", { command: "search", query: "2", content: "", old_str: "", new_str: null, ttl: 0, path: "" }, path],
   ["memory", { command: "view", path, content: null, old_str: "", ttl: 0 }, "[1, 2]"],
   ["memory", { command: "rename", old_path: path, new_path: "/memories/b" }, "Renamed"],
-  ["memory", { command: "create", path: "/memories/c", file_text: "5" }, "Created"],
+  ["memory", { command: "create", path: "/memories/c", file_text: "5", content: "" }, "Created"],
   ["memory", { command: "delete", path: "/memories/b", query: "", agent: "", level: "" }, "Deleted"],
   ["memory", { command: "delete", path: "/memories/c" }, "Deleted"],
   ["memory", { command: "stores", path: "", content: "", ttl: 0 }, "self"],

@@ -72,7 +72,7 @@ function isBody(text: string): boolean {
 }
 
 const ifUpdatedAllowed =
-  'the updated of an answer of ReadUserMemory or SearchUserMemory, as "2026-01-02T03:04:05.678Z"';
+  'the updated of an answer of ReadUserMemory or SearchUserMemory, as "2026-01-02T03:04:05.678Z", or no ifUpdated';
 
 /** The version of the entry that its writer has read: see `refuse-stale-write.ts`. */
 export const ifUpdatedField = z.string({ error: ifUpdatedAllowed }).check(
