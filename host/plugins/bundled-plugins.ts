@@ -4,7 +4,8 @@ import { basename } from "node:path";
 import { nearestName } from "../../shared/nearest-name.ts";
 import { quoted } from "../../shared/text.ts";
 import { listFilesEnding } from "../disk/bounded-file.ts";
-import { packageFile } from "../values/package-file.ts";
+import { failureOfDisk, isMissing } from "../disk/disk-failure.ts";
+import { packageFile, packagePath } from "../values/package-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /** What is loaded if no plugins are named: one, so that a model does not get several tools for one purpose. */
@@ -28,9 +29,10 @@ export interface PluginFiles {
 /** Ordered by name. A program that ships only plugins of its own has none. */
 async function bundledPluginFiles(): Promise<string[]> {
   try {
-    return await listFilesEnding(".wasm", packageFile(pluginsFolder));
-  } catch {
-    return [];
+    return await listFilesEnding(".wasm", packagePath(pluginsFolder));
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw failureOfDisk(error, "list the plugins of the package");
   }
 }
 

@@ -47,7 +47,7 @@ export interface TokenOrigins {
 export interface TokenOptions {
   /** The only accepted `iss`. */
   readonly issuer: string;
-  /** The only accepted `aud`. */
+  /** What `aud` must be, or contain. A token without `aud` counts only for `clientsWithoutAudience`. */
   readonly audience: string;
   /** The clients whose tokens need no `aud`, by the claim that names the client. Default: none. */
   readonly clientsWithoutAudience: readonly string[];

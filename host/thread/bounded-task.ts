@@ -86,5 +86,7 @@ export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds)
     );
     signal.addEventListener("abort", cancel);
     lookIn(deadlineMs);
+    // Ended while the input was staged: whoever listens later hears nothing.
+    if (signal.aborted) cancel();
   });
 }

@@ -11,9 +11,12 @@ const page = "host/runtime/bundlers.md in the package";
 
 const folder: string = packageFolder();
 
-/** The absolute path of a file or folder of the package, such as `dist/plugins/`. Throws `INTERNAL` if it is missing. */
+/** The absolute path of a file or folder of the package, such as `dist/plugins/`, whether it is there or not. */
+export const packagePath = (path: string): string => fileURLToPath(new URL(path, folder));
+
+/** The same for what must be there. Throws `INTERNAL` if it is missing. */
 export function packageFile(path: string): string {
-  const file = fileURLToPath(new URL(path, folder));
+  const file = packagePath(path);
   if (existsSync(file)) return file;
   throw new ToolError(
     "INTERNAL",

@@ -54,12 +54,16 @@ const anyUuid = /^(?:urn:uuid:)?\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}
 
 /** A UUID of version 8 with bits of a SHA-256, as in RFC 9562, appendix B.2. */
 function derivedFrom(userId: string): StoreId {
-  const bytes = createHash("sha256").update(namespace).update(userId, "utf8").digest().subarray(0, 16);
-  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f);
-  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f);
-  const hex = bytes.toString("hex");
-  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)];
-  return parts.join("-") as StoreId;
+  const digest = createHash("sha256").update(namespace).update(userId, "utf8").digest();
+  return uuidOf(digest, derivedVersion) as StoreId;
+}
+
+/** The beginning of a digest as a UUID of a version, one hexadecimal digit. */
+export function uuidOf(digest: Buffer, version: string): string {
+  const hex = digest.toString("hex", 0, 16);
+  const variant = (0x8 | (Number.parseInt(hex[16] ?? "0", 16) & 0x3)).toString(16);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), version + hex.slice(13, 16), variant + hex.slice(17, 20)];
+  return [...parts, hex.slice(20)].join("-");
 }
 
 /** Returns the store that a scope names; `null` for any other scope. */

@@ -1,6 +1,8 @@
 /** The published package, packed and unpacked: it has what it names, and nothing that leads nowhere. */
-import { existsSync, readFileSync, readdirSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
@@ -58,4 +60,23 @@ test("it has no source map, and names no place on the web: the project has none 
   expect(paths.filter((path) => path.endsWith(".map"))).toEqual([]);
   const named = JSON.parse(readFileSync(join(unpacked, "package.json"), "utf8")) as object;
   expect(Object.keys(named).filter((key) => ["repository", "homepage", "bugs"].includes(key))).toEqual([]);
+});
+
+test("plugins that cannot be listed are not taken for none", () => {
+  const [plugins, others] = [join(unpacked, "dist/plugins"), join(unpacked, "dist/others")];
+  const modules = join(unpacked, "node_modules");
+  symlinkSync(join(dirname(fileURLToPath(import.meta.resolve("memcell/package.json"))), "node_modules"), modules);
+  renameSync(plugins, others);
+  const listed = (): string => {
+    const args = [join(unpacked, "dist/host/cli/main.js"), "tools", "--plugin", join(others, "journal.wasm")];
+    const { stdout, stderr } = spawnSync(process.execPath, args, { encoding: "utf8" });
+    return stdout + stderr;
+  };
+  // A program that ships only plugins of its own has none of the package.
+  expect(listed()).toContain("memory_read");
+  writeFileSync(plugins, "");
+  expect(listed()).toContain("Cannot list the plugins of the package: something else is in a folder's place");
+  rmSync(plugins);
+  renameSync(others, plugins);
+  rmSync(modules);
 });

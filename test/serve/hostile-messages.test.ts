@@ -79,6 +79,18 @@ test.for<readonly [what: string, input: string]>([
   expect(userFolderNames(dataDir)).toEqual([]);
 });
 
+test.for<readonly [what: string, params: string, says: string]>([
+  ["a key twice", '{"name":"a","name":"b"}', 'has the key \\"name\\" twice'],
+  ["__proto__", '{"name":"a","__proto__":{}}', "__proto__"],
+])("what readers take differently is refused, and not stored: %s", async ([id, input, says]) => {
+  shared.write(
+    `{"jsonrpc":"2.0","id":"${id}","method":"tools/call","params":{"name":"ReadUserMemory","arguments":${input}}}\n`,
+  );
+  const { error } = await shared.reply(id);
+  expect(error).toMatchObject({ code: -32_700 });
+  expect(JSON.stringify(error?.message)).toContain(says);
+});
+
 test("reads messages split at any byte", async () => {
   using folder = temporaryFolder();
   await using served = await ServeLines.open(["--user", "alice", "--data", folder.path]);

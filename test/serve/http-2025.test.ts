@@ -74,8 +74,10 @@ test("two tokens of one user at once: each call is recorded with its own", async
   expect(calls.at(-1)?.labels).toEqual({ via: "mcp-http", client: "test/1", token: "token-1" });
 });
 
-const batch = (messages: readonly object[], version = "2025-03-26") =>
-  legacyRequest(alice, {}, { body: JSON.stringify(messages), headers: { "mcp-protocol-version": version } });
+const batch = (messages: readonly object[], version: string | null = "2025-03-26") => {
+  const headers = { "mcp-protocol-version": version ?? [] };
+  return legacyRequest(alice, {}, { body: JSON.stringify(messages), headers });
+};
 const ping = (id: unknown) => ({ jsonrpc: "2.0", id, method: "ping" });
 
 test("a batch gets one list of answers, each message counts, and what has no batches refuses one", async () => {
@@ -92,6 +94,32 @@ test("a batch gets one list of answers, each message counts, and what has no bat
   await using slow = await stage.serve({ requestsPerMinute: 4 });
   expect((await slow.ask(batch([ping(1), ping(2), ping(3), ping(4)]))).status).toBe(200);
   expect((await slow.ask(batch([ping(1)]))).status).toBe(429);
+});
+
+test("a revision without batches refuses one with a sentence, on record, and others answer it", async () => {
+  for (const version of ["2025-06-18", "2025-11-25", "2026-07-28"]) {
+    const { status, body } = await stage.ask(batch([ping(1), ping(2)], version));
+    expect([status, body]).toEqual([400, expect.stringContaining("from 2025-06-18 on have no batches; expected one")]);
+  }
+  expect(stage.refusals.map(({ reason }) => reason)).toEqual(Array.from({ length: 3 }, () => "batch-removed"));
+  for (const version of ["2024-11-05", "2025-03-26", null])
+    expect((await stage.ask(batch([ping(1), ping(2)], version))).status).toBe(200);
+});
+
+test("what is refused of a batch is on record as it is alone", async () => {
+  const messages = [ping(1), { ...ping(2), method: "absent" }, ping(3)];
+  for (const version of ["2024-01-01", "2025-03-26"]) {
+    stage.forget();
+    for (const message of messages) {
+      const headers = { "mcp-protocol-version": version };
+      await stage.ask(legacyRequest(alice, {}, { body: JSON.stringify(message), headers }));
+    }
+    const alone = [...stage.refusals];
+    stage.forget();
+    expect(alone.length).toBeGreaterThan(0);
+    await stage.ask(batch(messages, version));
+    expect(stage.refusals).toEqual(alone);
+  }
 });
 
 test.for<readonly [what: string, clientInfo: object, label: string | undefined]>([

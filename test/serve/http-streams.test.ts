@@ -140,7 +140,8 @@ test.for<readonly [whose: string, running: readonly [user: string, jti: string],
   await using served = await stage.serve({ closeGraceMs: 0 });
   const calls = ids.map((id) => ({ jsonrpc: "2.0", id, method: "tools/call", params: spin }));
   // As a batch, all are there when the first one runs.
-  const answered = served.ask(legacyRequest(running, {}, { body: JSON.stringify(calls) }));
+  const headers = { "mcp-protocol-version": "2025-03-26" };
+  const answered = served.ask(legacyRequest(running, {}, { body: JSON.stringify(calls), headers }));
   await spinning();
   expect((await served.ask(legacyRequest(own, cancel))).status).toBe(202);
   expect(codesOf("Spin", user)).toEqual([]);

@@ -10,8 +10,6 @@ import type { AgentKeys } from "./agent-keys.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerKey } from "./peer.ts";
 import { RefusedRequest } from "./refusals.ts";
-import type { RefusalReason } from "./refusals.ts";
-import { scopesOf } from "./resource-metadata.ts";
 import { openTokenKeys } from "./token-keys.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
 import { challenge } from "./token-scope.ts";
@@ -35,16 +33,13 @@ export interface Admission {
 }
 
 /** Rejects with a `RangeError` for unusable keys, and for a server for one user that other machines can reach. */
-export async function openAdmission(
-  options: HttpServeOptions,
-  metadataUrl: string | null,
-  onError: (error: unknown) => void,
-): Promise<Admission> {
+export async function openAdmission(options: HttpServeOptions, onError: (error: unknown) => void): Promise<Admission> {
   const { access, host, storage } = options;
   const keysFile = storage?.agentKeys ?? null;
   if (access.kind === "token") {
     const agentKeys = keysFile === null ? null : await openAgentKeys(keysFile);
-    return admitByToken(access.token, await openTokenKeys(access.token, onError), { metadataUrl, agentKeys });
+    const keys = await openTokenKeys(access.token, onError);
+    return admitByToken({ options, token: access.token, keys, agentKeys });
   }
   if (keysFile !== null) throw new RangeError("Cannot use agents' keys for a server of one user");
   if (!isLoopback(host)) {
@@ -64,79 +59,60 @@ function admitOneUser(userId: string): Admission {
     async identify({ authorization, apiKey }) {
       if (apiKey !== undefined) throw new RefusedRequest("key-unexpected");
       if (authorization !== undefined) throw new RefusedRequest("token-unexpected");
-      return { userId, client: null, originClass: null, access: "write", endsAtMs: null, tokenId: null };
+      return { userId, client: null, originClass: null, access: "write", endsAtMs: null, labels: {} };
     },
     isReady: () => Promise.resolve(true),
   };
 }
 
 interface AdmittingParts {
-  readonly metadataUrl: string | null;
+  readonly options: HttpServeOptions;
+  readonly token: TokenOptions;
+  readonly keys: VerifyingKeys;
   readonly agentKeys: AgentKeys | null;
 }
 
-function admitByToken(
-  options: TokenOptions,
-  keys: VerifyingKeys,
-  { metadataUrl, agentKeys }: AdmittingParts,
-): Admission {
+function admitByToken({ options, token, keys, agentKeys }: AdmittingParts): Admission {
   const badTokens = new RateLimit(httpLimits.badTokensPerMinute, httpLimits.countedMax);
   /** Hashes of tokens and keys that were valid. A known token is verified like any other. */
-  const knownTokens = new Set<string>();
+  const known = new Set<string>();
 
-  const scopes = scopesOf({ kind: "token", token: options });
-  const challengeFor = (reason: RefusalReason): Record<string, string> =>
-    challenge({ error: reason === "token-missing" ? null : "invalid_token", scopes, metadataUrl });
-
-  /** Limits an address with many invalid tokens, but not its known tokens: other clients can share the address. */
-  const checkPeer = async (hash: string, peer: string | undefined): Promise<void> => {
-    const waitS = badTokens.waitS(peerKey(peer));
-    if (waitS === 0 || knownTokens.has(hash)) return;
-    throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
-  };
-
-  const verify = async (token: string, hash: string): Promise<Identity> => {
+  const identify = async (secret: string, peer: string, verify: () => Identity | Promise<Identity>) => {
+    const hash = hashOf(secret);
+    const waitS = badTokens.waitS(peer);
+    // Limits an address with many invalid tokens, but not its known ones: other clients can share the address.
+    if (waitS > 0 && !known.has(hash))
+      throw new RefusedRequest("peer-limited", { headers: { "Retry-After": String(waitS) } });
     try {
-      const identity = await verifyToken(token, keys, options);
-      putLast(knownTokens, hash, httpLimits.countedMax);
+      const identity = await verify();
+      putLast(known, hash, httpLimits.countedMax);
       return identity;
     } catch (error) {
       // The token is no longer valid: it has expired, for example. Missing keys say nothing about the token.
-      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") knownTokens.delete(hash);
-      throw error;
-    }
-  };
-
-  const identifyByKey = async (apiKey: string, peer: string | undefined): Promise<Identity> => {
-    if (agentKeys === null) throw new RefusedRequest("key-unexpected");
-    await checkPeer(hashOf(apiKey), peer);
-    try {
-      const identity = agentKeys.identify(apiKey);
-      putLast(knownTokens, hashOf(apiKey), httpLimits.countedMax);
-      return identity;
-    } catch (error) {
-      badTokens.count(peerKey(peer));
+      if (!(error instanceof RefusedRequest) || error.reason !== "keys-unavailable") known.delete(hash);
       throw error;
     }
   };
 
   return {
-    async identify({ authorization, apiKey }, peer) {
+    async identify({ authorization, apiKey }, address) {
       // Two credentials can be of two users.
       if (apiKey !== undefined && authorization !== undefined) throw new RefusedRequest("credentials-several");
-      if (apiKey !== undefined) return await identifyByKey(apiKey, peer);
+      if (apiKey !== undefined && agentKeys === null) throw new RefusedRequest("key-unexpected");
+      const peer = peerKey(address);
       try {
-        const token = bearerToken(authorization);
-        const hash = hashOf(token);
-        await checkPeer(hash, peer);
-        return await verify(token, hash);
+        if (apiKey !== undefined && agentKeys !== null)
+          return await identify(apiKey, peer, () => agentKeys.identify(apiKey));
+        const bearer = bearerToken(authorization);
+        return await identify(bearer, peer, () => verifyToken(bearer, keys, token));
       } catch (error) {
         if (!(error instanceof RefusedRequest) || error.reason === "peer-limited") throw error;
         const { reason, cause } = error;
         if (reason === "keys-unavailable") throw new RefusedRequest(reason, { headers: { "Retry-After": "5" }, cause });
-        if (reason !== "token-missing") badTokens.count(peerKey(peer));
-        if (reason === "token-user" || reason === "token-origin") throw error;
-        throw new RefusedRequest(reason, { headers: challengeFor(reason), cause });
+        if (reason !== "token-missing") badTokens.count(peer);
+        if (["key-unknown", "token-user", "token-origin"].includes(reason)) throw error;
+        const headers = challenge(reason === "token-missing" ? null : "invalid_token", options);
+        throw new RefusedRequest(reason, { headers, cause });
       }
     },
     isReady: () => keys.isReady(),

@@ -1,12 +1,10 @@
 /** The keys of agents that send `X-API-Key`: a file with their hashes, read at the start. */
-import { isUtf8 } from "node:buffer";
 import { createHash, timingSafeEqual } from "node:crypto";
 
-import { UnfitJson } from "../../../shared/strict-json.ts";
-import { readBoundedFile } from "../../disk/bounded-file.ts";
-import { parsePlacedJson } from "../../values/json-place.ts";
 import { isUserId } from "../../values/user-id.ts";
 import { httpLimits } from "./http-limits.ts";
+import { parseKeys, readKeyFile } from "./key-file.ts";
+import type { Unusable } from "./key-file.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { Identity } from "./verify-token.ts";
 
@@ -22,16 +20,16 @@ interface AgentKey {
 
 /** Rejects with a `RangeError` if the file cannot be used. */
 export async function openAgentKeys(file: string): Promise<AgentKeys> {
-  const keys = readKeys(await textOf(file));
+  const keys = readKeys(await readKeyFile(file, unusable));
   return {
     identify: (key) => {
       const hash = createHash("sha256").update(key, "latin1").digest();
       const found = keyPattern.test(key) ? findKey(keys, hash) : null;
       if (found === null) throw new RefusedRequest("key-unknown");
       // A key is no token: whoever wrote the file has given it to the agent.
-      const keyId = hash.toString("hex").slice(0, keyIdChars);
-      const client = `X-API-Key ${keyId}`;
-      return { userId: found.userId, client, originClass: null, access: "write", endsAtMs: null, tokenId: null, keyId };
+      const labels = { key: hash.toString("hex").slice(0, keyIdChars) };
+      const client = `X-API-Key ${labels.key}`;
+      return { userId: found.userId, client, originClass: null, access: "write", endsAtMs: null, labels };
     },
   };
 }
@@ -49,18 +47,11 @@ function findKey(keys: readonly AgentKey[], hash: Buffer): AgentKey | null {
   return found;
 }
 
-async function textOf(file: string): Promise<string> {
-  const read = await readBoundedFile(file, httpLimits.keyFileBytesMax).catch((cause: unknown) => {
-    throw unusable("it cannot be read", cause);
-  });
-  if (read.kind === "unfit") throw unusable(read.reason);
-  // With another character in place of a byte, a key would name another user.
-  if (!isUtf8(read.bytes)) throw unusable("it is not UTF-8 text");
-  return new TextDecoder().decode(read.bytes);
-}
-
 function readKeys(text: string): AgentKey[] {
-  const entries = Object.entries(objectIn(text));
+  const value = parseKeys(text, 1, unusable);
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw unusable("it is no JSON object of hashes and user ids");
+  const entries = Object.entries(value);
   if (entries.length < 1 || entries.length > httpLimits.agentKeysMax) {
     throw unusable(`it has ${entries.length} keys, allowed: 1 to ${httpLimits.agentKeysMax}`);
   }
@@ -71,18 +62,4 @@ function readKeys(text: string): AgentKey[] {
   });
 }
 
-function objectIn(text: string): object {
-  let value: unknown;
-  try {
-    value = parsePlacedJson(text, 1);
-  } catch (error) {
-    throw unusable(error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
-  }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) return value;
-  throw unusable("it is no JSON object of hashes and user ids");
-}
-
-/** The message contains nothing from the file. */
-function unusable(why: string, cause?: unknown): RangeError {
-  return new RangeError(`Cannot use the file with agents' keys: ${why}`, { cause });
-}
+const unusable: Unusable = (why, cause) => new RangeError(`Cannot use the file with agents' keys: ${why}`, { cause });

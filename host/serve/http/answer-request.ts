@@ -1,5 +1,5 @@
 /** The steps of a request, in order, from its first check to the last byte of its answer. */
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
 import type { RateLimit } from "../../values/rate-limit.ts";
@@ -15,16 +15,19 @@ import {
 } from "./check-request.ts";
 import type { StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
+import type { NodeExchange } from "./client-gone.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
 import { declaredBytes, discardBody, readMessages } from "./read-body.ts";
-import { errorBody, RefusedRequest, refusalBody, refusals } from "./refusals.ts";
-import type { BodyForm } from "./refusals.ts";
+import { errorBody, RefusedRequest, refusals } from "./refusals.ts";
+import type { BodyForm, RefusalAnswer } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
 import { sendResponse } from "./send-response.ts";
+import type { Sending } from "./send-response.ts";
 import { storageResponse } from "./storage-response.ts";
 import { checkScope } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
+import { endedStatus } from "./user-endpoint.ts";
 import type { UserEndpoints } from "./user-endpoint.ts";
 import type { Admitted, Identity } from "./verify-token.ts";
 
@@ -41,9 +44,7 @@ export interface AnsweringParts {
   readonly onError: (error: unknown) => void;
 }
 
-export interface NodeRequest {
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
+export interface NodeRequest extends NodeExchange {
   /** Call it for a stream: a closing server does not wait for streams. */
   readonly stands: () => void;
 }
@@ -56,13 +57,18 @@ interface Exchange extends NodeRequest {
   headers: Readonly<Record<string, string>>;
   userId?: string;
   readonly bodyForm: BodyForm;
+  /** Records a refusal. */
+  readonly record: (reason: string) => void;
 }
 
 /** Resolves when the request is answered or its client is gone. Never rejects. */
 export async function answerRequest(request: NodeRequest, parts: AnsweringParts): Promise<void> {
   const headers = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" };
   const bodyForm = bodyFormAt(request.req.url ?? "", parts.targets);
-  const exchange: Exchange = { ...request, parts, peer: peerOf(request.req.socket), headers, bodyForm };
+  const peer = peerOf(request.req.socket);
+  const record = (reason: string): void =>
+    parts.runtime.refused({ surface: "http", reason, userId: exchange.userId, peer });
+  const exchange: Exchange = { ...request, parts, peer, headers, bodyForm, record };
   try {
     await checkAndAnswer(exchange, parts);
   } catch (error) {
@@ -107,9 +113,12 @@ async function answerMcpRequest(exchange: Exchange, identity: Admitted): Promise
   }
   const read = req.method === "POST" ? await readMessages(req, parts.options.bodyBytesMax) : undefined;
   const [message, ...more] = [read].flat();
-  const call = callFrom({ req, res }, message, identity);
+  const call = callFrom(exchange, message, identity);
   const endpoint = parts.endpoints.of(identity.userId);
-  const answer = (response: Response): Promise<void> => send(response, exchange, call.signal, identity);
+  const answer = async (response: Response): Promise<void> => {
+    if (response.status === endedStatus && !res.destroyed) throw closing();
+    await send(response, exchange, { gone: call.signal, endsAtMs: identity.endsAtMs });
+  };
   if (Array.isArray(read)) {
     countRequests(more.length, identity, parts);
     return await endpoint.answerBatch(call, read, answer);
@@ -143,39 +152,18 @@ function accessNeeded({ kind }: Target, method: string): RequestAccess {
 }
 
 async function answerStorageRequest(target: StorageAddress, exchange: Exchange, identity: Admitted): Promise<void> {
-  const { req, res, headers, parts } = exchange;
+  const { req, res, parts } = exchange;
   const gone = clientGone({ req, res });
-  const record = (reason: string): void => recordRefusal(exchange, reason);
-  const response = await storageResponse({ req, target, identity, gone, record }, parts);
-  // Nothing waits for the end of an identity: an answer is no stream.
-  const how = await sendResponse(response, { res, headers, end: new AbortController().signal, gone });
-  if (how === "stalled") record("answer-unread");
+  const response = await storageResponse({ req, target, identity, gone, record: exchange.record }, parts);
+  await send(response, exchange, { gone, endsAtMs: null });
 }
 
 const closing = (): RefusedRequest => new RefusedRequest("closing", { headers: { Connection: "close" } });
 
-function recordRefusal({ parts, userId, peer }: Exchange, reason: string): void {
-  parts.runtime.refused({ surface: "http", reason, userId, peer });
-}
-
-async function send(response: Response, exchange: Exchange, gone: AbortSignal, identity: Identity): Promise<void> {
+async function send(response: Response, exchange: Exchange, until: Pick<Sending, "gone" | "endsAtMs">): Promise<void> {
   const { res, headers } = exchange;
-  // The SDK's status for a request that it ended because the server closes.
-  if (response.status === 499 && !res.destroyed) throw closing();
-  // The SDK refused the request: the client made a mistake in MCP.
-  if (response.status >= 400) recordRefusal(exchange, `mcp-${response.status}`);
-  using end = endOf(identity);
-  const how = await sendResponse(response, { res, headers, end: end.signal, gone });
-  if (how === "stalled") recordRefusal(exchange, "answer-unread");
-}
-
-/** Aborts when the identity expires, or after 24 days, the longest that a Node timer runs. */
-function endOf({ endsAtMs }: Identity): Disposable & { readonly signal: AbortSignal } {
-  const end = new AbortController();
-  if (endsAtMs === null) return { signal: end.signal, [Symbol.dispose]: () => {} };
-  const timer = setTimeout(() => end.abort(), Math.min(Math.max(0, endsAtMs - Date.now()), 2 ** 31 - 1));
-  timer.unref();
-  return { signal: end.signal, [Symbol.dispose]: () => clearTimeout(timer) };
+  const how = await sendResponse(response, { res, headers, ...until });
+  if (how === "stalled") exchange.record("answer-unread");
 }
 
 function sendText({ res, headers }: Exchange, status: number, text: string, type = "text/plain"): void {
@@ -202,22 +190,22 @@ function sendPreflight({ req, res, headers }: Exchange): void {
 }
 
 function refuse({ reason, headers, cause }: RefusedRequest, exchange: Exchange): void {
-  recordRefusal(exchange, reason);
+  exchange.record(reason);
   if (reason === "keys-unavailable" || reason === "token-audience-missing") exchange.parts.onError(cause);
   exchange.headers = { ...exchange.headers, ...headers };
-  sendError(exchange, refusals[reason].status, refusalBody(reason, exchange.bodyForm));
+  sendError(exchange, refusals[reason]);
   if (reason === "body-cut") exchange.res.destroy();
 }
 
 /** Answers without details of the internal error. */
 function fail(error: unknown, exchange: Exchange): void {
   exchange.parts.onError(error);
-  sendError(exchange, 500, errorBody(-32_603, "Internal error", exchange.bodyForm));
+  sendError(exchange, { status: 500, code: -32_603, message: "Internal error" });
 }
 
-function sendError(exchange: Exchange, status: number, json: string): void {
+function sendError(exchange: Exchange, { status, ...error }: RefusalAnswer): void {
   // An answer that has begun cannot be replaced.
   if (exchange.res.headersSent) exchange.res.destroy();
-  else sendJson(exchange, status, json);
+  else sendJson(exchange, status, errorBody(error, exchange.bodyForm));
   discardBody(exchange.req, exchange.parts.options.bodyBytesMax);
 }

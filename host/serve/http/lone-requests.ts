@@ -7,8 +7,8 @@ import type { McpCall, UserParts } from "./mcp-call.ts";
 /** The requests of the 2025 revisions of one user. Each stands alone, as those of 2026-07-28 do: there are no sessions. */
 export class LoneRequests {
   readonly #parts: UserParts;
-  /** What cancels each request under way, by its sender and id, which two clients of one sender can have at once. */
-  readonly #underWay = new Map<string, Set<AbortController>>();
+  /** What cancels each request under way. `key`: its sender and id, which two clients of one sender can have at once. */
+  readonly #underWay = new Set<{ readonly key: string; readonly cancel: AbortController }>();
 
   constructor(parts: UserParts) {
     this.#parts = parts;
@@ -18,20 +18,19 @@ export class LoneRequests {
   async answer(call: McpCall): Promise<Response> {
     const { request, message, signal } = call;
     if (message?.method === "notifications/cancelled") this.#cancel(call);
+    const cancel = new AbortController();
+    const over = whenAborted(AbortSignal.any([signal, cancel.signal])).then(() => cancelled(message?.id));
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = serverFor(this.#parts, call, "none");
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     server.onerror = this.#parts.onError;
     await server.connect(transport);
-    const [key, cancel] = [keyOf(call, message?.id), new AbortController()];
-    const alike = this.#underWay.get(key) ?? new Set();
-    this.#underWay.set(key, alike.add(cancel));
+    const own = { key: keyOf(call, message?.id), cancel };
+    this.#underWay.add(own);
     try {
-      const over = once(AbortSignal.any([signal, cancel.signal]), "abort").then(() => cancelled(message?.id));
       return await Promise.race([transport.handleRequest(request, { parsedBody: message }), over]);
     } finally {
-      alike.delete(cancel);
-      if (alike.size === 0) this.#underWay.delete(key);
+      this.#underWay.delete(own);
       // Aborts what still runs.
       await server.close();
     }
@@ -39,20 +38,26 @@ export class LoneRequests {
 
   /** Answers all that is under way with an error. */
   close(): void {
-    for (const alike of this.#underWay.values()) for (const cancel of alike) cancel.abort();
+    for (const { cancel } of this.#underWay) cancel.abort();
   }
 
   /** Without sessions, one id can stand for requests of two clients. Then neither is cancelled. */
   #cancel(call: McpCall): void {
     const { requestId } = (call.message?.params ?? {}) as { requestId?: unknown };
     if (requestId === undefined) return;
-    const [cancel, other] = this.#underWay.get(keyOf(call, requestId)) ?? [];
-    if (other === undefined) cancel?.abort();
+    const asked = keyOf(call, requestId);
+    const [found, other] = Array.from(this.#underWay).filter(({ key }) => key === asked);
+    if (other === undefined) found?.cancel.abort();
   }
 }
 
 /** The sender is what the request's own token says: its client and its id. */
-const keyOf = ({ client, tokenId }: McpCall, id: unknown): string => JSON.stringify([client.client, tokenId, id]);
+const keyOf = ({ client, labels }: McpCall, id: unknown): string => JSON.stringify([client.client, labels.token, id]);
+
+/** An event would come only once: a signal can have been aborted before. */
+async function whenAborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await once(signal, "abort");
+}
 
 /** With the JSON-RPC error code of a cancelled request. */
 const cancelled = (id: unknown): Response =>

@@ -11,21 +11,19 @@ import type { RpcMessage } from "./read-body.ts";
 import type { RequestAccess } from "./token-scope.ts";
 import type { Admitted } from "./verify-token.ts";
 
-/** Who sends a request, by the token of this request. */
-interface Sender {
-  /** The token's id (`jti`), for the audit log. */
-  readonly tokenId: string | null;
-  readonly access: RequestAccess;
-  readonly client: KnownClient;
-}
-
 /** A request for the SDK, without the token and without other headers of the client. */
-export interface McpCall extends Sender {
+export interface McpCall {
   readonly request: Request;
   /** `undefined` for a request without a body. */
   readonly message: RpcMessage | undefined;
   /** Aborted when the client is gone. */
   readonly signal: AbortSignal;
+  /** By this request's own token, as is its access. */
+  readonly labels: Admitted["labels"];
+  readonly access: RequestAccess;
+  readonly client: KnownClient;
+  /** Records a refusal. */
+  readonly record: (reason: string) => void;
 }
 
 /** The parts that a user's endpoint and servers are made from. */
@@ -42,7 +40,11 @@ const passedHeaders = ["mcp-method", "mcp-name", "mcp-protocol-version"];
 /** The body's type was checked. Every client gets JSON, whatever it accepts, unless it asks for a stream of changes. */
 const ownHeaders = { accept: "application/json, text/event-stream", "content-type": "application/json" };
 
-export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undefined, identity: Admitted): McpCall {
+export function callFrom(
+  { req, res, record }: NodeExchange & Pick<McpCall, "record">,
+  message: RpcMessage | undefined,
+  identity: Admitted,
+): McpCall {
   const headers = new Headers(ownHeaders);
   for (const name of passedHeaders) {
     const value = req.headers[name];
@@ -51,36 +53,20 @@ export function callFrom({ req, res }: NodeExchange, message: RpcMessage | undef
   const signal = clientGone({ req, res });
   // A dummy address: the target is already decided.
   const request = new Request("http://memcell.invalid/", { method: req.method ?? "", headers, signal });
-  const { tokenId, access, client, originClass } = identity;
-  return { request, message, tokenId, access, client: { client, originClass, connection: null }, signal };
+  const { labels, access, client, originClass } = identity;
+  return { request, message, labels, access, client: { client, originClass, connection: null }, signal, record };
 }
 
-/** What the SDK passes on of a request's sender: not the token. */
-interface PassedOn {
-  readonly authInfo: { token: string; clientId: string; scopes: string[]; extra: Record<string, unknown> };
-}
-
-export function authOf({ tokenId, access, client }: Sender): PassedOn {
-  return { authInfo: { token: "", clientId: "", scopes: [], extra: { sender: { tokenId, access, client } } } };
-}
-
-/** A sender that nothing names may change nothing, and is trusted least. */
-export const senderOf = ({ authInfo }: { readonly authInfo?: { readonly extra?: object } }): Sender =>
-  (Reflect.get(authInfo?.extra ?? {}, "sender") as Sender | undefined) ?? nobody;
-
-const nobody: Sender = {
-  tokenId: null,
-  access: "read",
-  client: { originClass: "untrusted_document", client: null, connection: null },
-};
-
-/** Makes a user's server for one request of this sender. */
-export function serverFor({ runtime, userId, feed }: UserParts, sender: Sender, changes: SentChanges): Server {
-  const { tokenId, access, client } = sender;
+/** Makes a user's server for one request, with what this request's own token allows. */
+export function serverFor(
+  { runtime, userId, feed }: UserParts,
+  { labels, access, client }: McpCall,
+  changes: SentChanges,
+): Server {
   return makeUserServer({
     runtime: access === "write" ? runtime : runtime.asReadOnly(),
     userId,
-    labels: { via: "mcp-http", ...(tokenId !== null && { token: tokenId }) },
+    labels: { via: "mcp-http", ...labels },
     client,
     feed,
     changes,

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 
 import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
+import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { withoutNulls } from "../mcp/without-nulls.ts";
@@ -72,23 +73,13 @@ export function discardBody(req: IncomingMessage, bytesMax: number): void {
 }
 
 async function readBytes(req: IncomingMessage, bytesMax: number): Promise<Buffer> {
-  // A request that was already destroyed emits no more events.
-  if (req.destroyed) throw new RefusedRequest("body-cut");
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  await new Promise<void>((resolve, reject) => {
-    const onData = (chunk: Buffer): void => {
-      bytes += chunk.length;
-      if (bytes <= bytesMax) return void chunks.push(chunk);
-      req.off("data", onData);
-      reject(new RefusedRequest("body-too-large"));
-    };
-    req.on("data", onData);
-    req.once("end", resolve);
-    req.once("error", (cause) => reject(new RefusedRequest("body-cut", { cause })));
-    req.once("close", () => reject(new RefusedRequest("body-cut")));
+  // The request must outlive a body that is too large, to be answered.
+  const chunks = req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  const bytes = await boundedBytes(chunks, bytesMax).catch((cause: unknown) => {
+    throw new RefusedRequest("body-cut", { cause });
   });
-  return Buffer.concat(chunks, bytes);
+  if (bytes === null) throw new RefusedRequest("body-too-large");
+  return bytes;
 }
 
 function parse(bytes: Buffer): unknown {

@@ -1,16 +1,16 @@
 /** Every reason to refuse a request, and the answer to the client. `README.md` has the same table. */
 
-interface Answer {
+export interface RefusalAnswer {
   readonly status: number;
   /** The JSON-RPC error code, which MCP clients expect in a body. */
   readonly code: number;
   readonly message: string;
 }
 
-const notFound: Answer = { status: 404, code: -32_000, message: "Not found" };
-const badToken: Answer = { status: 401, code: -32_000, message: "invalid_token" };
-const badRequest = (message: string): Answer => ({ status: 400, code: -32_600, message });
-const tooMuch = (message: string): Answer => ({ status: 429, code: -32_000, message });
+const notFound: RefusalAnswer = { status: 404, code: -32_000, message: "Not found" };
+const badToken: RefusalAnswer = { status: 401, code: -32_000, message: "invalid_token" };
+const badRequest = (message: string): RefusalAnswer => ({ status: 400, code: -32_600, message });
+const tooMuch = (message: string): RefusalAnswer => ({ status: 429, code: -32_000, message });
 
 /** In the order of the checks. */
 export const refusals = {
@@ -50,10 +50,11 @@ export const refusals = {
   "body-cut": badRequest("The body is incomplete"),
   "body-unfit": { status: 400, code: -32_700, message: "The body is not JSON that every parser reads the same way" },
   "body-no-message": badRequest(
-    "The body is no JSON-RPC message with an id of at most 128 characters, and no batch of 1 to 32 that this revision has",
+    "The body is no JSON-RPC message with an id of at most 128 characters, and no batch of 1 to 32 without a handshake",
   ),
+  "batch-removed": badRequest("The revisions of MCP from 2025-06-18 on have no batches; expected one message"),
   "streams-full": tooMuch("Too many streams are open"),
-} as const satisfies Record<string, Answer>;
+} as const satisfies Record<string, RefusalAnswer>;
 
 export type RefusalReason = keyof typeof refusals;
 
@@ -76,17 +77,10 @@ interface RefusedOptions {
   readonly cause?: unknown;
 }
 
-/** The body of a refusal. It contains nothing from the request. */
-export function refusalBody(reason: RefusalReason, form: BodyForm): string {
-  const { code, message } = refusals[reason];
-  return errorBody(code, message, form);
-}
-
 /** How the clients of a target expect a failure: as JSON-RPC, or as `{ error }`. */
 export type BodyForm = "json-rpc" | "storage";
 
-export function errorBody(code: number, message: string, form: BodyForm): string {
-  return JSON.stringify(
-    form === "storage" ? { error: message } : { jsonrpc: "2.0", id: null, error: { code, message } },
-  );
+/** The body of a refusal. It contains nothing from the request. */
+export function errorBody(error: Pick<RefusalAnswer, "code" | "message">, form: BodyForm): string {
+  return JSON.stringify(form === "storage" ? { error: error.message } : { jsonrpc: "2.0", id: null, error });
 }

@@ -10,8 +10,8 @@ const passedHeaders = new Set(["content-type", "allow", "retry-after"]);
 export interface Sending {
   readonly res: ServerResponse;
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends a stream early, for example when the token expires. */
-  readonly end: AbortSignal;
+  /** When a stream ends early, because its token expires. `null`: never. */
+  readonly endsAtMs: number | null;
   /** The client is gone. */
   readonly gone: AbortSignal;
 }
@@ -19,7 +19,7 @@ export interface Sending {
 /** Resolves when all is written or the client is gone. `stalled`: it was cut because the client does not read. */
 export async function sendResponse(
   response: Response,
-  { res, headers, ...signals }: Sending,
+  { res, headers, gone, endsAtMs }: Sending,
 ): Promise<"sent" | "stalled"> {
   const passed = Array.from(response.headers).filter(([name]) => passedHeaders.has(name));
   const all = { ...headers, ...Object.fromEntries(passed) };
@@ -27,11 +27,11 @@ export async function sendResponse(
     // Proxies must not buffer a stream.
     res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
     res.flushHeaders();
-    return await pump(response.body, res, signals);
+    return await pump(response.body, res, { gone, endsAtMs });
   }
   const body = Buffer.from(await response.arrayBuffer());
   res.writeHead(response.status, { ...all, "Content-Length": body.length });
-  return await finish(res, body, signals.gone);
+  return await finish(res, body, gone);
 }
 
 async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Promise<"sent" | "stalled"> {
@@ -51,25 +51,31 @@ async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Pro
 async function pump(
   stream: ReadableStream<Uint8Array>,
   res: ServerResponse,
-  { end, gone }: Pick<Sending, "end" | "gone">,
+  { gone, endsAtMs }: Pick<Sending, "gone" | "endsAtMs">,
 ): Promise<"sent" | "stalled"> {
   const reader = stream.getReader();
   const stop = (): void => void reader.cancel().catch(() => null);
-  // The listeners need no removal: the signals end with the request, and cancelling an ended stream does nothing.
-  for (const signal of [end, gone]) {
-    signal.addEventListener("abort", stop, { once: true });
-    if (signal.aborted) stop();
-  }
-  for (;;) {
-    const { done, value } = await reader.read();
-    if (done) break;
-    // Checked before each write: the last chunk can be large, but the earlier ones must have been read.
-    if (res.writableLength > httpLimits.streamBytesMax) {
-      stop();
-      res.destroy();
-      return "stalled";
+  // The listener needs no removal: the signal ends with the request, and cancelling an ended stream does nothing.
+  gone.addEventListener("abort", stop, { once: true });
+  if (gone.aborted) stop();
+  // The longest that a Node timer runs are 24 days.
+  const leftMs = Math.min(Math.max(0, (endsAtMs ?? Infinity) - Date.now()), 2 ** 31 - 1);
+  const expiry = endsAtMs === null ? undefined : setTimeout(stop, leftMs);
+  expiry?.unref();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      // Checked before each write: the last chunk can be large, but the earlier ones must have been read.
+      if (res.writableLength > httpLimits.streamBytesMax) {
+        stop();
+        res.destroy();
+        return "stalled";
+      }
+      res.write(value);
     }
-    res.write(value);
+  } finally {
+    clearTimeout(expiry);
   }
   return await finish(res, Buffer.alloc(0), gone);
 }

@@ -2,12 +2,12 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { Socket } from "node:net";
 
 import type { LogEntry } from "../../log/log-entry.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { RateLimit } from "../../values/rate-limit.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback, listenAt } from "../loopback.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { checkStorageTools } from "../storage/answer-storage.ts";
 import { storagePrefix } from "../storage/storage-target.ts";
@@ -55,7 +55,7 @@ export async function startHttpServer(
   const { onError, onFault } = boundedLog(onLog);
   if (options.storage !== null) checkStorageTools(runtime);
   const metadataUrl = metadataUrlOf(options);
-  const admission = await openAdmission(options, metadataUrl?.href ?? null, onError);
+  const admission = await openAdmission(options, onError);
   const underWay = new UnderWay();
   const parts: AnsweringParts = {
     runtime,
@@ -76,11 +76,10 @@ export async function startHttpServer(
   // Fetches the keys before the first request, if possible.
   await admission.isReady();
   const server = makeServer(parts, underWay);
-  const port = await listen(server, options);
-  const host = options.host.includes(":") && !options.host.startsWith("[") ? `[${options.host}]` : options.host;
+  const { origin, port } = await listen(server, options);
   let closing: Promise<void> | null = null;
   return {
-    url: `http://${host}:${port}${options.path}`,
+    url: `${origin}${options.path}`,
     port,
     get open() {
       return { streams: parts.endpoints.streams };
@@ -172,13 +171,11 @@ function refuseConnection(code: string, socket: Socket, runtime: Runtime): void 
 }
 
 /** Checks the address after listening, not its name: the machine decides what `localhost` resolves to. */
-async function listen(server: Server, { host, port, access }: HttpServeOptions): Promise<number> {
-  server.listen({ host: host.replace(/^\[|\]$/g, ""), port });
-  await once(server, "listening");
-  const { address, port: listening } = server.address() as AddressInfo;
-  if (access.kind === "token" || isLoopback(address)) return listening;
+async function listen(server: Server, options: HttpServeOptions): ReturnType<typeof listenAt> {
+  const found = await listenAt(server, options);
+  if (options.access.kind === "token" || isLoopback(found.address)) return found;
   server.close();
-  throw new RangeError(`Cannot serve one user on ${address}: allowed are loopback addresses`);
+  throw new RangeError(`Cannot serve one user on ${found.address}: allowed are loopback addresses`);
 }
 
 async function closeAll(server: Server, parts: AnsweringParts, underWay: UnderWay): Promise<void> {

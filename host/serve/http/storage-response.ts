@@ -35,12 +35,8 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
   const body = hasBody(method) ? (await readJson(req, bodyBytesMax)).value : undefined;
   const hasContentType = req.headers["content-type"] !== undefined;
   const { userId, client, originClass } = identity;
-  const ctx = {
-    userId,
-    signal: gone,
-    labels: labelsOf(identity),
-    ...originOfRequest({ client, originClass, connection: null }),
-  };
+  const labels = { via: "http-storage", ...identity.labels };
+  const ctx = { userId, signal: gone, labels, ...originOfRequest({ client, originClass, connection: null }) };
   const request = { target: target.storage, query: target.query, method, body, hasContentType };
   const ofRequest = identity.access === "write" ? runtime : runtime.asReadOnly();
   try {
@@ -50,14 +46,6 @@ export async function storageResponse(call: StorageCall, { runtime, options }: S
     record(error.reason);
     return responseFor({ status: error.status, body: { error: error.message } });
   }
-}
-
-function labelsOf({ tokenId, keyId }: Admitted): Record<string, string> {
-  return {
-    via: "http-storage",
-    ...(tokenId !== null && { token: tokenId }),
-    ...(keyId !== undefined && { key: keyId }),
-  };
 }
 
 function responseFor({ status, body, isRetryable }: StorageAnswer): Response {

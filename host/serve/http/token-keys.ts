@@ -1,18 +1,16 @@
 /** The keys that verify tokens: from a file, checked at the start, or fetched. */
-import { isUtf8 } from "node:buffer";
 import { createPublicKey } from "node:crypto";
 import type { KeyObject } from "node:crypto";
 
-import { UnfitJson } from "../../../shared/strict-json.ts";
-import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { boundedBytes } from "../../values/bounded-bytes.ts";
-import { parsePlacedJson } from "../../values/json-place.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { isSafeAddress } from "../loopback.ts";
-import type { TokenAlgorithm, TokenKeys, TokenOptions } from "../serve-options.ts";
+import type { TokenAlgorithm, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors } from "./jose.ts";
 import type { FetchImplementation, JWTVerifyGetKey } from "./jose.ts";
+import { parseKeys, readKeyFile } from "./key-file.ts";
+import type { Unusable } from "./key-file.ts";
 
 export interface VerifyingKeys {
   /** Finds the known key that a token's header names. */
@@ -32,49 +30,38 @@ export async function openTokenKeys(
   tell: (error: unknown) => void,
 ): Promise<VerifyingKeys> {
   if (keys.kind === "jwks-url") return { algorithms, ...remoteKeys(keys.url, { tell }) };
-  const text = await readKeyFile(keys);
+  const text = await readKeyFile(keys.file, keys.kind === "public-key" ? unusableKey : unusableSet);
   const allowed = algorithms.join(", ");
   if (keys.kind === "public-key") {
     const key = readPublicKey(text);
     const usable = algorithms.filter((algorithm) => fits(key, algorithm));
-    if (usable.length === 0)
-      throw unusable(keys.kind, `a key of type ${key.asymmetricKeyType} fits none of ${allowed}`);
+    if (usable.length === 0) throw unusableKey(`a key of type ${key.asymmetricKeyType} fits none of ${allowed}`);
     return { find: () => Promise.resolve(key), algorithms: usable, isReady };
   }
   const set = readKeySet(text);
   const usable = algorithms.filter((algorithm) =>
     set.some((key) => fits(key.object, algorithm) && mayBe(key, algorithm)),
   );
-  if (usable.length === 0) throw unusable(keys.kind, `none of its keys fits ${allowed}`);
+  if (usable.length === 0) throw unusableSet(`none of its keys fits ${allowed}`);
   return { find: createLocalJWKSet({ keys: set.map(({ jwk }) => jwk) }), algorithms: usable, isReady };
 }
 
 /** For keys that were read at the start. */
 const isReady = (): Promise<boolean> => Promise.resolve(true);
 
-function unusable(kind: TokenKeys["kind"], why: string, cause?: unknown): RangeError {
-  return new RangeError(`Cannot use ${kind === "public-key" ? "the public key" : "the key set"}: ${why}`, { cause });
-}
-
-async function readKeyFile(keys: Exclude<TokenKeys, { kind: "jwks-url" }>): Promise<string> {
-  const read = await readBoundedFile(keys.file, httpLimits.keyFileBytesMax).catch((cause: unknown) => {
-    throw unusable(keys.kind, "its file cannot be read", cause);
-  });
-  if (read.kind === "unfit") throw unusable(keys.kind, read.reason);
-  if (!isUtf8(read.bytes)) throw unusable(keys.kind, "its file is not UTF-8 text");
-  return new TextDecoder().decode(read.bytes);
-}
+const unusableKey: Unusable = (why, cause) => new RangeError(`Cannot use the public key: ${why}`, { cause });
+const unusableSet: Unusable = (why, cause) => new RangeError(`Cannot use the key set: ${why}`, { cause });
 
 /** Refuses a private key, which should not be on this machine. Node would derive the public key from it. */
 function readPublicKey(text: string): KeyObject {
   const labels = Array.from(text.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g), ([, label]) => label);
   if (labels.length !== 1 || labels[0] !== "PUBLIC KEY") {
-    throw unusable("public-key", `its PEM holds ${labels.join(", ") || "nothing"}, allowed: one PUBLIC KEY`);
+    throw unusableKey(`its PEM holds ${labels.join(", ") || "nothing"}, allowed: one PUBLIC KEY`);
   }
   try {
     return createPublicKey({ key: text, format: "pem" });
   } catch (cause) {
-    throw unusable("public-key", "its PEM cannot be decoded", cause);
+    throw unusableKey("its PEM cannot be decoded", cause);
   }
 }
 
@@ -93,20 +80,15 @@ const mayBe = ({ jwk }: SetKey, algorithm: TokenAlgorithm): boolean =>
   (jwk["alg"] ?? algorithm) === algorithm && (jwk["use"] ?? "sig") === "sig";
 
 function readKeySet(text: string): SetKey[] {
-  let keys: unknown;
-  try {
-    keys = (parsePlacedJson(text, 16) as { keys?: unknown } | null)?.keys;
-  } catch (error) {
-    throw unusable("jwks-file", error instanceof UnfitJson ? `it ${error.message}` : "it is not JSON", error);
-  }
+  const keys = (parseKeys(text, 16, unusableSet) as { readonly keys?: unknown } | null)?.keys;
   if (!Array.isArray(keys) || keys.length < 1 || keys.length > httpLimits.keysMax) {
-    throw unusable("jwks-file", `it has no "keys" of 1 to ${httpLimits.keysMax} JSON Web Keys`);
+    throw unusableSet(`it has no "keys" of 1 to ${httpLimits.keysMax} JSON Web Keys`);
   }
   return keys.map((key, at) => readSetKey(key, at));
 }
 
 function readSetKey(key: unknown, at: number): SetKey {
-  const wrong = (why: string, cause?: unknown): RangeError => unusable("jwks-file", `key ${at} ${why}`, cause);
+  const wrong = (why: string, cause?: unknown): RangeError => unusableSet(`key ${at} ${why}`, cause);
   if (typeof key !== "object" || key === null || !("kty" in key)) throw wrong("is not a JSON Web Key");
   const jwk = key as SetKey["jwk"];
   if (!["RSA", "EC", "OKP"].includes(jwk.kty)) throw wrong("is not a public key of type RSA, EC or OKP");

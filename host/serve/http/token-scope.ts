@@ -25,27 +25,23 @@ export function checkScope(
 ): RequestAccess {
   if (present === "write" || (present === "read" && needed === "read")) return present;
   const scopes = scopesOf(options.access);
-  const metadataUrl = metadataUrlOf(options)?.href ?? null;
   // A token without either scope needs one of them. A client that asks for both gets what its user allows.
   const asked = present === null ? scopes : scopes.slice(1);
-  throw new RefusedRequest("token-scope", {
-    headers: challenge({ error: "insufficient_scope", scopes: asked, metadataUrl }),
-  });
-}
-
-interface Challenge {
-  readonly error: "invalid_token" | "insufficient_scope" | null;
-  readonly scopes: readonly string[];
-  readonly metadataUrl: string | null;
+  throw new RefusedRequest("token-scope", { headers: challenge("insufficient_scope", options, asked) });
 }
 
 /** RFC 6750: no error code for a missing token, and no details for an invalid one. */
-export function challenge({ error, scopes, metadataUrl }: Challenge): Record<string, string> {
+export function challenge(
+  error: "invalid_token" | "insufficient_scope" | null,
+  options: Pick<HttpServeOptions, "access" | "publicUrl">,
+  scopes: readonly string[] = scopesOf(options.access),
+): Record<string, string> {
+  const metadataUrl = metadataUrlOf(options);
   const parts = [
     ...(error === null ? [] : [`error="${error}"`]),
     // Neither quotation marks nor backslashes can be in a scope.
     ...(scopes.length === 0 ? [] : [`scope="${scopes.join(" ")}"`]),
-    ...(metadataUrl === null ? [] : [`resource_metadata="${metadataUrl}"`]),
+    ...(metadataUrl === null ? [] : [`resource_metadata="${metadataUrl.href}"`]),
   ];
   return { "WWW-Authenticate": `Bearer ${parts.join(", ")}`.trim() };
 }

@@ -42,10 +42,7 @@ export class UnderWay {
   }
 
   async #until(isDone: () => boolean, timeMs: number): Promise<void> {
-    const over = new AbortController();
-    const timer = setTimeout(() => over.abort(), timeMs);
-    const { signal } = over;
+    const signal = AbortSignal.timeout(timeMs);
     while (!isDone() && !signal.aborted) await once(this.#changes, "less", { signal }).catch(() => null);
-    clearTimeout(timer);
   }
 }

@@ -1,11 +1,11 @@
 import type { Runtime } from "../../runtime/api.ts";
 import { ChangeFeed } from "../mcp/change-feed.ts";
 import { createMcpHandler, isLegacyRequest } from "../mcp/sdk.ts";
-import type { McpHttpHandler } from "../mcp/sdk.ts";
+import type { McpHttpHandler, McpRequestContext, Server } from "../mcp/sdk.ts";
 import { listenedUris } from "../mcp/watched-resources.ts";
 import { httpLimits } from "./http-limits.ts";
 import { LoneRequests } from "./lone-requests.ts";
-import { authOf, isStanding, senderOf, serverFor } from "./mcp-call.ts";
+import { isStanding, serverFor } from "./mcp-call.ts";
 import type { McpCall, UserParts } from "./mcp-call.ts";
 import type { RpcMessage } from "./read-body.ts";
 import { RefusedRequest } from "./refusals.ts";
@@ -52,6 +52,8 @@ class UserEndpoint {
   readonly #streamsMax: number;
   readonly #modern: McpHttpHandler;
   readonly #lone: LoneRequests;
+  /** The call of each request that the SDK is given. */
+  readonly #calls = new WeakMap<Request, McpCall>();
   readonly #onIdle: () => void;
   #requests = 0;
   #bodyBytes = 0;
@@ -63,7 +65,12 @@ class UserEndpoint {
     this.#streamsMax = streamsPerUserMax;
     this.#onIdle = onIdle;
     this.#lone = new LoneRequests(this.#parts);
-    this.#modern = createMcpHandler((context) => serverFor(this.#parts, senderOf(context), "by-bus"), {
+    const serverOf = ({ requestInfo }: McpRequestContext): Server => {
+      const call = requestInfo && this.#calls.get(requestInfo);
+      if (!call) throw new TypeError("The SDK asks for a server of an unknown request");
+      return serverFor(this.#parts, call, "by-bus");
+    };
+    this.#modern = createMcpHandler(serverOf, {
       legacy: "reject",
       bus: this.#parts.feed.bus,
       maxSubscriptions: this.#streamsMax,
@@ -108,20 +115,16 @@ class UserEndpoint {
     }
   }
 
-  /** The same for a batch, which only the revisions before 2025-06-18 have. Each message counts as a request. */
+  /** The same for a batch. Each message counts as a request, and its refusal is on record. */
   async answerBatch(
     call: McpCall,
     batch: readonly RpcMessage[],
     send: (response: Response) => Promise<void>,
   ): Promise<void> {
-    const legacy = await Promise.all(batch.map((message) => isLegacyRequest(call.request, message)));
-    // Their handshake is no part of one.
-    if (legacy.includes(false) || batch.some(({ method }) => method === "initialize"))
-      throw new RefusedRequest("body-no-message");
+    await checkBatch(call, batch);
     this.enter(0, batch.length - 1);
     try {
-      const answered = batch.map(async (message) => (await this.#lone.answer({ ...call, message })).text());
-      const answers = await Promise.all(answered);
+      const answers = await Promise.all(batch.map(async (message) => (await this.#route({ ...call, message })).text()));
       const bodies = answers.filter((body) => body !== "");
       const json = { headers: { "Content-Type": "application/json" } };
       await send(bodies.length > 0 ? new Response(`[${bodies.join(",")}]`, json) : new Response(null, { status: 202 }));
@@ -138,11 +141,16 @@ class UserEndpoint {
   }
 
   async #route(call: McpCall): Promise<Response> {
-    const { request, message } = call;
+    const { request, message, signal } = call;
     // The streams and the sessions of 2025 had these methods.
     if (request.method !== "POST") throw new RefusedRequest("method-unknown", { headers: { Allow: "POST" } });
-    if (await isLegacyRequest(request, message)) return await this.#lone.answer(call);
-    return await this.#modern.fetch(request, { parsedBody: message, ...authOf(call) });
+    const isLegacy = await isLegacyRequest(request, message);
+    if (!isLegacy) this.#calls.set(request, call);
+    const response = await (isLegacy ? this.#lone.answer(call) : this.#modern.fetch(request, { parsedBody: message }));
+    // The SDK refused the request: the client made a mistake in MCP. It also says 499 because the server closes.
+    if (response.status >= 400 && (response.status !== endedStatus || signal.aborted))
+      call.record(`mcp-${response.status}`);
+    return response;
   }
 
   #settle(): void {
@@ -150,4 +158,16 @@ class UserEndpoint {
     this.#parts.feed.close();
     this.#onIdle();
   }
+}
+
+/** The SDK's status for a request that it ended, because the server closes or the client is gone. */
+export const endedStatus = 499;
+
+/** Throws `batch-removed` or `body-no-message`. */
+async function checkBatch({ request }: McpCall, batch: readonly RpcMessage[]): Promise<void> {
+  if ((request.headers.get("mcp-protocol-version") ?? "") >= "2025-06-18") throw new RefusedRequest("batch-removed");
+  const isLegacy = await Promise.all(batch.map((message) => isLegacyRequest(request, message)));
+  // A handshake is no part of one.
+  if (isLegacy.includes(false) || batch.some(({ method }) => method === "initialize"))
+    throw new RefusedRequest("body-no-message");
 }

@@ -22,10 +22,11 @@ export interface Identity extends TokenOrigin {
   readonly access: RequestAccess | null;
   /** When streams that were opened with the token end. Milliseconds since the epoch; `null` without a token. */
   readonly endsAtMs: number | null;
-  /** The token's `jti`, if it is short printable ASCII. */
-  readonly tokenId: string | null;
-  /** The beginning of the hash of the agent's key, if it was identified by one. */
-  readonly keyId?: string;
+  /**
+   * Labels of its calls for the audit log. `token`: its token's `jti`, if that is short printable ASCII. `key`: the
+   * beginning of the hash of its agent's key.
+   */
+  readonly labels: { readonly token?: string; readonly key?: string };
 }
 
 /** The verified user of a request that may do something. */
@@ -51,7 +52,7 @@ export function bearerToken(authorization: string | undefined): string {
 export async function verifyToken(token: string, keys: VerifyingKeys, options: TokenOptions): Promise<Identity> {
   const { hasAudience } = checkText(token);
   checkHeader(token);
-  const payload = await verified(token, keys, hasAudience ? options : { ...options, audience: undefined });
+  const payload = await verified(token, keys, { ...options, audience: hasAudience ? options.audience : undefined });
   const claim = (name: string): unknown => (Object.hasOwn(payload, name) ? payload[name] : undefined);
   if (!hasAudience) checkClient(claim(options.origins.clientClaim), options);
   const userId = claim(options.userClaim);
@@ -65,7 +66,7 @@ export async function verifyToken(token: string, keys: VerifyingKeys, options: T
     access: scopes === null ? "write" : accessFor(claim(scopes.claim), scopes),
     endsAtMs: (exp + options.clockToleranceS) * 1000,
     ...originIn(claim, options.origins),
-    tokenId: typeof jti === "string" && /^[\x21-\x7e]{1,64}$/.test(jti) ? jti : null,
+    labels: typeof jti === "string" && /^[\x21-\x7e]{1,64}$/.test(jti) ? { token: jti } : {},
   };
 }
 

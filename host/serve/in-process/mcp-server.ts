@@ -2,16 +2,9 @@
 import type { Runtime } from "../../runtime/api.ts";
 import { checkContext, readContext } from "../../values/call-context.ts";
 import type { CallContext, CheckedContext, Labels } from "../../values/call-context.ts";
-import type { StatedOrigin } from "../../values/origin.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { ChangeFeed } from "../mcp/change-feed.ts";
-import type { KnownClient } from "../mcp/client-origin.ts";
-import { ListenedResources } from "../mcp/listened-resources.ts";
-import { mcpLimits } from "../mcp/mcp-limits.ts";
-import { serveStdio as serveConnection } from "../mcp/sdk.ts";
-import type { Transport } from "../mcp/sdk.ts";
-import { makeUserServer } from "../mcp/user-server.ts";
-import { withoutNulls } from "../mcp/without-nulls.ts";
+import { serveConnection } from "../mcp/serve-connection.ts";
+import type { ServedConnection } from "../mcp/serve-connection.ts";
 
 /** What frameworks call. */
 export interface ConnectedServer {
@@ -55,7 +48,7 @@ class InProcessServer implements ConnectedServer {
   readonly #runtime: Runtime;
   readonly #ctx: CheckedContext;
   readonly #labels: Labels;
-  readonly #ends = new Set<() => Promise<void>>();
+  readonly #connections = new Set<ServedConnection>();
   #isClosed = false;
 
   constructor(runtime: Runtime, ctx: CallContext) {
@@ -70,59 +63,17 @@ class InProcessServer implements ConnectedServer {
     if (this.#isClosed || signal?.aborted === true) {
       return Promise.reject(new ToolError("CLOSED", "Cannot connect: the MCP server is closed"));
     }
-    const feed = new ChangeFeed(this.#runtime, userId);
-    const client = knownClient(origin);
-    const parts = { runtime: this.#runtime, userId, labels: this.#labels, stores, feed };
-    const end = async (): Promise<void> => {
-      this.#ends.delete(end);
-      feed.close();
-      await connection.close();
-    };
-    const connection = serveConnection(
-      ({ era }) => makeUserServer({ ...parts, client, changes: era === "modern" ? "all" : "watched" }),
-      {
-        transport: listening(transport, new ListenedResources(feed), end),
-        maxSubscriptions: mcpLimits.listensMax,
-      },
-    );
-    this.#ends.add(end);
+    // The program vouches for its client.
+    const { class: originClass, exposedTo, run } = origin;
+    const client = { originClass, client: null, connection: crypto.randomUUID(), run: run ?? undefined, exposedTo };
+    const parts = { runtime: this.#runtime, userId, labels: this.#labels, stores, client };
+    const connection = serveConnection({ ...parts, transport, onClose: () => this.#connections.delete(connection) });
+    this.#connections.add(connection);
     return Promise.resolve();
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await Promise.all(Array.from(this.#ends, (end) => end()));
+    await Promise.all(Array.from(this.#connections, (connection) => connection.close()));
   }
-}
-
-/** The program vouches for its client. */
-function knownClient({ class: originClass, run, exposedTo }: StatedOrigin): KnownClient {
-  return { originClass, client: null, connection: crypto.randomUUID(), run: run ?? undefined, exposedTo };
-}
-
-/** A transport whose messages are noted, and that tells of its end. */
-function listening(transport: Transport, listened: ListenedResources, end: () => Promise<void>): Transport {
-  const wire: Transport = {
-    start: async () => {
-      // oxlint-disable unicorn/prefer-add-event-listener -- a transport is no EventTarget
-      transport.onmessage = (sent, extra) => {
-        const message = withoutNulls(sent);
-        listened.read(message);
-        wire.onmessage?.(message, extra);
-      };
-      transport.onclose = () => {
-        wire.onclose?.();
-        void end();
-      };
-      transport.onerror = (error) => wire.onerror?.(error);
-      // oxlint-enable unicorn/prefer-add-event-listener
-      await transport.start();
-    },
-    send: (message, options) => {
-      listened.sent(message);
-      return transport.send(message, options);
-    },
-    close: () => transport.close(),
-  };
-  return wire;
 }

@@ -17,6 +17,8 @@ export const mcpLimits = {
   completionsMax: 100,
   /** The client's own name, as a label in the audit log. */
   clientCharsMax: 256,
-  /** Logged faults of one connection; over HTTP, per minute. */
-  faultsToldMax: 100,
+  /** Logged faults of a connection over standard input and output, or of an HTTP server. */
+  faultsPerMinute: 100,
+  /** A fault can quote the client. */
+  faultCharsMax: 200,
 } as const;

@@ -1,4 +1,4 @@
-import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+import { invalidParams } from "./protocol-failure.ts";
 
 /** The cursor of the next page, if there is one. It contains only a position, so it is valid for any user. */
 export function nextCursor(offset: number, count: number): { nextCursor?: string } {
@@ -12,8 +12,7 @@ export function offsetOf(cursor: string | undefined): number {
     ? /^from ([1-9]\d{0,5})$/.exec(Buffer.from(cursor, "base64url").toString("latin1"))?.[1]
     : undefined;
   if (offset !== undefined) return Number(offset);
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
+  throw invalidParams(
     "Cannot list resources: the cursor is not from this server, allowed: nextCursor of the page before",
   );
 }

@@ -1,7 +1,6 @@
 /** The user's index as a prompt, for clients that let their users choose what to add to a conversation. */
 import { quoted } from "../../../shared/text.ts";
-import { orProtocolFailure } from "./protocol-failure.ts";
-import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+import { invalidParams, orProtocolFailure } from "./protocol-failure.ts";
 import type { Server } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
@@ -18,19 +17,13 @@ export function offerPrompts(server: Server, { runtime, contextOf }: ServedUser)
   server.setRequestHandler("prompts/list", () => ({ prompts: [prompt] }));
   server.setRequestHandler("prompts/get", ({ params: { name } }, request) =>
     orProtocolFailure(async () => {
-      if (name !== promptName) throw unknown(name);
+      if (name !== promptName)
+        throw invalidParams(`Cannot get prompt ${quoted(name)}: no such prompt, allowed: "${promptName}"`);
       const text = (await runtime.memoryIndex(contextOf(request))) || "Nothing is remembered about the user yet.";
       return {
         description: prompt.title,
         messages: [{ role: "user" as const, content: { type: "text" as const, text } }],
       };
     }),
-  );
-}
-
-function unknown(name: string): ProtocolError {
-  return new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `Cannot get prompt ${quoted(name)}: no such prompt, allowed: "${promptName}"`,
   );
 }

@@ -8,6 +8,10 @@ export function protocolFailure({ code, of, message, retryable }: ToolFailure): 
   return new ProtocolError(ProtocolErrorCode.InternalError, message, { code, ...(of && { of }), retryable });
 }
 
+/** For a request that names what is not there, or is not allowed. */
+export const invalidParams = (message: string, data?: object): ProtocolError =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
+
 /** Runs `run` and turns its `ToolError` into a protocol error. The client gets no details of other errors. */
 export async function orProtocolFailure<Result>(run: () => Promise<Result>): Promise<Result> {
   try {

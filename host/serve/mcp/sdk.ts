@@ -1,5 +1,6 @@
-/** The used part of the official MCP server SDK. No other file imports the SDK. */
+/** The used part of the official MCP server SDK, and its types. No other file imports the SDK. */
 export {
+  CLIENT_INFO_META_KEY,
   InMemoryServerEventBus,
   ProtocolError,
   ProtocolErrorCode,
@@ -10,29 +11,10 @@ export {
   isJSONRPCErrorResponse,
   isJSONRPCNotification,
   isJSONRPCRequest,
-  isJSONRPCResultResponse,
+  isJSONRPCResponse,
   isLegacyRequest,
   parseJSONRPCMessage,
   serializeMessage,
 } from "@modelcontextprotocol/server";
-export type {
-  CallToolResult,
-  CompleteRequest,
-  CompleteResult,
-  GetPromptResult,
-  Implementation,
-  JSONRPCMessage,
-  ListResourcesResult,
-  McpHttpHandler,
-  ReadResourceResult,
-  Resource,
-  ServerCapabilities,
-  ServerContext,
-  ServerEvent,
-  ServerEventBus,
-  Tool,
-  ToolAnnotations,
-  Transport,
-} from "@modelcontextprotocol/server";
-export { CLIENT_INFO_META_KEY } from "@modelcontextprotocol/server";
+export type * from "@modelcontextprotocol/server";
 export { serveStdio } from "@modelcontextprotocol/server/stdio";

@@ -8,8 +8,7 @@ import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolFailure, ToolResult } from "../../values/tool-result.ts";
-import { orProtocolFailure } from "./protocol-failure.ts";
-import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
+import { invalidParams, orProtocolFailure } from "./protocol-failure.ts";
 import type { CallToolResult, Server, ServerContext, Tool, ToolAnnotations } from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
@@ -65,30 +64,20 @@ function annotationsFor(rights: ToolDescription["rights"]): ToolAnnotations {
   };
 }
 
-interface AskedTool {
-  readonly name: string;
-  readonly input: unknown;
-}
-
 /** Calls the runtime even for an unknown tool, so that the call is recorded. */
-async function call(user: ServedUser, asked: AskedTool, request: ServerContext): Promise<CallToolResult> {
-  const result = await resultFor(user, asked, request);
-  if (!result.ok && result.error.code === "TOOL_UNKNOWN") {
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, result.error.message, { code: "TOOL_UNKNOWN" });
-  }
-  return result.ok ? told(result) : toldAsFailed(result.error);
-}
-
-/** An unfit statement about the origin is a failure of the call. */
-async function resultFor(
+async function call(
   { runtime, contextOf }: ServedUser,
-  { name, input }: AskedTool,
+  { name, input }: { readonly name: string; readonly input: unknown },
   request: ServerContext,
-): Promise<ToolResult> {
+): Promise<CallToolResult> {
   try {
-    return await runtime.call(name, input, contextOf(request));
+    const result = await runtime.call(name, input, contextOf(request));
+    if (result.ok) return told(result);
+    if (result.error.code !== "TOOL_UNKNOWN") return toldAsFailed(result.error);
+    throw invalidParams(result.error.message, { code: "TOOL_UNKNOWN" });
   } catch (error) {
-    if (error instanceof ToolError) return failedResult(error);
+    // An unfit statement about the origin is a failure of the call.
+    if (error instanceof ToolError) return toldAsFailed(failedResult(error).error);
     throw error;
   }
 }

@@ -3,7 +3,9 @@ import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
 import { offerCompletion } from "./completion.ts";
 import { instructionsFor } from "./instructions.ts";
+import { mcpLimits } from "./mcp-limits.ts";
 import { offerPrompts } from "./prompts.ts";
+import { invalidParams } from "./protocol-failure.ts";
 import { RecordingServer } from "./recording-server.ts";
 import { known, offerResources } from "./resources.ts";
 import type { Server, ServerCapabilities } from "./sdk.ts";
@@ -61,7 +63,7 @@ export function makeUserServer(options: UserServerOptions): Server {
   if (hasIndex) offerPrompts(server, user);
   offerCompletion(server, user);
   if (changes === "all")
-    atEnd(
+    endWith(
       server,
       passOn(feed, server, () => true),
     );
@@ -69,26 +71,22 @@ export function makeUserServer(options: UserServerOptions): Server {
   return server;
 }
 
-function sendWatched(server: Server, user: ServedUser, feed: ChangeFeed): void {
-  const watched = offerSubscriptions(server, user, feed);
-  const end = passOnWhenInitialised(feed, server, watched);
-  atEnd(server, () => {
-    end();
-    watched.close();
-  });
-}
-
-function atEnd(server: Server, end: () => void): void {
+function endWith(server: Server, end: () => void): void {
   // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
   server.onclose = end;
 }
 
-/** Registers the subscriptions of the 2025 revisions. A watched entry need not exist. */
-function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed): WatchedResources {
+/** The subscriptions of the 2025 revisions. A watched entry need not exist. */
+function sendWatched(server: Server, user: ServedUser, feed: ChangeFeed): void {
   const watched = new WatchedResources(feed);
+  const { subscriptionsMax } = mcpLimits;
   server.setRequestHandler("resources/subscribe", ({ params: { uri } }) => {
     known(user, uri);
-    watched.add(uri);
+    if (!watched.has(uri) && watched.size >= subscriptionsMax)
+      throw invalidParams(
+        `Cannot subscribe: the connection has ${watched.size} subscriptions, at most ${subscriptionsMax} allowed`,
+      );
+    watched.add(uri, [uri]);
     return {};
   });
   server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
@@ -96,15 +94,14 @@ function offerSubscriptions(server: Server, user: ServedUser, feed: ChangeFeed):
     watched.delete(uri);
     return {};
   });
-  return watched;
-}
-
-/** Sends each change only once, even if a hostile client repeats the handshake. */
-function passOnWhenInitialised(feed: ChangeFeed, server: Server, watched: WatchedResources): () => void {
   let end: (() => void) | null = null;
+  // Sends each change only once, even if a hostile client repeats the handshake.
   server.oninitialized = () => {
     end?.();
     end = passOn(feed, server, (uri) => watched.has(uri));
   };
-  return () => end?.();
+  endWith(server, () => {
+    end?.();
+    watched.close();
+  });
 }

@@ -1,40 +1,37 @@
 import type { ChangeFeed } from "./change-feed.ts";
-import { mcpLimits } from "./mcp-limits.ts";
-import { ProtocolError, ProtocolErrorCode } from "./sdk.ts";
 import type { Server } from "./sdk.ts";
 
-/** The resources that one connection of the 2025 revisions watches, by URI. */
+/** The resources that one connection watches, by what asks for them: a URI in 2025, the id of a stream in 2026-07-28. */
 export class WatchedResources {
   readonly #feed: ChangeFeed;
   /** The function that ends each watch. */
-  readonly #ends = new Map<string, () => void>();
+  readonly #ends = new Map<unknown, () => void>();
 
   constructor(feed: ChangeFeed) {
     this.#feed = feed;
   }
 
-  add(uri: string): void {
-    if (this.#ends.has(uri)) return;
-    if (this.#ends.size >= mcpLimits.subscriptionsMax) {
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `Cannot subscribe: the connection has ${this.#ends.size} subscriptions, at most ${mcpLimits.subscriptionsMax} allowed`,
-      );
-    }
-    this.#ends.set(uri, this.#feed.watch([uri]));
+  get size(): number {
+    return this.#ends.size;
   }
 
-  delete(uri: string): void {
-    this.#ends.get(uri)?.();
-    this.#ends.delete(uri);
+  /** Watches these in place of what was asked for before. */
+  add(asker: unknown, uris: readonly string[]): void {
+    this.delete(asker);
+    this.#ends.set(asker, this.#feed.watch(uris));
   }
 
-  has(uri: string): boolean {
-    return this.#ends.has(uri);
+  delete(asker: unknown): void {
+    this.#ends.get(asker)?.();
+    this.#ends.delete(asker);
+  }
+
+  has(asker: unknown): boolean {
+    return this.#ends.has(asker);
   }
 
   close(): void {
-    for (const uri of this.#ends.keys()) this.delete(uri);
+    for (const asker of this.#ends.keys()) this.delete(asker);
   }
 }
 

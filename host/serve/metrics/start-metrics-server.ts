@@ -2,10 +2,9 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { version } from "../../values/version.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback, listenAt } from "../loopback.ts";
 import type { MetricsAddress } from "../serve-options.ts";
 import { loadSdk } from "./sdk.ts";
 import type { MeterProvider } from "./sdk.ts";
@@ -35,11 +34,9 @@ export async function startMetricsServer({ host, port }: MetricsAddress): Promis
   const serializer = new PrometheusSerializer("", false, undefined, true, true);
   showProcess(meterProvider);
   const server = makeServer(host, async () => serializer.serialize((await exporter.collect()).resourceMetrics));
-  server.listen({ host: host.replace(/^\[|\]$/g, ""), port });
-  await once(server, "listening");
-  const { port: listening } = server.address() as AddressInfo;
+  const { origin } = await listenAt(server, { host, port });
   return {
-    url: `http://${host}:${listening}/metrics`,
+    url: `${origin}/metrics`,
     meterProvider,
     show: (name, description, valueOf) => {
       const gauge = meterProvider.getMeter("memcell").createObservableGauge(name, { description });
@@ -82,12 +79,11 @@ function makeServer(host: string, scrape: () => Promise<string>): Server {
   return server;
 }
 
-interface Answering {
-  readonly host: string;
-  readonly scrape: () => Promise<string>;
-}
-
-async function answer(req: IncomingMessage, res: ServerResponse, { host, scrape }: Answering): Promise<void> {
+async function answer(
+  req: IncomingMessage,
+  res: ServerResponse,
+  { host, scrape }: { readonly host: string; readonly scrape: () => Promise<string> },
+): Promise<void> {
   const send = (status: number, text: string, headers: Record<string, string> = {}): void => {
     const type = { "Content-Type": "text/plain; version=0.0.4; charset=utf-8", "X-Content-Type-Options": "nosniff" };
     res.writeHead(status, { ...type, "Cache-Control": "no-store", Connection: "close", ...headers });

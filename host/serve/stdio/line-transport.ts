@@ -6,15 +6,8 @@
 import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
-import type { ListenedResources } from "../mcp/listened-resources.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
-import {
-  isJSONRPCErrorResponse,
-  isJSONRPCNotification,
-  isJSONRPCRequest,
-  isJSONRPCResultResponse,
-  serializeMessage,
-} from "../mcp/sdk.ts";
+import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse, serializeMessage } from "../mcp/sdk.ts";
 import type { JSONRPCMessage, Transport } from "../mcp/sdk.ts";
 import { LineBuffer, readLine } from "./read-lines.ts";
 import type { Line } from "./read-lines.ts";
@@ -25,7 +18,6 @@ export class LineTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #listened: ListenedResources | undefined;
   /** Ids of unanswered requests. A client can use one id for several. */
   readonly #unanswered: unknown[] = [];
   readonly #changes = new EventEmitter<{ change: [] }>();
@@ -33,11 +25,9 @@ export class LineTransport implements Transport {
   #isStopped = false;
   #isClosed = false;
 
-  /** `listened` gets each message that is read or sent. */
-  constructor(input: Readable, output: Writable, listened?: ListenedResources) {
+  constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
-    this.#listened = listened;
     output.on("drain", () => this.#lookAgain());
     // Never removed, because the last write can fail late. A client that has closed its end needs no more answers.
     output.on("error", () => {
@@ -73,8 +63,7 @@ export class LineTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    if (isJSONRPCResultResponse(message) || isJSONRPCErrorResponse(message)) this.#settle(message.id);
-    this.#listened?.sent(message);
+    if (isJSONRPCResponse(message)) this.#settle(message.id);
     const isWritable = !this.#isClosed && !this.#isBroken;
     if (isWritable) this.#output.write(serializeMessage(message), () => this.#lookAgain());
     this.#lookAgain();
@@ -129,7 +118,6 @@ export class LineTransport implements Transport {
     if (isJSONRPCNotification(message) && message.method === "notifications/cancelled") {
       this.#settle(message.params?.["requestId"]);
     }
-    this.#listened?.read(message);
     this.onmessage?.(message);
   }
 

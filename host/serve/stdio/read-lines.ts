@@ -1,6 +1,7 @@
 /** Splits bytes into lines, and parses each line as messages. */
 import { isUtf8 } from "node:buffer";
 
+import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
 import { ProtocolErrorCode, parseJSONRPCMessage } from "../mcp/sdk.ts";
 import type { JSONRPCMessage } from "../mcp/sdk.ts";
@@ -60,9 +61,12 @@ export function readLine(line: Line): readonly Read[] {
   if (text.trim() === "") return [];
   let value: unknown;
   try {
-    value = JSON.parse(text);
-  } catch {
-    return [refused("The line is not JSON; expected a message in one line", ProtocolErrorCode.ParseError)];
+    value = parseStrictJson(text, Infinity);
+  } catch (error) {
+    if (!(error instanceof UnfitJson)) throw error;
+    const isJson = error.cause === undefined;
+    const what = isJson ? `The line ${error.message}` : "The line is not JSON; expected a message in one line";
+    return [refused(what, ProtocolErrorCode.ParseError, isJson ? askedId(JSON.parse(text)) : null)];
   }
   if (!Array.isArray(value)) return [readMessage(value)];
   if (value.length > 0 && value.length <= batchMax) return value.map(readMessage);
@@ -73,11 +77,15 @@ function readMessage(value: unknown): Read {
   try {
     return { message: parseJSONRPCMessage(withoutNulls(value)) };
   } catch {
-    const { id, method } = Object(value) as { readonly id?: unknown; readonly method?: unknown };
-    const isAsked = method !== undefined && (typeof id === "string" || Number.isSafeInteger(id));
     const what = "Cannot read the request: it is not JSON-RPC 2.0";
-    return refused(what, ProtocolErrorCode.InvalidRequest, isAsked ? id : null);
+    return refused(what, ProtocolErrorCode.InvalidRequest, askedId(value));
   }
+}
+
+/** The id of a request; `null` if none can be read. */
+function askedId(value: unknown): unknown {
+  const { id, method } = Object(value) as { readonly id?: unknown; readonly method?: unknown };
+  return method !== undefined && (typeof id === "string" || Number.isSafeInteger(id)) ? id : null;
 }
 
 /** The id is `null` for a request without one that can be read, as JSON-RPC says. */

@@ -4,12 +4,10 @@ import type { Readable, Writable } from "node:stream";
 import { closingLimits } from "../../../shared/limits.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { Runtime } from "../../runtime/api.ts";
+import { RateLimit } from "../../values/rate-limit.ts";
 import { visibleText } from "../../values/visible-text.ts";
-import { ChangeFeed } from "../mcp/change-feed.ts";
-import { ListenedResources } from "../mcp/listened-resources.ts";
 import { mcpLimits } from "../mcp/mcp-limits.ts";
-import { serveStdio as serveConnection } from "../mcp/sdk.ts";
-import { makeUserServer } from "../mcp/user-server.ts";
+import { serveConnection } from "../mcp/serve-connection.ts";
 import { LineTransport } from "./line-transport.ts";
 
 export interface StdioServeOptions {
@@ -41,35 +39,25 @@ export interface StdioServeOptions {
  */
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { runtime, userId, originClass, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
-  const feed = new ChangeFeed(runtime, userId);
-  const wire = new LineTransport(input, output, new ListenedResources(feed));
+  const transport = new LineTransport(input, output);
   const client = { originClass, client: null, connection: randomUUID() };
-  const parts = { runtime, userId, labels: { via: "mcp-stdio" }, client, feed };
-  const connection = serveConnection(
-    // The streams of a 2026-07-28 client name the changes that it wants, and the SDK filters them.
-    ({ era }) => makeUserServer({ ...parts, changes: era === "modern" ? "all" : "watched" }),
-    { transport: wire, maxSubscriptions: mcpLimits.listensMax, onerror: boundedFaults(options.onFault) },
-  );
-  const stop = (): void => wire.stop();
+  // Bounded, because a client can cause any number of faults.
+  const told = new RateLimit(mcpLimits.faultsPerMinute, 1);
+  const onFault = ({ message }: Error): void => {
+    if (told.count("") === 0) options.onFault(visibleText(message.slice(0, mcpLimits.faultCharsMax)));
+  };
+  const connection = serveConnection({ runtime, userId, labels: { via: "mcp-stdio" }, client, transport, onFault });
+  const stop = (): void => transport.stop();
   signal.addEventListener("abort", stop);
   if (signal.aborted) stop();
-  await wire.ended();
+  await transport.ended();
   signal.removeEventListener("abort", stop);
 
   const grace = new AbortController();
   const graceOver = setTimeout(() => grace.abort(), closeGraceMs);
-  await wire.answered(grace.signal);
+  await transport.answered(grace.signal);
   await connection.close();
-  feed.close();
   await runtime.close();
-  await wire.flushed(grace.signal);
+  await transport.flushed(grace.signal);
   clearTimeout(graceOver);
-}
-
-/** Bounds the reports, because a client can cause any number of faults. */
-function boundedFaults(onFault: (text: string) => void): (error: Error) => void {
-  let left: number = mcpLimits.faultsToldMax;
-  return ({ message }) => {
-    if (left-- > 0) onFault(visibleText(message.slice(0, 200)));
-  };
 }

@@ -1,11 +1,9 @@
 /** `/api/storage/memory/<key>`: one entry of a store. */
 import * as z from "../../../shared/zod.ts";
 import { agentFields, checked, decodedPart, hintFields, optionalText } from "./fields.ts";
-import { shownEntry } from "./shown-entry.ts";
-import type { EntryData } from "./shown-entry.ts";
-import { answerFor, done, failureAnswer, withOrigins } from "./storage-answer.ts";
-import type { StorageAnswer } from "./storage-answer.ts";
-import { storeIn } from "./storage-caller.ts";
+import { answerFor, done, failureAnswer, shownEntry, withOrigins } from "./storage-answer.ts";
+import type { EntryData, StorageAnswer } from "./storage-answer.ts";
+import { callMemory, pathIn, storeIn } from "./storage-caller.ts";
 import type { StorageCaller } from "./storage-caller.ts";
 import { unfit } from "./storage-refusal.ts";
 
@@ -30,21 +28,16 @@ export async function getEntry(
   const mayBeInternal = isProgram && caller.options.internalValues;
   if (namespace && !mayBeInternal) return notFound;
   if (mayBeInternal) {
-    const result = await caller.runtime.callAsHost(
-      "stores/GetInternal",
-      { ...place, ...(namespace && { namespace }) },
-      caller.ctx,
-    );
+    const input = { ...place, ...(namespace && { namespace }) };
+    const result = await caller.runtime.callAsHost("stores/GetInternal", input, caller.ctx);
     // A policy can take this tool away. Then the entries that models see are left.
     const isGone = !result.ok && result.error.code === "TOOL_UNKNOWN" && !namespace;
     if (!result.ok && !isGone) return failureAnswer(result.error);
-    const { found, value } = result.ok
-      ? (result.data as { found: boolean; value: unknown })
-      : { found: false, value: null };
-    if (found) return done({ key: place.key, storeId: place.store, value });
+    const internal = result.ok ? (result.data as { readonly found: boolean; readonly value: unknown }) : null;
+    if (internal?.found) return done({ key: place.key, storeId: place.store, value: internal.value });
     if (namespace) return notFound;
   }
-  const result = await caller.runtime.call("memory", { command: "view", path: pathOf(place) }, caller.ctx);
+  const result = await callMemory(caller, { command: "view", path: pathOf(place) });
   if (!result.ok) return failureAnswer(result.error);
   const { entries } = result.data as { entries: readonly EntryData[] };
   const [first, ...others] = entries.map(shownEntry);
@@ -85,7 +78,7 @@ export async function putEntry(
   }
   if (encrypted || namespace) throw unfit("The fields encrypted and namespace are for entries with inContext false");
   return answerFor(
-    await runtime.call("memory", { command: "create", path: pathOf(place), content: value, ...ending }, ctx),
+    await callMemory(caller, { command: "create", path: pathOf(place), content: value, ...ending }),
     shown,
   );
 }
@@ -97,12 +90,11 @@ export async function deleteEntry(
   { key: encodedKey, query }: { key: string; query: unknown },
 ): Promise<StorageAnswer> {
   const place = { store: storeIn(caller, checked(deleteFields, query)), key: keyIn(encodedKey) };
-  const result = await caller.runtime.call("memory", { command: "delete", path: pathOf(place) }, caller.ctx);
+  const result = await callMemory(caller, { command: "delete", path: pathOf(place) });
   return answerFor(result, () => ({ ok: true }));
 }
 
-/** The path names the store also where it is the caller's own: no key can then be taken for another store. */
-const pathOf = ({ store, key }: Place): string => `/memories/shared/${store}/${key}`;
+const pathOf = ({ store, key }: Place): string => pathIn(store, key);
 
 /** The key of one entry. The tool checks the rest of it. */
 function keyIn(encodedKey: string): string {

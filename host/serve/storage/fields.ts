@@ -2,16 +2,13 @@
 import * as z from "../../../shared/zod.ts";
 import { unfit } from "./storage-refusal.ts";
 
-/** Fields that stand in a query once for each value. */
-export type ListFields = readonly string[];
-
 const pairsMax = 64;
 
 /**
- * Reads a query, without its question mark. A field that may stand in it several times has a list as its value. Throws
+ * Reads a query, without its question mark. A field of `lists` may stand in it several times and is a list. Throws
  * `storage-unfit` for any other repeated field: what reads the first one and what reads the last would disagree.
  */
-export function fieldsOfQuery(query: string, lists: ListFields): Record<string, unknown> {
+export function fieldsOfQuery(query: string, lists: readonly string[]): Record<string, unknown> {
   const pairs = query === "" ? [] : query.split("&");
   if (pairs.length > pairsMax) throw unfit(`The query has more than ${pairsMax} parameters`);
   const [fields, listed] = [new Map<string, string>(), new Map<string, string[]>()];

@@ -2,15 +2,13 @@
 import * as z from "../../../shared/zod.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import { checked, optionalText } from "./fields.ts";
-import { noteIdFor } from "./note-id.ts";
-import type { NotePlace } from "./note-id.ts";
 import { parcels } from "./parcels.ts";
-import { shownNote, shownNotes } from "./shown-note.ts";
-import type { StoredNote } from "./shown-note.ts";
+import { noteIdFor, shownNote, shownNotes } from "./shown-note.ts";
+import type { NotePlace, StoredNote } from "./shown-note.ts";
 import { answerFor, done, entriesFor, failureAnswer } from "./storage-answer.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import { checkAgent } from "./storage-caller.ts";
-import type { StorageCaller } from "./storage-caller.ts";
+import type { AgentFields, StorageCaller } from "./storage-caller.ts";
 import { unfit } from "./storage-refusal.ts";
 
 /** The fields of a query that are repeated, once for each value. */
@@ -55,23 +53,14 @@ const pushFields = z.strictObject({ agentId, namespace: z.string(), lines: z.arr
 
 /** `GET`: by the query's `action`. */
 export async function readNotes(caller: StorageCaller, query: Record<string, unknown>): Promise<StorageAnswer> {
-  switch (query["action"]) {
-    case "get":
-      return await getNote(caller, query);
-    case "list":
-      return await listNotes(caller, query);
-    case "search":
-      return await searchNotes(caller, query);
-    case "sync":
-      return await pullNotes(caller, query);
-    default:
-      throw unfit("The field action is missing or wrong");
-  }
+  const { action } = query;
+  const read = typeof action === "string" ? reads.get(action) : undefined;
+  if (read === undefined) throw unfit("The field action is missing or wrong");
+  return await read(caller, query);
 }
 
 async function getNote(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
-  const { namespace, key, ...asked } = checked(getFields, query);
-  const agent = agentIn(caller, asked);
+  const { namespace, key, agent } = fieldsOf(caller, getFields, query);
   const result = await call(caller, { command: "get", namespace: namespace[0], key });
   return entriesFor(result, (data) => {
     const { note } = data as { note: StoredNote | null };
@@ -80,15 +69,19 @@ async function getNote(caller: StorageCaller, query: unknown): Promise<StorageAn
 }
 
 async function listNotes(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
-  const { namespace: namespaces, prefix, limit, excludeSource: excludeSources, ...asked } = checked(listFields, query);
-  const agent = agentIn(caller, asked);
+  const {
+    namespace: namespaces,
+    prefix,
+    limit,
+    excludeSource: excludeSources,
+    agent,
+  } = fieldsOf(caller, listFields, query);
   const input = { command: "list", namespaces, ...(prefix && { prefix }), excludeSources, ...limitIn(limit, 1_000) };
   return entriesFor(await call(caller, input), (data) => shownNotes(data, agent));
 }
 
 async function searchNotes(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
-  const { namespace: namespaces, q, limit, ...asked } = checked(searchFields, query);
-  const agent = agentIn(caller, asked);
+  const { namespace: namespaces, q, limit, agent } = fieldsOf(caller, searchFields, query);
   const result = await call(caller, { command: "search", query: q, namespaces, ...limitIn(limit, 50) });
   return entriesFor(result, (data) => shownNotes(data, agent));
 }
@@ -101,8 +94,7 @@ function limitIn(limit: string | null | undefined, most: number): { limit?: numb
 }
 
 async function pullNotes(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
-  const { namespace, since, ...asked } = checked(pullFields, query);
-  const agent = agentIn(caller, asked);
+  const { namespace, since, agent } = fieldsOf(caller, pullFields, query);
   const result = await call(caller, { command: "pull", namespace: namespace[0], ...(since && { since }) });
   return entriesFor(result, (data) => {
     const { lines, ...page } = data as { lines: readonly NotePlace[] };
@@ -110,11 +102,17 @@ async function pullNotes(caller: StorageCaller, query: unknown): Promise<Storage
   });
 }
 
+const reads = new Map([
+  ["get", getNote],
+  ["list", listNotes],
+  ["search", searchNotes],
+  ["sync", pullNotes],
+]);
+
 /** `PUT`: creates a note, or replaces it. */
 export async function putNote(caller: StorageCaller, query: unknown, body: unknown): Promise<StorageAnswer> {
-  agentIn(caller, checked(putQuery, query));
-  const { source, at, description, agentId: inBody, ...note } = checked(putFields, body);
-  const agent = agentIn(caller, { agentId: inBody });
+  fieldsOf(caller, putQuery, query);
+  const { source, at, description, agent, ...note } = fieldsOf(caller, putFields, body);
   const input = {
     command: "put",
     ...note,
@@ -129,16 +127,14 @@ export async function putNote(caller: StorageCaller, query: unknown, body: unkno
 
 /** `DELETE`. */
 export async function forgetNote(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
-  const { namespace, key, ...asked } = checked(forgetFields, query);
-  agentIn(caller, asked);
+  const { namespace, key } = fieldsOf(caller, forgetFields, query);
   return answerFor(await call(caller, { command: "forget", namespace: namespace[0], key }), (data) => data);
 }
 
 /** `POST ?action=sync`: the changes of another machine. */
 export async function pushNotes(caller: StorageCaller, query: unknown, body: unknown): Promise<StorageAnswer> {
-  agentIn(caller, checked(pushQuery, query));
-  const { namespace, lines, agentId: inBody } = checked(pushFields, body);
-  agentIn(caller, { agentId: inBody });
+  fieldsOf(caller, pushQuery, query);
+  const { namespace, lines } = fieldsOf(caller, pushFields, body);
   let applied = 0;
   const refused: RefusedLine[] = [];
   for (const { from, some } of parcels(lines)) {
@@ -159,8 +155,13 @@ interface RefusedLine {
 const call = (caller: StorageCaller, input: object): Promise<ToolResult> =>
   caller.runtime.callAsHost("stores/CallerNotes", input, caller.ctx);
 
-/** The agent's id as the client uses it in the ids of notes. */
-function agentIn(caller: StorageCaller, { agentId: asked }: { agentId?: string | null | undefined }): string {
+/** Checks fields, and returns them with the agent's id as the client uses it in the ids of notes. */
+function fieldsOf<Fields extends Pick<AgentFields, "agentId">>(
+  caller: StorageCaller,
+  schema: z.ZodMiniType<Fields>,
+  given: unknown,
+): Omit<Fields, "agentId"> & { readonly agent: string } {
+  const { agentId: asked, ...fields } = checked(schema, given);
   checkAgent(caller, asked);
-  return asked || caller.ctx.userId;
+  return { ...fields, agent: asked || caller.ctx.userId };
 }

@@ -26,6 +26,16 @@ export function withOrigins(body: object, result: ToolResult): object {
   return result.ok && result.origins !== undefined ? { ...body, origins: result.origins } : body;
 }
 
+/** An entry as the plugin returns it. */
+export interface EntryData {
+  readonly path: string;
+  readonly key: string;
+  readonly storeId: string;
+}
+
+/** The same without its path, which is no address on these routes. */
+export const shownEntry = ({ path: _path, ...entry }: EntryData): Omit<EntryData, "path"> => entry;
+
 const ofPlugin: Readonly<Record<string, number>> = {
   ACCESS_DENIED: 403,
   NOT_CREATOR: 403,

@@ -2,6 +2,7 @@
 import type { Runtime } from "../../runtime/api.ts";
 import type { CallContext } from "../../values/call-context.ts";
 import { isStoreId, storeIdOf } from "../../values/store-id.ts";
+import type { ToolResult } from "../../values/tool-result.ts";
 import type { StorageOptions } from "../serve-options.ts";
 import { StorageRefusal, unfit } from "./storage-refusal.ts";
 
@@ -34,3 +35,10 @@ export function storeIn(caller: StorageCaller, { agentId, store }: AgentFields):
   if (isStoreId(store)) return store;
   throw unfit("The field store is no id of a store: a UUID in lower case");
 }
+
+/** Calls the tool as a model does. */
+export const callMemory = ({ runtime, ctx }: StorageCaller, input: object): Promise<ToolResult> =>
+  runtime.call("memory", input, ctx);
+
+/** The path names the store also where it is the caller's own: no key can then be taken for another store. */
+export const pathIn = (store: string, key = ""): string => `/memories/shared/${store}/${key}`;

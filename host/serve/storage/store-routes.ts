@@ -2,13 +2,10 @@
 import { accessLevels } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
 import { storeOfName } from "../../values/store-id.ts";
-import type { ToolResult } from "../../values/tool-result.ts";
 import { agentFields, checked, hintFields, optionalText } from "./fields.ts";
-import { shownEntry } from "./shown-entry.ts";
-import type { EntryData } from "./shown-entry.ts";
-import { answerFor, entriesFor } from "./storage-answer.ts";
-import type { StorageAnswer } from "./storage-answer.ts";
-import { checkAgent, storeIn } from "./storage-caller.ts";
+import { answerFor, entriesFor, shownEntry } from "./storage-answer.ts";
+import type { EntryData, StorageAnswer } from "./storage-answer.ts";
+import { callMemory, checkAgent, pathIn, storeIn } from "./storage-caller.ts";
 import type { StorageCaller } from "./storage-caller.ts";
 import { StorageRefusal, unfit } from "./storage-refusal.ts";
 
@@ -30,7 +27,7 @@ export async function readStores(caller: StorageCaller, query: Record<string, un
   if (query["action"] === "search") return await search(caller, query);
   if (query["action"] === "stores") {
     checkAgent(caller, checked(storesFields, query).agentId);
-    return answerFor(await call(caller, { command: "stores" }), (data) => data);
+    return answerFor(await callMemory(caller, { command: "stores" }), (data) => data);
   }
   return await list(caller, query);
 }
@@ -39,8 +36,8 @@ async function list(caller: StorageCaller, query: unknown): Promise<StorageAnswe
   const { prefix: asked, ...fields } = checked(listFields, query);
   const prefix = asked ?? "";
   // The tool lists folders. A prefix can end within a name.
-  const folder = folderOf(storeIn(caller, fields)) + prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  return entriesFor(await call(caller, { command: "view", path: folder }), (data) => {
+  const folder = pathIn(storeIn(caller, fields)) + prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  return entriesFor(await callMemory(caller, { command: "view", path: folder }), (data) => {
     const { entries } = data as { entries: readonly EntryData[] };
     return { entries: entries.filter(({ key }) => key.startsWith(prefix)).map(shownEntry) };
   });
@@ -50,8 +47,8 @@ async function list(caller: StorageCaller, query: unknown): Promise<StorageAnswe
 async function search(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
   const { q, ...fields } = checked(searchFields, query);
   const store = storeIn(caller, fields);
-  const path = fields.store ? { path: folderOf(store) } : {};
-  return entriesFor(await call(caller, { command: "search", query: q, ...path }), (data) => {
+  const path = fields.store ? { path: pathIn(store) } : {};
+  return entriesFor(await callMemory(caller, { command: "search", query: q, ...path }), (data) => {
     const { results } = data as { results: readonly EntryData[] };
     return { entries: results.map(shownEntry) };
   });
@@ -62,9 +59,9 @@ export async function share(caller: StorageCaller, query: unknown, body: unknown
   checked(actionFields, query);
   const { grantee, level, ...fields } = checked(shareFields, body);
   const agent = granteeIn(grantee);
-  const path = folderOf(storeIn(caller, fields));
+  const path = pathIn(storeIn(caller, fields));
   checkSharing(caller);
-  return answerFor(await call(caller, { command: "share", path, agent, ...(level && { level }) }), () => ({
+  return answerFor(await callMemory(caller, { command: "share", path, agent, ...(level && { level }) }), () => ({
     ok: true,
   }));
 }
@@ -73,19 +70,14 @@ export async function share(caller: StorageCaller, query: unknown, body: unknown
 export async function unshare(caller: StorageCaller, query: unknown): Promise<StorageAnswer> {
   const { grantee, ...fields } = checked(unshareFields, query);
   const agent = granteeIn(grantee);
-  const path = folderOf(storeIn(caller, fields));
+  const path = pathIn(storeIn(caller, fields));
   checkSharing(caller);
-  return answerFor(await call(caller, { command: "unshare", path, agent }), () => ({ ok: true }));
+  return answerFor(await callMemory(caller, { command: "unshare", path, agent }), () => ({ ok: true }));
 }
 
 /** These clients offer sharing to their models, so it needs what sharing by models needs. */
 function checkSharing({ runtime }: StorageCaller): void {
-  const memory = runtime.tools().find(({ name }) => name === "memory");
-  const properties = memory?.inputSchema["properties"] as
-    | { readonly command?: { readonly enum?: unknown } }
-    | undefined;
-  const commands = properties?.command?.enum;
-  if (Array.isArray(commands) && commands.includes("share")) return;
+  if (runtime.tools().some(({ name, rights }) => name === "memory" && rights.includes("grant_set"))) return;
   throw new StorageRefusal("storage-sharing-off", "Sharing is turned off on this server");
 }
 
@@ -95,8 +87,3 @@ function granteeIn(grantee: string): string {
   if (store !== null) return store;
   throw unfit("The field grantee is no id of an agent");
 }
-
-const call = (caller: StorageCaller, input: object): Promise<ToolResult> =>
-  caller.runtime.call("memory", input, caller.ctx);
-
-const folderOf = (store: string): string => `/memories/shared/${store}/`;

@@ -50,8 +50,10 @@ const broken: readonly (readonly [title: string, text: string | Buffer])[] = [
 
 const ids = ['{"a":1}', "null", "1.5", "1e400", `"${"x".repeat(129)}"`];
 
+const withBatches: HeaderLine = ["Mcp-Protocol-Version", "2025-03-26"];
+
 const noMessages: Attack[] = [
-  body("a batch with the handshake", noMessage, `[${plain},${plain.replace("tools/call", "initialize")}]`),
+  body("a batch with the handshake", noMessage, `[${plain},${plain.replace("tools/call", "initialize")}]`, withBatches),
   body("a batch of 33", noMessage, `[${Array(33).fill(plain).join()}]`),
   body("a batch with an id that is none", noMessage, `[${plain},${plain.replace('"id":1', '"id":{}')}]`),
   ...["[]", "[[]]", '["tools/call"]', '"tools/call"', "null"].map((text) =>
@@ -93,7 +95,8 @@ const large = "x".repeat(1_048_577);
 const typesAndSizes: Attack[] = [
   ...types.map((type) => body(`the type ${JSON.stringify(type)}`, wrongType, plain, ["Content-Type", type])),
   ...goodTypes.map((type) => body(`the type ${JSON.stringify(type)}`, asAlice, plain, ["Content-Type", type])),
-  body("a batch with the victim's entry", ofBoth, `[${plain},${plain.replace("plan", "$entry")}]`),
+  body("a batch with the victim's entry", ofBoth, `[${plain},${plain.replace("plan", "$entry")}]`, withBatches),
+  body("the same in a revision without batches", refused("batch-removed", "alice"), `[${plain},${plain}]`),
   body("gzip", wrongType, gzipSync(plain), ["Content-Encoding", "gzip"]),
   body("the encoding identity", wrongType, plain, ["Content-Encoding", "identity"]),
   body("too large by its declared length", tooLarge, `"${large}"`),
