@@ -1,4 +1,5 @@
 /** Appends a batch of events to a run: all of them, next to each other, or none. */
+import { storeLimits } from "../../shared/limits.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import { now } from "../capabilities.ts";
@@ -24,7 +25,8 @@ const toolName = "AppendRunEvents";
 
 const cursorInput = { toolName, field: "unchangedSince" } as const;
 
-export function appendEvents({ agentId, runId, events, appendId, unchangedSince }: AppendInput): Answer<AppendOutput> {
+export function appendEvents(input: AppendInput): Answer<AppendOutput> {
+  const { agentId, runId, events, appendId, unchangedSince, bytesToFollow } = input;
   if (events.length === 0) return answerOf(0);
   const ids = { agentId, runId };
   checkIds(toolName, ids);
@@ -35,6 +37,7 @@ export function appendEvents({ agentId, runId, events, appendId, unchangedSince 
   const earlier = appendId === undefined ? null : findAppend(run.folder, run.head, appendId);
   if (earlier !== null) return answerOf(earlier);
   try {
+    if (bytesToFollow !== undefined) checkRoom(checked, bytesToFollow);
     store(run, checked, { appendId, unchangedSince });
   } catch (error) {
     throw error instanceof ToolError && error.code === "QUOTA_EXCEEDED" ? withAdvice(error) : error;
@@ -63,6 +66,15 @@ function beginRun(ids: RunIds, createdAt: string): Run {
   const [closed, open] = [emptySpan, emptySpan];
   const head = { ...ids, createdAt, ...counts, closed, open, lastAppend: { segment: 1, line: 0 } };
   return { folder: folderOf(ids), head };
+}
+
+/** What has been stored of a text cannot be taken back, so its first part is refused if there is no room for the last. */
+function checkRoom(events: readonly CheckedEvent[], bytesToFollow: number): void {
+  const known = [...runs.list(), ...runs.list("trash/"), ...events];
+  const bytes = known.reduce((sum, each) => sum + each.bytes, bytesToFollow);
+  if (bytes <= storeLimits.scopeBytesMax) return;
+  const message = `Cannot append: the runs would hold ${bytes} bytes with their trash, at most ${storeLimits.scopeBytesMax} allowed`;
+  throw new ToolError("QUOTA_EXCEEDED", message);
 }
 
 type AppendTerms = Pick<AppendInput, "appendId" | "unchangedSince">;
@@ -97,9 +109,13 @@ function writeFresh(run: Run, events: readonly CheckedEvent[], unchangedSince: s
 function checkUnchanged(run: Run, cursor: string | undefined): void {
   if (cursor === undefined) return;
   const { since, page } = parseCursor(cursor, run.head, cursorInput);
-  if (page !== null) throw invalidCursor(cursor, cursorInput);
-  for (let number = since.segment; number <= run.head.closedSegments + 1; number++) {
-    const lines = readSegment(segmentPath(run.folder, number)).lines.slice(number === since.segment ? since.line : 0);
+  const open = run.head.closedSegments + 1;
+  if (page !== null || since.segment > open) throw invalidCursor(cursor, cursorInput);
+  for (let number = since.segment; number <= open; number++) {
+    const first = number === since.segment ? since.line : 0;
+    const { lines: all } = readSegment(segmentPath(run.folder, number));
+    if (first > all.length) throw invalidCursor(cursor, cursorInput);
+    const lines = all.slice(first);
     if (lines.every((line) => line.startsWith('{"type":"part"'))) continue;
     throw new ToolError("RUN_CHANGED", "Cannot append: events have been appended since the cursor; load them first");
   }

@@ -5,10 +5,10 @@
  */
 import { quoted } from "../../shared/text.ts";
 import { fileOf, splitFor } from "../linear-hashing.ts";
+import { isObject } from "../object-check.ts";
 import { withLineFeeds } from "../returns-alone.ts";
 import { ToolError } from "../tool-error.ts";
 import { parseJson } from "./json-text.ts";
-import { isObject } from "./run-event.ts";
 import { appendIdsPath, linesOf, linesText, noTextLine, readLines, runs, unreadable, wholeLines } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";
 

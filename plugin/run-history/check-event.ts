@@ -10,12 +10,12 @@ import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { Labels, WireEvent } from "../../shared/run-history/wire-event.ts";
 import { presentValue, utf8Bytes } from "../../shared/text.ts";
-import { fieldName } from "../object-check.ts";
+import { fieldName, isObject } from "../object-check.ts";
 import { inputError, ToolError } from "../tool-error.ts";
 import { bytesInAnswer, lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";
 import { asPresentData, isFollowed, numbersKept } from "./lossless-json.deferred.ts";
-import { isLabels, isObject, jsonFields } from "./run-event.ts";
+import { isLabels, jsonFields } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
 const { eventBytesMax, pageBytesMax } = runLimits;

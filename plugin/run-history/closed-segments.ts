@@ -1,6 +1,6 @@
 /** `closed.jsonl`: a line for each closed segment, so that a reader opens only the segments that it needs. */
+import { isObject } from "../object-check.ts";
 import { parseJson } from "./json-text.ts";
-import { isObject } from "./run-event.ts";
 import { closedName, linesOf, readOrEmpty, runs, wholeLines } from "./run-files.ts";
 import type { Span } from "./run-head.ts";
 

@@ -21,9 +21,9 @@ export interface Cursor {
   readonly since: Place;
   /**
    * Only while the reader loads in pages. `until`: where the run ended when the load began. `after`: the last event of the
-   * page before, in the order of time.
+   * page before, in the order of time. There is none in the order of insertion, in which `since` moves with the pages.
    */
-  readonly page: { readonly until: Place; readonly after: TimePlace } | null;
+  readonly page: { readonly until: Place; readonly after?: TimePlace | undefined } | null;
 }
 
 export const runStart: Place = { segment: 1, line: 0 };
@@ -34,12 +34,13 @@ type Identity = Pick<RunHead, "agentId" | "runId" | "createdAt">;
 export const noRun = "1-0";
 
 export function formatCursor({ since, page }: Cursor, run: Identity): string {
-  const places = page === null ? [since] : [since, page.until, page.after];
+  const places = [since, page?.until, page?.after].filter((place) => place !== undefined);
   const numbers = places.flatMap(({ segment, line }) => [segment, line]);
-  return ["1", identityOf(run), ...numbers, ...(page ? [page.after.key] : [])].join("-");
+  return ["1", identityOf(run), ...numbers, ...(page?.after ? [page.after.key] : [])].join("-");
 }
 
-const form = /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-(\d{1,9})-(\d{1,9})-([\d:.T-]{19,29}))?$/;
+const form =
+  /^1-([0-9a-f]{8})-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})(?:-(\d{1,9})-(\d{1,9})-([\d:.T-]{19,29}))?)?$/;
 
 /** Throws `CURSOR_INVALID`. */
 export function parseCursor(text: string, run: Identity, input: CursorInput): Cursor {
@@ -47,11 +48,11 @@ export function parseCursor(text: string, run: Identity, input: CursorInput): Cu
   const [, identity, ...parts] = form.exec(text) ?? [];
   if (identity !== identityOf(run)) throw invalidCursor(text, input);
   const [segment = 0, line = 0, untilSegment = 0, untilLine = 0, afterSegment = 0, afterLine = 0] = parts.map(Number);
-  const key = parts[6];
   const since = { segment, line };
-  if (key === undefined) return { since, page: null };
+  if (parts[2] === undefined) return { since, page: null };
   const until = { segment: untilSegment, line: untilLine };
-  return { since, page: { until, after: { segment: afterSegment, line: afterLine, key } } };
+  const key = parts[6];
+  return { since, page: { until, after: key === undefined ? key : { segment: afterSegment, line: afterLine, key } } };
 }
 
 /** Which tool has been given the cursor, and in which field. */

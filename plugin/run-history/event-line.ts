@@ -3,9 +3,10 @@ import { isStoredType } from "../../shared/run-history/event-types.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { utf8Bytes } from "../../shared/text.ts";
+import { isObject } from "../object-check.ts";
 import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
-import { isLabels, isObject } from "./run-event.ts";
+import { isLabels } from "./run-event.ts";
 
 /** A line, or why it is no event. */
 export type ParsedLine = { readonly event: WireEvent } | { readonly damage: string };

@@ -1,5 +1,6 @@
 /** Loads a run in pages, in the order of time or of insertion; or only what is new, or what comes from the last snapshot on. */
 import { counted } from "../../shared/text.ts";
+import { isObject } from "../object-check.ts";
 import type { Answer } from "../serve-tool.ts";
 import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
@@ -7,7 +8,6 @@ import { parseLines } from "./event-line.ts";
 import { findRun } from "./find-run.ts";
 import type { Run } from "./find-run.ts";
 import { parseJson } from "./json-text.ts";
-import { isObject } from "./run-event.ts";
 import { SegmentReader, unreadable } from "./run-files.ts";
 import { checkIds, folderOf } from "./run-ids.ts";
 import type { RunIds } from "./run-ids.ts";
@@ -31,26 +31,22 @@ export function loadRun(input: LoadInput): Answer<LoadOutput> {
   const from = cursor === undefined ? { since: beginning, page: null } : parseCursor(cursor, head, cursorInput);
   const until = from.page?.until ?? endOf(run, reader);
   const isInserted = order === "insertion";
-  const isOfOtherOrder = isInserted && from.page !== null;
+  const isOfOtherOrder = from.page !== null && isInserted !== (from.page.after === undefined);
   if (comparePlaces(from.since, until) > 0 || isOfOtherOrder) throw invalidCursor(cursor ?? "", cursorInput);
   const page = isInserted ? insertedPage(run, reader, from.since, until) : loadPage(run, reader, from, until);
-  const { events, isMore, damaged } = page;
-  const last = events.at(-1);
-  const rest: Cursor =
-    isMore && last !== undefined ? { since: from.since, page: { until, after: last } } : { since: until, page: null };
-  const next = page.next === undefined ? rest : { since: page.next, page: null };
+  const { events, next, damaged } = page;
   return {
-    message: `${counted(events.length, "event")}${isMore ? ", more follow" : ""}`,
+    message: `${counted(events.length, "event")}${next === null ? "" : ", more follow"}`,
     data: {
       agentId,
       runId,
       events: events.map(({ event }) => event),
-      more: isMore,
+      more: next !== null,
       meta: {
         bytes: head.closed.bytes + head.open.bytes,
         segments: head.closedSegments + 1,
         damagedLines: damaged,
-        cursor: formatCursor(next, head),
+        cursor: formatCursor(next ?? { since: until, page: null }, head),
       },
     },
   };
@@ -102,10 +98,9 @@ function endOf(run: Run, reader: SegmentReader): Place {
 
 interface Page {
   readonly events: readonly PlacedEvent[];
-  readonly isMore: boolean;
   readonly damaged: number;
-  /** In the order of insertion: where the next page begins. */
-  readonly next?: Place;
+  /** Where the next page begins, if there is one. */
+  readonly next: Cursor | null;
 }
 
 /** Opens the segments one after the other. */
@@ -121,15 +116,16 @@ function insertedPage(run: Run, reader: SegmentReader, since: Place, until: Plac
     events.push(...(next === undefined ? found.events : found.events.slice(0, end)));
     const here = found.damaged.filter((each) => next === undefined || comparePlaces(each, next) < 0);
     damaged += here.reduce((sum, { count }) => sum + count, 0);
-    if (next !== undefined) return { events, isMore: true, damaged, next };
+    if (next !== undefined) return { events, damaged, next: { since: next, page: { until } } };
   }
-  return { events, isMore: false, damaged, next: until };
+  return { events, damaged, next: null };
 }
 
 /** Opens segments in the order of their first events, and stops when no other can have an event of this page. */
 function loadPage(run: Run, reader: SegmentReader, { since, page }: Cursor, until: Place): Page {
+  const after = page?.after;
   const segments = segmentsFrom(run, since)
-    .filter(({ number, lastKey }) => number <= until.segment && (page === null || lastKey >= page.after.key))
+    .filter(({ number, lastKey }) => number <= until.segment && (after === undefined || lastKey >= after.key))
     .toSorted((a, b) => compareKeys(a.firstKey, b.firstKey) || a.number - b.number);
   let events: readonly PlacedEvent[] = [];
   // The earliest event that has no room. Only events before it can still be added.
@@ -142,17 +138,18 @@ function loadPage(run: Run, reader: SegmentReader, { since, page }: Cursor, unti
     const before = next;
     const joined = joinInTime(
       events,
-      found.events.filter((each) => isBetween(each, page?.after, before)),
+      found.events.filter((each) => isBetween(each, after, before)),
     );
     const end = pageEnd(joined);
     events = joined.slice(0, end);
     next = joined[end] ?? next;
   }
-  const isHere = (each: DamagedLines): boolean => isBetween(each, page?.after, next);
+  const isHere = (each: DamagedLines): boolean => isBetween(each, after, next);
+  const last = events.at(-1);
   return {
     events,
-    isMore: next !== undefined,
     damaged: damaged.filter(isHere).reduce((sum, { count }) => sum + count, 0),
+    next: next !== undefined && last !== undefined ? { since, page: { until, after: last } } : null,
   };
 }
 

@@ -7,7 +7,8 @@ import { parseLossless, readLossless, stringifyLossless } from "../../shared/run
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { jsonDepth } from "../../shared/text.ts";
-import { isLabels, isObject, jsonFields } from "./run-event.ts";
+import { isObject } from "../object-check.ts";
+import { isLabels, jsonFields } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 
 /** A line that a person or another program wrote: any order of keys, any white space, no labels, any time zone. */

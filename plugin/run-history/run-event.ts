@@ -1,5 +1,6 @@
 import type { StoredType } from "../../shared/run-history/event-types.ts";
 import type { Labels } from "../../shared/run-history/wire-event.ts";
+import { isObject } from "../object-check.ts";
 
 /** By type: the fields of its data that are JSON text. */
 export const jsonFields: Readonly<Partial<Record<StoredType, readonly string[]>>> = {
@@ -8,10 +9,6 @@ export const jsonFields: Readonly<Partial<Record<StoredType, readonly string[]>>
   opaque: ["json"],
   snapshot: ["json"],
 };
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function isLabels(value: unknown): value is Labels {
   if (!isObject(value)) return false;

@@ -3,8 +3,8 @@
  * creation can be found again in the run's other files.
  */
 import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
+import { isObject } from "../object-check.ts";
 import { parseJson, withoutMark } from "./json-text.ts";
-import { isObject } from "./run-event.ts";
 
 /** Lines of one or several segments. */
 export interface Span {

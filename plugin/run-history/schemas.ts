@@ -1,4 +1,5 @@
 /** The inputs and outputs of the tools. */
+import { storeLimits } from "../../shared/limits.ts";
 import { eventTypes, storedTypes } from "../../shared/run-history/event-types.ts";
 import * as z from "../../shared/zod.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -43,6 +44,17 @@ const unchangedSince = z.optional(
   ),
 );
 
+/** A whole number within bounds, with a description. */
+/* @__NO_SIDE_EFFECTS__ */
+const bounded = (least: number, most: number, description: string) =>
+  z.optional(z.described(wholeNumber(`a whole number from ${least} to ${most}`, least, most), description));
+
+const bytesToFollow = bounded(
+  0,
+  storeLimits.scopeBytesMax,
+  "Bytes of events that will be appended after these: refused now if there is no room for them. Default: 0",
+);
+
 /** As it is declared. */
 export const appendInputDeclared = z.strictObject({
   agentId,
@@ -50,6 +62,7 @@ export const appendInputDeclared = z.strictObject({
   events: z.array(givenEvent).check(z.maxLength(eventsMax)),
   appendId,
   unchangedSince,
+  bytesToFollow,
 });
 
 const eventsAllowed = `a list of at most ${eventsMax} events`;
@@ -62,8 +75,9 @@ export const appendInput = z.strictObject(
     events: z.array(z.unknown(), { error: eventsAllowed }).check(z.maxLength(eventsMax, { error: eventsAllowed })),
     appendId,
     unchangedSince,
+    bytesToFollow,
   },
-  { error: "no other fields than agentId, runId, events, appendId and unchangedSince" },
+  { error: "no other fields than agentId, runId, events, appendId, unchangedSince and bytesToFollow" },
 );
 
 export type AppendInput = z.infer<typeof appendInput>;
@@ -171,11 +185,6 @@ export const deleteOutput = z.strictObject({
 export type DeleteOutput = z.infer<typeof deleteOutput>;
 
 const typesAllowed = `a list of ${eventTypes.map((each) => `"${each}"`).join(", ")}`;
-
-/** A whole number within bounds, with a description. */
-/* @__NO_SIDE_EFFECTS__ */
-const bounded = (least: number, most: number, description: string) =>
-  z.optional(z.described(wholeNumber(`a whole number from ${least} to ${most}`, least, most), description));
 
 export const historyInput = z.strictObject(
   {

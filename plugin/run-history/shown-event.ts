@@ -3,9 +3,9 @@ import { isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { shownBody as seen } from "../hidden-text.ts";
+import { isObject } from "../object-check.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
-import { isObject } from "./run-event.ts";
 
 const shownFields = {
   user_message: ["message", "structured"],

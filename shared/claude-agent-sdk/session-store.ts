@@ -1,8 +1,8 @@
-import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
+import { opaqueData, RunHistory, snapshotData } from "../run-history/index.ts";
 import type { Event, LoadOptions, RunHistoryContext, RunHistoryRuntime, Snapshot } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
-import { isOvertaken, ofTranscript } from "../run-history/transcript.ts";
-import { quoted } from "../text.ts";
+import { inputError } from "../run-history/run-history-error.ts";
+import { damagedTranscript, isOvertaken, loadTranscript, ofTranscript, valueOf } from "../run-history/transcript.ts";
 
 /** `SessionKey` of the SDK: a session, or with a `subpath` the transcript of one of its subagents. */
 export interface SessionKey {
@@ -90,10 +90,10 @@ class Transcripts {
 
   async append(key: SessionKey, entries: readonly Entry[]): Promise<void> {
     if (entries.length === 0) return;
-    const json = JSON.stringify(entries);
+    const json = textOf(entries);
     const data = opaqueData({ format, json });
     // Entries without a `uuid` can rightly be repeated.
-    const appendId = entries.some(({ uuid }) => uuid !== undefined) ? await sha256(json) : undefined;
+    const appendId = entries.some(hasUuid) ? await sha256(json) : undefined;
     await this.#history.append(agentOf(key), runOf(key), [{ type: data.eventType, data }], { appendId });
   }
 
@@ -136,7 +136,7 @@ class Transcripts {
     let chars = 0;
     for (const event of events) {
       if (event.type === "snapshot") [summary, chars] = [summaryOf(event, key), 0];
-      else summary = fold(summary, key, entriesOf(event, key));
+      else summary = fold(summary, key, entriesOf(event, key).filter(isObject));
       chars += String(event.data["json"]).length;
     }
     if (summary === undefined) return null;
@@ -153,9 +153,7 @@ class Transcripts {
   }
 
   async #events(key: SessionKey, from?: LoadOptions["from"]): Promise<Snapshot> {
-    const loaded = await this.#history.load(agentOf(key), runOf(key), { from, order: "insertion" });
-    if (loaded.meta.damagedLines > 0) throw damaged(key);
-    return { ...loaded, events: loaded.events.filter(({ data }) => data["format"] === format) };
+    return await loadTranscript(this.#history, { agentId: agentOf(key), runId: runOf(key), format }, from);
   }
 
   async #runs(projectKey: string): Promise<StoredRun[]> {
@@ -182,34 +180,36 @@ const runOf = ({ sessionId, subpath }: SessionKey): string =>
 
 const sessionIn = (part: string): string => part.replaceAll("%2F", "/").replaceAll("%25", "%");
 
-function entriesOf({ data }: Event, key: SessionKey): Entry[] {
-  const value = parse(data, key);
-  if (Array.isArray(value) && value.every((each) => typeof each === "object" && each !== null)) return value as Entry[];
-  throw damaged(key);
-}
-
-function summaryOf({ data }: Event, key: SessionKey): SessionSummary {
-  const value = parse(data, key);
-  if (typeof value === "object" && value !== null && "data" in value) return value as SessionSummary;
-  throw damaged(key);
-}
-
-function parse({ json }: Event["data"], key: SessionKey): unknown {
+/** Without the value, which may be a secret. */
+function textOf(entries: readonly Entry[]): string {
   try {
-    return JSON.parse(String(json));
+    return JSON.stringify(entries);
   } catch {
-    throw damaged(key);
+    throw inputError("keep the entries", { field: "entries", value: "something else", allowed: "JSON" });
   }
 }
 
-function firstOfEach(entries: readonly Entry[]): Entry[] {
-  const seen = new Set<string>();
-  return entries.filter(({ uuid }) => uuid === undefined || (!seen.has(uuid) && seen.add(uuid)));
+function entriesOf(event: Event, key: SessionKey): Entry[] {
+  const value = valueOf(event);
+  if (Array.isArray(value)) return value as Entry[];
+  throw damagedTranscript(runOf(key));
 }
 
-function damaged(key: SessionKey): RunHistoryError {
-  const message = `Cannot read the session: lines of the run ${quoted(runOf(key))} are damaged; "memcell doctor" names them`;
-  return new RunHistoryError({ code: "ENTRY_UNREADABLE", message });
+function summaryOf(event: Event, key: SessionKey): SessionSummary {
+  const value = valueOf(event);
+  if (typeof value === "object" && value !== null && "data" in value) return value as SessionSummary;
+  throw damagedTranscript(runOf(key));
+}
+
+/** The SDK's own stores keep any JSON value as an entry. */
+const isObject = (entry: unknown): entry is Entry => typeof entry === "object" && entry !== null;
+
+const hasUuid = (entry: unknown): entry is Entry & { uuid: string } =>
+  isObject(entry) && typeof entry.uuid === "string" && entry.uuid !== "";
+
+function firstOfEach(entries: readonly Entry[]): Entry[] {
+  const seen = new Set<string>();
+  return entries.filter((entry) => !hasUuid(entry) || (!seen.has(entry.uuid) && seen.add(entry.uuid)));
 }
 
 /** Another list has stored the summary, or entries have been appended. */

@@ -1,16 +1,15 @@
 /** Items as JSON: exactly what JSON can hold, and bytes. */
 import { base64Of, bytesOf } from "../run-history/base64-bytes.ts";
+import { dataDepthMax } from "../run-history/data-depth.ts";
 import { isMap } from "../run-history/data-map.ts";
 import { inputError } from "../run-history/run-history-error.ts";
-
-const levelsMax = 64;
 
 /** Bytes are `{"$bytes":"…"}`, and a program's own key of this name has one `$` more. */
 const bytesKey = "$bytes";
 
 /** The JSON text of items. Throws for what would come back as something else. `place`: where they are. */
 export function itemsText(items: unknown, place: string): string {
-  const stored = storedForm(items, place, levelsMax);
+  const stored = storedForm(items, place, dataDepthMax);
   if (!Array.isArray(stored)) throw notJson(place, "a list of items");
   const at = stored.findIndex((each) => !isMap(each));
   if (at !== -1) throw notJson(`${place}[${at}]`, "an object");
@@ -26,7 +25,7 @@ function storedForm(value: unknown, place: string, levels: number): unknown {
   }
   // Symbols, and what is not enumerable, would be lost.
   const isPlain = isMap(value) && Reflect.ownKeys(value).length === Object.keys(value).length;
-  if (levels === 0 || !isPlain) throw notJson(place, `JSON or bytes, at most ${levelsMax} levels deep`);
+  if (levels === 0 || !isPlain) throw notJson(place, `JSON or bytes, at most ${dataDepthMax} levels deep`);
   const present = Object.entries(value).filter(([, each]) => each !== undefined);
   return Object.fromEntries(
     present.map(([key, each]) => [escaped(key), storedForm(each, `${place}.${key}`, levels - 1)]),

@@ -1,10 +1,11 @@
 import { isMap } from "../run-history/data-map.ts";
 import { opaqueData, RunHistory, RunHistoryError, snapshotData } from "../run-history/index.ts";
-import type { EventData, RunHistoryContext, RunHistoryRuntime } from "../run-history/index.ts";
+import type { AppendOptions, EventData, RunHistoryContext, RunHistoryRuntime } from "../run-history/index.ts";
 import { sha256 } from "../run-history/long-texts.ts";
+import { partChars } from "../run-history/payloads/opaque.ts";
 import { inputError } from "../run-history/run-history-error.ts";
-import { isOvertaken, ofTranscript } from "../run-history/transcript.ts";
-import { presentValue, quoted } from "../text.ts";
+import { damagedTranscript, isOvertaken, loadTranscript, ofTranscript } from "../run-history/transcript.ts";
+import { presentValue } from "../text.ts";
 import { canonicalJson, givenForm, itemsText } from "./item-json.ts";
 import { change, readState, stateText } from "./session-state.ts";
 import type { SessionChange, SessionState } from "./session-state.ts";
@@ -131,7 +132,10 @@ class Session implements MemcellSession {
       }
       const start = items.length - suffix.length;
       const ends = start >= 0 && canonicalJson(items.slice(start)) === canonicalJson(suffix);
-      if (!ends) throw refusal("VERSION_CONFLICT", "the history does not end in expectedSuffix");
+      if (!ends) {
+        const message = "Cannot use the session: the history does not end in expectedSuffix";
+        throw new RunHistoryError({ code: "VERSION_CONFLICT", message });
+      }
       return { drop: suffix.length, add, operation: [operationId, digest] };
     });
   }
@@ -143,11 +147,14 @@ class Session implements MemcellSession {
 
   /** Loads the history and appends what follows from it, unless that is nothing. If another change comes between, again. */
   async #change(next: (state: SessionState) => SessionChange | null): Promise<void> {
+    // Parts of a long text that are stored before another change came first are used when it is tried again.
+    const changeId = crypto.randomUUID();
     for (let attempt = 1; ; attempt++) {
       const { state, chars, cursor } = await this.#load();
       const wanted = next(state);
       if (wanted === null) return;
-      const isReplaced = wanted.drop === state.items.length;
+      const { drop = 0 } = wanted;
+      const isReplaced = drop > 0 && drop === state.items.length;
       change(state, wanted);
       const whole = stateText(state);
       const isWorn = chars > wornFactor * (whole.length + wornCharsMin);
@@ -156,28 +163,25 @@ class Session implements MemcellSession {
           ? snapshotData({ format, json: whole })
           : opaqueData({ format, json: JSON.stringify(wanted) });
       try {
-        return await this.#append(data, cursor);
+        const appendId = data.json.length > partChars ? changeId : undefined;
+        return await this.#append(data, { appendId, unchangedSince: cursor });
       } catch (error) {
         if (attempt === attemptsMax || !isOvertaken(error)) throw error;
       }
     }
   }
 
-  async #append(data: EventData, unchangedSince?: string): Promise<void> {
+  async #append(data: EventData, terms: AppendOptions = {}): Promise<void> {
     const event = { type: data.eventType, data };
-    await this.#history.append(format, this.#id, [event], { unchangedSince });
+    await this.#history.append(format, this.#id, [event], terms);
   }
 
   /** `chars`: what had to be loaded. */
   async #load(): Promise<{ readonly state: SessionState; readonly chars: number; readonly cursor: string }> {
-    const { events, meta } = await this.#history.load(format, this.#id, { from: "snapshot", order: "insertion" });
-    const state = meta.damagedLines > 0 ? null : readState(events, format);
-    if (state === null) {
-      throw refusal(
-        "ENTRY_UNREADABLE",
-        `lines of the run ${quoted(this.#id)} are damaged; "memcell doctor" names them`,
-      );
-    }
+    const run = { agentId: format, runId: this.#id, format };
+    const { events, meta } = await loadTranscript(this.#history, run, "snapshot");
+    const state = readState(events);
+    if (state === null) throw damagedTranscript(this.#id);
     const chars = events.reduce((sum, { data }) => sum + String(data["json"]).length, 0);
     return { state, chars, cursor: meta.cursor };
   }
@@ -206,6 +210,3 @@ const transactionFields = new Map<unknown, readonly string[]>([
 
 const wrong = (field: string, value: unknown, allowed: string): RunHistoryError =>
   inputError("apply the transaction", { field, value: presentValue(value), allowed });
-
-const refusal = (code: string, message: string): RunHistoryError =>
-  new RunHistoryError({ code, message: `Cannot use the session: ${message}` });

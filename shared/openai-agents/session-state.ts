@@ -1,5 +1,6 @@
 /** What the events of a session amount to: each one changes the end of the list of items, or replaces all of it. */
 import type { Event } from "../run-history/index.ts";
+import { valueOf } from "../run-history/transcript.ts";
 
 export interface SessionState {
   /** In their stored form. */
@@ -20,14 +21,13 @@ export interface SessionChange {
 const operationsMax = 1_000;
 
 /** `null` if an event is not one of a session: a person has edited it. */
-export function readState(events: readonly Event[], format: string): SessionState | null {
+export function readState(events: readonly Event[]): SessionState | null {
   let state: SessionState = { items: [], operations: new Map() };
-  for (const { type, data } of events) {
-    if (data["format"] !== format) continue;
-    const value = parse(String(data["json"]));
-    const snapshot = type === "snapshot" ? stateOf(value) : null;
+  for (const event of events) {
+    const value = valueOf(event);
+    const snapshot = event.type === "snapshot" ? stateOf(value) : null;
     if (snapshot !== null) state = snapshot;
-    else if (type === "opaque" && isChange(value)) change(state, value);
+    else if (event.type === "opaque" && isChange(value)) change(state, value);
     else return null;
   }
   return state;
@@ -55,11 +55,3 @@ function isChange(value: unknown): value is SessionChange {
 
 const isPair = (value: unknown): value is [string, string] =>
   Array.isArray(value) && value.length === 2 && value.every((each) => typeof each === "string");
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}

@@ -2,47 +2,64 @@
  * JSON texts that are too long for one event: they are stored in parts before it, and joined when they are loaded. So
  * an event stays within a line, an answer and the guest's memory. It is there as soon as its last line is.
  */
-import { utf8Bytes } from "../text.ts";
+import { presentValue, utf8Bytes } from "../text.ts";
+import { EventFault } from "./event-fault.ts";
 import type { Event } from "./event.ts";
+import { parseLossless } from "./lossless.ts";
 import { partChars, partsMax } from "./payloads/opaque.ts";
-import { inputError } from "./run-history-error.ts";
+import { inputError, RunHistoryError } from "./run-history-error.ts";
 import type { WireEvent } from "./wire-event.ts";
 import { decodeEvent } from "./wire.ts";
 
-/** Events of one append, which is named so that a retry stores them once. */
+/** An append of parts, which is named so that a retry stores them once. */
 export interface PartBatch {
   readonly events: readonly WireEvent[];
   readonly appendId: string;
+  /** Of the parts and events after them. */
+  readonly bytesToFollow: number;
 }
 
 /** Bytes of parts as JSON in one input, with room for the rest. */
 const batchBytesMax = 480 * 1024;
 
-/** `appendId`: of the whole append, or something that no other append has. */
+/**
+ * `appendId`: of the whole append, or something that no other append has. Throws for a text that is too long, or no JSON:
+ * a shorter one is checked where it is stored.
+ */
 export async function splitTexts(
   events: readonly WireEvent[],
   appendId: string,
 ): Promise<{ readonly events: readonly WireEvent[]; readonly batches: readonly PartBatch[] }> {
-  const batches: PartBatch[] = [];
+  const batches: Omit<PartBatch, "bytesToFollow">[] = [];
   const short: WireEvent[] = [];
   for (const [at, event] of events.entries()) {
     const { format, json } = longTextOf(event);
-    if (json === "") short.push(event);
-    else if (json.length > partChars * partsMax) throw tooLong(`events[${at}].data.json`, json.length);
-    else {
-      const partOf = await sha256(JSON.stringify([appendId, at, json]));
-      const count = Math.ceil(json.length / partChars);
-      const parts = Array.from({ length: count }, (_, index): WireEvent => {
-        const text = json.slice(index * partChars, (index + 1) * partChars);
-        return { ...event, type: "part", data: JSON.stringify({ part_of: partOf, index, text }), labels: {} };
-      });
-      for (const batch of inBatches(parts)) batches.push({ events: batch, appendId: `${partOf}/${batches.length}` });
-      const preview = json.slice(0, 4_000);
-      short.push({ ...event, data: JSON.stringify({ format, part_of: partOf, parts: count, preview }) });
+    if (json === "") {
+      short.push(event);
+      continue;
     }
+    checkText(json, `events[${at}].data.json`);
+    const [partOf, digest] = [await sha256(JSON.stringify([appendId, at, json])), await sha256(json)];
+    const parts = Array.from({ length: Math.ceil(json.length / partChars) }, (_, index): WireEvent => {
+      const text = json.slice(index * partChars, (index + 1) * partChars);
+      return { ...event, type: "part", data: JSON.stringify({ part_of: partOf, index, text }), labels: {} };
+    });
+    for (const batch of inBatches(parts)) batches.push({ events: batch, appendId: `${partOf}/${batches.length}` });
+    const fields = { format, part_of: partOf, parts: parts.length, sha256: digest, preview: json.slice(0, 4_000) };
+    short.push({ ...event, data: JSON.stringify(fields) });
   }
-  return { events: short, batches };
+  let bytesToFollow = storedBytes(short);
+  const backwards = batches.toReversed().map((batch) => {
+    const named = { ...batch, bytesToFollow };
+    bytesToFollow += storedBytes(batch.events);
+    return named;
+  });
+  return { events: short, batches: backwards.toReversed() };
 }
+
+/** With some for each line's other fields, and for the facts about it. */
+const storedBytes = (events: readonly WireEvent[]): number =>
+  events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 200, 0);
 
 /** Empty unless the event has a long text. */
 function longTextOf({ type, data }: WireEvent): { readonly format?: unknown; readonly json: string } {
@@ -51,8 +68,28 @@ function longTextOf({ type, data }: WireEvent): { readonly format?: unknown; rea
   return typeof json === "string" && json.length > partChars ? { format, json } : { json: "" };
 }
 
-const tooLong = (field: string, chars: number) =>
-  inputError("append the event", { field, value: `${chars} characters`, allowed: `at most ${partChars * partsMax}` });
+function checkText(json: string, field: string): void {
+  const charsMax = partChars * partsMax;
+  if (json.length > charsMax) {
+    throw inputError("append the event", { field, value: `${json.length} characters`, allowed: `at most ${charsMax}` });
+  }
+  try {
+    JSON.parse(json);
+  } catch {
+    throw faultIn(json, field);
+  }
+}
+
+/** As the plugin refuses a shorter text. */
+function faultIn(json: string, field: string): unknown {
+  try {
+    return parseLossless(json);
+  } catch (fault) {
+    if (!(fault instanceof EventFault)) return fault;
+    const issues = [{ field, value: presentValue(json), allowed: "one JSON value" }];
+    return new RunHistoryError({ code: fault.code, of: "INPUT_INVALID", message: fault.message, issues });
+  }
+}
 
 function inBatches(parts: readonly WireEvent[]): WireEvent[][] {
   const batches: WireEvent[][] = [[]];
@@ -70,31 +107,28 @@ export async function sha256(text: string): Promise<string> {
   return Buffer.from(await crypto.subtle.digest("SHA-256", Buffer.from(text))).toString("hex");
 }
 
-/** Joins the texts of loaded events. `isWhole`: whether no part is missing of a text. */
-export function joinTexts(
+/** Joins the texts of loaded events; `null` in place of one of which a part is missing or another one. */
+export async function joinTexts(
   loaded: readonly WireEvent[],
   partsElsewhere: readonly WireEvent[] = [],
-): { readonly events: readonly (Event | null)[]; readonly isWhole: boolean } {
-  const parts = new Map<unknown, Map<unknown, string>>();
+): Promise<(Event | null)[]> {
+  const parts = new Map<string, string>();
   for (const { type, data } of [...partsElsewhere, ...loaded]) {
     if (type !== "part") continue;
     const { part_of: partOf, index, text } = JSON.parse(data) as Readonly<Record<string, unknown>>;
-    const known = parts.get(partOf) ?? new Map<unknown, string>();
-    parts.set(partOf, known.set(index, String(text)));
+    const name = JSON.stringify([partOf, index]);
+    // A repeated part changes nothing.
+    if (!parts.has(name)) parts.set(name, String(text));
   }
-  let isWhole = true;
-  const events = loaded.flatMap((wire): (Event | null)[] => {
-    const { type, data, ...rest } = wire;
-    if (type === "part") return [];
-    const event = decodeEvent({ type, data, ...rest });
-    const partOf = type === "opaque" || type === "snapshot" ? event?.data["part_of"] : undefined;
-    if (event === null || typeof partOf !== "string" || partOf === "") return [event];
-    const texts = parts.get(partOf);
-    const inOrder = Array.from({ length: Number(event.data["parts"]) }, (_, index) => texts?.get(index));
-    const isComplete = inOrder.every((text) => text !== undefined);
-    isWhole &&= isComplete;
-    const { format } = event.data;
-    return [isComplete ? { ...event, data: { format, json: inOrder.join("") } } : null];
-  });
-  return { events, isWhole };
+  const shown = loaded.flatMap(({ type, ...rest }) => (type === "part" ? [] : [decodeEvent({ type, ...rest })]));
+  return await Promise.all(shown.map((event) => event && withText(event, parts)));
+}
+
+async function withText(event: Event, parts: ReadonlyMap<string, string>): Promise<Event | null> {
+  const { format, json, part_of: partOf, parts: count, sha256: digest } = event.data;
+  const isLong = (event.type === "opaque" || event.type === "snapshot") && !json && typeof partOf === "string";
+  if (!isLong) return event;
+  const length = Math.min(Number(String(count)) || 0, partsMax);
+  const text = Array.from({ length }, (_, index) => parts.get(JSON.stringify([partOf, index])) ?? "").join("");
+  return (await sha256(text)) === digest ? { ...event, data: { format, json: text } } : null;
 }

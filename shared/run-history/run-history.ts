@@ -125,7 +125,8 @@ export class RunHistory {
    *
    * A batch has at most 1,000 events and 512 KiB as an input. It is never split, because a part of it could then be
    * stored without the rest. Only long texts of `opaqueData` and `snapshotData` are stored before it, in parts that no
-   * reader sees.
+   * reader sees; an append that is refused for a cursor, or for lack of room, is refused before the first of them. What
+   * breaks off later leaves parts behind. A repeated append with the same `appendId` and text uses them.
    *
    * Codes: `AGENT_ID_REQUIRED`, `RUN_ID_REQUIRED`, `INPUT_INVALID`, `EVENT_DATA_NIL`, `EVENT_DATA_NOT_MAP`,
    * `EVENT_FIELD_MISSING`, `EVENT_FIELD_INVALID`, `JSON_TRAILING_DATA`, `JSON_INVALID`, `QUOTA_EXCEEDED`, `RUN_CHANGED`,
@@ -143,13 +144,11 @@ export class RunHistory {
     const ids = { agentId, runId };
     const { events: short, batches } = await splitTexts(encoded, appendId ?? crypto.randomUUID());
     try {
-      for (const batch of batches) await this.#call("AppendRunEvents", { ...ids, ...batch });
-      const terms = {
-        ...(appendId !== undefined && { appendId }),
-        ...(unchangedSince !== undefined && { unchangedSince }),
-      };
-      const { appended } = (await this.#call("AppendRunEvents", { ...ids, events: short, ...terms })) as Appended;
-      return appended;
+      const terms = unchangedSince !== undefined && { unchangedSince };
+      for (const [at, batch] of batches.entries())
+        await this.#call("AppendRunEvents", { ...ids, ...batch, ...(at === 0 && terms) });
+      const input = { ...ids, events: short, ...(appendId !== undefined && { appendId }), ...terms };
+      return ((await this.#call("AppendRunEvents", input)) as Appended).appended;
     } catch (error) {
       throw error instanceof RunHistoryError ? withAdvice(error, encoded.length) : error;
     }
@@ -219,12 +218,12 @@ export class RunHistory {
   async #load(ids: RunIds, { cursor, from, order }: LoadInput): Promise<Snapshot> {
     const where = cursor === undefined ? { ...(from !== undefined && { from }) } : { cursor };
     const { wire, pages } = await this.#loadPages(ids, { ...where, ...(order !== undefined && { order }) });
-    let joined = joinTexts(wire);
+    let joined = await joinTexts(wire);
     // A load that does not begin at the run's start can begin among the parts of a text.
-    if (!joined.isWhole && (cursor !== undefined || from === "snapshot"))
-      joined = joinTexts(wire, (await this.#loadPages(ids, {})).wire);
-    const events = joined.events.filter((event) => event !== null);
-    const lost = joined.events.length - events.length;
+    if (joined.includes(null) && (cursor !== undefined || from === "snapshot"))
+      joined = await joinTexts(wire, (await this.#loadPages(ids, {})).wire);
+    const events = joined.filter((event) => event !== null);
+    const lost = joined.length - events.length;
     const [first, last] = [pages[0], pages.at(-1)];
     return {
       ...ids,

@@ -3,6 +3,7 @@ import { appendFileSync } from "node:fs";
 
 import { sessionStore } from "memcell/claude-agent-sdk";
 import type { FoldSummary, SessionKey, SessionStore } from "memcell/claude-agent-sdk";
+import { snapshotData } from "memcell/run-history";
 import { describe, expect, test } from "vitest";
 
 import { useHistory } from "./stage.ts";
@@ -167,6 +168,18 @@ test("of entries with one uuid in different batches, as when a session is import
   expect(await store.load(key)).toEqual([a, b, c]);
 });
 
+test("only a text is a uuid, and any JSON is an entry, as in the SDK's own store", async () => {
+  const store = storeOf(newUser(), fold);
+  const odd = [null, 5, "x", [1], {}].map((each) => each as unknown as Entry);
+  const entries = [null, null, "", "", 5, 5].map((uuid) => entry({ uuid, title: uuid }));
+  for (const batch of [...entries.map((each) => [each]), odd, [entry({ uuid: "a", title: "a" }), null as never]])
+    await store.append(key, batch);
+  expect(await store.load(key)).toEqual([...entries, ...odd, entry({ uuid: "a", title: "a" }), null]);
+  const [summary] = (await store.listSessionSummaries?.(key.projectKey)) ?? [];
+  expect(summary?.data["titles"]).toEqual([null, null, "", "", 5, 5, undefined, undefined, "a"]);
+  await expect(store.append(key, [entry({ n: 1n })])).rejects.toMatchObject({ code: "INPUT_INVALID" });
+});
+
 test("a batch whose acknowledgement is lost is stored once", async () => {
   const user = newUser();
   let losses = 2;
@@ -214,6 +227,17 @@ test("a summary of a long session reads only what is new, and two lists at once 
   expect(await list()).toEqual([{ sessionId: "sess", mtime: session?.mtime, data: { titles: [0, 1, 2, 3, 4, 5, 6] } }]);
   expect(seen).toEqual([1]);
   expect(await store.load(key)).toHaveLength(7);
+});
+
+test("events of other programs in a session's run are none of its own", async () => {
+  const user = newUser();
+  const store = storeOf(user, fold);
+  await store.append(key, [entry({ title: "a" })]);
+  const [json, data] = ["{}", { note: "n", format: "claude-agent-sdk" }];
+  const foreign = { type: "snapshot", data: snapshotData({ format: "chess", json }) } as const;
+  await user.history.append(`claude-agent-sdk/${key.projectKey}`, "sess", [{ type: "planner_note", data }, foreign]);
+  expect(await store.load(key)).toEqual([entry({ title: "a" })]);
+  expect(await store.listSessionSummaries?.(key.projectKey)).toMatchObject([{ data: { titles: ["a"] } }]);
 });
 
 test("damaged lines are told, and not taken for a shorter transcript", async () => {

@@ -3,7 +3,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 
 import { memcellSession } from "memcell/openai-agents";
 import type { MemcellSession, TransactionArgs } from "memcell/openai-agents";
-import { opaqueData } from "memcell/run-history";
+import { opaqueData, snapshotData } from "memcell/run-history";
 import { describe, expect, test } from "vitest";
 
 import { note, useHistory } from "./stage.ts";
@@ -227,6 +227,18 @@ describe("several processes at once", () => {
   });
 });
 
+test("long changes that race are each stored once", async () => {
+  const user = newUser();
+  const names = ["a", "b", "c", "d"];
+  const apply = (name: string): Promise<void> =>
+    sessionOf(user).applyHistoryTransaction(appending(name, said(name.repeat(200_000))));
+  await Promise.all(names.map(apply));
+  const items = await sessionOf(user).getItems();
+  expect(items.map(({ content }) => content[0].text[199_999]).toSorted()).toEqual(names);
+  const { bytes } = (await user.history.load("openai-agents", "chat")).meta;
+  expect(bytes / (4 * 200_000)).toBeLessThan(1.1);
+});
+
 test("two users, and two sessions of one user, never meet", async () => {
   const [alice, bob] = [newUser(), newUser()];
   await sessionOf(alice).addItems([said("alice")]);
@@ -261,7 +273,13 @@ test("events of other programs in the run are none of the session's; damaged one
   const session = sessionOf(user);
   await session.addItems([said("a")]);
   const data = opaqueData({ format: "chess", json: "5" });
-  await user.history.append("openai-agents", "chat", [note(), { type: "opaque", data }]);
+  const summed = snapshotData({ format: "chess", json: "{}" });
+  const odd = { type: "planner_note", data: { note: "n", format: "openai-agents" } } as const;
+  await user.history.append("openai-agents", "chat", [note(), { type: "opaque", data }, odd]);
+  await user.history.append("openai-agents", "chat", [{ type: "snapshot", data: summed }]);
+  expect(await session.getItems()).toEqual([said("a")]);
+  await session.addItems([said("b")]);
+  expect(await session.popItem()).toEqual(said("b"));
   expect(await session.getItems()).toEqual([said("a")]);
   const file = user.place("../openai-agents/chat/000001.jsonl");
   const [line = ""] = readFileSync(file, "utf8").split("\n");

@@ -1,11 +1,13 @@
 /** What programs keep in a form of their own: JSON texts of any size, snapshots, and appends that depend on a cursor. */
+import { readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+
 import fc from "fast-check";
 import { decodeOpaqueData, newEvent, opaqueData, snapshotData } from "memcell/run-history";
 import type { Event, RunHistory, RunHistoryError } from "memcell/run-history";
 import { describe, expect, test } from "vitest";
 
 import { runs } from "../stage/random-runs.ts";
-import { note, noteAt, notesOf, useHistory } from "./stage.ts";
+import { folderAt, note, noteAt, notesOf, useHistory } from "./stage.ts";
 
 const newUser = useHistory();
 
@@ -23,6 +25,9 @@ async function loaded(history: RunHistory, options: Parameters<RunHistory["load"
 
 /** All characters that JSON, UTF-8 or a cut between two parts could harm. */
 const hard = '"\\\n\u2028日\u{1f600}\ud800\0é</script>';
+
+/** Another text of the same length, also inside JSON. */
+const changed = (text: string): string => text.replace("script", "skript");
 
 const longValue = (length: number): string => hard.repeat(Math.ceil(length / hard.length)).slice(0, length);
 
@@ -93,10 +98,62 @@ describe("a text that is too long for one event", () => {
 
   test("counts as damaged if a part of it is missing", async () => {
     const { history, userId, call } = newUser();
-    const data = JSON.stringify({ format: "test", part_of: "none", parts: 2 });
+    const data = JSON.stringify({ format: "test", part_of: "none", parts: 2, sha256: "0".repeat(64) });
     const input = { agentId: "agent", runId: "run", events: [{ type: "opaque", data }] };
-    await call("run-history/AppendRunEvents", input, { userId });
+    expect(await call("run-history/AppendRunEvents", input, { userId })).toMatchObject({ ok: true });
     expect(await history.load("agent", "run")).toMatchObject({ events: [], meta: { damagedLines: 1 } });
+  });
+
+  test("keeps its first parts, and counts as damaged if a person has changed one", async () => {
+    const { history, userId, call, place } = newUser();
+    const value = longValue(120_000);
+    await history.append("agent", "run", [kept(value)]);
+    const ids = { agentId: "agent", runId: "run" };
+    const answer = await call("run-history/LoadRun", ids, { userId });
+    const { events } = (answer as unknown as { data: { events: { type: string; data: string }[] } }).data;
+    const other = events.flatMap(({ type, data }) => (type === "part" ? [{ type, data: changed(data) }] : []));
+    expect(other).toHaveLength(4);
+    await call("run-history/AppendRunEvents", { ...ids, events: other }, { userId });
+    expect(await loaded(history)).toEqual([value]);
+    const file = place("run/000001.jsonl");
+    writeFileSync(file, changed(readFileSync(file, "utf8")));
+    for (const from of ["start", "snapshot"] as const)
+      expect(await history.load("agent", "run", { from })).toMatchObject({ events: [], meta: { damagedLines: 1 } });
+  });
+
+  test.each([
+    ["JSON_INVALID", `[${"1,".repeat(40_000)}`],
+    ["JSON_TRAILING_DATA", `${JSON.stringify(longValue(80_000))} 2`],
+  ])("is refused before anything is stored if it is no JSON: %s", async (code, json) => {
+    const { history } = newUser();
+    const events = [note("a"), newEvent(undefined, snapshotData({ format: "test", json }))];
+    await expect(history.append("agent", "run", events)).rejects.toMatchObject({
+      code,
+      of: "INPUT_INVALID",
+      issues: [{ field: "events[1].data.json", allowed: "one JSON value" }],
+    });
+    expect((await history.load("agent", "run")).meta.segments).toBe(0);
+  });
+
+  test("is refused before its first part if the user's runs have no room for it, their trash counted", async () => {
+    const { history, place } = newUser();
+    const [live, trash] = [folderAt(place("full")), folderAt(place("../trash/agent/full"))];
+    for (let number = 10; number < 25; number++) {
+      for (const file of [`${live}/0000${number}.jsonl`, `${trash}/0000${number}.20260101T000000000Z.jsonl`]) {
+        writeFileSync(file, "");
+        truncateSync(file, 2 * 1024 * 1024);
+      }
+    }
+    const append = (): Promise<number> => history.append("agent", "run", [kept("x".repeat(4_400_000))]);
+    await expect(append()).rejects.toMatchObject({
+      code: "QUOTA_EXCEEDED",
+      message: expect.stringMatching(
+        /^Cannot append: the runs would hold \d+ bytes .* Delete runs and purge the trash/,
+      ),
+    });
+    expect((await history.load("agent", "run")).meta.bytes).toBe(0);
+    rmSync(trash, { recursive: true });
+    expect(await history.append("agent", "run", [kept("x".repeat(70_000))])).toBe(1);
   });
 });
 
@@ -112,9 +169,25 @@ test("of appends that depend on one cursor, one is stored, also if it is long", 
   expect(outcomes.filter((each) => each === 1)).toHaveLength(1);
   expect(outcomes.filter((each) => each === "RUN_CHANGED")).toHaveLength(2);
   expect(await loaded(history)).toHaveLength(2);
+  const { bytes } = (await history.load("agent", "run")).meta;
+  expect(await append(longValue(300_000))).toBe("RUN_CHANGED");
+  expect((await history.load("agent", "run")).meta.bytes).toBe(bytes);
   await expect(history.append("agent", "run", [], { unchangedSinc: "x" } as object)).rejects.toThrow(
     'append has the unknown option "unchangedSinc"; did you mean "unchangedSince"?',
   );
+});
+
+test("an append that depends on a cursor beyond the run's end stores nothing", async () => {
+  const { history, place } = newUser();
+  await history.append("agent", "run", [note("a"), note("b")]);
+  const { cursor } = (await history.load("agent", "run")).meta;
+  const file = place("run/000001.jsonl");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/.*\n$/, ""));
+  for (const unchangedSince of [cursor, cursor.replace(/-1-2$/, "-2-0"), cursor.replace(/-1-2$/, "-9-0")]) {
+    const append = history.append("agent", "run", [note("c")], { unchangedSince });
+    await expect(append).rejects.toMatchObject({ code: "CURSOR_INVALID", issues: [{ field: "unchangedSince" }] });
+  }
+  expect(notesOf(await history.load("agent", "run"))).toEqual(["a"]);
 });
 
 test("a load from the last snapshot reads nothing that was before it", async () => {
@@ -129,17 +202,31 @@ test("a load from the last snapshot reads nothing that was before it", async () 
 });
 
 test("the order of insertion is that of the appends, over all pages, whatever the clocks say", async () => {
-  const { history } = newUser();
+  const { history, through, userId, call } = newUser();
   const names = Array.from({ length: 30 }, (_, at) => String(at));
   for (const name of names) {
     const timestamp = `2026-01-01T00:00:${String(59 - Number(name)).padStart(2, "0")}Z`;
     await history.append("agent", "run", [noteAt(timestamp, name + " ".repeat(40_000))]);
   }
-  const { events, meta } = await history.load("agent", "run", { order: "insertion" });
-  expect(notesOf({ events })).toEqual(names);
   expect(notesOf(await history.load("agent", "run"))).toEqual(names.toReversed());
-  await history.append("agent", "run", [note("new")]);
-  expect(notesOf(await history.loadSince("agent", "run", meta.cursor))).toEqual(["new"]);
+  const late: string[] = [];
+  const cursors: string[] = [];
+  const watched = through(async (tool, input, ctx) => {
+    const answer = await call(tool, input, ctx);
+    late.push(`late ${late.length}`);
+    await history.append("agent", "run", [note(late.at(-1))]);
+    if (answer.ok) cursors.push((answer.data as { meta: { cursor: string } }).meta.cursor);
+    return answer;
+  });
+  const { events, meta } = await watched.load("agent", "run", { order: "insertion" });
+  expect(notesOf({ events })).toEqual(names);
+  expect(notesOf(await history.loadSince("agent", "run", meta.cursor))).toEqual(late);
+  // The cursor of a page is of no use for the other order.
+  const input = { agentId: "agent", runId: "run", cursor: cursors[0] };
+  expect([cursors.length, await call("run-history/LoadRun", input, { userId })]).toMatchObject([
+    3,
+    { ok: false, error: { code: "CURSOR_INVALID" } },
+  ]);
 });
 
 test("a program lists runs and deletes them", async () => {

@@ -38,10 +38,16 @@ export function readOpaque(type: "opaque" | "snapshot", data: unknown, forms: Fo
     const details = { field: "json", allowed: "JSON text" };
     throw new EventFault("EVENT_FIELD_MISSING", `memory: ${type} missing "json"`, details);
   }
-  const parts = fields.int("parts");
-  if (parts >= 1 && parts <= partsMax) return { format, json };
-  const details = { field: "parts", value: parts, allowed: `1 to ${partsMax}` };
-  throw new EventFault("EVENT_FIELD_INVALID", `memory: ${type} field "parts" must be 1 to ${partsMax}`, details);
+  const [parts, sha256] = [fields.int("parts"), fields.text("sha256")];
+  const wrong = (field: string, value: unknown, allowed: string): EventFault =>
+    new EventFault("EVENT_FIELD_INVALID", `memory: ${type} field "${field}" must be ${allowed}`, {
+      field,
+      value,
+      allowed,
+    });
+  if (parts < 1 || parts > partsMax) throw wrong("parts", parts, `1 to ${partsMax}`);
+  if (!/^[\da-f]{64}$/.test(sha256)) throw wrong("sha256", sha256, "64 hexadecimal digits");
+  return { format, json };
 }
 
 export const writeOpaque = ({ format, json }: OpaqueData): DataMap => ({ format, json });
