@@ -34,13 +34,38 @@ export interface SessionStoreOptions {
   readonly foldSessionSummary?: FoldSummary | undefined;
 }
 
-/** `SessionStore` of `@anthropic-ai/claude-agent-sdk`. */
+/**
+ * `SessionStore` of `@anthropic-ai/claude-agent-sdk`.
+ *
+ * Codes of every promise: `RUN_ID_REQUIRED` for an empty `sessionId`; `INPUT_INVALID` for a `projectKey` of more than 239
+ * UTF-8 bytes, or a `sessionId` that has more than 256 with its `subpath`; and those of `runtime.callAsHost`. Each method
+ * names its own ones.
+ */
 export interface SessionStore {
+  /**
+   * Stores a batch, once if it has an entry with a `uuid`.
+   *
+   * Codes: `INPUT_INVALID` for what is no JSON or has more than 8 Mi characters as JSON; `QUOTA_EXCEEDED` if the user's
+   * runs have no room.
+   */
   append(key: SessionKey, entries: Entry[]): Promise<void>;
+  /**
+   * The entries of a transcript in the order of the appends; `null` if there is none.
+   *
+   * Codes: `ENTRY_UNREADABLE` if lines of the transcript are damaged.
+   */
   load(key: SessionKey): Promise<Entry[] | null>;
+  /** The sessions of a project, without those of subagents. `mtime`: of the last append, in milliseconds since 1970. */
   listSessions(projectKey: string): Promise<{ sessionId: string; mtime: number }[]>;
+  /** The `subpath`s of a session's subagents. */
   listSubkeys(key: { projectKey: string; sessionId: string }): Promise<string[]>;
+  /** Moves a session with its subagents, or one subagent, to the trash of the user's memory. */
   delete(key: SessionKey): Promise<void>;
+  /**
+   * What the SDK's function has folded of each session of a project. There only if the store was made with it.
+   *
+   * Codes: `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`.
+   */
   listSessionSummaries?(projectKey: string): Promise<SessionSummary[]>;
 }
 
@@ -49,8 +74,8 @@ export interface SessionStore {
  * for any number of calls, processes and hosts at once.
  *
  * A batch is stored whole or not at all, and a repeated one once. Of entries with the same `uuid`, the first counts. A
- * batch has at most 8 Mi characters as JSON. Every promise rejects with a `RunHistoryError`: with `ENTRY_UNREADABLE` if
- * lines of the transcript are damaged, and with the codes of `RunHistory`.
+ * batch has at most 8 Mi characters as JSON. Every promise rejects with a `RunHistoryError`; `SessionStore` lists the
+ * codes.
  *
  * @example
  * query({ prompt: "Continue", options: { sessionStore: sessionStore(runtime, { userId: "alice" }), resume } });

@@ -33,19 +33,48 @@ interface Transaction {
   readonly suffix: readonly unknown[];
 }
 
-/** `Session` of `@openai/agents`, with `applyHistoryTransaction` and `replaceHistoryWithCompaction`. */
+/**
+ * `Session` of `@openai/agents`, with `applyHistoryTransaction` and `replaceHistoryWithCompaction`.
+ *
+ * Codes of every promise: `RUN_ID_REQUIRED` and `INPUT_INVALID` for the session's id, and those of `runtime.callAsHost`.
+ * Each method names its own ones.
+ */
 export interface MemcellSession {
+  /** Rejects never. */
   getSessionId(): Promise<string>;
-  /** All items, or the newest ones, in their order. They are copies. */
+  /**
+   * All items, or the newest ones, in their order. They are copies.
+   *
+   * Codes: `ENTRY_UNREADABLE` if lines of the history are damaged.
+   */
   getItems(limit?: number): Promise<Item[]>;
+  /**
+   * Appends items behind all others.
+   *
+   * Codes: `INPUT_INVALID` for what is neither JSON nor bytes, and for more than 8 Mi characters of JSON;
+   * `QUOTA_EXCEEDED` if the user's runs have no room.
+   */
   addItems(items: readonly unknown[]): Promise<void>;
-  /** Removes the newest item and returns it; `undefined` if there is none. */
+  /**
+   * Removes the newest item and returns it; `undefined` if there is none.
+   *
+   * Codes: `ENTRY_UNREADABLE`, `QUOTA_EXCEEDED`, and `RUN_CHANGED` if others have come first twenty times.
+   */
   popItem(): Promise<Item>;
   /** Moves the session to the trash of the user's memory. */
   clearSession(): Promise<void>;
-  /** Changes the end of the history as a whole, once for each `operationId`. */
+  /**
+   * Changes the end of the history as a whole, once for each `operationId`.
+   *
+   * Codes: `INPUT_INVALID` for what is no transaction, and for an `operationId` of another one; `VERSION_CONFLICT` if the
+   * history does not end in `expectedSuffix`; and those of `addItems` and `popItem`.
+   */
   applyHistoryTransaction(args: TransactionArgs): Promise<void>;
-  /** Puts these items in the place of all others. */
+  /**
+   * Puts these items in the place of all others.
+   *
+   * Codes: those of `addItems` and `popItem`.
+   */
   replaceHistoryWithCompaction(items: readonly unknown[]): Promise<void>;
 }
 
@@ -55,9 +84,7 @@ export interface MemcellSession {
  *
  * Items are JSON values, in which bytes are allowed. All items of one change have at most 8 Mi characters as JSON.
  *
- * Every promise rejects with a `RunHistoryError`: `INPUT_INVALID` for what is no item or no transaction, and for an
- * `operationId` that was used for another transaction; `VERSION_CONFLICT` if the history does not end in
- * `expectedSuffix`; `ENTRY_UNREADABLE` if lines of the history are damaged; and those of `RunHistory`.
+ * Every promise rejects with a `RunHistoryError`; `MemcellSession` lists the codes.
  *
  * @example
  * await run(agent, "Which seats are free?", { session: memcellSession(runtime, { userId: "alice" }, "chat-1") });

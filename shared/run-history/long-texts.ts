@@ -15,8 +15,6 @@ import { decodeEvent } from "./wire.ts";
 export interface PartBatch {
   readonly events: readonly WireEvent[];
   readonly appendId: string;
-  /** Of the parts and events after them. */
-  readonly bytesToFollow: number;
 }
 
 /** Bytes of parts as JSON in one input, with room for the rest. */
@@ -30,7 +28,7 @@ export async function splitTexts(
   events: readonly WireEvent[],
   appendId: string,
 ): Promise<{ readonly events: readonly WireEvent[]; readonly batches: readonly PartBatch[] }> {
-  const batches: Omit<PartBatch, "bytesToFollow">[] = [];
+  const batches: PartBatch[] = [];
   const short: WireEvent[] = [];
   for (const [at, event] of events.entries()) {
     const { format, json } = longTextOf(event);
@@ -40,25 +38,19 @@ export async function splitTexts(
     }
     checkText(json, `events[${at}].data.json`);
     const [partOf, digest] = [await sha256(JSON.stringify([appendId, at, json])), await sha256(json)];
-    const parts = Array.from({ length: Math.ceil(json.length / partChars) }, (_, index): WireEvent => {
-      const text = json.slice(index * partChars, (index + 1) * partChars);
-      return { ...event, type: "part", data: JSON.stringify({ part_of: partOf, index, text }), labels: {} };
+    const parts = piecesOf(json).map((text, index): WireEvent => {
+      const data = JSON.stringify({ part_of: partOf, index, text });
+      return { type: "part", timestamp: event.timestamp, data, labels: {} };
     });
     for (const batch of inBatches(parts)) batches.push({ events: batch, appendId: `${partOf}/${batches.length}` });
     const fields = { format, part_of: partOf, parts: parts.length, sha256: digest, preview: json.slice(0, 4_000) };
     short.push({ ...event, data: JSON.stringify(fields) });
   }
-  let bytesToFollow = storedBytes(short);
-  const backwards = batches.toReversed().map((batch) => {
-    const named = { ...batch, bytesToFollow };
-    bytesToFollow += storedBytes(batch.events);
-    return named;
-  });
-  return { events: short, batches: backwards.toReversed() };
+  return { events: short, batches };
 }
 
-/** With some for each line's other fields, and for the facts about it. */
-const storedBytes = (events: readonly WireEvent[]): number =>
+/** What events take at most, with the facts about them that are kept beside them. */
+export const storedBytes = (events: readonly WireEvent[]): number =>
   events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 200, 0);
 
 /** Empty unless the event has a long text. */
@@ -91,6 +83,17 @@ function faultIn(json: string, field: string): unknown {
   }
 }
 
+/** No character is cut in two: not every language could join it. */
+function piecesOf(text: string): string[] {
+  const pieces: string[] = [];
+  for (let start = 0, end = 0; start < text.length; start = end) {
+    end = start + partChars;
+    if ((text.codePointAt(end - 1) ?? 0) > 0xff_ff) end++;
+    pieces.push(text.slice(start, end));
+  }
+  return pieces;
+}
+
 function inBatches(parts: readonly WireEvent[]): WireEvent[][] {
   const batches: WireEvent[][] = [[]];
   let room = batchBytesMax;
@@ -121,7 +124,7 @@ export async function joinTexts(
     if (!parts.has(name)) parts.set(name, String(text));
   }
   const shown = loaded.flatMap(({ type, ...rest }) => (type === "part" ? [] : [decodeEvent({ type, ...rest })]));
-  return await Promise.all(shown.map((event) => event && withText(event, parts)));
+  return await Promise.all(shown.map(async (event) => event && (await withText(event, parts))));
 }
 
 async function withText(event: Event, parts: ReadonlyMap<string, string>): Promise<Event | null> {

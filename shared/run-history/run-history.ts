@@ -2,7 +2,7 @@ import type { InputIssue } from "../envelope.ts";
 import { unknownField } from "../known-fields.ts";
 import type { FieldsOf } from "../known-fields.ts";
 import type { OriginClass } from "../origin.ts";
-import { joinTexts, splitTexts } from "./long-texts.ts";
+import { joinTexts, splitTexts, storedBytes } from "./long-texts.ts";
 import { RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
 import type { Snapshot, SnapshotMeta } from "./snapshot.ts";
@@ -145,8 +145,11 @@ export class RunHistory {
     const { events: short, batches } = await splitTexts(encoded, appendId ?? crypto.randomUUID());
     try {
       const terms = unchangedSince !== undefined && { unchangedSince };
-      for (const [at, batch] of batches.entries())
-        await this.#call("AppendRunEvents", { ...ids, ...batch, ...(at === 0 && terms) });
+      let bytesToFollow = storedBytes([...batches.flatMap((batch) => batch.events), ...short]);
+      for (const [at, batch] of batches.entries()) {
+        bytesToFollow -= storedBytes(batch.events);
+        await this.#call("AppendRunEvents", { ...ids, ...batch, bytesToFollow, ...(at === 0 && terms) });
+      }
       const input = { ...ids, events: short, ...(appendId !== undefined && { appendId }), ...terms };
       return ((await this.#call("AppendRunEvents", input)) as Appended).appended;
     } catch (error) {

@@ -8,6 +8,7 @@ import { describe, expect, test } from "vitest";
 
 import { runs } from "../stage/random-runs.ts";
 import { folderAt, note, noteAt, notesOf, useHistory } from "./stage.ts";
+import type { HistoryUser } from "./stage.ts";
 
 const newUser = useHistory();
 
@@ -25,6 +26,13 @@ async function loaded(history: RunHistory, options: Parameters<RunHistory["load"
 
 /** All characters that JSON, UTF-8 or a cut between two parts could harm. */
 const hard = '"\\\n\u2028日\u{1f600}\ud800\0é</script>';
+
+/** The parts of texts as they are stored. */
+async function partsOf({ call, userId }: HistoryUser): Promise<{ type: string; data: string }[]> {
+  const answer = await call("run-history/LoadRun", { agentId: "agent", runId: "run" }, { userId });
+  const { events } = (answer as unknown as { data: { events: { type: string; data: string }[] } }).data;
+  return events.filter(({ type }) => type === "part").map(({ type, data }) => ({ type, data }));
+}
 
 /** Another text of the same length, also inside JSON. */
 const changed = (text: string): string => text.replace("script", "skript");
@@ -105,20 +113,27 @@ describe("a text that is too long for one event", () => {
   });
 
   test("keeps its first parts, and counts as damaged if a person has changed one", async () => {
-    const { history, userId, call, place } = newUser();
-    const value = longValue(120_000);
+    const user = newUser();
+    const { history, userId, call, place } = user;
+    const value = longValue(60_000);
     await history.append("agent", "run", [kept(value)]);
-    const ids = { agentId: "agent", runId: "run" };
-    const answer = await call("run-history/LoadRun", ids, { userId });
-    const { events } = (answer as unknown as { data: { events: { type: string; data: string }[] } }).data;
-    const other = events.flatMap(({ type, data }) => (type === "part" ? [{ type, data: changed(data) }] : []));
-    expect(other).toHaveLength(4);
-    await call("run-history/AppendRunEvents", { ...ids, events: other }, { userId });
+    const other = (await partsOf(user)).map(({ type, data }) => ({ type, data: changed(data) }));
+    expect(other).toHaveLength(2);
+    await call("run-history/AppendRunEvents", { agentId: "agent", runId: "run", events: other }, { userId });
     expect(await loaded(history)).toEqual([value]);
     const file = place("run/000001.jsonl");
     writeFileSync(file, changed(readFileSync(file, "utf8")));
     for (const from of ["start", "snapshot"] as const)
       expect(await history.load("agent", "run", { from })).toMatchObject({ events: [], meta: { damagedLines: 1 } });
+  });
+
+  test("has no character in two parts", async () => {
+    const user = newUser();
+    const value = `x${"\u{1f600}".repeat(40_000)}`;
+    await user.history.append("agent", "run", [kept(value)]);
+    const texts = (await partsOf(user)).map(({ data }) => (JSON.parse(data) as { text: string }).text);
+    expect(texts.map((text) => text.isWellFormed())).toEqual([true, true]);
+    expect(await loaded(user.history)).toEqual([value]);
   });
 
   test.each([

@@ -48,6 +48,8 @@ func TestTheStructsHaveTheFieldsOfTheContract(t *testing.T) {
 		reflect.TypeFor[runhistory.UserMessageData]():      {"Message", "Structured"},
 		reflect.TypeFor[runhistory.AssistantMessageData](): {"Message", "Structured"},
 		reflect.TypeFor[runhistory.PlannerNoteData]():      {"Note"},
+		reflect.TypeFor[runhistory.OpaqueData]():           {"Format", "JSON"},
+		reflect.TypeFor[runhistory.SnapshotData]():         {"Format", "JSON"},
 		reflect.TypeFor[runhistory.ThinkingData]():         {"Text", "Signature", "Redacted", "ContentIndex", "Final"},
 		reflect.TypeFor[runhistory.ToolCallData](): {
 			"ToolCallID", "ParentToolCallID", "ToolName", "PayloadJSON", "Queue", "ExpectedChildrenTotal",

@@ -19,6 +19,9 @@ const (
 	EventToolResult       EventType = "tool_result"
 	EventPlannerNote      EventType = "planner_note"
 	EventThinking         EventType = "thinking"
+	// EventOpaque and EventSnapshot are not goa-ai's.
+	EventOpaque   EventType = "opaque"
+	EventSnapshot EventType = "snapshot"
 )
 
 // An Event is one entry of a run's history.

@@ -27,6 +27,10 @@ func decodeAny(event Event) (any, error) {
 		return DecodeToolResultData(event)
 	case EventPlannerNote:
 		return DecodePlannerNoteData(event)
+	case EventOpaque:
+		return DecodeOpaqueData(event)
+	case EventSnapshot:
+		return DecodeSnapshotData(event)
 	default:
 		return DecodeThinkingData(event)
 	}
@@ -55,6 +59,8 @@ var samples = []EventData{
 	PlannerNoteData{"note"},
 	ThinkingData{},
 	ThinkingData{"text", "sig", []byte("opaque"), 3, true},
+	OpaqueData{"chess", RawJSON(` {"move" : "e4"}`)},
+	SnapshotData{"", RawJSON("null")},
 }
 
 func TestPayloadsComeBackFromTheirMaps(t *testing.T) {
@@ -101,6 +107,8 @@ func TestMapsHaveGoaAIsKeys(t *testing.T) {
 		`{"note":"note"}`,
 		`{"content_index":0,"final":false}`,
 		`{"content_index":3,"final":true,"redacted":"b3BhcXVl","signature":"sig","text":"text"}`,
+		`{"format":"chess","json":" {\"move\" : \"e4\"}"}`,
+		`{"format":"","json":"null"}`,
 	} {
 		if found, err := json.Marshal(samples[at].ToMap()); err != nil || string(found) != want {
 			t.Errorf("%s, %v", found, err)
@@ -141,6 +149,8 @@ func TestDecodersTakeOlderForms(t *testing.T) {
 		{EventToolResult, withIDs(fields{"bounds": (*Bounds)(nil), "retry_hint": nil}), ToolResultData{}},
 		{EventThinking, fields{"redacted": []byte("raw")}, ThinkingData{Redacted: []byte("raw")}},
 		{EventThinking, fields{"redacted": ""}, ThinkingData{}},
+		{EventOpaque, fields{"format": "f", "json": fields{"q": 1}}, OpaqueData{"f", RawJSON(`{"q":1}`)}},
+		{EventSnapshot, fields{"format": "f", "json": RawJSON("[1]")}, SnapshotData{"f", RawJSON("[1]")}},
 		{EventPlannerNote, PlannerNoteData{"n"}, PlannerNoteData{"n"}},
 		{EventPlannerNote, &PlannerNoteData{"n"}, PlannerNoteData{"n"}},
 	} {
@@ -175,6 +185,9 @@ func TestDecodersSayWhatIsWrong(t *testing.T) {
 		{EventToolCall, withIDs(fields{"expected_children_total": "1"}), "EVENT_FIELD_INVALID", `memory: tool_call field "expected_children_total" must be int-compatible, got string`},
 		{EventToolCall, withIDs(fields{"expected_children_total": json.Number("1e400")}), "EVENT_FIELD_INVALID", `memory: tool_call field "expected_children_total" must be int-compatible, got float64`},
 		{EventToolCall, withIDs(fields{"expected_children_total": -1e19}), "EVENT_FIELD_INVALID", `memory: tool_call field "expected_children_total" must be int-compatible, got float64`},
+		{EventOpaque, fields{"json": "1"}, "EVENT_FIELD_MISSING", `memory: opaque missing "format"`},
+		{EventOpaque, fields{"format": "f", "json": " "}, "EVENT_FIELD_MISSING", `memory: opaque missing "json"`},
+		{EventSnapshot, fields{"format": "f"}, "EVENT_FIELD_MISSING", `memory: snapshot missing "json"`},
 		{EventThinking, fields{"final": 1, "text": 1}, "EVENT_FIELD_INVALID", `memory: thinking field "text" must be string, got int`},
 		{EventThinking, fields{"final": 1}, "EVENT_FIELD_INVALID", `memory: thinking field "final" must be bool, got int`},
 		{EventThinking, fields{"final": "true"}, "EVENT_FIELD_INVALID", `memory: thinking field "final" must be bool, got string`},

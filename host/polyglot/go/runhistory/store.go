@@ -75,17 +75,36 @@ func (s *Store) LoadSince(ctx context.Context, agentID, runID, cursor string) (S
 		return Snapshot{}, err
 	}
 	for {
-		pages, err := s.loadPages(ctx, loadRequest{agentID, runID, cursor})
+		found, err := s.load(ctx, loadRequest{agentID, runID, cursor})
 		if err != nil {
 			return Snapshot{}, err
-		} else if pages != nil {
-			return snapshotOf(agentID, runID, pages)
+		} else if found != nil {
+			return *found, nil
 		}
 	}
 }
 
+// load returns nil if the run was deleted while it was loaded.
+func (s *Store) load(ctx context.Context, request loadRequest) (*Snapshot, error) {
+	stored, err := s.loadPages(ctx, request)
+	if stored == nil || err != nil {
+		return nil, err
+	}
+	events, lost := withTexts(stored.Events, partsIn(stored.Events))
+	if lost > 0 && request.Cursor != "" { // perhaps the cursor is among the parts of a text
+		whole, err := s.loadPages(ctx, loadRequest{request.AgentID, request.RunID, ""})
+		if whole == nil || err != nil {
+			return nil, err
+		}
+		events, lost = withTexts(stored.Events, partsIn(append(whole.Events, stored.Events...)))
+	}
+	stored.Events = events
+	stored.Meta["damagedLines"] = stored.Meta["damagedLines"].(int) + lost
+	return stored, nil
+}
+
 // loadPages returns nil if the run was deleted while it was loaded.
-func (s *Store) loadPages(ctx context.Context, request loadRequest) ([]loadAnswer, error) {
+func (s *Store) loadPages(ctx context.Context, request loadRequest) (*Snapshot, error) {
 	var pages []loadAnswer
 	for more := true; more; {
 		var page loadAnswer
@@ -99,18 +118,19 @@ func (s *Store) loadPages(ctx context.Context, request loadRequest) ([]loadAnswe
 		pages = append(pages, page)
 		request.Cursor, more = page.Meta.Cursor, page.More
 	}
-	return pages, nil
+	return snapshotOf(request.AgentID, request.RunID, pages)
 }
 
-func snapshotOf(agentID, runID string, pages []loadAnswer) (Snapshot, error) {
-	snapshot := Snapshot{AgentID: agentID, RunID: runID}
+// snapshotOf returns events as they are stored, parts of texts among them.
+func snapshotOf(agentID, runID string, pages []loadAnswer) (*Snapshot, error) {
+	snapshot := &Snapshot{AgentID: agentID, RunID: runID}
 	damaged := 0
 	for _, page := range pages {
 		damaged += page.Meta.DamagedLines
 		for _, wired := range page.Events {
 			event, err := wired.event()
 			if err != nil {
-				return Snapshot{}, err
+				return nil, err
 			}
 			snapshot.Events = append(snapshot.Events, event)
 		}
