@@ -161,7 +161,7 @@ class Transcripts {
     let chars = 0;
     for (const event of events) {
       if (event.type === "snapshot") [summary, chars] = [summaryOf(event, key), 0];
-      else summary = fold(summary, key, entriesOf(event, key).filter(isObject));
+      else summary = fold(summary, key, entriesOf(event, key).filter(isSomething));
       chars += String(event.data["json"]).length;
     }
     if (summary === undefined) return null;
@@ -226,11 +226,13 @@ function summaryOf(event: Event, key: SessionKey): SessionSummary {
   throw damagedTranscript(runOf(key));
 }
 
-/** The SDK's own stores keep any JSON value as an entry. */
-const isObject = (entry: unknown): entry is Entry => typeof entry === "object" && entry !== null;
+/** The SDK's own store keeps any JSON value as an entry; its function for summaries takes all of them but `null`. */
+const isSomething = (entry: unknown): boolean => entry !== null;
 
-const hasUuid = (entry: unknown): entry is Entry & { uuid: string } =>
-  isObject(entry) && typeof entry.uuid === "string" && entry.uuid !== "";
+const hasUuid = (entry: unknown): entry is Entry & { uuid: string } => {
+  const uuid = (entry as Partial<Entry> | null)?.uuid;
+  return typeof uuid === "string" && uuid !== "";
+};
 
 function firstOfEach(entries: readonly Entry[]): Entry[] {
   const seen = new Set<string>();

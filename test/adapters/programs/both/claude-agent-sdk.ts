@@ -7,7 +7,7 @@ import {
   InMemorySessionStore,
   listSessions,
 } from "@anthropic-ai/claude-agent-sdk";
-import type { Options, SessionKey, SessionStore } from "@anthropic-ai/claude-agent-sdk";
+import type { Options, SessionKey, SessionStore, SessionStoreEntry } from "@anthropic-ai/claude-agent-sdk";
 import { createRuntime, memoryStore } from "memcell";
 import { sessionStore } from "memcell/claude-agent-sdk";
 
@@ -88,6 +88,8 @@ for (let program = 0; program < 25; program++) {
     const added = Array.from({ length: 1 + random(3) }, () => {
       entries += 1;
       const timestamp = new Date(1.7e12 + entries).toISOString();
+      const odd = [{ type: "tag", uuid: null, timestamp }, { type: "tag", uuid: "", timestamp }, 5, "text"];
+      if (random(4) === 0) return odd[random(odd.length)] as unknown as SessionStoreEntry;
       return random(2) === 0 ? { type: "tag", tag: `t${entries}`, timestamp } : line(entries, "user", `m${entries}`);
     });
     for (const each of [own, oracle]) await (isDeletion ? each.delete?.(target) : each.append(target, added));
