@@ -1,5 +1,4 @@
 /** The inputs and outputs of the tools. */
-import { storeLimits } from "../../shared/limits.ts";
 import { eventTypes, storedTypes } from "../../shared/run-history/event-types.ts";
 import * as z from "../../shared/zod.ts";
 import { wholeNumber } from "../whole-number.ts";
@@ -51,7 +50,7 @@ const bounded = (least: number, most: number, description: string) =>
 
 const bytesToFollow = bounded(
   0,
-  storeLimits.scopeBytesMax,
+  Number.MAX_SAFE_INTEGER,
   "Bytes of events that will be appended after these: refused now if there is no room for them. Default: 0",
 );
 
