@@ -88,8 +88,9 @@ for (let program = 0; program < 25; program++) {
     const added = Array.from({ length: 1 + random(3) }, () => {
       entries += 1;
       const timestamp = new Date(1.7e12 + entries).toISOString();
-      const odd = [{ type: "tag", uuid: null, timestamp }, { type: "tag", uuid: "", timestamp }, 5, "text"];
-      if (random(4) === 0) return odd[random(odd.length)] as unknown as SessionStoreEntry;
+      const odd: SessionStoreEntry[] = JSON.parse(`[{"type":"tag","uuid":null},{"type":"tag","uuid":""},5,"text"]`);
+      const [picked] = random(4) === 0 ? odd.slice(random(4)) : [];
+      if (picked !== undefined) return picked;
       return random(2) === 0 ? { type: "tag", tag: `t${entries}`, timestamp } : line(entries, "user", `m${entries}`);
     });
     for (const each of [own, oracle]) await (isDeletion ? each.delete?.(target) : each.append(target, added));
