@@ -1,6 +1,8 @@
 /** The context of a model's tool call: the program's own, and what the AI SDK tells about the call. */
+import { originClasses } from "../origin.ts";
 import type { OriginClass } from "../origin.ts";
-import { exposureTo } from "./exposure.ts";
+import type { ExposureMiddleware } from "./exposure-middleware.ts";
+import { SeenTexts } from "./exposure.ts";
 
 /** What the AI SDK passes to a tool. */
 export interface CallOptions {
@@ -24,6 +26,16 @@ export interface ToolOptions {
    * returned is `tool_external`: what a model writes after it waits for the user's approval. Default: none.
    */
   readonly ownTools?: readonly string[];
+  /**
+   * The middleware that is around the model, from `exposureMiddleware`. Needed if the provider executes tools of its own.
+   * Default: what the AI SDK tells a tool is all that the model has seen.
+   */
+  readonly middleware?: ExposureMiddleware;
+}
+
+/** How exposure is derived: `own` has the names of the tools whose results are the program's own, and memcell's. */
+export interface Deriving extends Pick<ToolOptions, "middleware"> {
+  readonly own: ReadonlySet<string>;
 }
 
 interface Stated {
@@ -34,11 +46,11 @@ interface Stated {
 }
 
 /** What the program says itself counts; the rest is derived from the call. */
-export function contextOf<Context extends object>(
+export async function contextOf<Context extends object>(
   of: ContextOf<Context>,
   call: CallOptions,
-  ownTools: ReadonlySet<string>,
-): Context {
+  deriving: Deriving,
+): Promise<Context> {
   const ctx = typeof of === "function" ? of(call) : of;
   const stated: Stated = ctx;
   const signals = [stated.signal, call.abortSignal].filter((signal) => signal !== undefined);
@@ -46,14 +58,18 @@ export function contextOf<Context extends object>(
     ...ctx,
     callId: stated.callId ?? callIdOf(call),
     origin: stated.origin ?? { class: "model_inference" },
-    exposedTo: stated.exposedTo ?? exposureOf(call, ownTools),
+    exposedTo: stated.exposedTo ?? (await exposureOf(call, deriving)),
     signal: signals.length > 0 ? AbortSignal.any(signals) : undefined,
   };
 }
 
-/** Mastra does not say what tools have returned since the program's own messages: that can be anything. */
-function exposureOf(call: CallOptions, ownTools: ReadonlySet<string>): OriginClass[] {
-  return exposureTo("requestContext" in call ? undefined : call.messages, ownTools);
+async function exposureOf(call: CallOptions, { own, middleware }: Deriving): Promise<OriginClass[]> {
+  const answers = (await middleware?.seenBefore(call.toolCallId)) ?? [];
+  // Mastra does not say what tools have returned since the program's own messages: that can be anything.
+  const isToldAll = answers.length > 0 || !(middleware || "requestContext" in call);
+  const told = new SeenTexts().addMessages(isToldAll ? call.messages : undefined);
+  const found = new Set([told, ...answers].flatMap((seen) => seen.classes(own)));
+  return originClasses.filter((each) => found.has(each));
 }
 
 /** Some providers make ids that memcell does not take. */

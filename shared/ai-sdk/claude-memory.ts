@@ -20,9 +20,9 @@ import type { ToolsRuntime } from "./memcell-tools.ts";
 export function claudeMemory<Context extends object>(
   runtime: MemoryToolRuntime<Context> & Pick<ToolsRuntime<Context>, "tools">,
   ctx: ContextOf<Context>,
-  { ownTools = [] }: ToolOptions = {},
+  { ownTools = [], middleware }: ToolOptions = {},
 ): (command: object, call: CallOptions) => Promise<string> {
   requireStores(runtime, claudesTool);
-  const own = new Set([...memoryTools(runtime.tools()), ...ownTools]);
-  return (command, call) => runMemoryCommand(runtime, command, contextOf(ctx, call, own));
+  const deriving = { own: new Set([...memoryTools(runtime.tools()), ...ownTools]), ...(middleware && { middleware }) };
+  return async (command, call) => runMemoryCommand(runtime, command, await contextOf(ctx, call, deriving));
 }

@@ -1,4 +1,4 @@
-/** What a model was exposed to, by the messages that it was sent. */
+/** What a model was exposed to, by the messages that it was sent and by what else its answer has. */
 import { trustsIn } from "../origin-lines.ts";
 import { originClasses } from "../origin.ts";
 import type { OriginClass } from "../origin.ts";
@@ -7,54 +7,67 @@ interface Part {
   readonly type?: unknown;
   readonly toolName?: unknown;
   readonly output?: unknown;
+  /** By the provider of the model. */
+  readonly providerExecuted?: unknown;
 }
 
-/**
- * The classes of all texts in the messages, each once. `ownTools`: memcell's, and those whose results are the program's
- * own. The texts of memory in memcell's results count as far as they are trusted. What is not known counts as
- * `tool_external`, and so do messages that are missing.
- */
-export function exposureTo(messages: unknown, ownTools: ReadonlySet<string>): OriginClass[] {
-  const found = new Set<OriginClass>(Array.isArray(messages) ? [] : ["tool_external"]);
-  for (const message of Array.isArray(messages) ? (messages as unknown[]) : [])
-    for (const each of ofMessage(message, ownTools)) found.add(each);
-  return originClasses.filter((each) => found.has(each));
+/** The texts that a model has seen, as far as they can be told without the names of the program's own tools. */
+export class SeenTexts {
+  readonly #classes = new Set<OriginClass>();
+  /** How far the memory is trusted that is in a tool's results, by the name of the tool. */
+  readonly #results = new Map<string, Set<OriginClass>>();
+
+  /** Messages that are missing can have had anything. */
+  addMessages(messages: unknown): this {
+    if (!Array.isArray(messages)) this.#classes.add("tool_external");
+    else for (const message of messages as unknown[]) this.#addMessage(message);
+    return this;
+  }
+
+  /** A part of the model's own message, or of a stream of it: a result in it is that of a provider's tool. */
+  addOfAnswer(part: unknown): void {
+    const { type, providerExecuted } = (part ?? {}) as Part;
+    if (!ofModel.test(String(type)) || (type === "tool-call" && providerExecuted === true))
+      this.#classes.add("tool_external");
+  }
+
+  /**
+   * The classes of all texts, each once. `ownTools`: memcell's, and those whose results are the program's own. The texts
+   * of memory in memcell's results count as far as they are trusted.
+   */
+  classes(ownTools: ReadonlySet<string>): OriginClass[] {
+    const found = new Set(this.#classes);
+    for (const [tool, trusts] of this.#results)
+      for (const each of ownTools.has(tool) ? ["tool_internal" as const, ...trusts] : ["tool_external" as const])
+        found.add(each);
+    return originClasses.filter((each) => found.has(each));
+  }
+
+  #addMessage(message: unknown): void {
+    const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
+    if (role === "system" || (typeof content === "string" && role === "assistant")) return;
+    if (typeof content === "string" && role === "user") this.#classes.add("direct_user");
+    else if (!Array.isArray(content)) this.#classes.add("tool_external");
+    else for (const part of content as unknown[]) this.#addPart(role, part ?? {});
+  }
+
+  #addPart(role: unknown, part: Part): void {
+    // A file or an image can have anybody's words in it.
+    if (role === "user") this.#classes.add(part.type === "text" ? "direct_user" : "untrusted_document");
+    else if (role === "tool" && part.type === "tool-result") this.#addResult(part);
+    else this.addOfAnswer(part);
+  }
+
+  #addResult({ toolName, output }: Part): void {
+    if (typeof toolName !== "string") return void this.#classes.add("tool_external");
+    const trusts = this.#results.get(toolName) ?? new Set();
+    for (const each of trustsIn(JSON.stringify(output ?? null))) trusts.add(each);
+    this.#results.set(toolName, trusts);
+  }
 }
 
-function ofMessage(message: unknown, ownTools: ReadonlySet<string>): OriginClass[] {
-  const { role, content } = (message ?? {}) as { readonly role?: unknown; readonly content?: unknown };
-  if (role === "system") return [];
-  if (typeof content === "string" && role === "assistant") return [];
-  if (typeof content === "string" && role === "user") return ["direct_user"];
-  if (!Array.isArray(content)) return ["tool_external"];
-  const parts = (content as unknown[]).map((part) => (part ?? {}) as Part);
-  if (role === "user") return parts.map(ofUser);
-  // In the model's own message, a result is that of a provider's tool, which can have any name.
-  return parts.flatMap((part) => ofAgent(part, role === "tool" ? ownTools : none));
-}
-
-const none: ReadonlySet<string> = new Set();
-
-/** A file or an image can have anybody's words in it. */
-const ofUser = (part: Part): OriginClass => (part.type === "text" ? "direct_user" : "untrusted_document");
-
-/** Of the model, or of a tool. The results of a provider's own tools, such as a web search, are beside the model's words. */
-function ofAgent(part: Part, ownTools: ReadonlySet<string>): OriginClass[] {
-  if (part.type === "tool-result") return ofResult(part, ownTools);
-  return ofModel.has(part.type) ? [] : ["tool_external"];
-}
-
-const ofModel: ReadonlySet<unknown> = new Set([
-  "text",
-  "reasoning",
-  "file",
-  "reasoning-file",
-  "tool-call",
-  "tool-approval-request",
-  "tool-approval-response",
-]);
-
-function ofResult({ toolName, output }: Part, ownTools: ReadonlySet<string>): OriginClass[] {
-  if (typeof toolName !== "string" || !ownTools.has(toolName)) return ["tool_external"];
-  return ["tool_internal", ...trustsIn(JSON.stringify(output ?? null))];
-}
+/** The types of parts that are the model's own, or that say nothing. */
+const ofModel = new RegExp(
+  "^(?:file|reasoning-file|tool-call|tool-approval-(?:request|response)|(?:text|reasoning|tool-input)(?:-(?:start|delta|end))?" +
+    "|stream-start|response-metadata|raw|finish|error)$",
+);

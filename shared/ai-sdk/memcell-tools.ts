@@ -41,8 +41,11 @@ interface StandardSchema {
  *
  * The origin of each call is derived from the messages that the model was sent. After a result of a tool that is not in
  * `ownTools`, after a file of the user, and after memory that comes from such a place, a write waits for the user's
- * approval, unless the policy says otherwise. If the context has an `origin` or `exposedTo`, that counts instead. Mastra does
- * not tell its tools what other tools have returned, so there every write waits unless the context has `exposedTo`.
+ * approval, unless the policy says otherwise. If the context has an `origin` or `exposedTo`, that counts instead.
+ *
+ * The AI SDK does not tell a tool what a provider's own tool, such as its web search, has returned in the same step: for
+ * these, see `exposureMiddleware`. Mastra does not tell what any other tool has returned, so there every write waits unless
+ * the model has that middleware, or the context has `exposedTo`.
  *
  * A failure is a result, not an exception: the model reads it and can correct its call. Its codes are those of
  * `runtime.call`. A write that waits is told as a suggestion.
@@ -58,14 +61,14 @@ interface StandardSchema {
 export function memcellTools<Context extends object>(
   runtime: ToolsRuntime<Context>,
   ctx: ContextOf<Context>,
-  { ownTools = [] }: ToolOptions = {},
+  { ownTools = [], middleware }: ToolOptions = {},
 ): Record<string, MemcellTool> {
   const tools = runtime.tools();
-  const own = new Set([...memoryTools(tools), ...ownTools]);
+  const deriving = { own: new Set([...memoryTools(tools), ...ownTools]), ...(middleware && { middleware }) };
   const toolOf = ({ name, description, inputSchema }: (typeof tools)[number]): MemcellTool => ({
     description,
     inputSchema: standardSchema(inputSchema),
-    execute: (input, call) => runtime.call(name, input, contextOf(ctx, call, own)),
+    execute: async (input, call) => runtime.call(name, input, await contextOf(ctx, call, deriving)),
     toModelOutput,
   });
   return Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)]));

@@ -3,6 +3,8 @@ import { describe, expect, test } from "vitest";
 
 import { playProgram, releases } from "./play-program.ts";
 
+const exposed = (name: string) => ({ [`${name}, generate`]: "tool_external", [`${name}, stream`]: "tool_external" });
+
 describe.each(releases)("with the %s releases", (release) => {
   test("an agent of the AI SDK stores, reads, corrects itself, and suggests what a page says", async () => {
     expect(await playProgram(release, "ai-sdk")).toMatchObject({
@@ -23,15 +25,34 @@ describe.each(releases)("with the %s releases", (release) => {
       others: ["plan.md"],
     });
   });
+
+  test("a write waits that is made in the same step as a provider's web search", async () => {
+    expect(await playProgram(release, "ai-sdk-provider")).toEqual({
+      trusts: {
+        "alone, generate": "model_inference",
+        "alone, stream": "model_inference",
+        ...exposed("before"),
+        ...exposed("after"),
+        ...exposed("source"),
+        ...exposed("called"),
+        ...exposed("claude"),
+      },
+      together: ["model_inference", "tool_external", "tool_external"],
+      unwrapped: "tool_external",
+      // The AI SDK does not tell a tool.
+      without: "model_inference",
+      prepared: "untrusted_document",
+    });
+  });
 });
 
-test("an agent of Mastra has the same tools, and its writes wait unless the program says what it was exposed to", async () => {
+test("an agent of Mastra has the same tools, and its writes wait unless it is known what its model has seen", async () => {
   expect(await playProgram("newest", "mastra")).toMatchObject({
     stated: { type: "text", value: expect.stringContaining('"outcome":"created"') },
     unstated: { type: "text", value: expect.stringMatching(/^Saved as a suggestion/) },
-    entries: ["language"],
+    seen: { type: "text", value: expect.stringContaining('"outcome":"created"') },
+    entries: expect.toSatisfy((names: string[]) => names.toSorted().join() === "city,language"),
     waiting: [{ callId: "diet", trust: "tool_external" }],
-    callId: "language",
-    trust: "model_inference",
+    trusts: { language: "model_inference", city: "model_inference" },
   });
 });

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import type { CallContext, EntryOrigin, OriginClass } from "memcell";
 import { originLines } from "memcell";
-import { claudeMemory, memcellTools } from "memcell/ai-sdk";
+import { claudeMemory, exposureMiddleware, memcellTools } from "memcell/ai-sdk";
 import { memoryTool } from "memcell/anthropic";
 import { sessionStore } from "memcell/claude-agent-sdk";
 import { memcellSession } from "memcell/openai-agents";
@@ -144,6 +144,69 @@ test("a context with fields that are undefined is as one without them", async ()
 
 test("in Mastra, which does not say what tools have returned, everything can have been seen", async () => {
   expect(await trustAfter([user(text)], { requestContext: new Map() })).toBe("tool_external");
+});
+
+const noted = { type: "tool-call", toolCallId: "1", toolName: "UpdateUserMemory" };
+const found = { type: "tool-result", toolCallId: "0", toolName: "web_search", result: [] };
+
+/** Streams a call to whoever reads it, and executes it before the stream has ended as `end` says. */
+async function trustInStream(end: (source: ReadableStreamDefaultController, read: ReadableStream) => unknown) {
+  const middleware = exposureMiddleware();
+  const sources: ReadableStreamDefaultController[] = [];
+  const stream = new ReadableStream({ start: (each) => void sources.push(each) });
+  const wrapped = await middleware.wrapStream({ doStream: () => Promise.resolve({ stream }), params: { prompt: [] } });
+  const [source] = sources;
+  source?.enqueue(noted);
+  const reader = wrapped.stream.getReader();
+  await reader.read();
+  reader.releaseLock();
+  const ctx = { userId: stage.user() };
+  const { UpdateUserMemory: tool } = memcellTools(stage.runtime, ctx, { middleware });
+  const executed = tool?.execute(entry("note"), { toolCallId: "1", messages: [] });
+  if (source) await end(source, wrapped.stream);
+  await executed;
+  const [waiting] = await stage.runtime.upkeep.pending(ctx);
+  return waiting?.trust ?? "model_inference";
+}
+
+async function readAll(stream: ReadableStream): Promise<void> {
+  for await (const part of stream) expect(part).toBeDefined();
+}
+
+test.for<[string, Parameters<typeof trustInStream>[0], OriginClass]>([
+  ["comes to its end", (source, read) => (source.close(), readAll(read)), "model_inference"],
+  [
+    "has a search behind the call",
+    (source, read) => {
+      source.enqueue(found);
+      source.close();
+      return readAll(read);
+    },
+    "tool_external",
+  ],
+  ["fails", (source, read) => (source.error("gone"), expect(readAll(read)).rejects.toBe("gone")), "model_inference"],
+  ["is cancelled", (_, read) => read.cancel(), "model_inference"],
+])("with the middleware, a call waits for the model's whole answer, which %s", async ([, end, trust]) => {
+  expect(await trustInStream(end)).toBe(trust);
+});
+
+test("a middleware that has forgotten a call, after a thousand others, says that it was exposed to anything", async () => {
+  const middleware = exposureMiddleware();
+  const trusts: OriginClass[] = [];
+  for (const answers of [1, 999, 1]) {
+    for (let at = 0; at < answers; at++) {
+      const content = [at === 0 && trusts.length === 0 ? noted : { type: "text", text: "x" }];
+      await middleware.wrapGenerate({ doGenerate: () => Promise.resolve({ content }), params: { prompt: [] } });
+    }
+    const ctx = { userId: stage.user() };
+    await memcellTools(stage.runtime, ctx, { middleware })["UpdateUserMemory"]?.execute(entry("note"), {
+      toolCallId: "1",
+      messages: [],
+    });
+    const [waiting] = await stage.runtime.upkeep.pending(ctx);
+    trusts.push(waiting?.trust ?? "model_inference");
+  }
+  expect(trusts).toEqual(["model_inference", "model_inference", "tool_external"]);
 });
 
 test("what the program says itself counts, and a context can be a function of the call", async () => {
