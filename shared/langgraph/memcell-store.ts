@@ -14,9 +14,17 @@ import type { StoreOperation } from "./store-operations.ts";
  * compiled, or by LangGraph Server, does not learn who runs the graph: for these, pass a function, which gets the first
  * label of each namespace and returns the context. Then every operation must name that label.
  *
- * A batch is one change set, up to 500 operations and 512 KiB; a larger one is several. A query is a search by words, which
- * returns the 50 best items at most. A failure is an `Error`, whose `cause` is the error of the call, with its code.
- * Throws an `Error` at once if the plugin `stores` is not loaded.
+ * A batch is one change set, up to 500 operations and 512 KiB; a larger one is several. With a function, a batch is one
+ * change set for each user: if one fails, those before it are kept, and those after it have not been sent.
+ *
+ * A value is JSON with `Uint8Array`s, at most 56 levels deep; what would come back as something else is refused. A query is
+ * a search by words, which returns the 50 best items at most.
+ *
+ * A failure is an `Error`, whose `cause` has the code of the call: `INPUT_INVALID`, `VALUE_TOO_LARGE` (100 KiB),
+ * `KEY_LIMIT_REACHED` (10,000 items), `ENTRY_UNREADABLE` (a person has damaged the file of an item that is changed),
+ * `WRITE_PENDING` or `WRITE_REFUSED` (by the context's origin and the policy), `QUOTA_EXCEEDED`,
+ * `DEADLINE_EXCEEDED`, `CANCELLED`, or any other code of `runtime.callAsHost`. LangGraph's own `InvalidNamespaceError` has
+ * no cause. Throws an `Error` at once if the plugin `stores` is not loaded.
  *
  * @example
  * await graph.invoke(input, { configurable, store: memcellStore(runtime, { userId: "alice" }) });

@@ -1,4 +1,5 @@
 /** LangGraph's operations as those of the tool `stores/StoreBatch`, and back. */
+import { givenForm, storedForm } from "../run-history/stored-form.ts";
 import type { Item, Operation, SearchItem } from "./langgraph.ts";
 
 /** An operation of the tool. Its schema checks the fields, so they are passed on as they are. */
@@ -28,21 +29,42 @@ interface StoredItem {
 
 export const isChange = ({ op }: StoreOperation): boolean => op === "put" || op === "delete";
 
-/** Throws for match conditions that the tool does not have. */
+/** Throws for what the tool does not have, and for values that would come back as something else. */
 export function storeOperation(operation: Operation): StoreOperation {
   if ("namespacePrefix" in operation) {
     const { namespacePrefix: namespace, filter, query, limit = 10, offset = 0 } = operation;
-    return { op: "search", namespace, limit, offset, ...(filter && { filter }), ...(query && { query }) };
+    const wanted = filter && { filter: filterForm(filter) };
+    return { op: "search", namespace, limit, offset, ...wanted, ...(query && { query }) };
   }
   if ("key" in operation) {
     const { namespace, key } = operation;
     if (!("value" in operation)) return { op: "get", namespace, key };
-    return operation.value === null
-      ? { op: "delete", namespace, key }
-      : { op: "put", namespace, key, value: operation.value };
+    if (operation.value === null) return { op: "delete", namespace, key };
+    return { op: "put", namespace, key, value: storedForm(operation.value, "value", bounds) };
   }
   return namespaceList(operation);
 }
+
+/** A condition that is lost would find everything. */
+function filterForm(filter: object): unknown {
+  const stored = storedForm(filter, "filter", bounds);
+  JSON.stringify(filter, (name: string, value: unknown) => {
+    if (value === undefined) throw notJson(`${name} in filter`, "JSON", value);
+    return value;
+  });
+  return stored;
+}
+
+/** Says the type, without the value, which may be a secret. */
+const notJson = (place: string, expected: string, value: unknown): Error =>
+  refused(`${place} is ${typeof value === "number" ? value : `of the type ${typeOf(value)}`}; expected ${expected}`);
+
+/** As deep as the plugin's values can be. */
+const bounds = { levelsMax: 56, refuse: notJson };
+
+const typeOf = (value: unknown): string => Object.prototype.toString.call(value).slice("[object ".length, -1);
+
+const refused = (message: string): Error => new Error(message, { cause: { code: "INPUT_INVALID", message } });
 
 /** A program that calls `batch` itself can leave out the page. */
 function namespaceList(operation: Partial<NamespaceList>): StoreOperation {
@@ -58,7 +80,7 @@ function pathOf(
   type: "prefix" | "suffix",
 ): readonly string[] | undefined {
   const [first, ...others] = matchConditions.filter(({ matchType }) => matchType === type);
-  if (others.length > 0) throw new Error(`matchConditions has ${others.length + 1} of ${type}; expected at most one`);
+  if (others.length > 0) throw refused(`matchConditions has ${others.length + 1} of ${type}; expected at most one`);
   return first?.path;
 }
 
@@ -78,7 +100,7 @@ const timeOf = (time: string | null): Date => new Date(time ?? 0);
 const itemOf = ({ namespace, key, value, created, updated }: StoredItem): Item => ({
   namespace,
   key,
-  value: value as Item["value"],
+  value: givenForm(value) as Item["value"],
   createdAt: timeOf(created ?? updated),
   updatedAt: timeOf(updated ?? created),
 });

@@ -4,9 +4,10 @@ import type { AppendOptions, EventData, RunHistoryContext, RunHistoryRuntime } f
 import { sha256 } from "../run-history/long-texts.ts";
 import { partChars } from "../run-history/payloads/opaque.ts";
 import { inputError } from "../run-history/run-history-error.ts";
+import { givenForm } from "../run-history/stored-form.ts";
 import { damagedTranscript, isOvertaken, loadTranscript, ofTranscript } from "../run-history/transcript.ts";
 import { presentValue } from "../text.ts";
-import { canonicalJson, givenForm, itemsText } from "./item-json.ts";
+import { canonicalJson, itemsText } from "./item-json.ts";
 import { change, readState, stateText } from "./session-state.ts";
 import type { SessionChange, SessionState } from "./session-state.ts";
 
