@@ -8,6 +8,8 @@ import { keptLines } from "../kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
 import { noteIn, noteKeys, noteLines, notePattern, noteOf } from "./note-lines.ts";
 import type { Note } from "./note-lines.ts";
+import { entryLimits } from "./store-limits.ts";
+import { isTooDeep } from "./value.ts";
 import type { Value } from "./value.ts";
 
 export interface Entry extends EntryId {
@@ -168,7 +170,9 @@ function withValue(
 ): Entry | Unreadable {
   if (format === "text") return { ...fields, value: { format, content } };
   if (format !== "json") return { unreadable: "its format is neither text nor json" };
-  if (parsed(content) === undefined) return { unreadable: "its value is not JSON" };
+  const value = parsed(content);
+  if (value === undefined) return { unreadable: "its value is not JSON" };
+  if (isTooDeep(value)) return { unreadable: `its value is over ${entryLimits.valueLevelsMax} levels deep` };
   return { ...fields, value: { format, content } };
 }
 

@@ -11,6 +11,8 @@ export const entryLimits = {
   itemKeyCharsMax: 500,
   /** Files of items that the queries of one batch look into: half a second. A call makes 10,000 requests at most. */
   itemsSearchedMax: 6_000,
+  /** Files and namespaces that the operations of one batch go through, apart from reading any. About a second. */
+  itemsListedMax: 250_000,
   /** Files of items that the doctor reads: about a second. */
   itemsInspectedMax: 4_000,
   /** What the other searches of one batch read: the bytes of the files, and 4 KiB for each. Half a second. */
@@ -21,6 +23,8 @@ export const entryLimits = {
   namespaceCharsMax: 64,
   /** A value, in UTF-8; of a value that is no text, its JSON. */
   valueBytesMax: 102_400,
+  /** Of a value that is no text. An answer has at most 64, and up to 7 of them around a value. */
+  valueLevelsMax: 56,
   /** 100 years, in seconds. */
   ttlSecondsMax: 3_155_760_000,
   searchHitsMax: 50,

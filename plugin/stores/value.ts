@@ -11,11 +11,24 @@ export interface Value {
 }
 
 export function valueFrom(given: unknown): Value {
+  if (isTooDeep(given)) {
+    const { valueLevelsMax } = entryLimits;
+    throw new ToolError(
+      "INPUT_INVALID",
+      `Cannot store the value: it is over ${valueLevelsMax} levels deep, allowed: at most ${valueLevelsMax}`,
+    );
+  }
   const value: Value =
     typeof given === "string" ? { format: "text", content: given } : { format: "json", content: JSON.stringify(given) };
   checkValue(value);
   return value;
 }
+
+/** Such a value has no room in an answer: nobody could read it, nor the others that are found with it. */
+export const isTooDeep = (value: unknown, levels: number = entryLimits.valueLevelsMax): boolean =>
+  typeof value === "object" &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)));
 
 /** Throws `VALUE_TOO_LARGE` or `INPUT_INVALID`. */
 export function checkValue({ content }: Value): void {

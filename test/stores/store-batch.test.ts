@@ -23,6 +23,8 @@ interface Result {
   readonly namespaces?: string[][];
   readonly next?: { readonly after?: string; readonly offset: number };
   readonly unreadable?: number | string;
+  readonly left?: true;
+  readonly leftOut?: number;
 }
 
 const folder = temporaryFolder();
@@ -150,6 +152,33 @@ test("a search goes on where an answer had no room, and finds each item once", a
   const got = await batch("dan", gets);
   expect(got[0]).toMatchObject({ item: { value: { at: 0 } } });
   expect(got.at(-1)).toEqual({ left: true });
+});
+
+test("the work of a batch is bounded by what its operations go through, and each one comes to its end", async () => {
+  await batch("joe", [put(["n"], "k", "first")]);
+  for (let at = 0; at < 1_200; at++) byHand("joe", `_.items/n${at}/k_.md`, "a kayak");
+  const reads = Array.from({ length: 496 }, (_, at) =>
+    at % 2 === 0 ? { op: "namespaces", ends: ["none"] } : { op: "search", after: "~" },
+  );
+  const results = await batch("joe", [
+    ...reads,
+    ...Array.from({ length: 4 }, () => ({ op: "search", query: "kayak" })),
+  ]);
+  const done = results.findIndex(({ left }) => left === true);
+  expect(done).toBeGreaterThan(100);
+  expect(results.slice(0, done)).toEqual(
+    reads.slice(0, done).map(({ op }) => ({ [op === "search" ? "items" : op]: [] })),
+  );
+  expect(results.slice(done).every(({ left }) => left === true)).toBe(true);
+  // A query that could not look into all items is for another call, unless no call could.
+  const queries = await batch(
+    "joe",
+    Array.from({ length: 6 }, () => ({ op: "search", query: "kayak", limit: 1 })),
+  );
+  expect(queries.map(({ items, left, leftOut }) => [items?.length, left, leftOut])).toEqual([
+    ...Array.from({ length: 4 }, () => [1, undefined, undefined]),
+    ...Array.from({ length: 2 }, () => [undefined, true, undefined]),
+  ]);
 });
 
 test("a search filters by fields, and ranks by words", async () => {

@@ -8,6 +8,7 @@ export class AnswerRoom {
   #bytesLeft: number = entryLimits.itemBytesMax;
   #costLeft: number = entryLimits.itemReadCostMax;
   #looksLeft: number = entryLimits.itemsSearchedMax;
+  #listedLeft: number = entryLimits.itemsListedMax;
 
   /** Whether one more file can be read. */
   takesRead({ path, bytes }: ListedFile): boolean {
@@ -16,9 +17,20 @@ export class AnswerRoom {
     return true;
   }
 
-  /** Into how many of some files the engine can look, which makes no text of them. */
-  takeLooks(count: number): number {
-    const taken = Math.min(count, this.#looksLeft);
+  /** Whether an operation can go through a list of files or namespaces. */
+  takesList({ length }: readonly unknown[]): boolean {
+    if (this.#listedLeft < 0) return false;
+    this.#listedLeft -= length;
+    return true;
+  }
+
+  /**
+   * Into how many of some files the engine can look, which makes no text of them; `null` if it could be more in another
+   * call.
+   */
+  takeLooks(count: number): number | null {
+    const taken = Math.min(count, entryLimits.itemsSearchedMax);
+    if (taken > this.#looksLeft) return null;
     this.#looksLeft -= taken;
     return taken;
   }

@@ -23,10 +23,16 @@ export interface Item {
   readonly updated: string | null;
 }
 
+/** A file in which an item can lie. `namespace` is `null` if only the file tells it. */
+export interface ItemFile extends ListedFile {
+  readonly namespace: string | null;
+}
+
 export class ItemStore {
   readonly id: string;
   readonly #at: EntryStore;
-  readonly #listed = new Map<string, readonly ListedFile[]>();
+  readonly #listed = new Map<string, readonly ItemFile[]>();
+  readonly #below = new Map<string, readonly ItemFile[]>();
 
   constructor() {
     const access = accessTo(ownStoreScope);
@@ -66,18 +72,26 @@ export class ItemStore {
     return true;
   }
 
-  /** The files in which items in and below a namespace can lie, by path. Some can be of others: their files say it. */
-  filesBelow(namespace: string): ListedFile[] {
-    const canBe = ({ path }: ListedFile): boolean => {
-      const place = itemAt(path);
-      return place !== null && (place.namespace === null || isBelow(place.namespace, namespace));
-    };
-    const files = foldersBelow(namespace).flatMap((folder) => this.#list(folder).filter(canBe));
-    return files.toSorted((one, other) => (one.path < other.path ? -1 : 1));
+  /**
+   * The files in which items in and below a namespace can lie, by path. Some can be of others: their files say it.
+   * Without the changes of this call.
+   */
+  filesBelow(namespace: string): readonly ItemFile[] {
+    const files = this.#below.get(namespace) ?? this.#findBelow(namespace);
+    this.#below.set(namespace, files);
+    return files;
   }
 
-  #list(folder: string): readonly ListedFile[] {
-    const known = this.#listed.get(folder) ?? this.#at.listBelow(folder);
+  /** A listing is sorted, and none has files between those of another one. */
+  #findBelow(above: string): ItemFile[] {
+    const all = foldersBelow(above)
+      .toSorted()
+      .flatMap((folder) => this.#list(folder));
+    return all.filter(({ namespace }) => namespace === null || isBelow(namespace, above));
+  }
+
+  #list(folder: string): readonly ItemFile[] {
+    const known = this.#listed.get(folder) ?? this.#at.listBelow(folder).flatMap(itemFile);
     this.#listed.set(folder, known);
     return known;
   }
@@ -85,6 +99,11 @@ export class ItemStore {
   #entryId(id: ItemId): EntryId {
     return { owner: this.id, isInternal: true, isItem: true, ...id };
   }
+}
+
+function itemFile(file: ListedFile): ItemFile[] {
+  const place = itemAt(file.path);
+  return place === null ? [] : [{ ...file, namespace: place.namespace }];
 }
 
 export const isBelow = (namespace: string, above: string): boolean =>

@@ -6,7 +6,7 @@ import type { ItemId } from "../item-path.ts";
 import { AnswerRoom, fitsAlone } from "./answer-room.ts";
 import { ItemStore, shownItem } from "./item-store.ts";
 import type { Item } from "./item-store.ts";
-import { listNamespaces } from "./list-namespaces.ts";
+import { Namespaces } from "./list-namespaces.ts";
 import type { FoundNamespaces } from "./list-namespaces.ts";
 import { checkOperations, isChange } from "./operation.ts";
 import type { Change, Operation, Read } from "./operation.ts";
@@ -30,9 +30,9 @@ type Result =
 export function runBatch({ operations }: BatchInput): Answer<{ readonly results: readonly Result[] }> {
   const checked = checkOperations(operations);
   const store = new ItemStore();
-  const room = new AnswerRoom();
+  const read = readerOf(store);
   const results = new Map<Operation, Result>();
-  for (const each of checked) if (!isChange(each)) results.set(each, read(store, each, room));
+  for (const each of checked) if (!isChange(each)) results.set(each, read(each) ?? { left: true });
   const changes = checked.filter(isChange);
   if (changes.length > 0 && [...results.values()].some(isUnfinished)) {
     throw new ToolError(
@@ -50,19 +50,23 @@ export function runBatch({ operations }: BatchInput): Answer<{ readonly results:
   };
 }
 
-function read(store: ItemStore, operation: Read, room: AnswerRoom): Result {
-  if (operation.op === "get") return get(store, operation, room);
-  if (operation.op === "search") return searchItems(store, operation, room);
-  return listNamespaces(store, operation, room) ?? { left: true };
+/** Returns `null` for what this answer has no room for. */
+function readerOf(store: ItemStore): (operation: Read) => Result | null {
+  const room = new AnswerRoom();
+  const namespaces = new Namespaces(store);
+  return (operation) => {
+    if (operation.op === "get") return get(store, operation, room);
+    return operation.op === "search" ? searchItems(store, operation, room) : namespaces.list(operation, room);
+  };
 }
 
-function get(store: ItemStore, id: ItemId, room: AnswerRoom): Result {
+function get(store: ItemStore, id: ItemId, room: AnswerRoom): Result | null {
   const found = store.find(id);
   if (found === null) return { item: null };
   if ("unreadable" in found) return { unreadable: found.unreadable };
   const item = shownItem(found);
   if (!fitsAlone(item)) return { unreadable: "it is too large for an answer" };
-  return room.takes(item) ? { item } : { left: true };
+  return room.takes(item) ? { item } : null;
 }
 
 const isUnfinished = (result: Result): boolean => "left" in result || "next" in result;

@@ -21,7 +21,9 @@ export interface FoundItems {
   readonly unreadable?: number;
 }
 
-export function searchItems(store: ItemStore, search: ItemSearch, room: AnswerRoom): FoundItems {
+/** `null` if the batch has gone through too much. */
+export function searchItems(store: ItemStore, search: ItemSearch, room: AnswerRoom): FoundItems | null {
+  if (!room.takesList(store.filesBelow(search.namespace))) return null;
   return search.query === null ? walk(store, search, room) : ranked(store, { ...search, query: search.query }, room);
 }
 
@@ -59,9 +61,15 @@ const isWanted = (entry: FoundEntry, { namespace, filter }: ItemSearch): boolean
 
 type SearchedItem = SearchedEntry & { readonly found: FoundEntry };
 
-function ranked(store: ItemStore, search: ItemSearch & { readonly query: string }, room: AnswerRoom): FoundItems {
+function ranked(
+  store: ItemStore,
+  search: ItemSearch & { readonly query: string },
+  room: AnswerRoom,
+): FoundItems | null {
   const all = store.filesBelow(search.namespace);
-  const files = newest(all, room.takeLooks(all.length));
+  const looks = room.takeLooks(all.length);
+  if (looks === null) return null;
+  const files = newest(all, looks);
   let unreadable = 0;
   const readEntry = (path: string): SearchedItem | null => {
     const found = store.read(path);
