@@ -17,13 +17,15 @@ describe.each(releases)("with the %s releases", (release) => {
   });
 });
 
-test("deepagents' StoreBackend writes, edits, reads, lists and finds files", async () => {
+test("deepagents' StoreBackend writes, edits, reads, lists and finds files, images too", async () => {
   expect(await playProgram("newest", "deepagents")).toMatchObject({
     written: { path: "/notes/a.md" },
     edited: { path: "/notes/a.md", occurrences: 1 },
     read: { content: expect.stringContaining("one\nthree") },
     listed: { files: [expect.objectContaining({ path: "/notes/a.md" })] },
     found: { matches: [expect.objectContaining({ path: "/notes/a.md", line: 2 })] },
+    uploaded: [{ path: "/notes/a.png", error: null }],
+    downloaded: [[0, 255, 10]],
     missing: { error: expect.stringContaining("not found") },
     others: [],
   });

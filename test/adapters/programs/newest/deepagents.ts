@@ -13,6 +13,8 @@ const answers = {
   read: await backend.read("/notes/a.md"),
   listed: await backend.ls("/notes/"),
   found: await backend.grep("three"),
+  uploaded: await backend.uploadFiles([["/notes/a.png", new Uint8Array([0, 255, 10])]]),
+  downloaded: (await backend.downloadFiles(["/notes/a.png"])).map(({ content }) => Array.from(content ?? [])),
   missing: await backend.read("/notes/b.md"),
   others: await memcellStore(runtime, { userId: "bob" }).search(["filesystem"]),
 };
