@@ -13,7 +13,7 @@ const artifactLimits: ArtifactLimits = { bytesMax: 1_004_000, zippedBytesMax: 45
 
 /** Of the families that are larger: `stores` has 33 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_263_000, zippedBytesMax: 556_000 },
+  stores: { bytesMax: 1_266_000, zippedBytesMax: 555_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

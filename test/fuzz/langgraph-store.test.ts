@@ -15,7 +15,11 @@ let users = 0;
 
 const label = fc.constantFrom("a", "b", "c/d", "%", "users");
 const namespace = fc.array(label, { minLength: 1, maxLength: 3 });
-const key = fc.constantFrom("k", "l", "/notes/a.md", "ü", "trash", "K".repeat(120));
+/** A long name takes the plugin two milliseconds. */
+const key = fc.oneof(
+  { weight: 19, arbitrary: fc.constantFrom("k", "l", "/notes/a.md", "ü", "trash") },
+  { weight: 1, arbitrary: fc.constant("K".repeat(120)) },
+);
 const field = fc.oneof(
   fc.integer({ min: -3, max: 9 }),
   fc.constantFrom("red", "blue", "7"),
@@ -68,7 +72,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
 /** A call costs as much as some thirty operations, so there are few batches. */
 const program = fc.array(fc.array(operation, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 4 });
 
-// In the slow tier, a thousand programs.
+// In the slow tier, ten times as many programs.
 test("every program gets the same from both stores", { timeout: 10 * 60_000 }, async () => {
   await fc.assert(
     fc.asyncProperty(program, async (batches) => {
@@ -82,7 +86,7 @@ test("every program gets the same from both stores", { timeout: 10 * 60_000 }, a
       const [whole, ...pages] = await pagesOf(store);
       expect(pages.flat()).toEqual(whole);
     }),
-    runs(100),
+    runs(70),
   );
 });
 
