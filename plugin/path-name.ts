@@ -26,5 +26,10 @@ const percent = (char: string): string => `%${char.charCodeAt(0).toString(16)}`;
 /** The trash's own folder, and names that are devices on some systems, alone or before a `.`. */
 const isTaken = (text: string): boolean => /^(?:trash$|(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$))/i.test(text);
 
+/** Before the hash of a text that makes too long a name. No text gives a name that begins so. */
+export const longMark = "_.x";
+
+export const isLongName = (name: string): boolean => /^_\.x[0-9a-f]{64}$/.test(name);
+
 /** The pattern of a name that stands for itself: nothing in it is encoded, nor a name of a system. */
 export const plainName = String.raw`(?![tT][rR][aA]|[cC][oO][mMnN]|[pP][rR][nN]|[aA][uU][xX]|[nN][uU][lL]|[lL][pP][tT])[\w-]+(?:(?<!_)\.[\w-]+)*`;

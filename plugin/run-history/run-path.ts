@@ -3,19 +3,18 @@
  * the id's SHA-256; then only the file `run.json` knows the id.
  */
 import { hashName } from "../long-name.deferred.ts";
-import { nameOf, textOf } from "../path-name.ts";
+import { longMark, nameOf, textOf } from "../path-name.ts";
 
 /** Two names, and the longest file name with a trash stamp, fit into a path of 255 characters. */
 const nameCharsMax = 100;
 
-const hashMark = "_.x";
-const shortenedChars = nameCharsMax - hashMark.length - 64;
+const shortenedChars = nameCharsMax - longMark.length - 64;
 
 export function folderNameOf(id: string): string {
   const name = nameOf(id);
   if (name.length <= nameCharsMax) return name;
   const whole = name.slice(0, shortenedChars).replace(/_(\..?)?$/, "");
-  return `${whole}${hashMark}${hashName(id)}`;
+  return `${whole}${longMark}${hashName(id)}`;
 }
 
 /** Returns the id of a folder's name, or `null` for a name that no id has or that has been shortened. */

@@ -3,7 +3,7 @@
  * no more than one folder. A namespace or a key that makes too long a name is `_.x` and a hash: then the file has it.
  */
 import { hashName } from "../long-name.deferred.ts";
-import { nameOf, plainName, textOf } from "../path-name.ts";
+import { isLongName, longMark, nameOf, plainName, textOf } from "../path-name.ts";
 
 /** What identifies an item. The namespace is its labels in one text: see `namespaceOf`. */
 export interface ItemId {
@@ -16,7 +16,6 @@ export const itemsFolder = "_.items";
 /** With all that stands before and behind them, and a trash stamp, a path has at most 255 characters. */
 const namespaceCharsMax = 90;
 const keyCharsMax = 90;
-const longMark = "_.x";
 
 /** The labels in one text, one to one: a person reads `users/alice`. */
 export const namespaceOf = (labels: readonly string[]): string =>
@@ -61,12 +60,10 @@ export function itemAt(path: string): { readonly [Part in keyof ItemId]: string 
   const labels = names.map((each) => textOf(each.replace(/(?<=.)_\.2emd$/, ".md")));
   const namespace = labels.includes(null) ? null : namespaceOf(labels as string[]);
   const key = textOf(file.replace(/_\.md$/, ""));
-  if (namespace === null ? !isLong(folder) : folderOf(namespace) !== folder) return null;
-  if (key === null ? !(file.endsWith(".md") && isLong(file.slice(0, -3))) : fileOf(key) !== file) return null;
+  if (namespace === null ? !isLongName(folder) : folderOf(namespace) !== folder) return null;
+  if (key === null ? !(file.endsWith(".md") && isLongName(file.slice(0, -3))) : fileOf(key) !== file) return null;
   return { namespace, key };
 }
-
-const isLong = (name: string): boolean => /^_\.x[0-9a-f]{64}$/.test(name);
 
 const plain = new RegExp(
   String.raw`^_\.items/(?=.{1,${namespaceCharsMax}}/[^/]{1,${keyCharsMax}}$)` +

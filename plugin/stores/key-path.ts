@@ -6,7 +6,7 @@
  */
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { hashName } from "../long-name.deferred.ts";
-import { nameOf, plainName, textOf } from "../path-name.ts";
+import { isLongName, longMark, nameOf, plainName, textOf } from "../path-name.ts";
 import { itemAt, itemsFolder, pathOfItem } from "./item-path.ts";
 
 /** What identifies an entry in a store. */
@@ -46,7 +46,7 @@ const keyCharsMax = 90;
 const namespaceCharsMax = 40;
 
 export const byFolder = "_.by";
-const [internalFolder, namespaceFolder, longMark] = ["_.in", "_.ns", "_.x"];
+const [internalFolder, namespaceFolder] = ["_.in", "_.ns"];
 
 /** `store`: the id of the store, which its owner's entries need not name. */
 export function pathOf({ owner, isInternal, namespace, key, isItem }: EntryId, store: string): string {
@@ -81,10 +81,10 @@ export function placeOf(path: string, store: string): EntryPlace | null {
   const within = segments[0] === namespaceFolder ? segments.splice(0, 2)[1] : undefined;
   if (!isOwnerOf(by, store)) return null;
   const place = { owner: by ?? store, isInternal, namespace: within === undefined ? "" : textOf(within) };
-  if (place.namespace === null && !isLong(within)) return null;
+  if (place.namespace === null && !isLongName(within ?? "")) return null;
   const rest = segments.join("/");
   if (segments[0] === longMark)
-    return isLong(longMark + rest.slice(4, -3)) && rest.endsWith(".md") ? { ...place, key: null } : null;
+    return isLongName(longMark + rest.slice(4, -3)) && rest.endsWith(".md") ? { ...place, key: null } : null;
   const key = keyIn(segments);
   return key !== null && pathOfKey(key) === rest ? { ...place, key } : null;
 }
@@ -106,8 +106,6 @@ function plainPlace([, by, internal, namespace = "", key = ""]: RegExpExecArray,
   if (!isOwnerOf(by, store)) return null;
   return { owner: by ?? store, isInternal: internal !== undefined, namespace, key };
 }
-
-const isLong = (name: string | undefined): boolean => name !== undefined && /^_\.x[0-9a-f]{64}$/.test(name);
 
 function keyIn(segments: readonly string[]): string | null {
   const names = segments.map((name, at) =>

@@ -86,7 +86,7 @@ test("every program gets the same from both stores", { timeout: 10 * 60_000 }, a
       const [whole, ...pages] = await pagesOf(store);
       expect(pages.flat()).toEqual(whole);
     }),
-    runs(70),
+    runs(100),
   );
 });
 
