@@ -139,6 +139,17 @@ test.for<[what: string, code: string, operations: (userId: string) => readonly o
 
 const front = (lines: string, value = secret): string => `---\n${lines}\n---\n${value}`;
 
+test.for<[what: string, make: (path: string) => void]>([
+  ["a link to another's folder", (path) => symlinkSync(join(entriesOf(ids.alice), "_.items"), path)],
+  ["a file", (path) => writeFileSync(path, secret)],
+])("%s in the place of a namespace's folder is skipped, and nothing behind it is listed", async ([, make]) => {
+  const userId = await newUser();
+  make(join(entriesOf(userId), "_.items/linked"));
+  const search = { op: "search", namespace: ["linked"] };
+  const result = await send(userId, [search, { op: "get", namespace: ["a"], key: "good" }]);
+  expect(result).toMatchObject({ ok: true, data: { results: [{ items: [] }, { item: { value: "own" } }] } });
+});
+
 /** `null`: the file is an item, which has nothing of others. */
 test.for<[what: string, make: (path: string) => void, reason: RegExp | null]>([
   ["a link to another's item", (path) => symlinkSync(join(entriesOf(ids.alice), alicesItem), path), /./],

@@ -1,11 +1,13 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { isListed, isScopePath, trashFolder } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import { byPath, tooManyFiles } from "../reading.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import type { FileSum } from "../scope-size.ts";
+import { exactName, foldsCase } from "./folded-names.ts";
 
 /** Measured files of one folder, by path: a call that lists files often sums their sizes too. */
 export type MeasuredFiles = Map<string, Measured>;
@@ -20,15 +22,52 @@ export function* listFiles(
   known: MeasuredFiles,
 ): Pieces<ListedFile[]> {
   const found: ListedFile[] = [];
-  const isOnTheWay = (path: string): boolean => isListed(`${path}/`, prefix) || prefix.startsWith(`${path}/`);
-  yield* walkFiles(folder, "", isOnTheWay, (path, measure) => {
-    if (!isListed(path, prefix)) return;
-    const measured = measureOnce(path, measure, known);
-    if (!measured?.isPlain) return;
-    if (found.length >= filesMax) throw tooManyFiles();
-    found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
-  });
+  const above = prefix.slice(0, prefix.lastIndexOf("/") + 1);
+  using start = new Descent(folder, above.split("/").slice(0, -1));
+  if (start.end === null) return found;
+  yield* walkFiles(
+    start.end,
+    above,
+    (path) => isListed(`${path}/`, prefix),
+    (path, measure) => {
+      if (!isListed(path, prefix)) return;
+      const measured = measureOnce(path, measure, known);
+      if (!measured?.isPlain) return;
+      if (found.length >= filesMax) throw tooManyFiles();
+      found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
+    },
+  );
   return yield* sorted(found, byPath);
+}
+
+/** The folders that a prefix names. Only the last is listed: one above it can have thousands of files. */
+class Descent implements Disposable {
+  readonly #opened: Directory[] = [];
+  /** `null` if one of the folders is not there, or is none: a list skips what else there is. */
+  readonly end: Directory | null;
+
+  constructor(folder: Directory, names: readonly string[]) {
+    let end: Directory | null = folder;
+    for (const name of names) {
+      end = end && folderIn(end, name);
+      if (end !== null) this.#opened.push(end);
+    }
+    this.end = end;
+  }
+
+  [Symbol.dispose](): void {
+    for (const each of this.#opened) each[Symbol.dispose]();
+  }
+}
+
+function folderIn(folder: Directory, name: string): Directory | null {
+  if (foldsCase(folder, name) && !exactName(folder, name)) return null;
+  try {
+    return folder.openFolder(name);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
+    throw error;
+  }
 }
 
 /** All files that count in a scope's trash. */
