@@ -92,8 +92,9 @@ export function renameEntry({ path, new_str, old_path, new_path }: RenameInput):
   }
   const entry = ownEntry(from, "rename");
   refuseTaken(to);
-  to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
+  // Before it is written again: a full store has no room for both.
   from.at.trash(entry);
+  to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
   for (const store of new Set([to.at, from.at])) store.saveIndex();
   return done(`Renamed ${from.shown} → ${to.shown}`);
 }

@@ -49,9 +49,9 @@ export async function splitTexts(
   return { events: short, batches };
 }
 
-/** What events take at most, with the facts about them that are kept beside them. */
+/** What events take at most, with the facts about them that are kept beside them, and those of a run that begins. */
 export const storedBytes = (events: readonly WireEvent[]): number =>
-  events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 200, 0);
+  events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 700, 1_024);
 
 /** Empty unless the event has a long text. */
 function longTextOf({ type, data }: WireEvent): { readonly format?: unknown; readonly json: string } {
@@ -64,6 +64,11 @@ function checkText(json: string, field: string): void {
   const charsMax = partChars * partsMax;
   if (json.length > charsMax) {
     throw inputError("append the event", { field, value: `${json.length} characters`, allowed: `at most ${charsMax}` });
+  }
+  // Neither an event nor the hash could hold half a character as it is, and a part of them could be too long.
+  if (!json.isWellFormed()) {
+    const allowed = "well-formed Unicode, as JSON.stringify writes it";
+    throw inputError("append the event", { field, value: "a text with a lone surrogate", allowed });
   }
   try {
     JSON.parse(json);
@@ -129,7 +134,7 @@ export async function joinTexts(
 
 async function withText(event: Event, parts: ReadonlyMap<string, string>): Promise<Event | null> {
   const { format, json, part_of: partOf, parts: count, sha256: digest } = event.data;
-  const isLong = (event.type === "opaque" || event.type === "snapshot") && !json && typeof partOf === "string";
+  const isLong = (event.type === "opaque" || event.type === "snapshot") && !json;
   if (!isLong) return event;
   const length = Math.min(Number(String(count)) || 0, partsMax);
   const text = Array.from({ length }, (_, index) => parts.get(JSON.stringify([partOf, index])) ?? "").join("");

@@ -3,7 +3,7 @@ import { unknownField } from "../known-fields.ts";
 import type { FieldsOf } from "../known-fields.ts";
 import type { OriginClass } from "../origin.ts";
 import { joinTexts, splitTexts, storedBytes } from "./long-texts.ts";
-import { RunHistoryError } from "./run-history-error.ts";
+import { inputError, RunHistoryError } from "./run-history-error.ts";
 import type { CallFailure } from "./run-history-error.ts";
 import type { Snapshot, SnapshotMeta } from "./snapshot.ts";
 import type { WireEvent } from "./wire-event.ts";
@@ -139,6 +139,10 @@ export class RunHistory {
     options: AppendOptions = {},
   ): Promise<number> {
     const { appendId, unchangedSince } = checkOptions("append", options, appendFields);
+    // A program that has lost its cursor must not append without it.
+    if (unchangedSince === null) {
+      throw inputError("append", { field: "unchangedSince", value: "null", allowed: "a cursor, or undefined" });
+    }
     const encoded = events.map((event, at) => encodeEvent(event, `events[${at}]`));
     if (encoded.length === 0) return 0;
     const ids = { agentId, runId };

@@ -105,11 +105,25 @@ describe("a text that is too long for one event", () => {
   });
 
   test("counts as damaged if a part of it is missing", async () => {
-    const { history, userId, call } = newUser();
+    const { history, userId, call, place } = newUser();
     const data = JSON.stringify({ format: "test", part_of: "none", parts: 2, sha256: "0".repeat(64) });
     const input = { agentId: "agent", runId: "run", events: [{ type: "opaque", data }] };
     expect(await call("run-history/AppendRunEvents", input, { userId })).toMatchObject({ ok: true });
     expect(await history.load("agent", "run")).toMatchObject({ events: [], meta: { damagedLines: 1 } });
+    const file = place("run/000001.jsonl");
+    writeFileSync(file, readFileSync(file, "utf8").replace('"none"', "5"));
+    expect(await history.load("agent", "run")).toMatchObject({ events: [], meta: { damagedLines: 1 } });
+  });
+
+  test("is refused before any of it is stored if it has half a character", async () => {
+    const { history } = newUser();
+    const json = `"${"x".repeat(300_000)}${"\ud800".repeat(70_000)}"`;
+    const data = opaqueData({ format: "test", json });
+    await expect(history.append("agent", "run", [{ type: data.eventType, data }])).rejects.toMatchObject({
+      code: "INPUT_INVALID",
+      issues: [{ field: "events[0].data.json" }],
+    });
+    expect(await history.list("agent")).toEqual([]);
   });
 
   test("keeps its first parts, and counts as damaged if a person has changed one", async () => {
@@ -187,6 +201,8 @@ test("of appends that depend on one cursor, one is stored, also if it is long", 
   const { bytes } = (await history.load("agent", "run")).meta;
   expect(await append(longValue(300_000))).toBe("RUN_CHANGED");
   expect((await history.load("agent", "run")).meta.bytes).toBe(bytes);
+  const lost = { unchangedSince: null } as object;
+  await expect(history.append("agent", "run", [note("e")], lost)).rejects.toThrow("unchangedSince");
   await expect(history.append("agent", "run", [], { unchangedSinc: "x" } as object)).rejects.toThrow(
     'append has the unknown option "unchangedSinc"; did you mean "unchangedSince"?',
   );

@@ -91,6 +91,13 @@ test.for<readonly [what: string, params: string, says: string]>([
   expect(JSON.stringify(error?.message)).toContain(says);
 });
 
+test("each request of a batch that readers take differently is answered", async () => {
+  shared.write(
+    '[{"jsonrpc":"2.0","id":"d1","method":"ping"},{"jsonrpc":"2.0","id":"d2","method":"ping","method":"x"}]\n',
+  );
+  for (const id of ["d1", "d2"]) expect(await shared.reply(id)).toMatchObject({ error: { code: -32_700 } });
+});
+
 test("reads messages split at any byte", async () => {
   using folder = temporaryFolder();
   await using served = await ServeLines.open(["--user", "alice", "--data", folder.path]);

@@ -95,6 +95,20 @@ test.for([
   expect(() => mcpServer(stage.runtime, ctx as CallContext)).toThrow(expect.objectContaining({ code }));
 });
 
+test("a transport that ends as it starts, or fails to end, does not end the program", async () => {
+  const ends = new AbortController();
+  const server = mcpServer(stage.runtime, { userId: stage.user(), signal: ends.signal });
+  const [first] = InMemoryTransport.createLinkedPair();
+  first.start = () => Promise.resolve(first.onclose?.());
+  const [last] = InMemoryTransport.createLinkedPair();
+  last.close = () => {
+    throw new Error("the pipe is broken");
+  };
+  await Promise.all([server.connect(first), server.connect(last)]);
+  ends.abort();
+  await server.close().catch(() => null);
+});
+
 test("nobody connects to a server that has ended", async () => {
   const closed = mcpServer(stage.runtime, { userId: stage.user() });
   await closed.close();

@@ -316,8 +316,14 @@ test("a process over standard input and output has the class of the setting at m
   for (const _ of [1, 2]) {
     await using served = await ServeLines.open(["--user", "alice", ...args], clientInfo);
     for (const params of calls) await served.ask("tools/call", params);
+    served.write('{"jsonrpc":"2.0","id":"twice","method":"ping","method":"ping"}\n');
+    expect(await served.reply("twice")).toMatchObject({ error: { code: -32_700 } });
   }
   const records = readRecords(logFile);
+  expect(records.filter(({ kind }) => kind === "refused")).toMatchObject([
+    { surface: "mcp", reason: "line-unfit", userId: "alice" },
+    { surface: "mcp", reason: "line-unfit", userId: "alice" },
+  ]);
   const labels = { via: "mcp-stdio", client: "web/direct_user" };
   expect(records.find(({ kind }) => kind === "call")).toMatchObject({ labels });
   const told = originsIn(records);

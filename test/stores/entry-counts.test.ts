@@ -75,6 +75,8 @@ describe("a full store that a person has filled", () => {
     });
     expect([await create("unknown", "b"), await create("unknown", "c")]).toEqual(["created", "KEY_LIMIT_REACHED"]);
     expect(await create("unknown", "b")).toBe("created");
+    const rename = { command: "rename", path: "/memories/b", new_str: "/memories/c" };
+    expect(await stage.memory("unknown", rename)).toMatchObject({ ok: true });
     // What programs keep there counts apart.
     await stage.runtime.stores({ userId: ids.unknown }).setInternal(null, "k", "a value");
   });

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { addAbortListener } from "node:events";
 
 import { WebStandardStreamableHTTPServerTransport } from "../mcp/sdk.ts";
 import { serverFor } from "./mcp-call.ts";
@@ -18,16 +18,18 @@ export class LoneRequests {
   async answer(call: McpCall): Promise<Response> {
     const { request, message, signal } = call;
     if (message?.method === "notifications/cancelled") this.#cancel(call);
-    const cancel = new AbortController();
-    const over = whenAborted(AbortSignal.any([signal, cancel.signal])).then(() => cancelled(message?.id));
+    const own = { key: keyOf(call, message?.id), cancel: new AbortController() };
+    const over = new Promise<Response>((resolve) => {
+      addAbortListener(AbortSignal.any([signal, own.cancel.signal]), () => resolve(cancelled(message?.id)));
+    });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     const server = serverFor(this.#parts, call, "none");
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a Server is no EventTarget
     server.onerror = this.#parts.onError;
-    await server.connect(transport);
-    const own = { key: keyOf(call, message?.id), cancel };
+    // At once: a cancellation can be in the same batch.
     this.#underWay.add(own);
     try {
+      await server.connect(transport);
       return await Promise.race([transport.handleRequest(request, { parsedBody: message }), over]);
     } finally {
       this.#underWay.delete(own);
@@ -53,11 +55,6 @@ export class LoneRequests {
 
 /** The sender is what the request's own token says: its client and its id. */
 const keyOf = ({ client, labels }: McpCall, id: unknown): string => JSON.stringify([client.client, labels.token, id]);
-
-/** An event would come only once: a signal can have been aborted before. */
-async function whenAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await once(signal, "abort");
-}
 
 /** With the JSON-RPC error code of a cancelled request. */
 const cancelled = (id: unknown): Response =>

@@ -55,7 +55,8 @@ class InProcessServer implements ConnectedServer {
     this.#runtime = runtime;
     this.#ctx = checkContext(readContext(ctx), "make an MCP server");
     this.#labels = { via: "mcp-in-process", ...ctx.labels };
-    this.#ctx.signal?.addEventListener("abort", () => void this.close(), { once: true });
+    // What a transport throws at its end would end the program.
+    this.#ctx.signal?.addEventListener("abort", () => void this.close().catch(() => null), { once: true });
   }
 
   connect(transport: AnyTransport): Promise<void> {
@@ -67,8 +68,9 @@ class InProcessServer implements ConnectedServer {
     const { class: originClass, exposedTo, run } = origin;
     const client = { originClass, client: null, connection: crypto.randomUUID(), run: run ?? undefined, exposedTo };
     const parts = { runtime: this.#runtime, userId, labels: this.#labels, stores, client };
-    const connection = serveConnection({ ...parts, transport, onClose: () => this.#connections.delete(connection) });
-    this.#connections.add(connection);
+    this.#connections.add(
+      serveConnection({ ...parts, transport, onClose: (closed) => this.#connections.delete(closed) }),
+    );
     return Promise.resolve();
   }
 

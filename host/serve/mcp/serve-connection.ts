@@ -1,3 +1,4 @@
+/** One client over one transport: standard input and output, or the memory of the embedding program. */
 import { ChangeFeed } from "./change-feed.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { isJSONRPCNotification, isJSONRPCRequest, isJSONRPCResponse, serveStdio } from "./sdk.ts";
@@ -5,7 +6,6 @@ import type { JSONRPCMessage, Transport } from "./sdk.ts";
 import type { ServedUserParts } from "./served-user.ts";
 import { makeUserServer } from "./user-server.ts";
 import { WatchedResources, listenedUris } from "./watched-resources.ts";
-/** One client over one transport: standard input and output, or the memory of the embedding program. */
 import { withoutNulls } from "./without-nulls.ts";
 
 export interface ServedConnection {
@@ -16,18 +16,21 @@ export interface ConnectionParts extends ServedUserParts {
   readonly transport: Transport;
   /** Gets the faults of the connection. */
   readonly onFault?: (error: Error) => void;
-  readonly onClose?: () => void;
+  readonly onClose?: (closed: ServedConnection) => void;
 }
 
 /** Serves a user's memory in the MCP revision that the client begins with, until either side closes. */
 export function serveConnection({ transport, onFault, onClose, ...parts }: ConnectionParts): ServedConnection {
   const feed = new ChangeFeed(parts.runtime, parts.userId);
   const close = async (): Promise<void> => {
-    onClose?.();
-    await connection.close();
+    onClose?.(served);
     feed.close();
+    await connection?.close();
   };
-  const connection = serveStdio(
+  const served = { close };
+  // A transport can close before it has started.
+  let connection: ServedConnection | null = null;
+  connection = serveStdio(
     // The streams of a 2026-07-28 client name the changes that it wants, and the SDK filters them.
     ({ era }) => makeUserServer({ ...parts, feed, changes: era === "modern" ? "all" : "watched" }),
     {
@@ -36,7 +39,7 @@ export function serveConnection({ transport, onFault, onClose, ...parts }: Conne
       ...(onFault && { onerror: onFault }),
     },
   );
-  return { close };
+  return served;
 }
 
 /** A transport whose messages are noted: the SDK does not expose the streams that a 2026-07-28 client has. */
@@ -51,7 +54,7 @@ function noted(transport: Transport, streams: WatchedResources, onClose: () => P
       };
       transport.onclose = () => {
         wire.onclose?.();
-        void onClose();
+        onClose().catch((error: Error) => wire.onerror?.(error));
       };
       transport.onerror = (error) => wire.onerror?.(error);
       // oxlint-enable unicorn/prefer-add-event-listener

@@ -1,7 +1,6 @@
 /**
- * MCP over two streams, one message per line. A line that is none gets an error. It stops reading while too many requests
- * are unanswered, or the client does not read its answers. The SDK's own transport reads without bounds, and drops running requests at the end of
- * input.
+ * MCP over two streams, one message per line. A line that is none gets an error. Reading stops while too many requests are
+ * unanswered, or the client reads no answers. The SDK's own transport has no bounds, and drops requests at the end of input.
  */
 import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
@@ -16,6 +15,7 @@ export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
+  onrefused?: () => void;
   readonly #input: Readable;
   readonly #output: Writable;
   /** Ids of unanswered requests. A client can use one id for several. */
@@ -99,6 +99,7 @@ export class LineTransport implements Transport {
       if ("message" in read) await this.#deliverMessage(read.message);
       else {
         await this.#until(() => this.#isStopped || !this.#output.writableNeedDrain);
+        this.onrefused?.();
         await this.send(read.refusal);
       }
     }

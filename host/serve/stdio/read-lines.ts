@@ -66,7 +66,9 @@ export function readLine(line: Line): readonly Read[] {
     if (!(error instanceof UnfitJson)) throw error;
     const isJson = error.cause === undefined;
     const what = isJson ? `The line ${error.message}` : "The line is not JSON; expected a message in one line";
-    return [refused(what, ProtocolErrorCode.ParseError, isJson ? askedId(JSON.parse(text)) : null)];
+    const asked = isJson ? [JSON.parse(text)].flat().map(askedId) : [];
+    const ids = asked.filter((id) => id !== null).slice(0, batchMax);
+    return (ids.length > 0 ? ids : [null]).map((id) => refused(what, ProtocolErrorCode.ParseError, id));
   }
   if (!Array.isArray(value)) return [readMessage(value)];
   if (value.length > 0 && value.length <= batchMax) return value.map(readMessage);

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { addAbortListener } from "node:events";
 import type { Readable, Writable } from "node:stream";
 
 import { closingLimits } from "../../../shared/limits.ts";
@@ -40,6 +41,7 @@ export interface StdioServeOptions {
 export async function serveStdio(options: StdioServeOptions): Promise<void> {
   const { runtime, userId, originClass, signal, input, output, closeGraceMs = closingLimits.graceMs } = options;
   const transport = new LineTransport(input, output);
+  transport.onrefused = () => runtime.refused({ surface: "mcp", reason: "line-unfit", userId });
   const client = { originClass, client: null, connection: randomUUID() };
   // Bounded, because a client can cause any number of faults.
   const told = new RateLimit(mcpLimits.faultsPerMinute, 1);
@@ -47,11 +49,8 @@ export async function serveStdio(options: StdioServeOptions): Promise<void> {
     if (told.count("") === 0) options.onFault(visibleText(message.slice(0, mcpLimits.faultCharsMax)));
   };
   const connection = serveConnection({ runtime, userId, labels: { via: "mcp-stdio" }, client, transport, onFault });
-  const stop = (): void => transport.stop();
-  signal.addEventListener("abort", stop);
-  if (signal.aborted) stop();
+  using _stopping = addAbortListener(signal, () => transport.stop());
   await transport.ended();
-  signal.removeEventListener("abort", stop);
 
   const grace = new AbortController();
   const graceOver = setTimeout(() => grace.abort(), closeGraceMs);
