@@ -49,9 +49,9 @@ export async function splitTexts(
   return { events: short, batches };
 }
 
-/** What events take at most, with the facts about them that are kept beside them, and those of a run that begins. */
+/** What events take at most, with the facts about them that are kept beside them. */
 export const storedBytes = (events: readonly WireEvent[]): number =>
-  events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 700, 1_024);
+  events.reduce((sum, { data, labels }) => sum + utf8Bytes(data) + utf8Bytes(JSON.stringify(labels)) + 700, 0);
 
 /** Empty unless the event has a long text. */
 function longTextOf({ type, data }: WireEvent): { readonly format?: unknown; readonly json: string } {

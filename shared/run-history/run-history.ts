@@ -149,7 +149,8 @@ export class RunHistory {
     const { events: short, batches } = await splitTexts(encoded, appendId ?? crypto.randomUUID());
     try {
       const terms = unchangedSince !== undefined && { unchangedSince };
-      let bytesToFollow = storedBytes([...batches.flatMap((batch) => batch.events), ...short]);
+      // With the files of a run that begins.
+      let bytesToFollow = 1_024 + storedBytes([...batches.flatMap((batch) => batch.events), ...short]);
       for (const [at, batch] of batches.entries()) {
         bytesToFollow -= storedBytes(batch.events);
         await this.#call("AppendRunEvents", { ...ids, ...batch, bytesToFollow, ...(at === 0 && terms) });

@@ -20,7 +20,8 @@ test("at the end of input, finishes and answers the requests read before", async
   const asked = names.map((name) => served.call("UpdateUserMemory", entry(name)));
   served.wires.stdin.end('{"jsonrpc":"2.0","id":"half","method":"tools/ca');
   for (const reply of await Promise.all(asked)) expect(reply).toMatchObject({ result: { structuredContent: {} } });
-  expect(await served.ended).toEqual({ code: 0, signal: null, stderr: "", strayLines: [] });
+  const stderr = "warn mcp: refused a request: line-unfit\n";
+  expect(await served.ended).toEqual({ code: 0, signal: null, stderr, strayLines: [] });
   const files = Object.keys(readUserFiles(folder.path, "alice"));
   expect(files).toEqual(expect.arrayContaining(names.map((name) => `memory/${name}.md`)));
 });
