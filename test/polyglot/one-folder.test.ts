@@ -114,7 +114,7 @@ const calls = 150;
  * The Go host asks again at once and the Node hosts every millisecond, so it has more turns than they. A host that starves
  * sees hundreds of others.
  */
-const passesMax = 50;
+const passesMax = 100;
 
 /** How often the others had a turn while the host waited for one: a count, so that a busy machine does not change it. */
 async function passesOf(host: LineHost, of: number, turns: number[]): Promise<number[]> {
