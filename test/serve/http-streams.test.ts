@@ -131,12 +131,13 @@ test("a request of 2025 that its client cancels is answered, and nothing is kept
 
 test("a cancellation reaches a request of its own batch", async () => {
   await using served = await stage.serve();
-  const call = { jsonrpc: "2.0", id: "spin", method: "tools/call", params: spin };
+  const call = { jsonrpc: "2.0", id: "spin", method: "tools/call", params: read };
   const body = JSON.stringify([call, { jsonrpc: "2.0", ...cancel }]);
   const { status, body: text } = await served.ask(
     legacyRequest(token, {}, { body, headers: { "mcp-protocol-version": "2025-03-26" } }),
   );
   expect({ status, body: JSON.parse(text) as unknown }).toEqual({ ...cancelled, body: [cancelled.body] });
+  await quiet();
   await stage.nobody();
 });
 
