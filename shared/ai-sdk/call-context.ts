@@ -33,9 +33,20 @@ export interface ToolOptions {
   readonly middleware?: ExposureMiddleware;
 }
 
-/** How exposure is derived: `own` has the names of the tools whose results are the program's own, and memcell's. */
-export interface Deriving extends Pick<ToolOptions, "middleware"> {
+/** How exposure is derived. */
+interface Deriving {
+  /** The names of the tools whose results are the program's own, and memcell's. */
   readonly own: ReadonlySet<string>;
+  readonly middleware: ExposureMiddleware | undefined;
+}
+
+/** `tools`: memcell's. One of them shows what others have answered: a run's events have results of any tool. */
+export function derivingFrom(
+  tools: readonly { readonly name: string }[],
+  { ownTools = [], middleware }: ToolOptions,
+): Deriving {
+  const memoryTools = tools.map(({ name }) => name).filter((name) => name !== "ReadRunHistory");
+  return { own: new Set([...memoryTools, ...ownTools]), middleware };
 }
 
 interface Stated {
@@ -68,7 +79,7 @@ async function exposureOf(call: CallOptions, { own, middleware }: Deriving): Pro
   // Mastra does not say what tools have returned since the program's own messages: that can be anything.
   const isToldAll = answers.length > 0 || !(middleware || "requestContext" in call);
   const told = new SeenTexts().addMessages(isToldAll ? call.messages : undefined);
-  const found = new Set([told, ...answers].flatMap((seen) => seen.classes(own)));
+  const found = new Set([told, ...answers].flatMap((seen) => Array.from(seen.classes(own))));
   return originClasses.filter((each) => found.has(each));
 }
 

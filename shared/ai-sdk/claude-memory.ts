@@ -1,9 +1,8 @@
 import { runMemoryCommand } from "../anthropic/memory-command.ts";
 import type { MemoryToolRuntime } from "../anthropic/memory-command.ts";
 import { claudesTool, requireStores } from "../require-stores.ts";
-import { contextOf } from "./call-context.ts";
+import { contextOf, derivingFrom } from "./call-context.ts";
 import type { CallOptions, ContextOf, ToolOptions } from "./call-context.ts";
-import { memoryTools } from "./memcell-tools.ts";
 import type { ToolsRuntime } from "./memcell-tools.ts";
 
 /**
@@ -20,9 +19,9 @@ import type { ToolsRuntime } from "./memcell-tools.ts";
 export function claudeMemory<Context extends object>(
   runtime: MemoryToolRuntime<Context> & Pick<ToolsRuntime<Context>, "tools">,
   ctx: ContextOf<Context>,
-  { ownTools = [], middleware }: ToolOptions = {},
+  options: ToolOptions = {},
 ): (command: object, call: CallOptions) => Promise<string> {
   requireStores(runtime, claudesTool);
-  const deriving = { own: new Set([...memoryTools(runtime.tools()), ...ownTools]), ...(middleware && { middleware }) };
+  const deriving = derivingFrom(runtime.tools(), options);
   return async (command, call) => runMemoryCommand(runtime, command, await contextOf(ctx, call, deriving));
 }

@@ -18,7 +18,7 @@ export interface ExposureMiddleware {
 }
 
 interface Seen {
-  classes(ownTools: ReadonlySet<string>): OriginClass[];
+  classes(ownTools: ReadonlySet<string>): ReadonlySet<OriginClass>;
 }
 
 interface ModelInput {

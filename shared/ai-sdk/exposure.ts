@@ -1,6 +1,5 @@
 /** What a model was exposed to, by the messages that it was sent and by what else its answer has. */
 import { trustsIn } from "../origin-lines.ts";
-import { originClasses } from "../origin.ts";
 import type { OriginClass } from "../origin.ts";
 
 interface Part {
@@ -35,12 +34,12 @@ export class SeenTexts {
    * The classes of all texts, each once. `ownTools`: memcell's, and those whose results are the program's own. The texts
    * of memory in memcell's results count as far as they are trusted.
    */
-  classes(ownTools: ReadonlySet<string>): OriginClass[] {
+  classes(ownTools: ReadonlySet<string>): ReadonlySet<OriginClass> {
     const found = new Set(this.#classes);
     for (const [tool, trusts] of this.#results)
       for (const each of ownTools.has(tool) ? ["tool_internal" as const, ...trusts] : ["tool_external" as const])
         found.add(each);
-    return originClasses.filter((each) => found.has(each));
+    return found;
   }
 
   #addMessage(message: unknown): void {

@@ -1,6 +1,6 @@
 import { modelAnswer } from "../model-answer.ts";
 import type { AnsweredCall } from "../model-answer.ts";
-import { contextOf } from "./call-context.ts";
+import { contextOf, derivingFrom } from "./call-context.ts";
 import type { CallOptions, ContextOf, ToolOptions } from "./call-context.ts";
 
 /** What the tools need of a runtime. memcell's `Runtime` has it. */
@@ -61,10 +61,10 @@ interface StandardSchema {
 export function memcellTools<Context extends object>(
   runtime: ToolsRuntime<Context>,
   ctx: ContextOf<Context>,
-  { ownTools = [], middleware }: ToolOptions = {},
+  options: ToolOptions = {},
 ): Record<string, MemcellTool> {
   const tools = runtime.tools();
-  const deriving = { own: new Set([...memoryTools(tools), ...ownTools]), ...(middleware && { middleware }) };
+  const deriving = derivingFrom(tools, options);
   const toolOf = ({ name, description, inputSchema }: (typeof tools)[number]): MemcellTool => ({
     description,
     inputSchema: standardSchema(inputSchema),
@@ -73,10 +73,6 @@ export function memcellTools<Context extends object>(
   });
   return Object.fromEntries(tools.map((tool) => [tool.name, toolOf(tool)]));
 }
-
-/** Without the tool that shows what others have answered: a run's events have results of any tool. */
-export const memoryTools = (tools: readonly { readonly name: string }[]): string[] =>
-  tools.map(({ name }) => name).filter((name) => name !== "ReadRunHistory");
 
 function toModelOutput(of: unknown): ModelOutput {
   const { text, isError } = modelAnswer(resultIn(of));
