@@ -1,11 +1,11 @@
+import { dataDepthMax, isTooDeep } from "../../shared/data-depth.ts";
+import { isNumeric } from "../../shared/numeric.ts";
 /** Checks the events of an append. A fault names the event, the field, its value and what is allowed. */
 import { isBase64 } from "../../shared/run-history/base64.ts";
-import { dataDepthMax, isTooDeep } from "../../shared/run-history/data-depth.ts";
 import type { Forms } from "../../shared/run-history/data-map.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isStoredType, storedTypes } from "../../shared/run-history/event-types.ts";
 import type { StoredType } from "../../shared/run-history/event-types.ts";
-import { isNumeric } from "../../shared/run-history/numeric.ts";
 import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { Labels, WireEvent } from "../../shared/run-history/wire-event.ts";
@@ -78,7 +78,7 @@ function checkData(type: StoredType, data: unknown, place: string): string {
     throw wrong(place, data, "JSON text of an object");
   }
   const value = typeof data === "string" ? checkJson(data, place) : null;
-  if (isTooDeep(value)) {
+  if (isTooDeep(value, dataDepthMax)) {
     throw inputFault(place, "nested deeper", `at most ${dataDepthMax} nested levels`);
   }
   let isOld = false;

@@ -1,5 +1,5 @@
 /** The slow way of reading JSON, which keeps the digits of every number. Loaded only for what tools do not write. */
-import { dataDepthMax } from "../../shared/run-history/data-depth.ts";
+import { dataDepthMax } from "../../shared/data-depth.ts";
 import { EventFault } from "../../shared/run-history/event-fault.ts";
 import { isStoredType } from "../../shared/run-history/event-types.ts";
 import type { StoredType } from "../../shared/run-history/event-types.ts";

@@ -1,5 +1,5 @@
 /** What a model sees of an event: only the fields named here, so nothing that is for servers or providers alone. */
-import { isTooDeep } from "../../shared/run-history/data-depth.ts";
+import { dataDepthMax, isTooDeep } from "../../shared/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { shownBody as seen } from "../hidden-text.ts";
@@ -45,7 +45,7 @@ export function showEvent(
   const value = parseJson(data);
   const fields = isObject(value) ? value : {};
   // A person can have nested data too deep for the library that keeps digits.
-  const isDeep = isTooDeep(value);
+  const isDeep = isTooDeep(value, dataDepthMax);
   const shown: Partial<Record<ShownField, string>> = {};
   const isOwnForm = type === "opaque" || type === "snapshot";
   let [chars, charsCut] = [0, 0];

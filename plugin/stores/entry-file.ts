@@ -2,14 +2,13 @@
  * An entry's file: front matter, then the value as it is. A person can also put a plain text there, without front
  * matter: an entry of the store's owner.
  */
+import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
 import { beginsWithNul, whyDamaged } from "../damaged-text.ts";
 import { joinFrontMatter, readFrontMatter } from "../front-matter.ts";
 import { keptLines } from "../kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
 import { noteIn, noteKeys, noteLines, notePattern, noteOf } from "./note-lines.ts";
 import type { Note } from "./note-lines.ts";
-import { entryLimits } from "./store-limits.ts";
-import { isTooDeep } from "./value.ts";
 import type { Value } from "./value.ts";
 
 export interface Entry extends EntryId {
@@ -172,7 +171,7 @@ function withValue(
   if (format !== "json") return { unreadable: "its format is neither text nor json" };
   const value = parsed(content);
   if (value === undefined) return { unreadable: "its value is not JSON" };
-  if (isTooDeep(value)) return { unreadable: `its value is over ${entryLimits.valueLevelsMax} levels deep` };
+  if (isTooDeep(value, valueDepthMax)) return { unreadable: `its value is over ${valueDepthMax} levels deep` };
   return { ...fields, value: { format, content } };
 }
 

@@ -23,8 +23,6 @@ export const entryLimits = {
   namespaceCharsMax: 64,
   /** A value, in UTF-8; of a value that is no text, its JSON. */
   valueBytesMax: 102_400,
-  /** Of a value that is no text. An answer has at most 64, and up to 7 of them around a value. */
-  valueLevelsMax: 56,
   /** 100 years, in seconds. */
   ttlSecondsMax: 3_155_760_000,
   searchHitsMax: 50,

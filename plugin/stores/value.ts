@@ -1,4 +1,5 @@
 /** An entry's value: a text, or any other JSON value. */
+import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
 import { exceedsUtf8Bytes, quoted } from "../../shared/text.ts";
 import { hiddenInBody, whyRefused } from "../hidden-text.ts";
 import { ToolError } from "../tool-error.ts";
@@ -11,11 +12,11 @@ export interface Value {
 }
 
 export function valueFrom(given: unknown): Value {
-  if (isTooDeep(given)) {
-    const { valueLevelsMax } = entryLimits;
+  // It would have no room in an answer: nobody could read it, nor the others that are found with it.
+  if (isTooDeep(given, valueDepthMax)) {
     throw new ToolError(
       "INPUT_INVALID",
-      `Cannot store the value: it is over ${valueLevelsMax} levels deep, allowed: at most ${valueLevelsMax}`,
+      `Cannot store the value: it is over ${valueDepthMax} levels deep, allowed: at most ${valueDepthMax}`,
     );
   }
   const value: Value =
@@ -23,12 +24,6 @@ export function valueFrom(given: unknown): Value {
   checkValue(value);
   return value;
 }
-
-/** Such a value has no room in an answer: nobody could read it, nor the others that are found with it. */
-export const isTooDeep = (value: unknown, levels: number = entryLimits.valueLevelsMax): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((each) => isTooDeep(each, levels - 1)));
 
 /** Throws `VALUE_TOO_LARGE` or `INPUT_INVALID`. */
 export function checkValue({ content }: Value): void {

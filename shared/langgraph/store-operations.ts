@@ -1,4 +1,5 @@
 /** LangGraph's operations as those of the tool `stores/StoreBatch`, and back. */
+import { valueDepthMax } from "../data-depth.ts";
 import { givenForm, storedForm } from "../run-history/stored-form.ts";
 import type { Item, Operation, SearchItem } from "./langgraph.ts";
 
@@ -59,8 +60,7 @@ function filterForm(filter: object): unknown {
 const notJson = (place: string, expected: string, value: unknown): Error =>
   refused(`${place} is ${typeof value === "number" ? value : `of the type ${typeOf(value)}`}; expected ${expected}`);
 
-/** As deep as the plugin's values can be. */
-const bounds = { levelsMax: 56, refuse: notJson };
+const bounds = { levelsMax: valueDepthMax, refuse: notJson };
 
 const typeOf = (value: unknown): string => Object.prototype.toString.call(value).slice("[object ".length, -1);
 

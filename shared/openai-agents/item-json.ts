@@ -1,5 +1,5 @@
 /** Items as JSON text, and texts that can be compared. */
-import { dataDepthMax } from "../run-history/data-depth.ts";
+import { dataDepthMax } from "../data-depth.ts";
 import { isMap } from "../run-history/data-map.ts";
 import { inputError } from "../run-history/run-history-error.ts";
 import { storedForm } from "../run-history/stored-form.ts";

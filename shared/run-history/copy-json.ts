@@ -1,10 +1,10 @@
 /** Copies JSON values, so that no two programs share one. */
-import { dataDepthMax } from "./data-depth.ts";
+import { dataDepthMax } from "../data-depth.ts";
+import { isNumeric } from "../numeric.ts";
+import type { ExactNumber } from "../numeric.ts";
 import { isMap } from "./data-map.ts";
 import type { DataMap } from "./data-map.ts";
 import { LosslessNumber } from "./lossless.ts";
-import { isNumeric } from "./numeric.ts";
-import type { ExactNumber } from "./numeric.ts";
 import { inputError } from "./run-history-error.ts";
 
 /**

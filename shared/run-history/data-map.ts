@@ -1,7 +1,7 @@
+import { isNumeric, wholeOf } from "../numeric.ts";
 /** Reads the fields of an event's data by goa-ai's rules. Numbers can be `number`, `bigint` or `LosslessNumber`. */
 import { EventFault } from "./event-fault.ts";
 import type { StoredType } from "./event-types.ts";
-import { isNumeric, wholeOf } from "./numeric.ts";
 
 export type DataMap = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import type { InputIssue } from "../envelope.ts";
+import { isNumeric } from "../numeric.ts";
 import { presentValue } from "../text.ts";
 import { EventFault } from "./event-fault.ts";
-import { isNumeric } from "./numeric.ts";
 
 /** What a failed call of a runtime says, as far as this package reads it. */
 export interface CallFailure {

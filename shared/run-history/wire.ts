@@ -1,7 +1,7 @@
+import { dataDepthMax, isTooDeep } from "../data-depth.ts";
 /** Events as the tools take and return them: the data is JSON text, so every number keeps its digits. */
 import { presentValue } from "../text.ts";
 import { copyJson } from "./copy-json.ts";
-import { isTooDeep } from "./data-depth.ts";
 import { isMap } from "./data-map.ts";
 import type { DataMap } from "./data-map.ts";
 import type { EventType } from "./event-types.ts";
@@ -44,5 +44,5 @@ export function encodeEvent({ type, timestamp, data, labels }: GivenEvent, place
 /** `null` if the data is nested too deeply to be handed on. Only a person can have written that into a file. */
 export function decodeEvent({ type, timestamp, data, labels }: WireEvent & Pick<Event, "type">): Event | null {
   const map = readLossless(data);
-  return isMap(map) && !isTooDeep(map) ? { type, timestamp, data: map, labels: { ...labels } } : null;
+  return isMap(map) && !isTooDeep(map, dataDepthMax) ? { type, timestamp, data: map, labels: { ...labels } } : null;
 }
