@@ -84,7 +84,7 @@ class BlockHandle {
     free(this.offset);
   }
 
-  /** Not in the PDK, as the next one: see `read` and `wordsOf` in `plugin/capabilities.ts`. */
+  /** Not in the PDK, as the next one: see `read` and `wordsOf` in `plugin/kit/capabilities.ts`. */
   readContent(): string | undefined {
     return content(this.offset);
   }
@@ -98,7 +98,7 @@ const memory = {
   fromString: (text: unknown): BlockHandle => new BlockHandle(store(String(text))),
   fromJsonObject: (value: unknown): BlockHandle => new BlockHandle(store(JSON.stringify(value))),
   find: (offset: bigint | number): BlockHandle => new BlockHandle(offset),
-  /** Not in the PDK: see `write` in `plugin/capabilities.ts`. */
+  /** Not in the PDK: see `write` in `plugin/kit/capabilities.ts`. */
   fromQuoted(head: string, text: string): BlockHandle | undefined {
     const offset = quoted(head, text);
     return offset === undefined ? undefined : new BlockHandle(offset);

@@ -1,5 +1,5 @@
 /** Ranks blocks by the words of a query, as `plugin/search/` ranks entries. */
-import { foldAscii } from "../caseless.ts";
+import { foldAscii } from "../kit/caseless.ts";
 import { fold } from "../search/fold.ts";
 import type { Term } from "../search/query.ts";
 import { rarityOf, scoreOf } from "../search/ranking.ts";

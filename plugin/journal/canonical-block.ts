@@ -1,5 +1,5 @@
 /** Finds the canonical block among the blocks with a key. */
-import { meantBy } from "../hidden-text.ts";
+import { meantBy } from "../kit/hidden-text.ts";
 import { compareTimes, readAt } from "./at-time.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { holds } from "./holds.ts";

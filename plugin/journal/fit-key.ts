@@ -1,5 +1,5 @@
 import { codePoints } from "../../shared/text.ts";
-import { isSeenLine } from "../one-line.ts";
+import { isSeenLine } from "../kit/one-line.ts";
 import { journalLimits } from "./journal-limits.ts";
 
 /** Whether a tool can write the key as a heading. Keys that people wrote can be longer and have any characters. */

@@ -1,6 +1,6 @@
 /** The inputs of the tools. The fields are in the order in which agentool checks them. */
 import * as z from "../../shared/zod.ts";
-import type { CodeOfField } from "../parse-input.ts";
+import type { CodeOfField } from "../kit/parse-input.ts";
 import { contentField, keyField, limitField, matchField, queryField, tagsField, targetField } from "./fields.ts";
 
 export const writeInput = z.strictObject(

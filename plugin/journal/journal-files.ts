@@ -1,10 +1,10 @@
 /** The files of a journal: lists and reads them, and records which cannot be read. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { counted, quoted } from "../../shared/text.ts";
-import { NoUtf8, Scope } from "../capabilities.ts";
-import { damagedLines, beginsWithNul, whyDamaged } from "../damaged-text.ts";
-import { hasReturnsAlone, withLineFeeds } from "../returns-alone.ts";
-import { ToolError } from "../tool-error.ts";
+import { NoUtf8, Scope } from "../kit/capabilities.ts";
+import { damagedLines, beginsWithNul, whyDamaged } from "../kit/damaged-text.ts";
+import { hasReturnsAlone, withLineFeeds } from "../kit/returns-alone.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
 
 export const journal: Scope = new Scope("journal");

@@ -1,5 +1,5 @@
 import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { JournalFiles } from "./journal-files.ts";
 
 export function keyNotFound(verb: "read" | "update", key: string, files: JournalFiles): ToolError {

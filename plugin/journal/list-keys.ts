@@ -7,9 +7,9 @@
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { EntriesOutput } from "../../shared/roles.ts";
-import { withinAnswer } from "../entry-list.ts";
-import { oneLine } from "../one-line.ts";
-import type { Answer } from "../serve-tool.ts";
+import { withinAnswer } from "../kit/entry-list.ts";
+import { oneLine } from "../kit/one-line.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { cutBlocks, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";

@@ -1,7 +1,7 @@
 import { quoted, utf8Bytes } from "../../shared/text.ts";
-import { shown, shownBody } from "../hidden-text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { shown, shownBody } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { ReadInput } from "./input.ts";
 import { JournalFiles } from "./journal-files.ts";

@@ -1,5 +1,5 @@
 import type { ReadInput } from "../../shared/roles.ts";
-import type { Answer } from "../serve-tool.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import type { ReadEntryOutput } from "./output.ts";
 import { readEntry } from "./read-entry.ts";
 

@@ -1,6 +1,6 @@
 import type { ListedFile } from "../../shared/abi.ts";
-import { shown, shownBody } from "../hidden-text.ts";
-import type { Answer } from "../serve-tool.ts";
+import { shown, shownBody } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { readAt } from "./at-time.ts";
 import { bytesMinOf, BestHits } from "./best-hits.ts";
 import type { Hit } from "./best-hits.ts";

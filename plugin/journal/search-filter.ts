@@ -1,5 +1,5 @@
 /** Decides what a search finds. A portion is checked as a whole first: most have no match and are never cut. */
-import { foldAscii, foldCase } from "../caseless.ts";
+import { foldAscii, foldCase } from "../kit/caseless.ts";
 import { holds } from "./holds.ts";
 import { metaMark, tagsMark } from "./meta-line.ts";
 import type { StoredBlock } from "./stored-block.ts";

@@ -1,8 +1,8 @@
 /** The search by words: the blocks that have one of the query's words, the best first. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { shown as seenLine, shownBody } from "../hidden-text.ts";
-import type { Answer } from "../serve-tool.ts";
+import { shown as seenLine, shownBody } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { rankingFor } from "./block-ranking.deferred.ts";
 import type { BlockRanking } from "./block-ranking.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";

@@ -1,7 +1,7 @@
 import { quoted } from "../../shared/text.ts";
-import { now } from "../capabilities.ts";
-import { trashedNote } from "../damaged-text.ts";
-import type { Answer } from "../serve-tool.ts";
+import { now } from "../kit/capabilities.ts";
+import { trashedNote } from "../kit/damaged-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { formatAt, parseAt } from "./at-time.ts";
 import { appendBlock, endsInMeta } from "./block.ts";
 import { findCanonical } from "./canonical-block.ts";

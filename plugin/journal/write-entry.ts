@@ -1,9 +1,9 @@
 import { codePoints, quoted } from "../../shared/text.ts";
-import { now } from "../capabilities.ts";
-import { trashedNote } from "../damaged-text.ts";
-import { whyNotSeen } from "../one-line.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { now } from "../kit/capabilities.ts";
+import { trashedNote } from "../kit/damaged-text.ts";
+import { whyNotSeen } from "../kit/one-line.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { dailyPath, formatAt } from "./at-time.ts";
 import { appendBlock } from "./block.ts";
 import { hasKey } from "./canonical-block.ts";

@@ -2,10 +2,10 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
-import { now } from "../capabilities.ts";
-import { hasReturnsAlone } from "../returns-alone.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { now } from "../kit/capabilities.ts";
+import { hasReturnsAlone } from "../kit/returns-alone.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { addAppend, findAppend } from "./append-ids.ts";
 import { checkEvent } from "./check-event.ts";
 import type { CheckedEvent } from "./check-event.ts";

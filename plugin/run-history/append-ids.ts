@@ -4,10 +4,10 @@
  * however many there are.
  */
 import { quoted } from "../../shared/text.ts";
-import { fileOf, splitFor } from "../linear-hashing.ts";
-import { isObject } from "../object-check.ts";
-import { withLineFeeds } from "../returns-alone.ts";
-import { ToolError } from "../tool-error.ts";
+import { fileOf, splitFor } from "../kit/linear-hashing.ts";
+import { isObject } from "../kit/object-check.ts";
+import { withLineFeeds } from "../kit/returns-alone.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { parseJson } from "./json-text.ts";
 import { appendIdsPath, linesOf, linesText, noTextLine, readLines, runs, unreadable, wholeLines } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";

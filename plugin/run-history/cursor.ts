@@ -1,7 +1,7 @@
 /** A reader's place in a run, as an opaque text. */
-import { fnv } from "../fnv.ts";
-import { inputError } from "../tool-error.ts";
-import type { ToolError } from "../tool-error.ts";
+import { fnv } from "../kit/fnv.ts";
+import { inputError } from "../kit/tool-error.ts";
+import type { ToolError } from "../kit/tool-error.ts";
 import type { RunHead } from "./run-head.ts";
 
 /** The lines before `line` of a segment. */

@@ -1,6 +1,6 @@
 import { counted, quoted } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { filesIn, runFileAt, runs } from "./run-files.ts";
 import { checkIds, folderOf } from "./run-ids.ts";
 import type { DeleteInput, DeleteOutput } from "./schemas.ts";

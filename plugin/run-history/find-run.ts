@@ -1,6 +1,6 @@
 /** Finds a run by its ids. */
 import { quoted } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { ClosedSegment } from "./closed-segments.ts";
 import {
   filesIn,

@@ -4,8 +4,8 @@
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
-import { answerInspection, answerPaths } from "../inspection.ts";
-import type { Answer } from "../serve-tool.ts";
+import { answerInspection, answerPaths } from "../kit/inspection.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { finding, inspectRun, mendRun } from "./inspect-run.ts";
 import { runFileAt, runs } from "./run-files.ts";
 import { runLimits } from "./run-limits.ts";

@@ -1,7 +1,7 @@
 /** Lists the runs of a user, sorted by folder, in pages. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { rebuildRun } from "./find-run.ts";
 import { headName, readOrEmpty, runFileAt, runs } from "./run-files.ts";
 import { joinSpans, parseHead } from "./run-head.ts";

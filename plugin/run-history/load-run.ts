@@ -1,7 +1,7 @@
 /** Loads a run in pages, in the order of time or of insertion; or only what is new, or what comes from the last snapshot on. */
 import { counted } from "../../shared/text.ts";
-import { isObject } from "../object-check.ts";
-import type { Answer } from "../serve-tool.ts";
+import { isObject } from "../kit/object-check.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
 import type { Cursor, Place, TimePlace } from "./cursor.ts";
 import { parseLines } from "./event-line.ts";

@@ -1,7 +1,7 @@
 /** Earlier events of a run for a model: the latest ones, within a budget of characters. */
 import { eventTypes } from "../../shared/run-history/event-types.ts";
 import { counted } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { findRun } from "./find-run.ts";
 import { latestEvents } from "./latest-events.ts";
 import { checkIds } from "./run-ids.ts";

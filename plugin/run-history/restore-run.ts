@@ -1,8 +1,8 @@
 import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { counted, quoted } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { filesIn, runFileAt, runs } from "./run-files.ts";
 
 /**

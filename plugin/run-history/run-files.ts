@@ -1,10 +1,10 @@
 /** The files of the scope `runs`: `<agent>/<run>/` has `run.json`, `closed.jsonl`, `000001.jsonl` …, and `appends/`. */
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { NoUtf8, Scope } from "../capabilities.ts";
-import { readableLines } from "../damaged-text.ts";
-import { hasReturnsAlone, withLineFeeds } from "../returns-alone.ts";
-import { ToolError } from "../tool-error.ts";
+import { NoUtf8, Scope } from "../kit/capabilities.ts";
+import { readableLines } from "../kit/damaged-text.ts";
+import { hasReturnsAlone, withLineFeeds } from "../kit/returns-alone.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { parseLines } from "./event-line.ts";
 import { withoutMark } from "./json-text.ts";
 import { emptySpan, joinSpans } from "./run-head.ts";

@@ -1,6 +1,6 @@
 /** The ids of an agent and its run, as a caller gives them, and the folder that they map to. */
 import { hasLoneSurrogate, presentValue, utf8Bytes } from "../../shared/text.ts";
-import { inputError, ToolError } from "../tool-error.ts";
+import { inputError, ToolError } from "../kit/tool-error.ts";
 import { runLimits } from "./run-limits.ts";
 import { folderNameOf } from "./run-path.ts";
 

@@ -1,9 +1,9 @@
 /**
- * Maps agent and run ids to folder names, one to one (`../path-name.ts`). A name that gets too long ends in `_.x` and
+ * Maps agent and run ids to folder names, one to one (`../kit/path-name.ts`). A name that gets too long ends in `_.x` and
  * the id's SHA-256; then only the file `run.json` knows the id.
  */
-import { hashName } from "../long-name.deferred.ts";
-import { longMark, nameOf, textOf } from "../path-name.ts";
+import { hashName } from "../kit/long-name.deferred.ts";
+import { longMark, nameOf, textOf } from "../kit/path-name.ts";
 
 /** Two names, and the longest file name with a trash stamp, fit into a path of 255 characters. */
 const nameCharsMax = 100;

@@ -1,4 +1,4 @@
-import { foldAscii, foldCase } from "../caseless.ts";
+import { foldAscii, foldCase } from "../kit/caseless.ts";
 
 /**
  * Folds a text, so that the forms of a word become equal: lower case, no accents, one form of each character. Only the

@@ -2,7 +2,7 @@
  * Keeps a store's index up to date. A tool stages what these functions return as the last files of its change set: the
  * index must not be older than the entries that it is about.
  */
-import { fileOf, splitFor } from "../linear-hashing.ts";
+import { fileOf, splitFor } from "../kit/linear-hashing.ts";
 import { EditedIndex } from "./edited-index.ts";
 import { indexText, readIndex } from "./index-file.ts";
 import { indexFilesCount, indexPath } from "./index-paths.ts";

@@ -1,4 +1,4 @@
-import { plainLine } from "../plain-line.ts";
+import { plainLine } from "../kit/plain-line.ts";
 import { foldAligned } from "./aligned-fold.ts";
 import { occurrencesIn } from "./occurrences.ts";
 import type { Occurrence } from "./occurrences.ts";

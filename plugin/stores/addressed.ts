@@ -1,8 +1,8 @@
 /** What a path of the tool `memory` names: a store that the caller reaches, and a key in it. */
 import { ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import { accessTo } from "../capabilities.ts";
-import { ToolError } from "../tool-error.ts";
+import { accessTo } from "../kit/capabilities.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { EntryStore } from "./entry-store.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { checkKey, parsePath } from "./memory-path.ts";

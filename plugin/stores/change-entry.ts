@@ -1,7 +1,7 @@
 /** The commands that change entries: `create`, `edit`, `delete` and `rename`. */
-import { trashedNote } from "../damaged-text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { trashedNote } from "../kit/damaged-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";

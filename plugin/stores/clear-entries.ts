@@ -2,9 +2,9 @@
 import type { ClearInput, ClearOutput } from "../../shared/roles.ts";
 import { isStoreId, ownStoreScope } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
-import { accessTo } from "../capabilities.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { accessTo } from "../kit/capabilities.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { EntryStore } from "./entry-store.ts";
 import { placeOf } from "./key-path.ts";
 

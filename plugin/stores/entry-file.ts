@@ -3,9 +3,9 @@
  * matter: an entry of the store's owner.
  */
 import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
-import { beginsWithNul, whyDamaged } from "../damaged-text.ts";
-import { joinFrontMatter, readFrontMatter } from "../front-matter.ts";
-import { keptLines } from "../kept-lines.ts";
+import { beginsWithNul, whyDamaged } from "../kit/damaged-text.ts";
+import { joinFrontMatter, readFrontMatter } from "../kit/front-matter.ts";
+import { keptLines } from "../kit/kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";
 import { noteIn, noteKeys, noteLines, notePattern, noteOf } from "./note-lines.ts";
 import type { Note } from "./note-lines.ts";

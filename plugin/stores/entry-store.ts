@@ -3,14 +3,14 @@ import type { ListedFile } from "../../shared/abi.ts";
 import { isEnough, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
-import { NoUtf8, now, Scope } from "../capabilities.ts";
-import type { StoreAccess } from "../capabilities.ts";
-import { meantBy } from "../hidden-text.ts";
+import { NoUtf8, now, Scope } from "../kit/capabilities.ts";
+import type { StoreAccess } from "../kit/capabilities.ts";
+import { meantBy } from "../kit/hidden-text.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { readCostOf } from "../search/read-budget.ts";
 import { searchLimits } from "../search/search-limits.ts";
 import { unindexedFiles } from "../search/search.ts";
 import type { SearchedStore } from "../search/searched.ts";
-import { ToolError } from "../tool-error.ts";
 import {
   countsOf,
   countsPath,

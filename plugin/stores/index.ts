@@ -1,8 +1,8 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
 import type * as z from "../../shared/zod.ts";
-import { entriesInput, indexInput, inspectInput } from "../role-inputs.ts";
-import { serveHostTool, serveProgram, serveWithCodes } from "../serve-tool.ts";
-import type { Answer } from "../serve-tool.ts";
+import { entriesInput, indexInput, inspectInput } from "../kit/role-inputs.ts";
+import { serveHostTool, serveProgram, serveWithCodes } from "../kit/serve-tool.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
 import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";

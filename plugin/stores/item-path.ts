@@ -2,8 +2,8 @@
  * Where an item's file lies in its store: `_.items/<label>/<label>/<key>_.md`, so that people find it and a search lists
  * no more than one folder. A namespace or a key that makes too long a name is `_.x` and a hash: then the file has it.
  */
-import { hashName } from "../long-name.deferred.ts";
-import { isLongName, longMark, nameOf, plainName, textOf } from "../path-name.ts";
+import { hashName } from "../kit/long-name.deferred.ts";
+import { isLongName, longMark, nameOf, plainName, textOf } from "../kit/path-name.ts";
 
 /** What identifies an item. The namespace is its labels in one text: see `namespaceOf`. */
 export interface ItemId {

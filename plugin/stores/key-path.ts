@@ -5,8 +5,8 @@
  * name that begins with `_.`. The items of programs have a folder of their own (`item-path.ts`).
  */
 import { isStoreId } from "../../shared/shared-scope.ts";
-import { hashName } from "../long-name.deferred.ts";
-import { isLongName, longMark, nameOf, plainName, textOf } from "../path-name.ts";
+import { hashName } from "../kit/long-name.deferred.ts";
+import { isLongName, longMark, nameOf, plainName, textOf } from "../kit/path-name.ts";
 import { itemAt, itemsFolder, pathOfItem } from "./item-path.ts";
 
 /** What identifies an entry in a store. */

@@ -1,9 +1,9 @@
 /** The paths of the tool `memory`: `/memories/<key>`, and `/memories/shared/<store id>/<key>` for another store. */
 import { isStoreId } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
-import { hiddenIn, whyRefused } from "../hidden-text.ts";
-import { breaksLine } from "../plain-line.ts";
-import { ToolError } from "../tool-error.ts";
+import { hiddenIn, whyRefused } from "../kit/hidden-text.ts";
+import { breaksLine } from "../kit/plain-line.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
 
 export interface MemoryPath {

@@ -1,12 +1,12 @@
 /** The entries of the caller's own store for programs that show them: the roles `entries` and `read`. */
 import type { EntriesOutput, ReadInput } from "../../shared/roles.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
-import { accessTo } from "../capabilities.ts";
-import { withinAnswer } from "../entry-list.ts";
-import { meantBy, shown } from "../hidden-text.ts";
-import { oneLine } from "../one-line.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { accessTo } from "../kit/capabilities.ts";
+import { withinAnswer } from "../kit/entry-list.ts";
+import { meantBy, shown } from "../kit/hidden-text.ts";
+import { oneLine } from "../kit/one-line.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { EntryStore } from "./entry-store.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { entryLimits } from "./store-limits.ts";

@@ -4,12 +4,12 @@
  */
 import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
-import { accessTo, reachedStores } from "../capabilities.ts";
-import { framed, linesWithin } from "../framed-lines.ts";
-import { lowered } from "../role-inputs.ts";
+import { accessTo, reachedStores } from "../kit/capabilities.ts";
+import { framed, linesWithin } from "../kit/framed-lines.ts";
+import { lowered } from "../kit/role-inputs.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { divideReads } from "../search/read-budget.ts";
 import type { SearchedFile } from "../search/searched.ts";
-import type { Answer } from "../serve-tool.ts";
 import { EntryStore, isVisible } from "./entry-store.ts";
 import { pathFor } from "./memory-path.ts";
 import { searchedFile } from "./store-index.ts";

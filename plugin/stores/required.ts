@@ -1,5 +1,5 @@
 import { presentValue } from "../../shared/text.ts";
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../kit/tool-error.ts";
 
 /**
  * The value of a field that can have another name, or `undefined`. A name beside it that says nothing, or the same, does

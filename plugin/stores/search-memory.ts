@@ -1,12 +1,12 @@
 /** The command `search`, over all stores that the caller reaches or one of them. */
 import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
-import { accessTo, now, reachedStores } from "../capabilities.ts";
-import { shown as seen, shownBody } from "../hidden-text.ts";
+import { accessTo, now, reachedStores } from "../kit/capabilities.ts";
+import { shown as seen, shownBody } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { search } from "../search/search.ts";
 import type { SearchedEntry, SearchResult } from "../search/searched.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
 import { addressed } from "./addressed.ts";
 import { EntryStore } from "./entry-store.ts";
 import { required } from "./required.ts";

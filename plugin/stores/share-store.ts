@@ -2,9 +2,9 @@
 import { isStoreId, ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel, AccessSource } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
-import { accessTo, now, reachedStores, setGrant } from "../capabilities.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { accessTo, now, reachedStores, setGrant } from "../kit/capabilities.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { Changed } from "./change-entry.ts";
 import { parsePath } from "./memory-path.ts";
 import { required } from "./required.ts";

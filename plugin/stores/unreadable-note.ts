@@ -1,6 +1,6 @@
 /** Names the files of a store that cannot be read, by their paths, with the reason. */
 import { counted } from "../../shared/text.ts";
-import { oneLine } from "../one-line.ts";
+import { oneLine } from "../kit/one-line.ts";
 import type { EntryStore } from "./entry-store.ts";
 import { pathFor } from "./memory-path.ts";
 

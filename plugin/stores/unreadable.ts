@@ -1,6 +1,6 @@
-import type { NoUtf8 } from "../capabilities.ts";
-import { damaged, whyDamaged } from "../damaged-text.ts";
-import { ToolError } from "../tool-error.ts";
+import type { NoUtf8 } from "../kit/capabilities.ts";
+import { damaged, whyDamaged } from "../kit/damaged-text.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { Unreadable } from "./entry-file.ts";
 
 /** For a file that a person has to look at. `shown`: its path for the caller. */

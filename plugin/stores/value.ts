@@ -1,8 +1,8 @@
 /** An entry's value: a text, or any other JSON value. */
 import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
 import { exceedsUtf8Bytes, quoted } from "../../shared/text.ts";
-import { hiddenInBody, whyRefused } from "../hidden-text.ts";
-import { ToolError } from "../tool-error.ts";
+import { hiddenInBody, whyRefused } from "../kit/hidden-text.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
 
 export interface Value {

@@ -3,8 +3,8 @@
  * below a line that names them, also alone, and each line of it is marked, so that no value can have such a line.
  */
 import { counted, utf8Bytes } from "../../shared/text.ts";
-import { shown as seen, shownBody } from "../hidden-text.ts";
-import type { Answer } from "../serve-tool.ts";
+import { shown as seen, shownBody } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { addressed } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";

@@ -1,4 +1,4 @@
-import type { Answer } from "../serve-tool.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { entryNotFound, entryPath, refuseReservedName } from "./entry-name.ts";
 import { describedBy, loadIndex, saveIndex } from "./load-index.ts";
 import { loadEntry, memory } from "./memory-scope.ts";

@@ -3,11 +3,11 @@
  * fields, or all of the front matter: then the file is the body, and the body gives the description.
  */
 import { utf8Bytes } from "../../shared/text.ts";
-import { damaged, withoutDamage } from "../damaged-text.ts";
-import { whyTooLarge } from "../front-matter-bounds.ts";
-import { fencedText, formatFields, joinFrontMatter, opensFrontMatter, readFrontMatter } from "../front-matter.ts";
-import type { FrontMatter } from "../front-matter.ts";
-import { keptLines } from "../kept-lines.ts";
+import { damaged, withoutDamage } from "../kit/damaged-text.ts";
+import { whyTooLarge } from "../kit/front-matter-bounds.ts";
+import { fencedText, formatFields, joinFrontMatter, opensFrontMatter, readFrontMatter } from "../kit/front-matter.ts";
+import type { FrontMatter } from "../kit/front-matter.ts";
+import { keptLines } from "../kit/kept-lines.ts";
 import { formatCanonicalLines, readCanonicalFile } from "./canonical-form.ts";
 import { entryTypes } from "./entry-types.ts";
 import type { EntryType } from "./entry-types.ts";

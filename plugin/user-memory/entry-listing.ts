@@ -1,8 +1,8 @@
 /** Lists entries from the one that was updated last. */
 import { quoted } from "../../shared/text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { inputError } from "../tool-error.ts";
-import type { ToolError } from "../tool-error.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { inputError } from "../kit/tool-error.ts";
+import type { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { summaryOf } from "./entry-summary.ts";
 import { listEntryFiles } from "./memory-scope.ts";

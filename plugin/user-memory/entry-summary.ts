@@ -1,4 +1,4 @@
-import { frontMatterLimits } from "../front-matter-bounds.ts";
+import { frontMatterLimits } from "../kit/front-matter-bounds.ts";
 import { beginsAs } from "./canonical-form.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";

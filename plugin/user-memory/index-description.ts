@@ -1,6 +1,6 @@
 /** An entry's description as a line of the index, and the description of a text for which nobody has written one. */
-import { textBehindFrontMatter } from "../front-matter.ts";
-import { oneLine } from "../one-line.ts";
+import { textBehindFrontMatter } from "../kit/front-matter.ts";
+import { oneLine } from "../kit/one-line.ts";
 import { entryLimits } from "./entry-limits.ts";
 
 /** Returns a description, which a person may have edited, as one line within the limit; the name if it is blank. */

@@ -4,8 +4,8 @@
  * files are never changed: mending fails, and nothing is written.
  */
 import type { InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
-import { answerInspection, answerPaths } from "../inspection.ts";
-import type { Answer } from "../serve-tool.ts";
+import { answerInspection, answerPaths } from "../kit/inspection.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, indexPath } from "./entry-name.ts";
 import { derivedAmong, unfitAmong } from "./fit-paths.ts";

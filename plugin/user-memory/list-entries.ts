@@ -7,8 +7,8 @@
  * out.
  */
 import type { EntriesOutput } from "../../shared/roles.ts";
-import { withinAnswer } from "../entry-list.ts";
-import type { Answer } from "../serve-tool.ts";
+import { withinAnswer } from "../kit/entry-list.ts";
+import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { describedIn, summaryOf } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";

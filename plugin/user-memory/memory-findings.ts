@@ -1,10 +1,10 @@
 /** Finds what is wrong with a user's files and describes it for a person. */
 import type { InspectFinding } from "../../shared/roles.ts";
 import { hasNul, utf8Bytes } from "../../shared/text.ts";
-import { withoutDamage } from "../damaged-text.ts";
-import { splitFrontMatter, textBehindFrontMatter } from "../front-matter.ts";
-import { hiddenFault, hiddenLineFault } from "../hidden-text.ts";
-import { ToolError } from "../tool-error.ts";
+import { withoutDamage } from "../kit/damaged-text.ts";
+import { splitFrontMatter, textBehindFrontMatter } from "../kit/front-matter.ts";
+import { hiddenFault, hiddenLineFault } from "../kit/hidden-text.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryPath, indexPath } from "./entry-name.ts";

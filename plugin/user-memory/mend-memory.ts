@@ -3,9 +3,9 @@
  * never destroyed: before a file is changed or removed, it goes to the trash unchanged. So does an index that loses
  * lines, unless the owner has just taken their entries away.
  */
-import { now } from "../capabilities.ts";
-import { splitFrontMatter } from "../front-matter.ts";
-import { ToolError } from "../tool-error.ts";
+import { now } from "../kit/capabilities.ts";
+import { splitFrontMatter } from "../kit/front-matter.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { formatEntry, parseEntry, typeWhenMissing } from "./entry-file.ts";
 import type { EntryFields } from "./entry-file.ts";
 import { entryPath, indexPath } from "./entry-name.ts";

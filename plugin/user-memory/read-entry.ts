@@ -1,7 +1,7 @@
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
-import { shown } from "../hidden-text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { shown } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNotFound, refuseReservedName } from "./entry-name.ts";
 import { loadEntry } from "./memory-scope.ts";

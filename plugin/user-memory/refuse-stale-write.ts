@@ -1,4 +1,4 @@
-import { ToolError } from "../tool-error.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { isTimestamp } from "./canonical-form.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 

@@ -1,9 +1,9 @@
 import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
-import { NoUtf8 } from "../capabilities.ts";
-import { whyDamaged } from "../damaged-text.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { NoUtf8 } from "../kit/capabilities.ts";
+import { whyDamaged } from "../kit/damaged-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { parseEntry } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { entryNameAt, entryPath } from "./entry-name.ts";

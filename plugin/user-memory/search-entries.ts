@@ -1,9 +1,9 @@
 /** Finds entries by words. */
-import { shown as seen } from "../hidden-text.ts";
+import { shown as seen } from "../kit/hidden-text.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import type { SearchedFiles } from "../search/search-files.ts";
 import type { FoundEntry, SearchedEntry } from "../search/searched.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
 import { listedTime, yamlBudget } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
 import { entryLimits } from "./entry-limits.ts";

@@ -1,6 +1,6 @@
-import { now } from "../capabilities.ts";
-import type { Answer } from "../serve-tool.ts";
-import { ToolError } from "../tool-error.ts";
+import { now } from "../kit/capabilities.ts";
+import type { Answer } from "../kit/serve-tool.ts";
+import { ToolError } from "../kit/tool-error.ts";
 import { isTimestamp } from "./canonical-form.ts";
 import { formatEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";

@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/front-matter.ts";
+import { formatFields, joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/kit/front-matter.ts";
 import { formatCanonicalLines, readCanonicalFile } from "../../plugin/user-memory/canonical-form.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
 import { plainFields } from "../../plugin/user-memory/plain-fields.ts";

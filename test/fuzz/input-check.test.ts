@@ -5,12 +5,12 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 
-import { inputCheck } from "../../plugin/input-check.ts";
 import * as journal from "../../plugin/journal/input.ts";
-import { fieldName, objectCheck } from "../../plugin/object-check.ts";
-import * as roles from "../../plugin/role-inputs.ts";
+import { inputCheck } from "../../plugin/kit/input-check.ts";
+import { fieldName, objectCheck } from "../../plugin/kit/object-check.ts";
+import * as roles from "../../plugin/kit/role-inputs.ts";
+import { schemaCheck } from "../../plugin/kit/schema-check.ts";
 import * as histories from "../../plugin/run-history/schemas.ts";
-import { schemaCheck } from "../../plugin/schema-check.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";
 import * as stores from "../../plugin/stores/schemas.ts";
 import { readInput } from "../../plugin/user-memory/schemas/read.ts";

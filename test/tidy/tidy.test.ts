@@ -63,11 +63,11 @@ const soleImporters: Record<string, string> = {
   "@langchain/langgraph-checkpoint": "shared/langgraph/langgraph.ts",
   // Its types alone.
   "@anthropic-ai/sdk/helpers/beta/memory": "shared/anthropic/memory-tool.ts",
-  "@noble/hashes/sha2.js": "plugin/long-name.deferred.ts",
+  "@noble/hashes/sha2.js": "plugin/kit/long-name.deferred.ts",
   esbuild: "build/bundle.ts",
   "@cyclonedx/cyclonedx-library": "build/sbom.ts",
-  "gray-matter": "plugin/yaml.deferred.ts",
-  "js-yaml": "plugin/yaml.deferred.ts",
+  "gray-matter": "plugin/kit/yaml.deferred.ts",
+  "js-yaml": "plugin/kit/yaml.deferred.ts",
 };
 
 test("each package has one importer", () => {

@@ -2,9 +2,9 @@ import fc from "fast-check";
 /** What the plugin takes for front matter and what people added to it, within bounds; what describes a text that has none. */
 import { describe, expect, test } from "vitest";
 
-import { frontMatterLimits, whyTooLarge } from "../../plugin/front-matter-bounds.ts";
-import { joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/front-matter.ts";
-import { breaksLine } from "../../plugin/plain-line.ts";
+import { frontMatterLimits, whyTooLarge } from "../../plugin/kit/front-matter-bounds.ts";
+import { joinFrontMatter, parseFields, splitFrontMatter } from "../../plugin/kit/front-matter.ts";
+import { breaksLine } from "../../plugin/kit/plain-line.ts";
 import { formatEntry, parseEntry } from "../../plugin/user-memory/entry-file.ts";
 import { describedByText } from "../../plugin/user-memory/index-description.ts";
 import { runs } from "../stage/random-runs.ts";

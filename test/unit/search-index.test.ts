@@ -1,7 +1,7 @@
 /** The index of the text search follows every change, by tools and by people, and is never trusted beyond that. */
 import { expect, test } from "vitest";
 
-import { fileOf } from "../../plugin/linear-hashing.ts";
+import { fileOf } from "../../plugin/kit/linear-hashing.ts";
 import { searchLimits } from "../../plugin/search/search-limits.ts";
 import { search } from "../../plugin/search/search.ts";
 import { seededRandom } from "../support/seeded-random.ts";

@@ -1,7 +1,7 @@
 /** The command `create`. It never overwrites. */
-import { trashedNote } from "../../damaged-text.ts";
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import { trashedNote } from "../../kit/damaged-text.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { refuseHiddenKey } from "../memory-path.ts";

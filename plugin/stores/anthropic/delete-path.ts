@@ -1,6 +1,6 @@
 /** The command `delete`: a file, or a folder with all that is in it. Both go to the trash. */
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { parseFilePath, refuseRoot } from "./file-path.ts";

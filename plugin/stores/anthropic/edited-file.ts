@@ -1,5 +1,5 @@
 /** What `str_replace` and `insert` have in common: one file of the caller's own, whose text changes. */
-import { ToolError } from "../../tool-error.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { checkValue, typeOfValue } from "../value.ts";
 import { parseFilePath } from "./file-path.ts";

@@ -1,7 +1,7 @@
 /** The exports of Anthropic's memory tool: one function for each command. Wiring only. */
 import type * as z from "../../../shared/zod.ts";
-import { serveWithCodes } from "../../serve-tool.ts";
-import type { Answer } from "../../serve-tool.ts";
+import { serveWithCodes } from "../../kit/serve-tool.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
 import { createFile } from "./create-file.ts";
 import { deletePath } from "./delete-path.ts";
 import { insertText } from "./insert-text.ts";

@@ -3,8 +3,8 @@
  * `/memories/` is the key of the entry.
  */
 import { quoted } from "../../../shared/text.ts";
-import { breaksLine } from "../../plain-line.ts";
-import { ToolError } from "../../tool-error.ts";
+import { breaksLine } from "../../kit/plain-line.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { checkKey, faultOfKey, invalidPath } from "../memory-path.ts";
 
 export interface FilePath {

@@ -1,6 +1,6 @@
 /** The lines of a folder's listing: a size, a tab and a path. */
-import { shown } from "../../hidden-text.ts";
-import { oneLine } from "../../one-line.ts";
+import { shown } from "../../kit/hidden-text.ts";
+import { oneLine } from "../../kit/one-line.ts";
 import { fitsAnswer } from "./cut-lines.ts";
 import { fileSize } from "./file-size.ts";
 

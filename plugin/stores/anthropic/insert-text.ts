@@ -1,6 +1,6 @@
 /** The command `insert`: whole lines after a line of a text. */
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { refuseHidden } from "../value.ts";

@@ -1,5 +1,5 @@
 /** Finds the one place in a text that `str_replace` changes. */
-import { ToolError } from "../../tool-error.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 
 /** Where the piece is. Matches can be over several lines, and several can be in one line. */
 export function onlyMatch(content: string, piece: string, shown: string): number {

@@ -1,7 +1,7 @@
 /** The caller's own store as files and folders. A file is an entry; a folder is there if an entry is below it. */
 import { ownStoreScope } from "../../../shared/shared-scope.ts";
-import { accessTo } from "../../capabilities.ts";
-import { ToolError } from "../../tool-error.ts";
+import { accessTo } from "../../kit/capabilities.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { EntryStore } from "../entry-store.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { memoryRoot } from "./file-path.ts";

@@ -1,6 +1,6 @@
 /** The command `rename`: a file, or a folder with all that is in it. All of it or nothing. */
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";

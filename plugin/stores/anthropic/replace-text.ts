@@ -1,5 +1,5 @@
 /** The command `str_replace`: one literal piece of a text, which is there once. */
-import type { Answer } from "../../serve-tool.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import { refuseHidden } from "../value.ts";

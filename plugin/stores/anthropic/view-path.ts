@@ -1,8 +1,8 @@
 /** The command `view`: a file with numbered lines, or what is in a folder. */
 import { utf8Bytes } from "../../../shared/text.ts";
-import { shownBody } from "../../hidden-text.ts";
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import { shownBody } from "../../kit/hidden-text.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";

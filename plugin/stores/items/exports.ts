@@ -1,6 +1,6 @@
 /** The export of the tool `StoreBatch`. Wiring only. */
 import * as z from "../../../shared/zod.ts";
-import { serveProgram } from "../../serve-tool.ts";
+import { serveProgram } from "../../kit/serve-tool.ts";
 import { runBatch } from "./run-batch.ts";
 import type { BatchInput } from "./run-batch.ts";
 

@@ -1,6 +1,6 @@
 /** Which items a search wants, by the fields of their values. */
 import { quoted } from "../../../shared/text.ts";
-import { ToolError } from "../../tool-error.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 
 /** Each field with the value that it has, or with conditions that it meets. */
 export type ItemFilter = Readonly<Record<string, unknown>>;

@@ -2,7 +2,7 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
-import { accessTo } from "../../capabilities.ts";
+import { accessTo } from "../../kit/capabilities.ts";
 import type { Unreadable } from "../entry-file.ts";
 import { EntryStore } from "../entry-store.ts";
 import type { FoundEntry } from "../entry-store.ts";

@@ -1,7 +1,7 @@
 /** The tool `StoreBatch`: operations on items in one call, whose changes happen all or not at all. */
 import { counted } from "../../../shared/text.ts";
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import type { ItemId } from "../item-path.ts";
 import { AnswerRoom, fitsAlone } from "./answer-room.ts";
 import { ItemStore, shownItem } from "./item-store.ts";

@@ -1,6 +1,6 @@
 /** The commands that change notes: `put`, `forget` and `push`. */
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { noteSources } from "../note-lines.ts";
 import type { NoteSource } from "../note-lines.ts";
 import { refuseHidden } from "../value.ts";

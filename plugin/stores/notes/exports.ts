@@ -1,5 +1,5 @@
 /** The exports of the tool `CallerNotes`. Wiring only. */
-import { serveHostTool, serveProgram } from "../../serve-tool.ts";
+import { serveHostTool, serveProgram } from "../../kit/serve-tool.ts";
 import { forgetNote, pushNotes, putNote } from "./change-notes.ts";
 import {
   forgetNoteInput,

@@ -1,7 +1,7 @@
 /** Where a note lies: in a namespace of the agent's own store. The agent says which of its callers it has verified. */
 import { quoted } from "../../../shared/text.ts";
-import { breaksLine } from "../../plain-line.ts";
-import { ToolError } from "../../tool-error.ts";
+import { breaksLine } from "../../kit/plain-line.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 
 export interface NotePlace {
   /** `owner`, `shared`, or `caller:` and who called. */

@@ -3,11 +3,11 @@
  * and no grant reaches them. A forgotten note leaves a mark for other machines of the agent, which ends on its own.
  */
 import { ownStoreScope } from "../../../shared/shared-scope.ts";
-import { accessTo } from "../../capabilities.ts";
-import { oneLine } from "../../one-line.ts";
+import { accessTo } from "../../kit/capabilities.ts";
+import { oneLine } from "../../kit/one-line.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { search } from "../../search/search.ts";
 import type { SearchedEntry, SearchedFile } from "../../search/searched.ts";
-import { ToolError } from "../../tool-error.ts";
 import { EntryStore } from "../entry-store.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { pathOf, placeOf } from "../key-path.ts";

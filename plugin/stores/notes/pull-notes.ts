@@ -1,5 +1,5 @@
 /** The command `pull`: what has changed in a namespace since a cursor, a page at a time, whoever changed it. */
-import type { Answer } from "../../serve-tool.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import type { NoteChange } from "./note-change.ts";
 import type { PullNotes } from "./note-inputs.ts";

@@ -1,7 +1,7 @@
-import { shownBody } from "../../hidden-text.ts";
+import { shownBody } from "../../kit/hidden-text.ts";
 /** The commands that read notes: `get`, `list` and `search`. */
-import type { Answer } from "../../serve-tool.ts";
-import { ToolError } from "../../tool-error.ts";
+import type { Answer } from "../../kit/serve-tool.ts";
+import { ToolError } from "../../kit/tool-error.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import type { GetNote, ListNotes, SearchNotes } from "./note-inputs.ts";
 import { noteLimits } from "./note-limits.ts";

@@ -1,5 +1,5 @@
 /** Notes as an answer has them, within its bounds. */
-import { oneLine } from "../../one-line.ts";
+import { oneLine } from "../../kit/one-line.ts";
 import { jsonBytes } from "./json-bytes.ts";
 import { noteLimits } from "./note-limits.ts";
 import type { StoredNote } from "./note-store.ts";

@@ -4,8 +4,8 @@
  */
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
-import { hiddenInBody, seenOnly } from "../../hidden-text.ts";
-import { isSeenLine, seenLineOnly } from "../../one-line.ts";
+import { hiddenInBody, seenOnly } from "../../kit/hidden-text.ts";
+import { isSeenLine, seenLineOnly } from "../../kit/one-line.ts";
 import { timestamp } from "../canonical-form.ts";
 import { entryLimits } from "../entry-limits.ts";
 import { entryTypes } from "../entry-types.ts";

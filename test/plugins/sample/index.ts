@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Only wiring. */
-import { entriesInput, indexInput, inspectInput } from "../../../plugin/role-inputs.ts";
-import { serveHostTool, serveTool } from "../../../plugin/serve-tool.ts";
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/kit/role-inputs.ts";
+import { serveHostTool, serveTool } from "../../../plugin/kit/serve-tool.ts";
 import { codePoints } from "../../../shared/text.ts";
 import { readInput, writeInput } from "./schemas.ts";
 import { readText, writeText } from "./text-file.ts";

@@ -1,6 +1,6 @@
 /** A text in its own file, so that no text can be taken for a part of another. */
-import { Scope } from "../../../plugin/capabilities.ts";
-import { ToolError } from "../../../plugin/tool-error.ts";
+import { Scope } from "../../../plugin/kit/capabilities.ts";
+import { ToolError } from "../../../plugin/kit/tool-error.ts";
 import { nameGrammar } from "./schemas.ts";
 
 /** The scope is a folder inside the user's folder. `family.ts` declares it, and the host's policy grants it. */

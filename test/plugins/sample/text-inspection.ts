@@ -1,6 +1,6 @@
 /** Finds problems in the scope's files, for the host's doctor, exports and imports. Repairs nothing. */
-import { answerInspection, answerPaths } from "../../../plugin/inspection.ts";
-import type { Answer } from "../../../plugin/serve-tool.ts";
+import { answerInspection, answerPaths } from "../../../plugin/kit/inspection.ts";
+import type { Answer } from "../../../plugin/kit/serve-tool.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../../shared/roles.ts";
 import { isUnreadable, listPaths, nameAt } from "./text-file.ts";
 

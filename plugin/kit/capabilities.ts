@@ -11,9 +11,9 @@ import type {
   CapabilityRequest,
   ListedFile,
   ReachedStore,
-} from "../shared/abi.ts";
-import { ownStoreScope } from "../shared/shared-scope.ts";
-import type { AccessLevel } from "../shared/shared-scope.ts";
+} from "../../shared/abi.ts";
+import { ownStoreScope } from "../../shared/shared-scope.ts";
+import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { ReplyWords } from "./reply-words.ts";
 import { ToolError } from "./tool-error.ts";
 

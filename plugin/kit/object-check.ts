@@ -6,8 +6,8 @@
  * Only for the kind of schema that most inputs have: an object without other fields, of texts, choices, lists and values
  * that a function checks.
  */
-import type { InputIssue } from "../shared/envelope.ts";
-import { presentValue, quoted } from "../shared/text.ts";
+import type { InputIssue } from "../../shared/envelope.ts";
+import { presentValue, quoted } from "../../shared/text.ts";
 import { allowedIn, allowedText, checkField, fieldRule, meantBy, OtherKind, sayingNothing } from "./field-check.ts";
 import type { FieldRule, Schema } from "./field-check.ts";
 import { isUnused, saysNothing } from "./meant-value.ts";

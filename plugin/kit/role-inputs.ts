@@ -1,6 +1,6 @@
 /** The inputs of tools with a role, as `shared/roles.ts` defines them, with error texts. */
-import type { EntriesInput, IndexInput, InspectInput, RestoreInput } from "../shared/roles.ts";
-import * as z from "../shared/zod.ts";
+import type { EntriesInput, IndexInput, InspectInput, RestoreInput } from "../../shared/roles.ts";
+import * as z from "../../shared/zod.ts";
 import { wholeNumber } from "./whole-number.ts";
 
 const room = z.optional(wholeNumber("a whole number"));

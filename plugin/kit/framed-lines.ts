@@ -1,5 +1,5 @@
 /** Lines for a system prompt, framed as data: whole lines within a budget, then a line that counts the others. */
-import { utf8Bytes } from "../shared/text.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 import { shown as seen } from "./hidden-text.ts";
 
 export interface Frame {

@@ -1,4 +1,4 @@
-import type { InputIssue } from "../shared/envelope.ts";
+import type { InputIssue } from "../../shared/envelope.ts";
 
 /**
  * An error with a code of the table, or with a code that the family declares (`errors` in `family.ts`). It is thrown

@@ -1,5 +1,5 @@
 /** What one field's schema allows, as plain data, and the check by it (`input-check.ts`). */
-import { codePoints } from "../shared/text.ts";
+import { codePoints } from "../../shared/text.ts";
 import { heldBy } from "./meant-value.ts";
 
 /** A schema is of a kind that only its own parser knows. */

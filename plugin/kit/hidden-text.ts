@@ -1,5 +1,5 @@
 /** Hidden characters in what a model reads and writes: the rule is in `shared/hidden-text.ts`. */
-import { escapeOf, mayHide } from "../shared/text.ts";
+import { escapeOf, mayHide } from "../../shared/text.ts";
 import { firstHidden, hiddenPlace, withoutHidden } from "./hidden-text.deferred.ts";
 
 /** A name, a tag, a line as a model gets it: with each hidden character as its escape. */

@@ -2,7 +2,7 @@
  * What a wrong value of an input can only mean. Models, and the programs that carry their calls, send JSON as a text where
  * no text is allowed, and `null` or `""` for a field that they do not use.
  */
-import { jsonDepth } from "../shared/text.ts";
+import { jsonDepth } from "../../shared/text.ts";
 
 /** For whom an input is checked, and what counts as nothing. */
 export interface Leniency {

@@ -6,9 +6,9 @@
  * keeps its cause, from which the prelude recognizes that the engine is out of memory. The prelude reports that itself,
  * without creating any text.
  */
-import { failed } from "../shared/envelope.ts";
-import type { Envelope, GuestFailed } from "../shared/envelope.ts";
-import type * as z from "../shared/zod.ts";
+import { failed } from "../../shared/envelope.ts";
+import type { Envelope, GuestFailed } from "../../shared/envelope.ts";
+import type * as z from "../../shared/zod.ts";
 import { shownJson } from "./hidden-text.ts";
 import { inputParser } from "./parse-input.ts";
 import type { InputRules } from "./parse-input.ts";

@@ -1,5 +1,5 @@
 /** The check of a tool's input, made from its schema when the plugin is loaded. */
-import type * as z from "../shared/zod.ts";
+import type * as z from "../../shared/zod.ts";
 import { allowedIn, allowedText } from "./field-check.ts";
 import type { Schema } from "./field-check.ts";
 import type { Leniency } from "./meant-value.ts";

@@ -1,7 +1,7 @@
 /** Parses JSON text into a tool's input. The error names each wrong field, its value and what is allowed. */
-import type { InputIssue } from "../shared/envelope.ts";
-import { quoted } from "../shared/text.ts";
-import type * as z from "../shared/zod.ts";
+import type { InputIssue } from "../../shared/envelope.ts";
+import { quoted } from "../../shared/text.ts";
+import type * as z from "../../shared/zod.ts";
 import { inputCheck } from "./input-check.ts";
 import { inputError } from "./tool-error.ts";
 import type { ToolError } from "./tool-error.ts";

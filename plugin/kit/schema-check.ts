@@ -1,7 +1,7 @@
 /** Checks inputs with zod's own parser, for schemas of any kind. A plugin that needs it keeps zod's code. */
-import type { InputIssue } from "../shared/envelope.ts";
-import { presentValue } from "../shared/text.ts";
-import * as z from "../shared/zod.ts";
+import type { InputIssue } from "../../shared/envelope.ts";
+import { presentValue } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
 import type { Leniency } from "./meant-value.ts";
 import { mendInput } from "./mend-input.ts";
 import { fieldName } from "./object-check.ts";

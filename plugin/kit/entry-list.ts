@@ -1,7 +1,7 @@
 /** Shortens a family's list of entries until it fits into an answer. */
-import { callLimits } from "../shared/limits.ts";
-import type { EntriesOutput } from "../shared/roles.ts";
-import { utf8Bytes } from "../shared/text.ts";
+import { callLimits } from "../../shared/limits.ts";
+import type { EntriesOutput } from "../../shared/roles.ts";
+import { utf8Bytes } from "../../shared/text.ts";
 
 type ListedEntry = EntriesOutput["entries"][number];
 

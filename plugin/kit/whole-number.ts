@@ -1,4 +1,4 @@
-import * as z from "../shared/zod.ts";
+import * as z from "../../shared/zod.ts";
 
 /**
  * A safe integer from `minimum` to `maximum`. zod's own number would add 16 KB to a plugin, and nothing else here needs

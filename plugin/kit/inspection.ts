@@ -1,7 +1,7 @@
 /** The answers of a tool with the role `inspect`, one for each kind of question. */
-import { roleLimits } from "../shared/limits.ts";
-import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../shared/roles.ts";
-import { counted, quoted } from "../shared/text.ts";
+import { roleLimits } from "../../shared/limits.ts";
+import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
+import { counted, quoted } from "../../shared/text.ts";
 import type { Answer } from "./serve-tool.ts";
 import { ToolError } from "./tool-error.ts";
 

@@ -1,5 +1,5 @@
 /** Mends a refused input by the faults that zod has found in it. */
-import type * as z from "../shared/zod.ts";
+import type * as z from "../../shared/zod.ts";
 import { heldBy, isUnused, saysNothing } from "./meant-value.ts";
 import type { Leniency } from "./meant-value.ts";
 
