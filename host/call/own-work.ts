@@ -162,7 +162,7 @@ export class OwnWork {
     record: UpkeepRecord,
   ): Promise<void> {
     record.staged([], changes);
-    await held.commit({ by: userId, changes: [], seen: [], grants: new Map([[ownStoreOf(userId), stored]]) });
+    await held.commit(ownStoreOf(userId), { by: userId, changes: [], seen: [], grants: stored });
     record.committed();
   }
 

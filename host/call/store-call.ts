@@ -14,14 +14,15 @@ import { grantsIn } from "../sharing/grants-file.ts";
 import { inStore, ownReader } from "../sharing/own-store.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
+import { checkedStore, digestOf } from "../store/reading.ts";
 import { entriesScope } from "../store/shared-stores.ts";
 import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { WorkerReply } from "../thread/worker.ts";
-import type { SizedChange } from "../values/change-set.ts";
+import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
 import { scopeOfStore, storeOfScope } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { asToolError, reasonOf, ToolError } from "../values/tool-error.ts";
 import { resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -169,25 +170,52 @@ interface Commit extends PreparedChanges {
   readonly grants: WorkerReply["grants"];
 }
 
+/**
+ * Commits what the call changes store by store, in the order in which its guest has first changed them: each durably,
+ * before the next. A crash in between leaves the later ones as they were.
+ */
 async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Promise<void> {
-  const { userId, principal, record, tell, clock } = call;
+  const { userId: by, principal, record, tell, clock } = call;
   const { changes, seen, knownSizes, grants, facts, kind, decision } = prepared;
-  if (changes.length === 0 && grants === null) return;
   const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
-  record.staged(changes, changed?.changes);
-  const ofGrants = changed && { grants: new Map([[principal, changed.stored]]) };
-  await held.commit({
-    by: userId,
-    changes,
-    seen,
-    facts,
-    kind,
-    decision,
-    ...(knownSizes && { knownSizes }),
-    ...ofGrants,
-  });
-  record.committed();
-  const changedStores = new Set(changes.flatMap(({ scope }) => storeOfScope(scope) ?? []));
-  record.versioned(Array.from(changedStores, (store) => ({ store, ...held.history(store).head })));
-  tell(changes);
+  const parts = byStore(changes);
+  if (changed && !parts.has(principal)) parts.set(principal, []);
+  if (parts.size > 1) await refuseEdited(held, seen);
+  for (const [id, ofStore] of parts) {
+    const granted = id === principal ? changed : null;
+    const more = { facts, kind, decision, grants: granted?.stored, ...(knownSizes && { knownSizes }) };
+    try {
+      record.staged(ofStore, granted?.changes);
+      await held.commit(id, { by, changes: ofStore, seen, ...more });
+    } catch (error) {
+      throw record.isCommitted ? onlyInPart(call.action, id, error) : error;
+    }
+    record.committed();
+    if (ofStore.length > 0) record.versioned([{ store: id, ...held.history(id).head }]);
+    tell(ofStore);
+  }
+}
+
+function byStore(changes: readonly SizedChange[]): Map<StoreId, SizedChange[]> {
+  const parts = new Map<StoreId, SizedChange[]>();
+  for (const change of changes) {
+    const id = checkedStore(change.scope);
+    parts.set(id, [...(parts.get(id) ?? []), change]);
+  }
+  return parts;
+}
+
+/** The call can run again only as long as nothing is committed, so all that it has read is looked at before. */
+async function refuseEdited(held: HeldStores, seen: readonly Seen[]): Promise<void> {
+  for (const { scope, path, digest } of seen) {
+    const present = await held.reader(checkedStore(scope)).bytesOf(entriesScope, path);
+    if (digestOf(present) !== digest) throw new StaleCall();
+  }
+}
+
+function onlyInPart(action: string, id: StoreId, error: unknown): ToolError {
+  const failure = asToolError(error, action);
+  const done = `what it changes in ${scopeOfStore(id)} is not done, but all before is, and nothing is lost`;
+  const message = `Cannot ${action} as a whole: ${done} (${reasonOf(failure)})`;
+  return new ToolError(failure.tableCode, message, { cause: error });
 }

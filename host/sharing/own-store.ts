@@ -65,7 +65,7 @@ function heldAsUser(held: HeldStores, userId: UserId, own: StoreId): HeldUser {
     history: ownHistory(held, own),
     stores: held,
     commit: (changes, seen, { knownSizes, facts, kind, derived, decision } = {}) =>
-      held.commit({
+      held.commit(own, {
         by: userId,
         changes: inStore(changes, own),
         seen: inStore(seen, own),

@@ -66,7 +66,7 @@ export async function revokeAll(
           erasedMs,
         );
         record(changes);
-        await held.commit({ by: null, changes: [], seen: [], grants: new Map([[store, stored]]) });
+        await held.commit(store, { by: null, changes: [], seen: [], grants: stored });
       });
     } catch (error) {
       waiting.signal?.throwIfAborted();

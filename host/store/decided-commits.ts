@@ -1,5 +1,4 @@
 /** Decisions about records in engines that keep files and records apart: first what is begun, the commit, then the rest. */
-import { storeOfScope } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 import type { HeldRecords, RecordDecision } from "./held-records.ts";
@@ -81,11 +80,8 @@ function deciding(held: HeldStores, records: HeldRecords, note: (text: string) =
     get handed() {
       return held.handed;
     },
-    commit: async ({ decision, ...changes }) => {
-      const id = storeOfScope(changes.changes[0]?.scope ?? "");
-      if (id === null) return await held.commit(changes);
-      await commitDecided(decision, { records, history: held.history(id), note }, () => held.commit(changes));
-    },
+    commit: (id, { decision, ...changes }) =>
+      commitDecided(decision, { records, history: held.history(id), note }, () => held.commit(id, changes)),
     findings: (id) => held.findings(id),
   };
 }

@@ -1,18 +1,17 @@
-import type { Seen } from "../values/change-set.ts";
+import type { Change, Seen } from "../values/change-set.ts";
 import { scopeOfStore } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { changesByStore } from "./changes-by-store.ts";
-import type { ChangesOfStore } from "./changes-by-store.ts";
 import type { Handed } from "./handed.ts";
 import { HeldReads } from "./held-reads.ts";
 import type { DirectFiles } from "./held-reads.ts";
 import type { StoreFinding } from "./holding.ts";
 import { checkCommits, StaleCall } from "./plan-changes.ts";
+import { checkedStore } from "./reading.ts";
 import type { KnownSizes } from "./scope-size.ts";
-import { changedStoresMax, entriesScope, grantsScope } from "./shared-stores.ts";
+import { entriesScope, grantsPath, grantsScope } from "./shared-stores.ts";
 import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
+
 /** What an engine does for held stores. The scopes are those inside a store. */
 export interface StoreWork {
   readonly open: (id: StoreId) => DirectFiles;
@@ -23,8 +22,8 @@ export interface StoreWork {
   readonly handed?: Handed;
   /** Whether nobody has changed the stores that are only read. */
   readonly areReadStill: () => boolean | Promise<boolean>;
-  /** Makes the changes of some stores, all or none. There is at least one. */
-  readonly commit: (changes: StoreChanges, byStore: readonly ChangesOfStore[]) => Promise<void>;
+  /** Makes the changes of a store, all or none. There is at least one. */
+  readonly commit: (id: StoreId, changes: StoreChanges) => Promise<void>;
 }
 
 /** The stores that a call holds. Checks what it is asked, and keeps the readers. */
@@ -81,19 +80,15 @@ export class HeldStoreSet implements HeldStores, Disposable {
     );
   }
 
-  async commit(changes: StoreChanges): Promise<void> {
-    const grantsSeen = (id: StoreId): readonly Seen[] =>
-      this.#readers.get(id)?.seen.filter(({ scope }) => scope === grantsScope) ?? [];
-    const byStore = changesByStore(changes, grantsSeen);
-    for (const { id } of byStore) this.#held(id);
-    if (byStore.length === 0) return;
+  async commit(id: StoreId, asked: StoreChanges): Promise<void> {
+    const changes = this.#inside(this.#held(id), asked);
+    if (changes.changes.length === 0) return;
     checkCommits(this.#options);
-    refuseMany(byStore.length);
-    if (byStore.some(({ id }) => this.#options.onlyRead?.includes(id))) {
-      throw new RangeError("Cannot commit: a store is held for reading only");
+    if (this.#options.onlyRead?.includes(id)) {
+      throw new RangeError("Cannot commit: the store is held for reading only");
     }
     await this.#refuseStale();
-    await this.#work.commit(changes, byStore);
+    await this.#work.commit(id, changes);
     this.#hasCommitted = true;
     for (const reader of this.#readers.values()) reader.forget();
   }
@@ -107,6 +102,18 @@ export class HeldStoreSet implements HeldStores, Disposable {
     for (const reader of this.#readers.values()) reader.end();
   }
 
+  /** The changes with the scopes inside the store. Throws `CAPABILITY_DENIED` for a scope that names no store. */
+  #inside(id: StoreId, { changes, seen, grants, ...more }: StoreChanges): StoreChanges {
+    const inside = changes.map((change): Change => ({ ...change, scope: entriesScope }));
+    if (changes.some(({ scope }) => checkedStore(scope) !== id)) throw new RangeError("A change is of another store");
+    if (grants) inside.push({ kind: "write", scope: grantsScope, path: grantsPath, content: grants.content });
+    const ofEntries = seen
+      .filter(({ scope }) => checkedStore(scope) === id)
+      .map(({ path, digest }): Seen => ({ scope: entriesScope, path, digest }));
+    const ofGrants = this.#readers.get(id)?.seen.filter(({ scope }) => scope === grantsScope) ?? [];
+    return { ...more, changes: inside, seen: [...ofEntries, ...ofGrants], grants };
+  }
+
   async #refuseStale(): Promise<void> {
     if (!(await this.#work.areReadStill())) throw new StaleCall();
   }
@@ -115,12 +122,4 @@ export class HeldStoreSet implements HeldStores, Disposable {
     if (this.#isEnded || !this.#ids.has(id)) throw new RangeError("The store is not held");
     return id;
   }
-}
-
-function refuseMany(count: number): void {
-  if (count <= changedStoresMax) return;
-  throw new ToolError(
-    "QUOTA_EXCEEDED",
-    `Cannot make the change durable: it changes ${count} stores, at most ${changedStoresMax} allowed`,
-  );
 }

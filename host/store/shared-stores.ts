@@ -106,10 +106,10 @@ export interface HeldStores {
   readonly handed: Handed | null;
 
   /**
-   * Makes changes of one or more stores visible and durable, all of them or none. Makes the stores' folders. Throws
-   * `QUOTA_EXCEEDED` if a grantee has grants of too many stores.
+   * Makes changes of a store visible and durable, all of them or none. Makes the store's folder. Throws `QUOTA_EXCEEDED` if
+   * a grantee has grants of too many stores.
    */
-  commit(changes: StoreChanges): Promise<void>;
+  commit(id: StoreId, changes: StoreChanges): Promise<void>;
 
   /** The problems in a store's data that can be found without parsing the files. */
   findings(id: StoreId): Promise<StoreFinding[]>;
@@ -118,21 +118,23 @@ export interface HeldStores {
 export interface StoreChanges {
   /** Who makes the changes; `null` for the host itself. A store records its owner. */
   readonly by: UserId | null;
-  /** Changes of entries, with scopes `store:<uuid>`. */
+  /** Changes of entries, with the scope `store:<uuid>`. */
   readonly changes: ChangeSet;
-  /** The entries that the changes are based on, with scopes `store:<uuid>`. What was read of grants is always added. */
+  /**
+   * The entries that the changes are based on, with scopes `store:<uuid>`; those of other stores do not count. What was
+   * read of grants is always added.
+   */
   readonly seen: readonly Seen[];
   /** The sizes that were measured, by scope `store:<uuid>`. */
   readonly knownSizes?: KnownSizes;
-  /** What the histories of the stores say of the changes. Default: nobody has told anything. */
+  /** What the store's history says of the changes. Default: nobody has told anything. */
   readonly facts?: WriteFacts | undefined;
   readonly kind?: VersionKind | undefined;
   /** Of a purge: the paths and folders of entries that a plugin makes from others. */
   readonly derived?: readonly string[] | undefined;
   /** What the commit decides about a record. Only with `StoreHoldOptions.recordsOf`. */
   readonly decision?: RecordDecision | undefined;
-  /** New grants of some of the stores. */
-  readonly grants?: ReadonlyMap<StoreId, NewGrants>;
+  readonly grants?: NewGrants | undefined;
 }
 
 /** All grants of a store. */
@@ -146,9 +148,6 @@ export interface NewGrants {
   /** The time by which other hints of the grantees have ended. */
   readonly nowMs: number;
 }
-
-/** How many stores one change set can touch: each holds folders and files open until all are done. */
-export const changedStoresMax = 32;
 
 /** The scopes inside a store. */
 export const entriesScope = "entries";

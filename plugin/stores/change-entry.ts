@@ -79,7 +79,7 @@ export function deleteEntry({ path }: PathInput): Answer<Changed> {
   return done(`Deleted ${place.shown}`);
 }
 
-/** Moves the caller's own entry, with its times and flags, also to another store. */
+/** Moves the caller's own entry, with its times and flags, also to another store: there it is written first. */
 export function renameEntry({ path, new_str, old_path, new_path }: RenameInput): Answer<Changed> {
   const missing = "path and new_str (new path) are required for rename";
   const from = addressedEntry(required(eitherOf({ path, old_path }), "path", missing), "rename");
@@ -92,9 +92,12 @@ export function renameEntry({ path, new_str, old_path, new_path }: RenameInput):
   }
   const entry = ownEntry(from, "rename");
   refuseTaken(to);
-  // Before it is written again: a full store has no room for both.
+  const write = (): unknown => to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
+  // Stores are committed in the order in which they are changed: should only the first be, the entry is in both.
+  if (to.at !== from.at) write();
   from.at.trash(entry);
-  to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
+  // Of one store only now: a full one has no room for both.
+  if (to.at === from.at) write();
   for (const store of new Set([to.at, from.at])) store.saveIndex();
   return done(`Renamed ${from.shown} → ${to.shown}`);
 }

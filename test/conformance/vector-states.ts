@@ -62,7 +62,7 @@ export async function commitStates(shared: SharedStores, states: VectorStates = 
     }));
     const stored = grants && granted && { content: grantsText(grants), granted, nowMs: 0 };
     await shared.hold([id], options(true), (held) =>
-      held.commit({ by: name as UserId, changes, seen: [], ...(stored && { grants: new Map([[id, stored]]) }) }),
+      held.commit(id, { by: name as UserId, changes, seen: [], ...(stored && { grants: stored }) }),
     );
   }
 }

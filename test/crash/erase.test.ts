@@ -1,15 +1,13 @@
-/** Users who are erased after a crash: what others share with them is finished, and an export has whole changes. */
+/** Users who are erased after a crash: an export has whole changes. */
 import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
 import { readArchive, readZip } from "../stage/archive.ts";
-import { oneIn } from "../stage/seed.ts";
 import type { UserId } from "../stage/store.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { stepOf, stepsOf } from "./homes/step.ts";
-import { storeOf } from "./homes/stores.ts";
 import { boots, filesOn, subjects } from "./homes/subjects.ts";
 import { alice } from "./homes/user.ts";
 import { createRuntime, DiskRoot, FileStore } from "./host-under-test.ts";
@@ -18,7 +16,7 @@ import { prepare } from "./kill/scenario.ts";
 import { whyNoTracing } from "./strace.ts";
 
 const reason = await whyNoTracing();
-const [firstBoot, nextBoot] = boots;
+const [, nextBoot] = boots;
 const until = (): number => performance.now() + 30_000;
 
 async function eraseIn(store: StoreUnderTest, userId: UserId): Promise<void> {
@@ -26,38 +24,6 @@ async function eraseIn(store: StoreUnderTest, userId: UserId): Promise<void> {
   expect(await store.erased.removeFiles(left)).toEqual([]);
   await store.erased.forget(left);
 }
-
-/** Where a change of both stores was interrupted: store A leads. */
-const points = [
-  { when: "before it was committed", systemCall: "fdatasync", ordinal: 1, shown: "first\n" },
-  { when: "before its record was flushed", systemCall: "fdatasync", ordinal: 2, shown: "second\n" },
-  { when: "when it was half applied", systemCall: "renameat2", ordinal: 4, shown: "second\n" },
-];
-const rows = points.flatMap((point) =>
-  ["a", "b"].flatMap((erased) => [firstBoot, nextBoot].map((boot) => Object.assign({ erased, boot }, point))),
-);
-
-test.for(oneIn(4, rows))(
-  "a change of two stores that was killed $when is finished in the other one when the owner of $erased is erased, on the $boot",
-  async ({ systemCall, ordinal, shown, erased, boot }, context) => {
-    if (reason !== null) skipWithReason(context, reason);
-    using folder = temporaryFolder();
-    const dataDir = join(folder.path, "data");
-    const killedIn = { step: stepOf("put ab one second"), systemCall, ordinal };
-    await prepare({ of: "stores", before: stepsOf("put ab one first"), killedIn }, dataDir);
-    const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, boot);
-    // The id of an own store is that of its user.
-    await eraseIn(store, storeOf(erased) as string as UserId);
-    const other = erased === "a" ? "b" : "a";
-    await store.shared.hold([storeOf(other)], { writes: true, until: until() }, async (held) => {
-      expect(await held.findings(storeOf(other))).toEqual([]);
-    });
-    await store.close();
-    const files = filesOn(subjects.stores, dataDir);
-    expect(files.get(`${other}/one.md`)).toBe(shown);
-    expect(Array.from(files.keys()).filter((key) => !key.startsWith(other))).toEqual([]);
-  },
-);
 
 test("an erasure with an export finishes a change that a killed process has left", async (context) => {
   if (reason !== null) skipWithReason(context, reason);

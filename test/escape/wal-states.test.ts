@@ -8,7 +8,6 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 
 import { digestOf } from "../stage/store.ts";
-import type { StoreId } from "../stage/store.ts";
 import {
   boots,
   encodeFiles,
@@ -20,7 +19,7 @@ import {
   walOf,
   walOfChange,
 } from "../stage/wal.ts";
-import type { JointMark, WalRecord } from "../stage/wal.ts";
+import type { WalRecord } from "../stage/wal.ts";
 import { Home, storeAt, StoreStage, textIn as textOf, write } from "../store/store-stage.ts";
 import type { HeldHome } from "../store/store-stage.ts";
 import { openDescriptorsAtRest } from "../support/open-descriptors.ts";
@@ -267,106 +266,19 @@ test("a record that names another scope applies in the user's own folder", async
   expect(readFileSync(join(home.folder, "notes/x.md"), "utf8")).toBe("kept");
 });
 
-const idOf = (home: Home | undefined): StoreId => home?.id as StoreId;
-
-const threeStores = async (): Promise<[Home, Home, Home]> => [
-  await newHome("store"),
-  await newHome("store"),
-  await newHome("store"),
-];
-
-const plant = (home: Home, joint: JointMark, boot: string | null = thisBoot): void =>
-  writeFileSync(walIn(home), walOfChange(ownerOf(home), { boot, files: [taking(home)], joint }));
-
-const texts = (...homes: readonly Home[]): string[] => homes.map(textIn);
-
-const look = (home: Home): Promise<void> => home.hold(async () => {}, { writes: false });
-
-describe("a change of several stores", () => {
-  const id = "a".repeat(32);
-
-  test.for(
-    [
-      null,
-      "x",
-      [],
-      {},
-      { id },
-      { id: "short", leader: storeAt(1) },
-      { id, leader: "users/alice" },
-      { id, leader: "../../users/alice" },
-      { id, leader: storeAt(1), others: [storeAt(2)] },
-      { id, others: [] },
-      { id, others: ["x"] },
-      { id, others: Array.from({ length: 32 }, (_, at) => storeAt(at)) },
-      { id, others: [storeAt(1)], more: 1 },
-    ].map((joint) => ({ joint, name: JSON.stringify(joint).slice(0, 60) })),
-  )("a part with the mark $name is ignored", async ({ joint }) => {
+test.for(boots)(
+  "a record $when that an earlier version has made as a part of a change of several stores counts alone",
+  async ({ boot }) => {
     const home = await newHome("store");
-    const text = encodeFiles({ boot: thisBoot, files: [taking(home)] }).toString("latin1");
+    const text = encodeFiles({ boot, files: [taking(home)] }).toString("latin1");
+    const joint = { id: "a".repeat(32), leader: storeAt(1) };
     const marked = Buffer.from(text.replace(/^\{/, `{"joint":${JSON.stringify(joint)},`), "latin1");
-    await expectIgnored(home, walOf(ownerOf(home), { records: encodeRecord(1, marked) }));
-  });
-
-  test.for([{ leader: storeAt(1) }, { others: [storeAt(1)] }])(
-    "no user's WAL has a part of one, with %j",
-    async (mark) => {
-      const home = await newHome("user");
-      const record = { boot: thisBoot, files: [taking(home)], joint: { id, ...mark } as JointMark };
-      await expectIgnored(home, walOfChange(home.id, record));
-    },
-  );
-
-  test.for(boots)(
-    "a part $when is taken back if its leader has not committed; control: or applied",
-    async ({ boot }) => {
-      for (const hasCommitted of [false, true]) {
-        const [leader, part] = await threeStores();
-        plant(part, { id, leader: idOf(leader) }, boot);
-        if (hasCommitted) plant(leader, { id, others: [idOf(part)] }, boot);
-        await look(part);
-        expect(texts(leader, part)).toEqual(hasCommitted ? ["taken over", "taken over"] : [asItWas, asItWas]);
-        await part.commit([write("x.md", "usable")]);
-      }
-    },
-  );
-
-  test.for(boots)(
-    "a leader's record $when changes no store that has no part, nor one of another change",
-    async ({ boot }) => {
-      const [leader, other, third] = await threeStores();
-      plant(leader, { id, others: [idOf(leader), storeAt(70_000_002), idOf(other), idOf(third)] }, boot);
-      plant(third, { id: "b".repeat(32), leader: idOf(leader) }, boot);
-      await look(leader);
-      expect(texts(leader, other, third)).toEqual(["taken over", asItWas, asItWas]);
-      for (const home of [leader, other, third]) await home.commit([write("x.md", "usable")]);
-    },
-  );
-
-  test.for([
-    { name: "itself", leaders: [0] },
-    { name: "a store that does not exist", leaders: [3] },
-    { name: "a store that names it", leaders: [1, 0] },
-    { name: "a store in a ring of three", leaders: [1, 2, 0] },
-  ])("a part that names $name as its leader is taken back", async ({ leaders }) => {
-    const homes = await threeStores();
-    const ids = [...homes.map(idOf), storeAt(70_000_001)];
-    for (const [at, leader] of leaders.entries()) plant(homes[at] as Home, { id, leader: ids[leader] as StoreId });
-    await look(homes[0]);
-    expect(texts(...homes)).toEqual([asItWas, asItWas, asItWas]);
-    for (const home of homes) await home.commit([write("x.md", "usable")]);
-  });
-
-  test("an open part is reported, and what only looks leaves it", async () => {
-    const [leader, part] = await threeStores();
-    plant(part, { id, leader: idOf(leader) });
-    const findings = await part.hold((held) => held.findings(), { writes: false, isLookingOnly: true });
-    const remedy = expect.stringContaining("take back");
-    expect(findings).toMatchObject([{ code: "wal-unfinished", path: ".memcell/journal", remedy }]);
-    expect(readFileSync(walIn(part)).includes(id)).toBe(true);
-    await part.commit([write("x.md", "usable")]);
-  });
-});
+    writeFileSync(walIn(home), walOf(ownerOf(home), { records: encodeRecord(1, marked) }));
+    await home.hold(async () => {}, { writes: false });
+    expect(textIn(home)).toBe("taken over");
+    await home.commit([write("x.md", "usable")]);
+  },
+);
 
 test("no hostile WAL has left a descriptor open", async () => {
   expect(await openDescriptorsAtRest(stage.dataDir)).toEqual([]);

@@ -5,7 +5,6 @@ import type { WalRecord } from "../../host/store/files/commit/wal-format.ts";
 import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
 import { atOnce } from "../../host/values/turns.ts";
 
-export type { JointMark } from "../../host/store/files/commit/joint-mark.ts";
 export type { WalRecord } from "../../host/store/files/commit/wal-format.ts";
 export const { recordsStart, headBytes, decodeHead } = format;
 export const { walBytesMax, idleBytes } = walLimits;

@@ -119,7 +119,7 @@ describe.each(await openEngines())("$kind", (stage) => {
       }),
       each.holdStores([own], async (held) => {
         found.push(await textOf(held, own, "a.md"));
-        await held.commit({ by: alice, changes: [writeIn(own, `new-${at}.md`, "new")], seen: held.seen });
+        await held.commit(own, { by: alice, changes: [writeIn(own, `new-${at}.md`, "new")], seen: held.seen });
       }),
     ]);
     events.emit("go");
@@ -168,7 +168,7 @@ describe.each(await openEngines())("$kind", (stage) => {
       runs.push(await textOf(held, own, "a.md"));
       if (runs.length === 1) await erase(alice);
       const changes = [writeIn(others, "copy.md", `${runs.at(-1)}`)];
-      await held.commit({ by: bob, changes, seen: held.seen });
+      await held.commit(others, { by: bob, changes, seen: held.seen });
     };
     await stage.holdStores([own, others], work, { onlyRead: [own] });
     expect(runs).toEqual(["4444", null]);

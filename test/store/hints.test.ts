@@ -10,7 +10,7 @@ import { granting, grantsOf, newStoreId, openEngines, storeAt, StoreStage, to, w
 
 /** Commits grants of one store. */
 const grant = (stage: StoreStage, id: StoreId, grants: Partial<NewGrants>): Promise<void> =>
-  stage.commitStores([], { grants: granting(id, JSON.stringify(grants), grants) });
+  stage.commitStores([], granting(id, JSON.stringify(grants), grants));
 
 const hinted = async (stage: StoreStage, id: StoreId): Promise<StoreId[]> =>
   (await stage.store.shared.hintsOf(id)).map(({ store }) => store);
@@ -57,7 +57,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     const before = await textOfGrants();
     const seen = [{ scope: scopeOfStore(b), path: "b.md", digest: "0".repeat(64) }];
     const grants = granting(a, "new", { granted: [to(b)], revoked: [principal] });
-    const refused = stage.commitStores([writeIn(b, "b.md", "x")], { grants, seen });
+    const refused = stage.commitStores([writeIn(b, "b.md", "x")], { ...grants, seen });
     await expect(refused).rejects.toMatchObject({ code: "BUSY" });
     expect([await hinted(stage, principal), await hinted(stage, b)]).toEqual([[a], []]);
     expect(await textOfGrants()).toBe(before);

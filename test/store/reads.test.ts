@@ -278,7 +278,7 @@ describe.each(engines)("a $kind", (stage) => {
   test("of stores a guest reaches nothing but entries: no grants, no host's files, no users", async () => {
     const id = newStoreId();
     const grants = granting(id, "secret", { granted: [to(newStoreId())] });
-    await stage.commitStores([writeIn(id, "a.md", "one")], { grants });
+    await stage.commitStores([writeIn(id, "a.md", "one")], grants);
     await stage.commit("alice", [write("a.md", "of Alice")]);
     const own = scopeOfStore(id);
     const inside = [".memcell/grants.json", "../.memcell/grants.json", "../entries/a.md"];

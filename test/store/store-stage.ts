@@ -127,10 +127,9 @@ export class StoreStage implements AsyncDisposable {
   }
 
   /** Commits changes of the stores that they name. */
-  async commitStores(changes: ChangeSet, more: Partial<StoreChanges> = {}): Promise<void> {
+  async commitStores(changes: ChangeSet, more: Partial<ManyChanges> = {}): Promise<void> {
     const named = changes.flatMap(({ scope }) => storeOfScope(scope) ?? []);
-    const ids = [...named, ...(more.grants?.keys() ?? [])];
-    await this.holdStores(ids, (held) => held.commit({ by: principal, changes, seen: held.seen, ...more }));
+    await this.holdStores([...named, ...(more.of ?? [])], (held) => commitIn(held, changes, more));
   }
 
   /** All entries of some stores, by `<the store's place>/<path>`. */
@@ -146,6 +145,25 @@ export class StoreStage implements AsyncDisposable {
     await Promise.all(this.#threads.map((thread) => thread.terminate()));
     await this.store.close();
     this.#folder[Symbol.dispose]();
+  }
+}
+
+interface ManyChanges extends StoreChanges {
+  /** Whose the grants are. */
+  readonly of?: readonly StoreId[];
+}
+
+/** Commits changes of held stores, one after the other, in the order in which they are named first. */
+export async function commitIn(
+  held: HeldStores,
+  changes: ChangeSet,
+  { of = [], grants, ...more }: Partial<ManyChanges> = {},
+): Promise<void> {
+  const ids = [...changes.flatMap(({ scope }) => storeOfScope(scope) ?? []), ...of];
+  for (const id of new Set(ids)) {
+    const ofStore = changes.filter(({ scope }) => scope === scopeOfStore(id));
+    const granted = of.includes(id) ? { grants } : {};
+    await held.commit(id, { by: principal, seen: held.seen, ...more, ...granted, changes: ofStore });
   }
 }
 
@@ -210,7 +228,7 @@ export class Home {
           },
           known: held.knownSizes[this.named],
           commit: (steps, seen = held.seen, { knownSizes, facts, kind } = {}) =>
-            held.commit({
+            held.commit(id, {
               by: principal,
               changes: this.#own(steps),
               seen,
@@ -358,9 +376,12 @@ export const [storeA, storeB] = [1, 2].map(storeAt) as [StoreId, StoreId];
 
 export const writeIn = (id: StoreId, path: string, content: string): Change => write(path, content, scopeOfStore(id));
 
-/** New grants of one store. */
-export const granting = (id: StoreId, content: string, grants: Partial<NewGrants> = {}): Map<StoreId, NewGrants> =>
-  new Map([[id, { content, granted: [], nowMs: 0, ...grants }]]);
+/** New grants of one store, for `commitIn`. */
+export const granting = (
+  id: StoreId,
+  content: string,
+  grants: Partial<NewGrants> = {},
+): Pick<ManyChanges, "of" | "grants"> => ({ of: [id], grants: { content, granted: [], nowMs: 0, ...grants } });
 
 /** A grant without end, by default. */
 export const to = (grantee: StoreId, grantedMs = 1, expiresMs: number | null = null): StoreGrant => ({

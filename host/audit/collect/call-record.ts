@@ -4,7 +4,7 @@ import type { AskedContext } from "../../values/call-context.ts";
 import type { DecidedStore } from "../../values/decided-stores.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import type { CallEntry } from "../audit-record.ts";
-import type { RecordParts } from "./operation-record.ts";
+import type { ChangedFiles, RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
 import { readTrail, TotalUses } from "./read-trail.ts";
 import { spanAttributes } from "./span-attributes.ts";
@@ -26,6 +26,8 @@ export class CallRecord extends OperationRecord {
   #found: FoundTool = { plugin: null, scopes: [], rights: [] };
   #isMounted = false;
   #stores: CallEntry["stores"];
+  /** The files of all its commits. */
+  readonly #committed: ChangedFiles = { writes: [], trashed: [], removed: [] };
   #fuelPolls: number | null = null;
   #waitMs: number | null = null;
   #guestBeganMs = 0;
@@ -93,6 +95,14 @@ export class CallRecord extends OperationRecord {
     return withheld;
   }
 
+  override committed(): void {
+    super.committed();
+    const { writes = [], trashed = [], removed = [] } = this.stagedFiles ?? {};
+    this.#committed.writes.push(...writes);
+    this.#committed.trashed.push(...trashed);
+    this.#committed.removed.push(...removed);
+  }
+
   protected override get stagedFacts(): Pick<CallEntry, "mounted"> {
     return this.#isMounted ? { mounted: true } : {};
   }
@@ -103,7 +113,8 @@ export class CallRecord extends OperationRecord {
 
   #entry(failure: FailureName | null): CallEntry {
     const uses = this.#uses ?? new TotalUses();
-    const files = this.stagedFiles ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
+    const staged = this.stagedFiles ?? { writes: uses.writes, trashed: uses.trashed, removed: [] };
+    const files = this.isCommitted ? this.#committed : staged;
     const { durationMs, ...ended } = this.outcome(failure);
     const isChanged = files.writes.length + files.trashed.length + files.removed.length > 0;
     return {

@@ -52,7 +52,9 @@ export abstract class OperationRecord {
   #commitBeganMs: number | null = null;
   /** The files of the last staged change set. */
   protected stagedFiles: ChangedFiles | null = null;
-  #granted: readonly GrantChange[] = [];
+  /** What the last staged change set grants, and what all that are committed do. */
+  #stagedGrants: readonly GrantChange[] = [];
+  readonly #granted: GrantChange[] = [];
   /** By store. */
   readonly #history = new Map<string | null, HistoryEnd>();
 
@@ -86,8 +88,8 @@ export abstract class OperationRecord {
   /** Records the changes that are about to be committed. If it throws, they must not be committed. */
   staged(changes: readonly SizedChange[], granted: readonly GrantChange[] = []): void {
     this.stagedFiles = changedBy(changes);
-    this.#granted = granted;
-    const facts = { ...this.stagedFacts, ...this.grantedFacts };
+    this.#stagedGrants = granted;
+    const facts = { ...this.stagedFacts, ...grantedIn(granted) };
     this.append({ kind: "staged", ...this.named, ...this.callerFacts, ...facts, ...this.stagedFiles });
     this.#commitBeganMs = performance.now();
   }
@@ -100,6 +102,7 @@ export abstract class OperationRecord {
   /** The changes that were staged last are durable. */
   committed(): void {
     this.#isCommitted = true;
+    this.#granted.push(...this.#stagedGrants);
     if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
     this.#commitBeganMs = null;
   }
@@ -114,9 +117,9 @@ export abstract class OperationRecord {
     return {};
   }
 
-  /** Whose access the last staged changes change. */
+  /** Whose access the committed changes change; the staged ones, if none are committed. */
   protected get grantedFacts(): Pick<StagedEntry, "granted"> {
-    return this.#granted.length === 0 ? {} : { granted: [...this.#granted] };
+    return grantedIn(this.#isCommitted ? this.#granted : this.#stagedGrants);
   }
 
   protected get historyFacts(): Pick<CallEntry, "history"> {
@@ -169,6 +172,9 @@ export abstract class OperationRecord {
     }
   }
 }
+
+const grantedIn = (granted: readonly GrantChange[]): Pick<StagedEntry, "granted"> =>
+  granted.length === 0 ? {} : { granted: [...granted] };
 
 export type ChangedFiles = Pick<CallEntry, "writes" | "trashed" | "removed">;
 

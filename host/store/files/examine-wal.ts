@@ -3,7 +3,6 @@ import type { Directory } from "../../disk/directory.ts";
 import type { StoreFinding } from "../store.ts";
 import { isOfOtherBoot, WalDamaged } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
-import { unresolvedOf } from "./commit/joint-records.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
 import type { Judging, Verdict } from "./commit/judge-files.ts";
 import { walFile } from "./commit/wal-names.ts";
@@ -62,9 +61,7 @@ function remedyFor({ own, folders, wal }: Judging & { readonly wal: Wal }, boot:
   } catch {
     return null;
   }
-  return unresolvedOf(wal) === null
-    ? "finish the last change, and flush these files"
-    : "finish the last change, or take back what other stores have not committed, and flush these files";
+  return "finish the last change, and flush these files";
 }
 
 /** By verdict, in words. `done` needs none. */

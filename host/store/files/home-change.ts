@@ -8,10 +8,9 @@ import type { KnownSizes } from "../scope-size.ts";
 import type { DerivedFiles } from "../store.ts";
 import type { VersionKind, WriteFacts } from "../versions/version.ts";
 import type { ChangeVersions } from "./change-versions.ts";
-import { applyStaged, lastChangeUs, removeStagedQuietly, stageFiles } from "./commit/apply-files.ts";
+import { applyStaged, lastChangeUs, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { asPresent, isEdited } from "./commit/compare-again.ts";
-import type { JointMark } from "./commit/joint-mark.ts";
 import { replaceEdited } from "./commit/replace-edited.ts";
 import type { RecordedFile, WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
@@ -33,14 +32,14 @@ export interface WantedChange {
   readonly changes: ChangeSet;
   readonly seen: readonly Seen[];
   /** Who makes a change of a store; else `null`. */
-  readonly creator: UserId | null;
+  readonly creator?: UserId | null | undefined;
   /** What the history says of it. */
   readonly facts: WriteFacts;
   readonly kind?: VersionKind | undefined;
 }
 
 /** What a session needs to know of a change set, besides its changes. */
-export interface SessionCommit extends Pick<WantedChange, "facts" | "kind"> {
+export interface SessionCommit extends Pick<WantedChange, "creator" | "facts" | "kind"> {
   readonly knownSizes?: KnownSizes | undefined;
   /** Of a purge: the files that a plugin makes from others, by scope. */
   readonly derived?: DerivedFiles | undefined;
@@ -67,7 +66,7 @@ export class HomeChange {
   /** Plans the change and writes its new contents to staged files. */
   static async plan(
     session: ChangeSession,
-    { changes, seen, creator, facts, kind }: WantedChange,
+    { changes, seen, creator = null, facts, kind }: WantedChange,
   ): Promise<HomeChange> {
     const folders = session.place.scopes();
     const planned = await inTurns(planChanges(folders, changes, seen));
@@ -77,9 +76,7 @@ export class HomeChange {
   }
 
   /** Writes the record and makes it durable. */
-  async record(joint?: JointMark): Promise<void> {
-    // Until all stores of a joint change are done, nobody may retire this WAL.
-    if (joint !== undefined) this.#session.setup.memo.tail = null;
+  async record(): Promise<void> {
     const files: RecordedFile[] = [];
     for (const file of this.planned) {
       await giveTurn();
@@ -90,7 +87,7 @@ export class HomeChange {
       ...(versions.length > 0 && { versions: versions.map(({ line }) => line) }),
       ...(edited.length > 0 && { edited: edited.map(({ content }) => content) }),
     };
-    await this.#write({ files, joint, stagedUs: this.#staged.stagedUs, ...ofHistory });
+    await this.#write({ files, stagedUs: this.#staged.stagedUs, ...ofHistory });
     await this.#session.history.recorded(this.#versions);
   }
 
@@ -124,31 +121,6 @@ export class HomeChange {
     }
   }
 
-  /** Gives up the change before its record is written, or after the record was erased. */
-  discard(): void {
-    removeStagedQuietly(this.#session.place.own);
-  }
-
-  /** Erases the record of a part, of which nothing is applied. If that fails, the next holder erases it. */
-  erase(): void {
-    this.#session.history.takeBack(this.#versions);
-    try {
-      this.#session.log.eraseLast();
-    } catch (error) {
-      this.#session.setup.note(`a part of a cancelled change is left (${failureOfDisk(error, "erase it").message})`);
-    }
-    this.discard();
-  }
-
-  /**
-   * Applies a part of a committed joint change. What a person has edited since the plan goes to the trash first. Returns
-   * whether it succeeded: the change is committed, so what fails is left to the next call.
-   */
-  async applyPart(): Promise<boolean> {
-    this.#noteApplied();
-    return await this.#tried("apply it", () => this.#applyStaged());
-  }
-
   /** What somebody has written since the plan goes to the trash first. */
   async #applyStaged(): Promise<void> {
     const { place, log, setup } = this.#session;
@@ -157,20 +129,6 @@ export class HomeChange {
     if (left.length === 0 || wal === null) return;
     const aside = { own: place.own, folders: this.folders, wal, epochMs: Date.now() };
     for (const text of await replaceEdited(aside, left)) setup.note(text);
-  }
-
-  /** Marks an applied part as applied, durably. Returns whether it succeeded. */
-  async settlePart(): Promise<boolean> {
-    const { log, setup } = this.#session;
-    return await this.#tried("mark it as applied", async () => {
-      await log.settle(await this.#appliedUs());
-      setup.memo.tail = log.present?.isSetUp ? log.present.tail : null;
-    });
-  }
-
-  /** Marks the leader's part as applied, after all others. If that fails, the next call does it. */
-  async endJoint(): Promise<void> {
-    await this.#tried("mark it as applied", () => this.#markApplied());
   }
 
   async #markApplied(): Promise<void> {
@@ -190,16 +148,6 @@ export class HomeChange {
     this.#session.history.committed(this.#versions);
     for (const file of this.planned) memo.touch(file);
     memo.records++;
-  }
-
-  async #tried(action: string, work: () => Promise<void>): Promise<boolean> {
-    try {
-      await work();
-      return true;
-    } catch (error) {
-      this.#leave(action, error);
-      return false;
-    }
   }
 
   #leave(action: string, error: unknown): void {

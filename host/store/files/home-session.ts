@@ -17,7 +17,7 @@ import { recover } from "./commit/recover.ts";
 import { retireWal } from "./commit/retire.ts";
 import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
-import type { SessionCommit, WantedChange } from "./home-change.ts";
+import type { SessionCommit } from "./home-change.ts";
 import { passOverFull, purge } from "./purge.ts";
 import { settleRecords } from "./record-changes.ts";
 import { SessionHistory } from "./session-history.ts";
@@ -136,27 +136,9 @@ export class HomeSession implements Disposable {
     await this.#history.takeOver(wal.records);
   }
 
-  /** The WAL's records, for what they say about changes of several stores; `null` if there is no WAL. */
+  /** `null` if there is no WAL. */
   get wal(): Wal | null {
     return this.#log.present;
-  }
-
-  /** Makes durable that a part is applied. */
-  async settle(): Promise<void> {
-    await this.#log.settle(null);
-  }
-
-  /** Makes durable what the WAL shows now, and that nothing follows. Another process can have died before its flush. */
-  async confirm(): Promise<void> {
-    await this.#log.present?.confirmEnd();
-    await this.#place.own.flush();
-  }
-
-  /** Takes back the last record, a part of a change that was never committed. */
-  async eraseLast(): Promise<void> {
-    this.#log.eraseLast();
-    this.#setup.note("recovery took back a part of a change of several stores that was never committed");
-    await this.recover();
   }
 
   /** The WAL could not be flushed and not be replaced. */
@@ -175,24 +157,20 @@ export class HomeSession implements Disposable {
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
   async commit(changes: ChangeSet, seen: readonly Seen[], more: SessionCommit): Promise<KnownSizes> {
-    if (isPurge(changes)) return await this.purge(changes, more);
-    const { facts, kind, knownSizes = {} } = more;
-    const change = await this.prepare({ changes, seen, creator: null, facts, kind });
-    await this.commitPrepared(change);
-    return sizesAfter(knownSizes, change.planned);
-  }
-
-  async commitPrepared(change: HomeChange): Promise<void> {
+    if (isPurge(changes)) return await this.#purge(changes, more);
+    const { creator, facts, kind, knownSizes = {} } = more;
+    const session = { setup: this.#setup, place: this.#place, log: this.#log, history: this.#history };
+    const change = await HomeChange.plan(session, { changes, seen, creator, facts, kind });
     // They are those of the WAL as it was.
     this.#storedSizes = {};
     await change.record();
     if (await change.isEdited()) await change.takeBack();
     await change.apply();
     this.#place.checkCommitted();
+    return sizesAfter(knownSizes, change.planned);
   }
 
-  /** As `commit`, for changes that are a purge. */
-  async purge(changes: ChangeSet, { facts, derived, knownSizes = {} }: SessionCommit): Promise<KnownSizes> {
+  async #purge(changes: ChangeSet, { facts, derived, knownSizes = {} }: SessionCommit): Promise<KnownSizes> {
     // A record that has put a file into the trash would put it there again after a crash.
     await this.retire(false).catch(passOverFull);
     this.#place.check();
@@ -202,11 +180,6 @@ export class HomeSession implements Disposable {
     await this.retire(false).catch(passOverFull);
     await this.#history.purged(gone, facts).catch(passOverFull);
     return this.storeSizes(sizesAfter(knownSizes, gone));
-  }
-
-  prepare(wanted: WantedChange): Promise<HomeChange> {
-    const session = { setup: this.#setup, place: this.#place, log: this.#log, history: this.#history };
-    return HomeChange.plan(session, wanted);
   }
 
   /** Makes all files durable and empties the WAL. */

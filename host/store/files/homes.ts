@@ -6,7 +6,6 @@ import type { StoreSettings } from "../store-settings.ts";
 import type { HoldOptions } from "../store.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
 import type { WalTail } from "./commit/find-records.ts";
-import { unresolvedOf } from "./commit/joint-records.ts";
 import { HeldFileHistory } from "./held-file-history.ts";
 import { KeptHistories } from "./history/kept-histories.ts";
 import { HomeFolder } from "./home-folder.ts";
@@ -196,8 +195,7 @@ export class Homes<Id extends string> {
     const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + waitMs };
     try {
       using session = await this.lock(id, waiting);
-      // An open change of several stores is left to the next call that uses one of them.
-      if (session?.wal && unresolvedOf(session.wal) === null) {
+      if (session?.wal) {
         await session.recover();
         await session.history.load();
         await this.#retire(id, session, true);

@@ -104,26 +104,6 @@ export class SessionWal implements Disposable {
     memo.seenCreator = creator;
   }
 
-  /** Marks the last record as applied, durably. A WAL that fails at it is replaced by an empty one. */
-  async settle(appliedUs: number | null): Promise<void> {
-    try {
-      if (this.#setup.isFlushed) await this.#wal?.settle(appliedUs);
-      else this.#wal?.markApplied(appliedUs);
-    } catch (error) {
-      if (!(error instanceof WalUnflushable)) throw error;
-      await this.#abandon();
-      if (this.#setup.memo.isBroken) throw failureOfDisk(error.cause, "make the change durable");
-    }
-  }
-
-  /** Erases the last record, of which nothing is applied. */
-  eraseLast(): void {
-    this.#setup.memo.tail = null;
-    this.#wal?.eraseLast();
-    this.#wal?.[Symbol.dispose]();
-    this.open();
-  }
-
   async #abandon(): Promise<void> {
     const { memo, note } = this.#setup;
     memo.isBroken = true;

@@ -9,8 +9,6 @@ interface OfPrincipal {
   readonly left: Set<StoreId>;
 }
 
-type Grants = ReadonlyMap<StoreId, NewGrants>;
-
 /** Hints to the principals of one `memoryStore`. */
 export class MemoryHints {
   readonly #byPrincipal = new Map<StoreId, OfPrincipal>();
@@ -24,19 +22,15 @@ export class MemoryHints {
   }
 
   /** Throws `QUOTA_EXCEEDED` for grants that a grantee has no room for. */
-  check(grants: Grants): void {
-    for (const [store, { granted, nowMs }] of grants) {
-      for (const { grantee } of granted) checkRoom(this.list(grantee), store, nowMs);
-    }
+  check(store: StoreId, { granted, nowMs }: NewGrants): void {
+    for (const { grantee } of granted) checkRoom(this.list(grantee), store, nowMs);
   }
 
-  note(grants: Grants): void {
-    for (const [store, { granted, revoked = [], nowMs }] of grants) {
-      for (const { grantee, ...times } of granted) this.#add(store, grantee, times, nowMs);
-      for (const principal of revoked) {
-        this.#of(principal).granted.delete(store);
-        this.#forgetEmpty(principal);
-      }
+  note(store: StoreId, { granted, revoked = [], nowMs }: NewGrants): void {
+    for (const { grantee, ...times } of granted) this.#add(store, grantee, times, nowMs);
+    for (const principal of revoked) {
+      this.#of(principal).granted.delete(store);
+      this.#forgetEmpty(principal);
     }
   }
 

@@ -6,7 +6,6 @@ import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { ChangesOfStore } from "../changes-by-store.ts";
 import type { GrantHint } from "../grant-hints.ts";
 import { HeldStoreSet } from "../held-stores.ts";
 import { planChanges, refuseBytes, untilFresh } from "../plan-changes.ts";
@@ -121,35 +120,25 @@ export class MemoryStores implements SharedStores {
       findings: async () => [],
       knownSizes: {},
       areReadStill,
-      commit: async (changes, byStore) => this.#commit(changes, byStore),
+      commit: async (id, changes) => this.#commit(id, changes),
     });
     return await held.run(work);
   }
 
-  /** Plans all parts before it applies any. */
-  #commit(
-    { by, facts, kind, derived = [], grants = new Map() }: StoreChanges,
-    byStore: readonly ChangesOfStore[],
-  ): void {
-    const parts = byStore.map(({ id, changes, seen }) => ({
-      id,
-      changes,
-      planned: atOnce(planChanges(this.filesOf(id), changes, seen)),
-    }));
-    refuseBytes(parts.flatMap(({ planned }) => planned));
-    this.#hints.check(grants);
-    for (const { id, changes, planned } of parts) {
-      const store = this.#stores.get(id) ?? newStore(this.#newHistory());
-      if (by !== null && ownStoreOf(by) === id) store.owner = by;
-      this.#stores.set(id, store);
-      const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
-      const isLast = isPurge(changes);
-      if (isLast) store.history.forget(ofEntries, new Map([[entriesScope, derived]]));
-      store.history.add(store.history.plan(ofEntries, { facts, kind: isLast ? "purged" : kind }), ofEntries);
-      store.files.apply(planned);
-      store.version = ++this.#commits;
-    }
-    this.#hints.note(grants);
+  #commit(id: StoreId, { by, changes, seen, facts, kind, derived = [], grants }: StoreChanges): void {
+    const planned = atOnce(planChanges(this.filesOf(id), changes, seen));
+    refuseBytes(planned);
+    if (grants) this.#hints.check(id, grants);
+    const store = this.#stores.get(id) ?? newStore(this.#newHistory());
+    if (by !== null && ownStoreOf(by) === id) store.owner = by;
+    this.#stores.set(id, store);
+    const ofEntries = planned.filter(({ scope }) => scope === entriesScope);
+    const isLast = isPurge(changes);
+    if (isLast) store.history.forget(ofEntries, new Map([[entriesScope, derived]]));
+    store.history.add(store.history.plan(ofEntries, { facts, kind: isLast ? "purged" : kind }), ofEntries);
+    store.files.apply(planned);
+    store.version = ++this.#commits;
+    if (grants) this.#hints.note(id, grants);
   }
 }
 

@@ -36,7 +36,8 @@ export const erasedSubject: Subject = {
     await opened.hold(alice, options, (held) =>
       opened.shared.hold([own], { writes: true, until: options.until }, (stores) =>
         work(async (changes, seen) => {
-          if (changes.some(({ scope }) => scope !== "memory")) await stores.commit({ by: alice, changes, seen: [] });
+          if (changes.some(({ scope }) => scope !== "memory"))
+            await stores.commit(own, { by: alice, changes, seen: [] });
           else await held.commit(changes, seen);
         }),
       ),

@@ -7,7 +7,7 @@ import type { Host } from "../store-under-test.ts";
 import { stepOf } from "./step.ts";
 import type { GateOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
-import { settings, switchedRuntime } from "./switched-runtime.ts";
+import { chat, settings, switchedRuntime } from "./switched-runtime.ts";
 import type { SwitchedRuntime } from "./switched-runtime.ts";
 import { below, filesBelow, memoryFolder, readTree, stagedBelow, writeTree } from "./tree.ts";
 import type { Files, Tree } from "./tree.ts";
@@ -18,6 +18,7 @@ const own = ["users", alice, ".memcell"];
 const ownStore = ownStoreOf(alice);
 const storeFolder = ["stores", ownStore];
 const inStore = "store/";
+const inChat = "chat/";
 const isNote = (key: string): boolean => key.startsWith(inStore);
 const kinds = ["pending", "runs"];
 /** It tells who decides second, and what was begun; the history says what was made. */
@@ -29,16 +30,20 @@ export const gateSubject: Subject = {
   filesIn: (tree) => {
     const records = kinds.flatMap((kind) => Array.from(filesBelow(tree, [...own, kind], `.${kind}/`)));
     const notes = Array.from(filesBelow(tree, [...storeFolder, "entries"], inStore));
+    const ofChat = Array.from(filesBelow(tree, ["stores", chat, "entries"], inChat));
     return new Map([
       ...memory.filesIn(tree),
       // The search index has the times of files.
-      ...notes.filter(([key]) => !key.includes("/_.index/")),
+      ...[...notes, ...ofChat].filter(([key]) => !key.includes("/_.index/")),
       ...records.filter(([key]) => key !== decided && recordName.test(key.slice(key.indexOf("/") + 1))),
     ]);
   },
   stagedIn: (tree) => {
     const names = kinds.flatMap((kind) => Array.from(below(tree, [...own, kind])?.keys() ?? []));
-    const staged = [...memory.stagedIn(tree), ...stagedBelow(tree, storeFolder)];
+    const staged = [
+      ...memory.stagedIn(tree),
+      ...[storeFolder, ["stores", chat]].flatMap((at) => stagedBelow(tree, at)),
+    ];
     return [...staged, ...names.filter((name) => !recordName.test(name))];
   },
   isEdited: false,
@@ -46,7 +51,7 @@ export const gateSubject: Subject = {
     throw new TypeError("A runtime makes the changes");
   },
   hold: async (opened, options, work) => {
-    await opened.shared.hold([ownStore], options, () => Promise.resolve());
+    await opened.shared.hold([ownStore, chat], options, () => Promise.resolve());
     await opened.hold(alice, options, async (held) => {
       await checkHistory(held);
       await work((changes, seen) => held.commit(changes, seen));
@@ -80,7 +85,7 @@ export async function statesOf(
 
 /**
  * An approval is durable before its record goes: until then the write waits although it is applied. An undo changes the
- * memory before the store.
+ * memory before the store. A rename writes into the other store first.
  */
 export function statesFrom(
   before: Files,
@@ -91,7 +96,9 @@ export function statesFrom(
   const approved = new Map([...after, ...gone]);
   const notes = Array.from(before).filter(([key]) => isNote(key));
   const half = new Map([...Array.from(after).filter(([key]) => !isNote(key)), ...notes]);
-  return { during: act === "approve" && gone.length > 0 ? [approved] : act === "undo" ? [half] : [], after };
+  const both = new Map([...before, ...Array.from(after).filter(([key]) => key.startsWith(inChat))]);
+  const during = { approve: gone.length > 0 ? [approved] : [], undo: [half], rename: [both] };
+  return { during: act in during ? during[act as keyof typeof during] : [], after };
 }
 
 /** Each file is as its last version has left it, and no write was approved twice. */

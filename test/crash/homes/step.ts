@@ -7,7 +7,7 @@ export type UserOperation =
   /** To restore: brings back the fact that was deleted last. */
   | { readonly do: "delete" | "restore"; readonly name: string };
 
-/** A change of several shared stores at once. A store is a letter. */
+/** Changes of several shared stores, one after the other. A store is a letter. */
 export type StoreOperation =
   /** Writes an entry and a line of the index in each of these stores, such as "ab". */
   | { readonly do: "put"; readonly in: string; readonly name: string; readonly body: string }
@@ -16,15 +16,19 @@ export type StoreOperation =
   /** Changes the grants of a store, and an entry of each of the stores. */
   | { readonly do: "grant"; readonly of: string; readonly in: string; readonly text: string };
 
+export const isOfStores = (step: Step): step is StoreOperation =>
+  step.do === "put" || step.do === "move" || step.do === "grant";
+
 /** An operation that needs a whole runtime. */
 export interface GateOperation {
   readonly do: "gate";
   /**
    * The user writes; the model writes of its own accord, so that who reads it is trusted less; the text of a web page
    * waits. The oldest write that waits, if there is one, is approved or rejected. A run reads an entry. What the model
-   * has inferred is taken back.
+   * has inferred is taken back. An entry of the user's own store is renamed into a chat's; if it is there already, the old
+   * one is deleted.
    */
-  readonly act: "write" | "infer" | "wait" | "approve" | "reject" | "read" | "undo";
+  readonly act: "write" | "infer" | "wait" | "approve" | "reject" | "read" | "undo" | "rename";
   /** An entry. */
   readonly name: string;
   /** Of one that reads: the run, if it is not the usual one. */
@@ -90,6 +94,7 @@ export function stepOf(words: string, number = 0): Step {
     case "reject":
     case "read":
     case "undo":
+    case "rename":
       return { do: "gate", act: verb, name: first, body: second };
     case "edit":
       return { do: verb, path: first, text: `${textFrom(1)}\n` };

@@ -1,4 +1,4 @@
-/** Three shared stores, which one call can change together. In keys, a store is a letter, and its grants a scope of their own. */
+/** Three shared stores, which one call can change, one after the other. In keys, a store is a letter, and its grants a scope of their own. */
 import { scopeOfStore } from "../../stage/store.ts";
 import type {
   Change,
@@ -13,6 +13,7 @@ import type {
 import type { ChangeOperation, StoreOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
 import { filesBelow, stagedBelow } from "./tree.ts";
+import type { Files } from "./tree.ts";
 
 const principal = "eeeeeeee-0000-4000-8000-000000000000" as UserId;
 const letters = Array.from("abc");
@@ -23,6 +24,7 @@ export const storeOf = (letter: string): StoreId =>
 
 const folderOf = (letter: string): string[] => ["stores", storeOf(letter)];
 const grantsOf = (letter: string): string => `${letter}-grants`;
+const letterOf = (scope: string): string => scope.charAt(0);
 const isGrantsScope = (scope: string): boolean => scope.endsWith("-grants");
 
 export const storeSubject: Subject = {
@@ -45,10 +47,15 @@ export const storeSubject: Subject = {
   hold: (store, options, work) =>
     store.shared.hold(letters.map(storeOf), options, (held) =>
       work(async (changes, seen) => {
-        for (const letter of letters) await held.reader(storeOf(letter)).bytesOf("grants", "grants.json");
-        await held.commit({ by: principal, ...divided(changes), seen });
+        const letter = letterOf(changes[0]?.scope ?? "a");
+        await held.reader(storeOf(letter)).bytesOf("grants", "grants.json");
+        await held.commit(storeOf(letter), { by: principal, ...divided(changes), seen });
       }),
     ),
+  partsOf: (changes) => {
+    const named = new Set(changes.map(({ scope }) => letterOf(scope)));
+    return Array.from(named, (letter) => changes.filter(({ scope }) => letterOf(scope) === letter));
+  },
   homes: letters,
   lookAtOne: (store, letter, options) => store.shared.hold([storeOf(letter)], options, () => Promise.resolve()),
   callAfterCrash: (depth) => ({
@@ -62,16 +69,29 @@ export const storeSubject: Subject = {
 /** What the hints say matters to no test of crashes. */
 const granted: StoreGrant = { grantee: storeOf("c"), level: "read", grantedMs: 1, expiresMs: null };
 
-/** The changes of a model with the stores' real scopes, and the grants apart. */
-function divided(changes: ChangeSet): Required<Pick<StoreChanges, "changes" | "grants">> {
-  const grants = new Map<StoreId, NewGrants>();
-  const entries: Change[] = [];
-  for (const change of changes) {
-    const id = storeOf(change.scope.charAt(0));
-    if (!isGrantsScope(change.scope)) entries.push({ ...change, scope: scopeOfStore(id) });
-    else if (change.kind === "write") grants.set(id, { content: String(change.content), granted: [granted], nowMs: 0 });
-  }
-  return { changes: entries, grants };
+/** The changes of a store in a model with the real scope, and the grants apart. */
+function divided(changes: ChangeSet): Pick<StoreChanges, "changes" | "grants"> {
+  const entries = changes.filter(({ scope }) => !isGrantsScope(scope));
+  const grants = changes.flatMap((change): NewGrants[] =>
+    isGrantsScope(change.scope) && change.kind === "write"
+      ? [{ content: String(change.content), granted: [granted], nowMs: 0 }]
+      : [],
+  );
+  const named = entries.map((change) =>
+    Object.assign({}, change, { scope: scopeOfStore(storeOf(letterOf(change.scope))) }),
+  );
+  return { changes: named, grants: grants[0] };
+}
+
+/** What an operation can leave behind when it ends in the middle: what some of the stores are changed to, and the rest not. */
+export function storesBetween(before: Files, after: Files, asked: StoreOperation): Files[] {
+  const { do: verb } = asked;
+  const order = verb === "put" ? asked.in : verb === "move" ? asked.to + asked.from : asked.of + asked.in;
+  return Array.from(new Set(order).keys()).map((_letter, at, all) => {
+    const done = new Set(all.slice(0, at + 1));
+    const isDone = ([key]: readonly [string, string]): boolean => done.has(key.charAt(0));
+    return new Map([...Array.from(after).filter(isDone), ...Array.from(before).filter((each) => !isDone(each))]);
+  });
 }
 
 function storeChangesFor(reader: UserReader, asked: ChangeOperation, number: number): ChangeSet {
@@ -96,7 +116,7 @@ function storeChangesFor(reader: UserReader, asked: ChangeOperation, number: num
   const stamp = String(number).padStart(3, "0");
   const trashed = `trash/${name}.20260101T000000${stamp}Z.md`;
   const gone: Change = keeps ? { kind: "trash", scope: from, path, trashed } : { kind: "remove", scope: from, path };
-  return [gone, write(to, path, text), indexed(to, `moved ${name} ${number}`)];
+  return [write(to, path, text), indexed(to, `moved ${name} ${number}`), gone];
 }
 
 const write = (scope: string, path: string, content: string): Change => ({ kind: "write", scope, path, content });

@@ -32,6 +32,8 @@ export interface Subject {
     options: HoldOptions,
     work: (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>) => Promise<void>,
   ): Promise<void>;
+  /** The parts that are committed one after the other. Default: it is one. */
+  partsOf?(changes: ChangeSet): readonly ChangeSet[];
   /** Fails if calls find a part of what is there as a whole or not at all. */
   check?(store: StoreUnderTest, options: HoldOptions): Promise<void>;
   /** Erases everything. */
@@ -85,7 +87,7 @@ export async function takeStep(
       return await subject.hold(store, options, async (commit) => {
         using reader = subject.openReader(store);
         const changes = subject.changesFor(reader, step, number);
-        await commit(changes, reader.seen);
+        for (const part of subject.partsOf?.(changes) ?? [changes]) await commit(part, reader.seen);
       });
   }
 }

@@ -7,6 +7,7 @@ import type * as memcell from "memcell";
 import type { Runtime } from "memcell";
 
 import { historyDefaults } from "../../stage/store.ts";
+import type { StoreId } from "../../stage/store.ts";
 import type { Host, StoreUnderTest } from "../store-under-test.ts";
 import type { GateOperation } from "./step.ts";
 import type { StorePlace } from "./subject.ts";
@@ -27,6 +28,8 @@ export interface SwitchedRuntime extends AsyncDisposable {
 }
 
 const alice = { userId: "alice" };
+/** A store that the user reaches by the program's word. */
+export const chat = "c0000000-0000-4000-8000-000000000000" as StoreId;
 const inferringRun = "infers";
 /** What an undo fails with here if it lists a file that it has left as it was. */
 export const leftCode = "LEFT";
@@ -85,6 +88,15 @@ async function perform(runtime: Runtime, { act, name, body }: GateOperation): Pr
     case "read": {
       const origin = { class: "direct_user", run: body === "" ? "reads" : body } as const;
       return refuseFailure(await runtime.call("ReadUserMemory", { name }, { ...alice, origin }), "ENTRY_NOT_FOUND");
+    }
+    case "rename": {
+      const [path, to] = [`/memories/${name}.md`, `/memories/shared/${chat}/${name}.md`];
+      const ctx = { ...alice, stores: [{ id: chat, kind: "chat" as const }] };
+      const renamed = await runtime.call("memory", { command: "rename", path, new_str: to }, ctx);
+      // What the tool's page says: an interrupted one has left both.
+      const isThere = !renamed.ok && renamed.error.code === "NAME_CONFLICT";
+      const ended = isThere ? await runtime.call("memory", { command: "delete", path }, ctx) : renamed;
+      return refuseFailure(ended, "ENTRY_NOT_FOUND");
     }
     case "undo": {
       const versions = await runtime.upkeep.history(alice);

@@ -19,6 +19,8 @@ import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { treeFingerprint } from "../../support/tree-fingerprint.ts";
 import { twoAtATime } from "../../support/two-at-a-time.ts";
 import { closeRuntimes, statesOf } from "../homes/gate.ts";
+import { isOfStores } from "../homes/step.ts";
+import { storesBetween } from "../homes/stores.ts";
 import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, nothingKept, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import { readTree } from "../homes/tree.ts";
@@ -101,7 +103,8 @@ async function rehearse(scenario: Scenario, folder: string): Promise<{ calls: Sy
   if (isUpkeep(scenario)) return { calls, allowed: [after] };
   const disk = { tree: readTree(join(folder, "template")), boot: bootOf(scenario) };
   const during = step.do === "gate" ? (await statesOf(openPlace("", "").host, disk, step)).during : [];
-  return { calls, allowed: [before, ...during, after] };
+  const between = isOfStores(step) ? storesBetween(before, after, step) : [];
+  return { calls, allowed: [before, ...during, ...between, after] };
 }
 
 function flushesBeforeAnswer(calls: readonly SystemCall[]): number {

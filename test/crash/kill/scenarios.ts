@@ -64,24 +64,12 @@ const ofUser: readonly Row[] = [
   ],
 ];
 
-const twoAgain = "put ab one changed";
-/** The first flush is that of the part: nothing is committed. */
-const uncommitted = killedIn(twoAgain, "fdatasync", 1);
-/** The second is that of the leader, whose record is there but not flushed. */
-const unflushed = killedIn(twoAgain, "fdatasync", 2);
-/** The leader has applied its two files, and the other store one of two. */
-const halfApplied = killedIn(twoAgain, "renameat2", 4);
-
 const ofStores: readonly Row[] = [
   ["first change of two stores", "put ab one", { before: "" }],
-  ["change of two stores", twoAgain],
   ["change of three stores, of which one is new, with grants", "grant a bc granted"],
-  ["move between stores, by a process that knows the WALs", "move b a two trashed", { warm: twoAgain }],
-  ["recovery of an uncommitted change", "look", uncommitted],
-  ["recovery of a committed change", "look-at b reading", unflushed],
-  ["recovery of a half applied change", "look-at b", halfApplied],
-  ["recovery of a half applied change after a crash", "look", { ...halfApplied, ...later }],
-  ["recovery of an uncommitted change after a crash", "look-at b", { ...uncommitted, ...later }],
+  ["move between stores, by a process that knows the WALs", "move b a two trashed", { warm: "put ab one changed" }],
+  // The first store has applied its two files, and the other one of two.
+  ["recovery of a half applied change", "look-at b", killedIn("put ab one changed", "renameat2", 4)],
 ];
 
 const ofErased: readonly Row[] = [
@@ -101,6 +89,7 @@ const ofGate: readonly Row[] = [
   ["a write is approved", "approve"],
   ["a write is rejected", "reject"],
   ["a run reads and is trusted less", "read guess"],
+  ["a rename into another store", "rename note", { before: "write note" }],
   [
     "a run's changes of a memory and an own store are undone",
     "undo",

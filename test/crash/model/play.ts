@@ -75,12 +75,12 @@ export class Play {
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
     else if (step.do === "fail flush") this.#setup.recording.failFlush(step.name, step.after ?? 0);
-    else if (step.do === "edit meanwhile") await this.#call(step.call, () => this.#edit(step.path, step.text));
+    else if (step.do === "edit meanwhile") await this.#call(step.call, step);
     else if (step.do === "gate") await this.#perform(step);
     else await this.#call(step);
   }
 
-  async #call(operation: ChangeOperation, meanwhile?: () => void): Promise<void> {
+  async #call(operation: ChangeOperation, meanwhile?: Extract<Step, { do: "edit meanwhile" }>): Promise<void> {
     let edit = meanwhile;
     let before: readonly Expected[] | null = null;
     let wanted: readonly Expected[] = [];
@@ -88,24 +88,27 @@ export class Play {
     this.#number++;
     const work = async (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>): Promise<void> => {
       this.#narrow();
-      const bases = this.#possible;
       using reader = this.#setup.subject.openReader(this.#store);
       const changes = this.#setup.subject.changesFor(reader, operation, this.#number);
       const seen = reader.seen;
-      if (edit) edit();
-      const isFirst = edit !== undefined;
+      const edited = edit?.path;
+      if (edit) this.#edit(edit.path, edit.text);
       edit = undefined;
       const named = {
         name: `${operation.do} (${this.#number})`,
         keyOf: (place: { scope: string; path: string }) => this.#setup.subject.keyOf(place),
       };
-      const after = bases.map((each) => afterChanges(each, changes, named));
-      before = isFirst ? null : bases;
-      wanted = after;
-      if (before) this.#expect([...bases, ...after]);
-      await commit(changes, seen);
-      this.#doubts = [];
-      this.#expect(after);
+      for (const part of this.#setup.subject.partsOf?.(changes) ?? [changes]) {
+        const base = this.#possible;
+        const after = base.map((each) => afterChanges(each, part, named));
+        // A change of a file that was edited since its read is never made.
+        before = part.some((change) => named.keyOf(change) === edited) ? null : base;
+        wanted = after;
+        if (before) this.#expect([...base, ...after]);
+        await commit(part, seen);
+        this.#doubts = [];
+        this.#expect(after);
+      }
     };
     await this.#setup.subject.hold(this.#store, { writes: true, until: until() }, work).catch((error: unknown) => {
       if (error instanceof Mismatch || !isDiskFailure(error)) throw error;

@@ -59,29 +59,17 @@ const ofUser: Table = {
   "a checkpoint's flush fails": "upsert one; fail journal; close; upsert two; upsert three; close; look",
 };
 
+/** Of each store all or nothing, one after the other. */
 const ofStores: Table = {
-  "first change of two stores": "put ab one",
-  "first change of three stores": "put abc one; put abc one 900",
+  "changes of three stores": "put abc one; put abc one 900",
   "move between stores": "put a one; move a b one; move b a one trashed",
-  "each store leads and follows": "put ab one; put bc two; put ac three; put b x",
   "grants with entries": "grant a b; grant b ac; grant a a",
-  "changes of several stores and retirement": "put ab one; close; look; move a b one; close; put b two; close; look",
   "edits between changes of several stores":
     "put ab one; edit b/one.md; put abc two; edit a/two.md; edit c/notes.md; move b c one; remove c/one.md; put ac one",
   "an edit during a change of several stores":
     "put ab one; meanwhile b/index.md put ab two; meanwhile a/one.md move a b one trashed",
   "two processes change several stores":
     "put ab one; process 2; move a c one; process 1; put bc two; process 2; put a three; close; process 1; put abc four; look",
-  "a change of several stores after a restart":
-    "put ab one 1800; restart; look; put ab one 1800; restart; look; put ab one 1800; restart; look",
-  "a flush of three stores fails, one after the other": `put abc one; ${[0, 1, 2, 3, 4]
-    .map((after) => `fail journal ${after}; put abc of-${after}; put abc next`)
-    .join("; ")}; look`,
-  // After a power cut the refused change can be there: in both stores.
-  "a leader's record can appear again": "put ab one; fail journal 1; fail .memcell; put ab two; process 2; put b three",
-  "neither a leader's record nor its new WAL can be flushed":
-    "put ab one; process 2; put b two; process 1; fail journal 1; fail .memcell; put ab three; process 2; close; " +
-    "put b four; look; process 1; put ab five",
   "an entry's flush fails in one of two stores": "put ab one; fail one.md; close; put ab two; look; close",
 };
 
@@ -93,6 +81,7 @@ const ofErased: Table = {
 
 /** Writes wait, are approved and rejected, runs lose trust, and changes of a memory and an own store are undone. */
 const ofGate: Table = {
+  "a rename into another store": "write note; rename note; write note; close; rename note",
   "the first write of a user waits": "wait page; approve",
   "waits, is approved and rejected": "write mine; wait mine; approve; wait other; reject",
   "a run reads and is trusted less": "infer guess; read guess; write mine; read guess",
@@ -111,9 +100,6 @@ const densities: Readonly<Record<string, number>> = {
   "same places again": 3,
   "retired meanwhile": 0.02,
   "move between stores": 0.4,
-  "a change of several stores after a restart": 2,
-  "a flush of three stores fails, one after the other": 0.4,
-  "a leader's record can appear again": 2,
   "an undo among writes that wait": 0.5,
   "two processes decide": 0.3,
 };

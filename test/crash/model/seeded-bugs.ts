@@ -20,18 +20,7 @@ type Replacement = readonly [script: string, find: string, replacement: string];
 /** By file, and then by name. */
 const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "store/files/commit/wal.js": {
-    "a record is not flushed": [
-      "first call",
-      "await flushRecord(this.#file, at, record.joint === undefined);",
-      "void flushRecord;",
-    ],
-    "a part is not flushed": [
-      "first change of two stores",
-      `if (isFlushed)
-            await flushRecord`,
-      `if (isFlushed && !record.joint?.leader)
-            await flushRecord`,
-    ],
+    "a record is not flushed": ["first call", "await flushRecord(this.#file, at);", "void flushRecord;"],
   },
   "store/files/home-session.js": {
     "applied before the record is written": [
@@ -146,45 +135,6 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       `if (seen && seen.digest !== before)
         throw new StaleCall();`,
       "",
-    ],
-  },
-  "store/files/shared/joint-commit.js": {
-    "the leader's record comes before its parts": [
-      "first change of two stores",
-      "await settleAll(others.map(record));",
-      `await leader.change.record({ id, others: others.map((part) => part.id) });
-        await settleAll(others.map(record));
-        leader.change.record = async () => {};`,
-    ],
-    "a part is applied before the leader's record": [
-      "first change of two stores",
-      "await settleAll(others.map(record));",
-      `await settleAll(others.map(record));
-        for (const { change } of others)
-            await change.applyPart();`,
-    ],
-    "the leader is marked before its parts": [
-      "first change of two stores",
-      "const isApplied = await leader.change.applyPart();",
-      `const isApplied = await leader.change.applyPart();
-    await leader.change.endJoint();`,
-    ],
-  },
-  "store/files/shared/joint-recovery.js": {
-    "recovery applies parts that were never committed": [
-      "first change of two stores",
-      "return leader?.wal ? hasCommitted(leader.wal, id) : false;",
-      "return leader !== undefined || hasCommitted(leader, id);",
-    ],
-    "recovery takes back parts that were committed": [
-      "first change of two stores",
-      "return leader?.wal ? hasCommitted(leader.wal, id) : false;",
-      "return hasCommitted === id;",
-    ],
-    "recovery decides without the other stores": [
-      "first change of two stores",
-      ".filter((id) => !wanted.has(id))",
-      ".filter(() => false)",
     ],
   },
   "store/files/record-changes.js": {

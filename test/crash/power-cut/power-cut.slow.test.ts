@@ -13,7 +13,8 @@ import { isLong, seed } from "../../stage/seed.ts";
 import type { UserId } from "../../stage/store.ts";
 import { skipWithReason } from "../../support/skip-with-reason.ts";
 import { closeRuntimes, statesFrom } from "../homes/gate.ts";
-import { stepOf } from "../homes/step.ts";
+import { isOfStores, stepOf } from "../homes/step.ts";
+import { storesBetween } from "../homes/stores.ts";
 import { takeStep } from "../homes/subject.ts";
 import { boots, filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
 import type { Files } from "../homes/tree.ts";
@@ -106,7 +107,14 @@ function allowedAfter(answered: readonly State[], marks: number): State[] {
   const step = words === undefined ? null : stepOf(words);
   const [gateBefore = new Map(), gateAfter = new Map()] = [before[0], after[0]];
   const during = of === "gate" && step?.do === "gate" ? statesFrom(gateBefore, gateAfter, step).during : [];
-  return [before, ...during.map((files) => before.with(0, files)), after];
+  const between =
+    step !== null && isOfStores(step) ? storesBetween(before[2] ?? new Map(), after[2] ?? new Map(), step) : [];
+  return [
+    before,
+    ...during.map((files) => before.with(0, files)),
+    ...between.map((files) => before.with(2, files)),
+    after,
+  ];
 }
 
 const byHand = "A person's words.\n";

@@ -9,7 +9,7 @@ import type { Store, StoreId } from "../../stage/store.ts";
 import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
 import type { Side } from "../../support/postgres/cutting-proxy.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
-import { granting, grantsOf, soon, storeA, storeB, textOf, to, writeIn } from "../store-stage.ts";
+import { commitIn, granting, grantsOf, soon, storeA, textOf, to, writeIn } from "../store-stage.ts";
 import { alice, commit, errorOf, openFaulty, shown, unfit } from "./fault-stage.ts";
 
 const grantee = "99999999-9999-4999-8999-999999999999" as StoreId;
@@ -33,25 +33,20 @@ const files: CutChange = {
 
 const stores: CutChange = {
   make: (store, text) =>
-    store.shared.hold([storeA, storeB], soon(), (held) =>
-      held.commit({
-        by: alice,
-        changes: [writeIn(storeA, "a.md", text), writeIn(storeB, "b.md", text)],
-        seen: held.seen,
-        grants: granting(storeA, text, { granted: [to(grantee, Number(text))] }),
-      }),
-    ),
+    store.shared.hold([storeA], soon(), (held) => {
+      const grants = granting(storeA, text, { granted: [to(grantee, Number(text))] });
+      return commitIn(held, [writeIn(storeA, "a.md", text), writeIn(storeA, "b.md", text)], { by: alice, ...grants });
+    }),
   shown: async (store) => [
-    ...(await store.shared.hold([storeA, storeB], { ...soon(), writes: false }, async (held) => [
+    ...(await store.shared.hold([storeA], { ...soon(), writes: false }, async (held) => [
       (await held.history(storeA).versions()).length,
-      (await held.history(storeB).versions()).length,
       await textOf(held, storeA, "a.md"),
-      await textOf(held, storeB, "b.md"),
+      await textOf(held, storeA, "b.md"),
       await grantsOf(held, storeA),
     ])),
     ...(await store.shared.hintsOf(grantee)).map(({ grantedMs }) => String(grantedMs)),
   ],
-  after: ([ofA, ofB], text) => [Number(ofA) + 1, Number(ofB) + 1, text, text, text, text],
+  after: ([versions], text) => [Number(versions) + 1, text, text, text, text],
 };
 
 const records: CutChange = {
@@ -89,9 +84,7 @@ const erasure: CutChange = {
 const hints: CutChange = {
   prepare: async (store) => {
     const granted = granting(storeA, "", { granted: [to(grantee)] });
-    await store.shared.hold([storeA], soon(), (held) =>
-      held.commit({ by: alice, changes: [], seen: [], grants: granted }),
-    );
+    await store.shared.hold([storeA], soon(), (held) => commitIn(held, [], { by: alice, ...granted }));
     await store.shared.leave(grantee, storeA, false);
   },
   make: (store) => store.shared.leave(grantee, storeA, true),

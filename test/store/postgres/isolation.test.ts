@@ -14,7 +14,7 @@ import {
   sharedServer,
   tables,
 } from "../../support/postgres/fresh-database.ts";
-import { granting, newStoreId, soon, to, write, writeIn } from "../store-stage.ts";
+import { commitIn, granting, newStoreId, soon, to, write, writeIn } from "../store-stage.ts";
 
 const [own, others] = ["alice", "bob"].map((name) => ownStoreOf(name as UserId)) as [StoreId, StoreId];
 const secret = "bob's secret";
@@ -34,11 +34,11 @@ async function filled(): Promise<Filled> {
   await store.hold(bob, soon(), (held) => held.commit([write("a.md", secret)], []));
   await store.holdRecords(bob, soon(), (records) => records.write("pending", "w", secret));
   await store.shared.hold([store2], soon(), (held) =>
-    held.commit({ by: null, changes: [], seen: [], grants: granting(store2, "", { granted: [to(store1)] }) }),
+    commitIn(held, [], { by: null, ...granting(store2, "", { granted: [to(store1)] }) }),
   );
   const grants = granting(store1, secret, { granted: [to(newStoreId())] });
   await store.shared.hold([store1], soon(), (held) =>
-    held.commit({ by: bob, changes: [writeIn(store1, "a.md", secret)], seen: [], grants }),
+    commitIn(held, [writeIn(store1, "a.md", secret)], { by: bob, ...grants }),
   );
   await store.shared.leave(store1, store2, true);
   await store.close();

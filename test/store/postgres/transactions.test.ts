@@ -85,7 +85,7 @@ test("of two calls that each read what the other one changes, not both are made"
       meeting.dispatchEvent(new Event(written));
       await both;
       const changes = [write("x.md", written, scopeOfStore(written))];
-      await held.commit({ by: null, changes, seen: held.seen });
+      await held.commit(written, { by: null, changes, seen: held.seen });
     });
   await Promise.all([change(stage.one, a, b), change(stage.other, b, a)]);
   expect(runs).toBe(3);

@@ -32,8 +32,6 @@ import { decodeBytes, jsonOfBytes, storedBytesSchema } from "../../stored-bytes.
 import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace } from "../home.ts";
 import type { Home, HomeKind } from "../home.ts";
-import { jointMarkSchema } from "./joint-mark.ts";
-import type { JointMark } from "./joint-mark.ts";
 import { checkpointMark } from "./wal-names.ts";
 
 /** The home that a WAL belongs to. */
@@ -158,7 +156,7 @@ const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
 /** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
-const recordFields = {
+const recordSchema = z.strictObject({
   /** The boot id when the record was written; `null` if the system has none. */
   boot: z.nullable(z.string()),
   /** When the last of the new contents was written, before they were put in place, by the file system's clock. */
@@ -185,10 +183,9 @@ const recordFields = {
   edited: z.optional(z.array(storedBytesSchema)),
   /** The record before does not count: somebody has edited its files meanwhile. */
   voids: z.optional(z.literal(true)),
-};
-const recordSchema = z.strictObject(recordFields);
-/** Only a store's record can be part of a change of several stores. */
-const storeRecordSchema = z.strictObject({ ...recordFields, joint: z.optional(jointMarkSchema) });
+  /** Earlier versions committed changes of several stores together. Each store's part now counts alone. */
+  joint: z.optional(z.unknown()),
+});
 
 /** One record: the files of a change set, before and after. */
 export interface WalRecord {
@@ -200,7 +197,6 @@ export interface WalRecord {
   readonly versions?: readonly string[] | undefined;
   readonly edited?: readonly Buffer[] | undefined;
   readonly voids?: true | undefined;
-  readonly joint?: JointMark | undefined;
 }
 
 export interface RecordedFile extends ChangedFile {
@@ -241,9 +237,9 @@ function* joined(pieces: readonly Buffer[]): Pieces<Buffer> {
 const opened = (value: object): string => JSON.stringify(value).slice(0, -1);
 
 export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
-  const parsed = z.safeParse(kind === "store" ? storeRecordSchema : recordSchema, parseJson(json.toString("utf8")));
+  const parsed = z.safeParse(recordSchema, parseJson(json.toString("utf8")));
   if (!parsed.success) return null;
-  const { files, kept, edited, ...facts } = parsed.data as z.infer<typeof storeRecordSchema>;
+  const { files, kept, edited, joint: _joint, ...facts } = parsed.data;
   if (![...files, ...(kept ?? [])].every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
   return {
     ...(facts as Omit<WalRecord, "files" | "kept" | "edited">),

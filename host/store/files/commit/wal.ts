@@ -26,7 +26,7 @@ import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
 import { WalSeal } from "./wal-seal.ts";
 import { takeBackCheckpoint, writeCheckpoint } from "./write-checkpoint.ts";
-import { clearRoom, flushRecord, WalUnflushable, writeRecord } from "./write-record.ts";
+import { clearRoom, flushRecord, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
@@ -145,8 +145,7 @@ export class Wal implements Disposable {
     const head = await inTurns(encodeHead(this.#now.checkpoint.salt, this.#now.next, json));
     const at = this.#now.end;
     await inTurns(writeRecord(this.#file, at, head, json));
-    // Several WALs are flushed at the same time for one change, so each in a thread.
-    if (isFlushed) await flushRecord(this.#file, at, record.joint === undefined);
+    if (isFlushed) await flushRecord(this.#file, at);
     this.#isHeaderSure = true;
     this.#now.last = at;
     this.#seal.note(head);
@@ -162,29 +161,6 @@ export class Wal implements Disposable {
   async confirm(): Promise<void> {
     this.#file.write(0, this.#file.read(0, this.#now.end));
     await this.#file.flush();
-  }
-
-  /** Makes durable that no record follows the last one: the flush of one can have failed. */
-  async confirmEnd(): Promise<void> {
-    const left = Math.min(headBytes, this.#file.size() - this.#now.end);
-    if (left > 0) this.#file.write(this.#now.end, Buffer.alloc(left));
-    await this.confirm();
-  }
-
-  /** Erases the last record. The WAL must be opened again. */
-  eraseLast(): void {
-    if (this.#now.last > 0) this.#file.write(this.#now.last, Buffer.alloc(headBytes));
-  }
-
-  /** As `markApplied`, and makes the mark durable. Throws `WalUnflushable` if that fails. */
-  async settle(appliedUs: number | null): Promise<void> {
-    if (this.#now.last === 0) return;
-    this.markApplied(appliedUs);
-    try {
-      await this.#file.flush();
-    } catch (error) {
-      throw new WalUnflushable("The WAL could not be flushed", { cause: error });
-    }
   }
 
   /**

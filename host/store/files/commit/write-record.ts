@@ -29,9 +29,9 @@ export function* writeRecord(file: DiskFile, at: number, head: Buffer, json: Buf
 const bytesAtOnce = 4 * 1024 * 1024;
 
 /** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
-export async function flushRecord(file: DiskFile, at: number, isAlone: boolean): Promise<void> {
+export async function flushRecord(file: DiskFile, at: number): Promise<void> {
   try {
-    await file.flush(isAlone);
+    await file.flush(true);
   } catch (error) {
     erase(file, at);
     throw new WalUnflushable("The WAL could not be flushed", { cause: error });

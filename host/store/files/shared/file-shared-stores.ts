@@ -21,7 +21,7 @@ import { Homes } from "../homes.ts";
 import type { HomesSetup } from "../homes.ts";
 import { retireLeftOver } from "../left-over.ts";
 import { waitingFor } from "../open-session.ts";
-import { commitStores } from "./commit-stores.ts";
+import { commitStore } from "./commit-store.ts";
 import { endFollowing } from "./erase-mark.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { lockRecovered, lockResolved } from "./lock-recovered.ts";
@@ -98,7 +98,6 @@ export class FileSharedStores implements SharedStores {
   /** Finishes and retires, one after the other, the WALs that ended processes have left. */
   async retireLeftOver(closing: AbortSignal): Promise<void> {
     const retire = async (id: StoreId): Promise<void> => {
-      // A change of several stores is finished in all of them.
       const locked = await this.#lockRecovered([id], { writes: false, until: performance.now() });
       for (const [each, session] of locked.release()) await this.#homes.retireAndRelease(each, session);
     };
@@ -230,9 +229,9 @@ export class FileSharedStores implements SharedStores {
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),
-      commit: async (changes, byStore) => {
+      commit: async (id, changes) => {
         if (locked === null) throw new RangeError("The stores are held without their locks");
-        await commitStores({ homes: this.#homes, hints: this.#hints, ids, locked, sizes }, changes, byStore);
+        await commitStore({ homes: this.#homes, hints: this.#hints, ids, locked, sizes }, id, changes);
       },
     });
     return await held.run(work);

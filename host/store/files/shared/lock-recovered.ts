@@ -1,13 +1,11 @@
 /** Takes the locks of stores, and finishes what a crash has left there. */
 import type { DataRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
-import { unresolvedOf } from "../commit/joint-records.ts";
 import { isMarked } from "../erased-names.ts";
 import type { HomeSession } from "../home-session.ts";
 import type { Homes } from "../homes.ts";
 import type { Waiting } from "../open-session.ts";
 import { settleMark } from "./erase-mark.ts";
-import { resolveJoint } from "./joint-recovery.ts";
 import { lockStores } from "./lock-stores.ts";
 import type { LockedStores } from "./lock-stores.ts";
 
@@ -33,7 +31,7 @@ export async function lockRecovered(
   }
 }
 
-/** Finishes only what concerns several stores, or a store and its owner's folder. */
+/** Finishes only what concerns a store and its owner's folder. */
 export async function lockResolved(
   recovering: Recovering,
   ids: readonly StoreId[],
@@ -44,16 +42,8 @@ export async function lockResolved(
   for (;;) {
     const locked = await lockStores(homes, ids, waiting, isThorough);
     try {
-      const wereErased = await settleMarks(recovering, locked);
-      const open = locked.sessions().filter(([, { wal }]) => wal !== null && unresolvedOf(wal) !== null);
-      if (!wereErased && open.length === 0) return locked;
+      if (!(await settleMarks(recovering, locked))) return locked;
       locked[Symbol.dispose]();
-      if (wereErased) continue;
-      await resolveJoint(
-        homes,
-        open.map(([id]) => id),
-        waiting,
-      );
     } catch (error) {
       locked[Symbol.dispose]();
       throw error;
