@@ -91,15 +91,29 @@ export function renameEntry({ path, new_str, old_path, new_path }: RenameInput):
     throw new ToolError("NAME_CONFLICT", `Cannot rename ${from.shown}: the new path is the same`);
   }
   const entry = ownEntry(from, "rename");
-  refuseTaken(to);
   const write = (): unknown => to.at.write({ ...entry, key: to.key, updated: to.at.now }, null);
-  // Stores are committed in the order in which they are changed: should only the first be, the entry is in both.
-  if (to.at !== from.at) write();
-  from.at.trash(entry);
-  // Of one store only now: a full one has no room for both.
-  if (to.at === from.at) write();
+  if (to.at === from.at) {
+    refuseTaken(to);
+    // Before it is written again: a full store has no room for both.
+    from.at.trash(entry);
+    write();
+  } else {
+    // Stores are committed in the order in which they are changed: should only the first be, the entry is in both.
+    if (!isCopyAt(to, entry)) {
+      refuseTaken(to);
+      write();
+    }
+    from.at.trash(entry);
+  }
   for (const store of new Set([to.at, from.at])) store.saveIndex();
   return done(`Renamed ${from.shown} → ${to.shown}`);
+}
+
+/** Whether an earlier rename has written the entry there already, and was interrupted. */
+function isCopyAt({ at, key, self }: Addressed, { created, expires, value }: FoundEntry): boolean {
+  const there = at.visibleOf(self, key);
+  const facts = [created, expires, value];
+  return there !== null && JSON.stringify([there.created, there.expires, there.value]) === JSON.stringify(facts);
 }
 
 function refuseTaken({ at, key, self, shown }: Addressed): void {

@@ -47,6 +47,7 @@ export const gateSubject: Subject = {
     return [...staged, ...names.filter((name) => !recordName.test(name))];
   },
   isEdited: false,
+  placeOf: (key) => (isNote(key) ? [...storeFolder, "entries", key.slice(inStore.length)] : memory.placeOf(key)),
   changesFor: () => {
     throw new TypeError("A runtime makes the changes");
   },

@@ -25,8 +25,7 @@ export interface GateOperation {
   /**
    * The user writes; the model writes of its own accord, so that who reads it is trusted less; the text of a web page
    * waits. The oldest write that waits, if there is one, is approved or rejected. A run reads an entry. What the model
-   * has inferred is taken back. An entry of the user's own store is renamed into a chat's; if it is there already, the old
-   * one is deleted.
+   * has inferred is taken back. An entry of the user's own store is renamed into a chat's.
    */
   readonly act: "write" | "infer" | "wait" | "approve" | "reject" | "read" | "undo" | "rename";
   /** An entry. */

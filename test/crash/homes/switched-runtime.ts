@@ -93,10 +93,7 @@ async function perform(runtime: Runtime, { act, name, body }: GateOperation): Pr
       const [path, to] = [`/memories/${name}.md`, `/memories/shared/${chat}/${name}.md`];
       const ctx = { ...alice, stores: [{ id: chat, kind: "chat" as const }] };
       const renamed = await runtime.call("memory", { command: "rename", path, new_str: to }, ctx);
-      // What the tool's page says: an interrupted one has left both.
-      const isThere = !renamed.ok && renamed.error.code === "NAME_CONFLICT";
-      const ended = isThere ? await runtime.call("memory", { command: "delete", path }, ctx) : renamed;
-      return refuseFailure(ended, "ENTRY_NOT_FOUND");
+      return refuseFailure(renamed, "ENTRY_NOT_FOUND");
     }
     case "undo": {
       const versions = await runtime.upkeep.history(alice);

@@ -154,6 +154,13 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     await decision?.end(records);`,
     ],
   },
+  "call/store-call.js": {
+    "a rename trashes here before it writes there": [
+      "a rename into another store",
+      "for (const [id, ofStore] of parts) {",
+      "for (const [id, ofStore] of [...parts].toReversed()) {",
+    ],
+  },
   "call/gated-call.js": {
     "a run that has read is trusted less only after the answer": [
       "a run reads and is trusted less",
