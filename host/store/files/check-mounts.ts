@@ -5,7 +5,7 @@ import type { FieldsOf } from "../../../shared/known-fields.ts";
 import type { ManifestTool } from "../../../shared/manifest.ts";
 import { scopeName } from "../../../shared/path.ts";
 import { hasNul, quoted } from "../../../shared/text.ts";
-import { holds, leadsInto, realPath, wayUp } from "../../disk/leads-into.ts";
+import { holds, leadsInto, realPath, wayUp, isIn } from "../../disk/leads-into.ts";
 import type { Located } from "../../disk/leads-into.ts";
 import { checkFields } from "../../values/known-fields.ts";
 import type { Mount } from "../../values/mount.ts";
@@ -13,7 +13,8 @@ import { ToolError } from "../../values/tool-error.ts";
 import { isUserId, userIdsAllowed } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type { MountLocation } from "../store.ts";
-import { hasOtherLock } from "./other-lock.ts";
+import { ignoreFile } from "./hide-from-git.ts";
+import { hostFolder, storesFolder, usersFolder } from "./home.ts";
 
 /** Each mount is a store of its own, which holds folders and files open while it is used. */
 const mountsMax = 64;
@@ -116,4 +117,15 @@ export function refuseUnfitTools(
     `Cannot mount ${quoted(missing)}: no loaded tool has this scope, allowed: ${allowed}`,
     { hint: hintFor(missing) },
   );
+}
+
+/**
+ * Whether a folder already has a lock: it is a user's folder or a shared store, or is inside one or inside a mounted
+ * folder. With a second lock, two hosts could write to its files at once. Takes the folder and all folders above it.
+ */
+function hasOtherLock([folder, ...above]: readonly Located[]): boolean {
+  if (above.some((each) => isIn(each, hostFolder))) return true;
+  if (folder === undefined || ![usersFolder, storesFolder].includes(above[0]?.name ?? "")) return false;
+  // A mounted folder can also be inside a folder with such a name. Only a mounted folder has the ignore file.
+  return isIn(folder, hostFolder) && !isIn(folder, hostFolder, ignoreFile);
 }

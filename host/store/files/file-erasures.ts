@@ -1,9 +1,9 @@
 import { scopeName } from "../../../shared/path.ts";
-/** Erases users: gives what they have names that nobody looks for, and later removes it. */
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory, DirectoryEntry, MeasuredTree } from "../../disk/directory.ts";
 import type { EndSignal } from "../../values/call-ending.ts";
 import { ownStoreOf, scopeOfStore } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
 import type {
   ErasableContent,
@@ -18,12 +18,12 @@ import type { StoreFinding } from "../holding.ts";
 import { entriesScope } from "../shared-stores.ts";
 import { removeStagedHomes } from "./copy/staged-home.ts";
 import { ErasableHome } from "./erasable-home.ts";
-import { eraseHomes } from "./erase-homes.ts";
 import { erasedName, followedName, newErasedUser, readErasedName } from "./erased-names.ts";
 import { FileReader, heldFiles } from "./file-reader.ts";
 import type { HomeSession } from "./home-session.ts";
 import { storesFolder, usersFolder } from "./home.ts";
 import type { Homes } from "./homes.ts";
+import { endFollowing, markToErase, takeMarkBack } from "./shared/erase-mark.ts";
 import type { FileSharedStores } from "./shared/file-shared-stores.ts";
 
 /** Where what is left of users lies. */
@@ -168,3 +168,41 @@ const leftFinding = (path: string): StoreFinding => ({
   message: "it is what is left of an erased user",
   remedy: "remove it, and what other stores have granted the user",
 });
+
+/** What a user has: a folder, an own store, or both. */
+interface ErasableHomes {
+  readonly user: ErasableHome | null;
+  readonly own: ErasableHome | null;
+}
+
+/**
+ * Renames a user's folder and own store to names that nobody looks for, both or none: `shared/erase-mark.ts` says how a
+ * crash in between is finished. A store that cannot have the mark, because no host can use it, follows without it.
+ */
+async function eraseHomes(root: DataRoot, { user, own }: ErasableHomes, erased: ErasedUser): Promise<void> {
+  if (user === null || own === null) return await (user ?? own)?.moveAway(erasedName(erased));
+  // What an earlier erasure has left must not decide about this store.
+  await endFollowing(root, erased.store);
+  const isMarked = own.isLocked && (await markToErase(own.folder));
+  try {
+    await user.moveAway(isMarked ? followedName(erased) : erasedName(erased));
+  } catch (error) {
+    if (isMarked) takeMarkBack(own.folder);
+    throw error;
+  }
+  await follow(root, own, { erased, isMarked });
+}
+
+/** The erasure counts already. If the store cannot follow now, it does as soon as somebody opens it. */
+async function follow(
+  root: DataRoot,
+  own: ErasableHome,
+  { erased, isMarked }: { readonly erased: ErasedUser; readonly isMarked: boolean },
+): Promise<void> {
+  try {
+    await own.moveAway(erasedName(erased));
+    await endFollowing(root, erased.store);
+  } catch (error) {
+    if (!isMarked || !(error instanceof ToolError)) throw error;
+  }
+}

@@ -1,5 +1,3 @@
-import { onExit } from "./retire-at-exit.ts";
-
 /**
  * How long after a user's last commit the WAL is retired. A crash before that costs a recovery, but no write is lost.
  */
@@ -115,3 +113,30 @@ export class RetireSchedule<Key> {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : "unknown reason");
+
+/**
+ * Retires WALs when the process ends without closing its stores: by returning, by `process.exit` or by an exception that
+ * nobody catches. Then nothing asynchronous runs any more. A signal or a kill ends a process without this.
+ */
+
+/** How long the end of a process may be delayed. What is left over is retired at the next start. */
+const budgetMs = 2_000;
+
+type Retire = (untilMs: number) => void;
+
+const atExit = new Set<Retire>();
+
+/** Calls `retire` when the process ends, until the returned function is called. */
+function onExit(retire: Retire): () => void {
+  if (atExit.size === 0) process.on("exit", retireAll);
+  atExit.add(retire);
+  return () => {
+    atExit.delete(retire);
+    if (atExit.size === 0) process.off("exit", retireAll);
+  };
+}
+
+function retireAll(): void {
+  const untilMs = performance.now() + budgetMs;
+  for (const retire of atExit) retire(untilMs);
+}

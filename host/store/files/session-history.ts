@@ -1,10 +1,13 @@
 /** The history of a home for whoever holds it: what its present files come from, and the versions that a change adds. */
+import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { atOnce, inTurns } from "../../values/turns.ts";
+import { atOnce, inTurns, giveTurn } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
+import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
+import type { StoreSettings } from "../store-settings.ts";
 import type { DerivedFiles } from "../store.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { chained, loweringAfter } from "../versions/plan-versions.ts";
@@ -13,7 +16,7 @@ import type { PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
 import { lostTrust } from "../versions/version.ts";
 import type { Version, VersionedFile, VersionHead, WriteFacts } from "../versions/version.ts";
-import { planChangeVersions } from "./change-versions.ts";
+import { planChangeVersions, contentIn } from "./change-versions.ts";
 import type { ChangeVersions } from "./change-versions.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { ContentBases } from "./history/content-bases.ts";
@@ -23,16 +26,16 @@ import type { KnownHistory } from "./history/known-history.ts";
 import { historyEnd, isFullSegment, loadHistory } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import type { MovedVersions } from "./history/move-versions.ts";
+import { writePresent } from "./history/present-file.ts";
+import { pruneByAge, pruneToBytes, pruneVersions } from "./history/prune-history.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
 import { hostFolder, isOfEntries } from "./home.ts";
-import { hashesOf } from "./purged-hashes.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 import type { SessionWal } from "./session-wal.ts";
-import { tidyHistory } from "./tidy-history.ts";
 
 export class SessionHistory {
   readonly #setup: SessionSetup;
@@ -278,3 +281,53 @@ const isBefore = (head: VersionHead, known: VersionHead): boolean =>
 
 const putBackNote = (files: readonly { readonly path: string }[]): string =>
   `somebody has put files back to an earlier state: ${files.map(({ path }) => path).join(", ")}`;
+
+/** How many bytes of files are read to find their contents in the history. */
+const hashedBytesMax = 64 * 1024 * 1024;
+
+/** The hashes of files, as far as they can be read and are not too many bytes together. */
+async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string[]> {
+  const hashes: string[] = [];
+  let bytes = 0;
+  for (const { scope, path } of files) {
+    await giveTurn();
+    const content = contentIn(folders, scope, path);
+    hashes.push(digestOf(content) ?? "");
+    bytes += content?.length ?? 0;
+    if (bytes > hashedBytesMax) break;
+  }
+  return hashes;
+}
+
+/** After so many versions, at least, the present files' origins are written anew. */
+const unwrittenMax = 512;
+
+/** Removes what a history need not keep, after versions have been moved to it. */
+async function tidyHistory(
+  { own, folders }: { readonly own: Directory; readonly folders: ScopeFolders },
+  known: KnownHistory,
+  { history: limits, clock }: StoreSettings,
+): Promise<void> {
+  using history = HistoryFolder.make(own);
+  const { origins } = known;
+  const isThere = (scope: string, path: string): boolean => isFileIn(folders, scope, path);
+  // The next content must not be told from one that is gone.
+  if (await pruneByAge(history, { ...limits, nowMs: clock(), origins, isThere })) known.bases.clear();
+  pruneToBytes(history, limits);
+  if (!known.startsSegment && known.unwritten < Math.max(unwrittenMax, origins.size / 2)) return;
+  await writePresent(history, origins);
+  await history.folder.flush();
+  known.unwritten = 0;
+  pruneVersions(history);
+}
+
+/** `true` also of what cannot be looked at. */
+function isFileIn(folders: ScopeFolders, scope: string, path: string): boolean {
+  try {
+    const place = folders.find(scope, path);
+    return place !== null && place.folder.measure(place.name) !== null;
+  } catch (error) {
+    if (error instanceof ToolError) return true;
+    throw error;
+  }
+}

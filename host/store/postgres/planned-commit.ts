@@ -6,8 +6,9 @@ import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { Agreement } from "../../values/clock-reading.ts";
 import { inTurns } from "../../values/turns.ts";
+import { checkBytes, unsafe } from "../listed-files.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
-import type { PlannedFile } from "../plan-changes.ts";
+import type { PlannedFile, PresentFiles } from "../plan-changes.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
 import type { StoreSettings } from "../store-settings.ts";
 import type { CommitFacts } from "../store.ts";
@@ -23,8 +24,9 @@ import { commitChange } from "./commit-statement.ts";
 import type { PutFile } from "./commit-statement.ts";
 import type { HeldDatabaseHistory } from "./held-database-history.ts";
 import type { HeldHome, HomeFacts } from "./held-home.ts";
-import { isKnownFile } from "./known-file.ts";
-import { PresentHome } from "./present-home.ts";
+import { checkFree } from "./held-home.ts";
+import { isKnownFile, notAsRecorded } from "./known-file.ts";
+import type { KnownFile } from "./known-file.ts";
 import type { Statement } from "./statements.ts";
 
 /** What is to be committed in a home. The scopes in it are those inside the home. */
@@ -218,3 +220,44 @@ async function contentsToAge(
   const origins = new PresentOrigins(history.head, await history.origins());
   return agedContents(await history.versions(), origins, { daysMax, nowMs, isThere: () => true });
 }
+
+type Stamp = NonNullable<ReturnType<PresentFiles["stampOf"]>>;
+
+/** The files of a home that were found before, for a plan. A file's stamp is its hash. */
+class PresentHome implements PresentFiles {
+  readonly #home: HeldHome;
+
+  constructor(home: HeldHome) {
+    this.#home = home;
+  }
+
+  readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: Stamp } | null {
+    const file = this.#at(scope, path);
+    if (file === null) return null;
+    if (file.content === null) throw unsafe(file.path, notAsRecorded);
+    return { content: file.content, stamp: stampOf(file) };
+  }
+
+  stampOf(scope: string, path: string): Stamp | null {
+    const file = this.#at(scope, path);
+    return file && stampOf(file);
+  }
+
+  refuseTwin(): void {
+    // Names that differ by case are different names.
+  }
+
+  nameOf(_scope: string, path: string): string {
+    return path;
+  }
+
+  #at(scope: string, path: string): KnownFile | null {
+    const found = this.#home.at({ scope, path });
+    if (found === undefined) throw new RangeError("A plan needs a place that was not looked at");
+    if (!isKnownFile(found)) return checkFree(found);
+    checkBytes(path, found.bytes);
+    return found;
+  }
+}
+
+const stampOf = ({ sha256, bytes }: KnownFile): Stamp => ({ text: sha256, bytes });

@@ -20,12 +20,14 @@ import {
   relaxedOffset,
   stateOffset,
   writtenVersion,
+  checkpointBytesMax,
+  checkpointOffsets,
+  encodeCheckpoint,
+  newSalt,
 } from "./wal-format.ts";
-import type { HistoryEnd, WalHome, WalRecord } from "./wal-format.ts";
+import type { HistoryEnd, WalHome, WalRecord, Checkpoint } from "./wal-format.ts";
 import { refuseLength } from "./wal-limits.ts";
 import { walFile } from "./wal-names.ts";
-import { WalSeal } from "./wal-seal.ts";
-import { takeBackCheckpoint, writeCheckpoint } from "./write-checkpoint.ts";
 import { clearRoom, flushRecord, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {
@@ -224,4 +226,63 @@ export class Wal implements Disposable {
   [Symbol.dispose](): void {
     this.#file[Symbol.dispose]();
   }
+}
+
+/** The checkpoint that counts, and which of the two places holds it. */
+interface PresentCheckpoint {
+  checkpoint: Checkpoint;
+  slot: number;
+}
+
+/** Writes a checkpoint into the place that does not count, which then does. */
+function writeCheckpoint(
+  file: DiskFile,
+  home: WalHome,
+  now: PresentCheckpoint,
+  { first, history }: Pick<Checkpoint, "first" | "history">,
+): void {
+  const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt(), history };
+  now.slot = 1 - now.slot;
+  file.write(checkpointOffsets[now.slot] ?? 0, encodeCheckpoint(checkpoint, home.owner));
+  now.checkpoint = checkpoint;
+}
+
+/**
+ * The new checkpoint is perhaps not on the disk, and later records must not depend on it: the one before counts again.
+ */
+function takeBackCheckpoint(file: DiskFile, now: PresentCheckpoint, before: Readonly<PresentCheckpoint>): void {
+  file.write(checkpointOffsets[now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+  Object.assign(now, before);
+}
+
+/**
+ * Shows whether a WAL that is held open is as this process has left it. Somebody can copy another one over it, such as a
+ * backup. What is compared is the last record's head up to its state, or without records the checkpoint: both have a check
+ * or a salt that no other WAL has in this place.
+ */
+class WalSeal {
+  /** `null` if it was not noted. */
+  #bytes: Buffer | null = null;
+
+  /** A record was appended. */
+  note(record: Uint8Array): void {
+    this.#bytes = Buffer.from(record.subarray(0, stateOffset));
+  }
+
+  forget(): void {
+    this.#bytes = null;
+  }
+
+  /** Notes it, unless that is done. */
+  noteIn(file: DiskFile, tail: Pick<WalTail, "last" | "slot">): void {
+    this.#bytes ??= read(file, tail);
+  }
+
+  isUnbroken(file: DiskFile, tail: Pick<WalTail, "last" | "slot">): boolean {
+    return this.#bytes !== null && this.#bytes.equals(read(file, tail));
+  }
+}
+
+function read(file: DiskFile, { last, slot }: Pick<WalTail, "last" | "slot">): Buffer {
+  return last > 0 ? file.read(last, stateOffset) : file.read(checkpointOffsets[slot] ?? 0, checkpointBytesMax);
 }

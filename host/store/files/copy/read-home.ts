@@ -5,7 +5,7 @@ import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { UserId } from "../../../values/user-id.ts";
-import type { CopiedFile, CopiedRecord, HomeContent } from "../../copying.ts";
+import type { CopiedFile, CopiedRecord, HomeContent, KeptContent } from "../../copying.ts";
 import { recordKinds } from "../../held-records.ts";
 import type { UnfitFile } from "../../holding.ts";
 import { digestOf } from "../../reading.ts";
@@ -18,11 +18,11 @@ import { heldFileRecords } from "../held-file-records.ts";
 import { HistoryFolder } from "../history/history-folder.ts";
 import { KeptHistories } from "../history/kept-histories.ts";
 import { loadHistory } from "../history/load-history.ts";
+import { contentsOfSegment } from "../history/segment-contents.ts";
 import { HomeFolder } from "../home-folder.ts";
 import { checkOwner, readCreator } from "../home-owner.ts";
 import type { Home } from "../home.ts";
 import { ScopeFolders } from "../scope-folders.ts";
-import { KeptContents } from "./kept-contents.ts";
 
 /** `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
 export async function readHome(home: Home): Promise<HomeContent | null> {
@@ -158,3 +158,37 @@ async function readContents(
 }
 
 const edited = (): ToolError => new ToolError("BUSY", "Cannot copy the files: somebody is editing them");
+
+/** The contents that a history keeps, and where: the number of a segment, by hash. */
+class KeptContents {
+  readonly list: readonly KeptContent[];
+  readonly #segments = new Map<string, number>();
+
+  /** Reads all of them. No version may wait in the WAL. */
+  constructor(own: Directory | null) {
+    using history = own && HistoryFolder.open(own);
+    const list: KeptContent[] = [];
+    for (const first of history?.segments("contents") ?? []) {
+      for (const { sha256, content } of contentsOfSegment(history?.lines("contents", first) ?? [])) {
+        if (!this.#segments.has(sha256)) list.push({ sha256, bytes: content.length });
+        this.#segments.set(sha256, first);
+      }
+    }
+    this.list = list;
+  }
+
+  /** Those of the hashes that the history keeps. Reads each segment once. */
+  read(own: Directory, hashes: Iterable<string>): Map<string, Buffer> {
+    const found = new Map<string, Buffer>();
+    const wanted = new Set(hashes);
+    const segments = new Set(Array.from(wanted, (sha256) => this.#segments.get(sha256)));
+    using history = HistoryFolder.open(own);
+    for (const first of segments) {
+      if (first === undefined || history === null) continue;
+      for (const { sha256, content } of contentsOfSegment(history.lines("contents", first))) {
+        if (wanted.has(sha256)) found.set(sha256, content);
+      }
+    }
+    return found;
+  }
+}

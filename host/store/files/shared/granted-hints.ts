@@ -9,10 +9,12 @@ import type { Directory } from "../../../disk/directory.ts";
 import { isMissing, systemCode } from "../../../disk/disk-failure.ts";
 import type { StoreGrant } from "../../../values/store-grant.ts";
 import type { StoreId } from "../../../values/store-id.ts";
-import { checkRoom, isLive } from "../../grant-hints.ts";
-import type { GrantHint } from "../../grant-hints.ts";
-import { HintFolder } from "./hint-folder.ts";
-import { endedNames, hintName, leftIn, leftName, readHintName, readHintNames, storeIn } from "./hint-names.ts";
+import { isStoreId } from "../../../values/store-id.ts";
+import { checkRoom, isLive, byAge } from "../../grant-hints.ts";
+import type { GrantHint, GrantTimes } from "../../grant-hints.ts";
+import { closeAll, walk } from "../home-folder.ts";
+import { grantedFolder, storesFolder } from "../home.ts";
+import { settleAll } from "../settle-all.ts";
 
 /** Folders that are looked at before other work gets a turn. */
 const foldersAtOnce = 64;
@@ -138,3 +140,121 @@ function removeIfThere(own: Directory, name: string): void {
     if (!isMissing((error as Error).cause)) throw error;
   }
 }
+
+/** A principal's folder of hints and the folders above it, each held open. */
+class HintFolder implements Disposable {
+  readonly own: Directory;
+  readonly #above: Directory;
+  readonly #principal: StoreId;
+  readonly #folders: readonly Directory[];
+
+  private constructor(principal: StoreId, folders: readonly Directory[]) {
+    const [own, above] = folders.toReversed();
+    if (own === undefined || above === undefined) throw new RangeError("A way to a folder of hints has four folders");
+    this.#principal = principal;
+    this.#folders = folders;
+    this.#above = above;
+    this.own = own;
+  }
+
+  /** All principals that have a folder. */
+  static principals(root: DataRoot): StoreId[] {
+    using data = root.open();
+    using stores = data && data.openFolder(storesFolder);
+    using granted = stores && stores.openFolder(grantedFolder);
+    return granted?.entries().flatMap(({ name, kind }) => (kind === "folder" && isStoreId(name) ? [name] : [])) ?? [];
+  }
+
+  /** `null` if there is no folder. */
+  static open(root: DataRoot, principal: StoreId): HintFolder | null {
+    const names = wayTo(principal);
+    const folders = walk(root.open(), names, (folder, name) => folder.openFolder(name));
+    if (folders.length > names.length) return new HintFolder(principal, folders);
+    closeAll(folders);
+    return null;
+  }
+
+  static async make(root: DataRoot, principal: StoreId): Promise<HintFolder> {
+    return new HintFolder(
+      principal,
+      walk(await root.make(), wayTo(principal), (folder, name) => folder.makeFolder(name)),
+    );
+  }
+
+  /** Whether it has not been removed. */
+  get isThere(): boolean {
+    return this.#above.identityOf(this.#principal) === this.own.identity;
+  }
+
+  removeIfEmpty(): void {
+    if (this.own.entries().length > 0) return;
+    // Some systems do not remove a folder that is held open.
+    this.own[Symbol.dispose]();
+    this.#above.removeFolder(this.#principal);
+  }
+
+  /** Makes the names in these folders durable. */
+  async flush(): Promise<void> {
+    await settleAll(this.#folders.map((folder) => folder.flush()));
+  }
+
+  [Symbol.dispose](): void {
+    closeAll(this.#folders);
+  }
+}
+
+const wayTo = (principal: StoreId): string[] => [storesFolder, grantedFolder, principal];
+
+const leftSuffix = ".left";
+const hintPattern = /^([^.]+)\.(\d{1,16})\.(never|\d{1,16})$/;
+
+/** The names of empty files that are hints: `<store>.<granted>.<expires>`, with times in milliseconds, and `<store>.left`. */
+const leftName = (store: StoreId): string => store + leftSuffix;
+
+const hintName = (store: StoreId, { grantedMs, expiresMs }: GrantTimes): string =>
+  `${store}.${grantedMs}.${expiresMs ?? "never"}`;
+
+/** Returns what a name says about a grant; `null` if it is another name. */
+function readHintName(name: string): (GrantTimes & { readonly store: StoreId }) | null {
+  const [, store = "", granted, expires] = hintPattern.exec(name) ?? [];
+  if (!isStoreId(store)) return null;
+  return { store, grantedMs: Number(granted), expiresMs: expires === "never" ? null : Number(expires) };
+}
+
+/** Returns the store that a name is about; `null` if it is another name. */
+function storeIn(name: string): StoreId | null {
+  const [store = ""] = name.split(".", 1);
+  if (!isStoreId(store)) return null;
+  return name === leftName(store) || readHintName(name) !== null ? store : null;
+}
+
+/** The stores that are left out. */
+const leftIn = (names: readonly string[]): StoreId[] =>
+  names.flatMap((name) => {
+    const store = storeIn(name);
+    return store !== null && name === leftName(store) ? [store] : [];
+  });
+
+/** The names that are about grants up to a time, and those of stores that are left out and have granted nothing since. */
+function endedNames(names: readonly string[], untilMs: number): string[] {
+  const hints = names.flatMap((name) => readHintName(name) ?? []);
+  const later = new Set(hints.flatMap(({ store, grantedMs }) => (grantedMs > untilMs ? [store] : [])));
+  return names.filter((name) => {
+    const [store, hint] = [storeIn(name), readHintName(name)];
+    return store !== null && (hint === null ? !later.has(store) : hint.grantedMs <= untilMs);
+  });
+}
+
+/** The oldest grants first. Of several hints of one store, which a crash can leave, the one that ends last counts. */
+function readHintNames(names: readonly string[]): GrantHint[] {
+  const present = new Set(names);
+  const byStore = new Map<StoreId, GrantHint>();
+  for (const name of names) {
+    const hint = readHintName(name);
+    if (hint === null || endOf(hint) < endOf(byStore.get(hint.store))) continue;
+    byStore.set(hint.store, { ...hint, isLeft: present.has(leftName(hint.store)) });
+  }
+  return [...byStore.values()].toSorted(byAge);
+}
+
+const endOf = (times: GrantTimes | undefined): number => (times === undefined ? 0 : (times.expiresMs ?? Infinity));
