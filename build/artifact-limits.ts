@@ -11,9 +11,9 @@ interface ArtifactLimits {
  */
 const artifactLimits: ArtifactLimits = { bytesMax: 1_004_000, zippedBytesMax: 450_000 };
 
-/** Of the families that are larger: `stores` has 33 exports, a text search and YAML. */
+/** Of the families that are larger: `stores` has 30 exports, a text search and YAML. */
 const largeFamilies: Readonly<Record<string, ArtifactLimits>> = {
-  stores: { bytesMax: 1_266_000, zippedBytesMax: 555_000 },
+  stores: { bytesMax: 1_256_000, zippedBytesMax: 552_000 },
 };
 
 export const artifactLimitsOf = (family: string): ArtifactLimits => largeFamilies[family] ?? artifactLimits;

@@ -20,7 +20,7 @@ import { fieldsOf, memoryInput, memoryInputExact } from "./declared-input.ts";
 import { storeBatch } from "./items/declaration.ts";
 import { callerNotes } from "./notes/declaration.ts";
 import { memoryOutput } from "./outputs.ts";
-import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
+import { clearInput, getInternalInput, readInput, setInternalInput } from "./program-schemas.ts";
 
 const scopes = [anyStore];
 
@@ -175,37 +175,6 @@ export const family: Family = {
     },
     callerNotes,
     storeBatch,
-    // Deprecated: the names of an earlier interface, on the caller's own store.
-    {
-      name: "kv_get",
-      export: "kv_get",
-      audience: "host",
-      description: "Deprecated: use GetInternal, or memory with view.",
-      input: kvInput,
-      output: getOutput,
-      scopes,
-      rights: ["read", "clock", "grant_list"],
-    },
-    {
-      name: "kv_set",
-      export: "kv_set",
-      audience: "host",
-      description: "Deprecated: use SetInternal, or memory with create.",
-      input: kvSetInput,
-      output: setOutput,
-      scopes,
-      rights: ["read", "list", "write", "trash", "clock", "grant_list"],
-    },
-    {
-      name: "kv_delete",
-      export: "kv_delete",
-      audience: "host",
-      description: "Deprecated: use memory with delete.",
-      input: kvInput,
-      output: setOutput,
-      scopes,
-      rights: ["read", "list", "write", "trash", "clock", "grant_list"],
-    },
     anthropicMemory,
   ],
   errors: [

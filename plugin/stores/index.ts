@@ -8,8 +8,8 @@ import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";
 import { anthropicNames, memoryFields } from "./memory-fields.ts";
 import { listOwnEntries, readOwnEntry } from "./own-entries.ts";
-import { clearInput, getInternalInput, kvInput, kvSetInput, readInput, setInternalInput } from "./program-schemas.ts";
-import { getInternal, kvDelete, kvGet, kvSet, setInternal } from "./programs.ts";
+import { clearInput, getInternalInput, readInput, setInternalInput } from "./program-schemas.ts";
+import { getInternal, setInternal } from "./programs.ts";
 import { promptKeys } from "./prompt-keys.ts";
 import {
   createInput,
@@ -70,12 +70,6 @@ export const get_internal = serveProgram("GetInternal", getInternalInput, getInt
 export const set_internal = serveHostTool("SetInternal", setInternalInput, setInternal);
 
 export const clear_entries = serveHostTool("ClearEntries", clearInput, clearEntries);
-
-export const kv_get = serveProgram("kv_get", kvInput, kvGet);
-
-export const kv_set = serveHostTool("kv_set", kvSetInput, kvSet);
-
-export const kv_delete = serveHostTool("kv_delete", kvInput, kvDelete);
 
 export { store_batch } from "./items/exports.ts";
 

@@ -1,7 +1,6 @@
 /** The inputs of the tools for programs. */
 import type { ClearInput, GetInput, ReadInput, SetInput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
-import type { KvInput, KvSetInput } from "./programs.ts";
 import { ttlField } from "./schemas.ts";
 
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });
@@ -31,14 +30,4 @@ export const setInternalInput: z.ZodMiniType<SetInput> = z.strictObject(
 export const clearInput: z.ZodMiniType<ClearInput> = z.strictObject(
   { creator: text("the id of another user's own store") },
   { error: "no other field than creator" },
-);
-
-export const kvInput: z.ZodMiniType<KvInput> = z.strictObject(
-  { key, namespace },
-  { error: "no other fields than key and namespace" },
-);
-
-export const kvSetInput: z.ZodMiniType<KvSetInput> = z.strictObject(
-  { key, namespace, value, ttl: ttlField },
-  { error: "no other fields than key, namespace, value and ttl" },
 );

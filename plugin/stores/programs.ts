@@ -55,43 +55,6 @@ export function setInternal({ store, key, value, namespace = "", encrypted = fal
   return { message: `Set ${key}`, data: {} };
 }
 
-/** An entry of the caller's own store that models see, too. */
-export interface KvInput {
-  readonly key: string;
-  readonly namespace?: string | undefined;
-}
-
-export type KvSetInput = Omit<SetInput, "store" | "encrypted">;
-
-export function kvGet({ key, namespace = "" }: KvInput): Answer<GetOutput> {
-  checkKey(key);
-  checkNamespace(namespace);
-  const { at, self } = reached(undefined, "read");
-  return found(at.find({ owner: self, isInternal: false, namespace, key }));
-}
-
-export function kvSet({ key, value, namespace = "", ttl }: KvSetInput): Answer<Changed> {
-  checkKey(key);
-  checkNamespace(namespace);
-  const { at, self } = reached(undefined, "readwrite");
-  const id = { owner: self, isInternal: false, namespace, key };
-  const replaced = at.find(id);
-  at.write({ ...id, encrypted: false, value: valueFrom(value), ...at.times(replaced, ttl) }, replaced);
-  at.saveIndex();
-  return { message: `Set ${key}`, data: {} };
-}
-
-export function kvDelete({ key, namespace = "" }: KvInput): Answer<Changed> {
-  checkKey(key);
-  checkNamespace(namespace);
-  const { at, self } = reached(undefined, "readwrite");
-  const entry = at.find({ owner: self, isInternal: false, namespace, key });
-  if (entry === null) throw new ToolError("ENTRY_NOT_FOUND", `Memory not found: ${key}`);
-  at.trash(entry);
-  at.saveIndex();
-  return { message: `Deleted ${key}`, data: {} };
-}
-
 const found = (entry: FoundEntry | null): Answer<GetOutput> =>
   entry === null
     ? { message: "Not found", data: { found: false, value: null } }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { createRuntime } from "memcell";
 import type { Runtime } from "memcell";
+import { kvDelete, kvSet } from "memcell/stores";
 
 import { body, expectOk } from "./entry.ts";
 import { bounds, figureOf } from "./figures.ts";
@@ -34,20 +35,22 @@ const kinds: readonly Kind[] = [
     remove: (runtime, userId, key) => memory(runtime, userId, { command: "delete", path: `/memories/${key}` }),
   },
   {
-    key: "kv-set",
-    name: "kv_set in a namespace, as SetInternal",
-    create: (runtime, userId, key) =>
-      expectOk(runtime.callAsHost("stores/kv_set", { namespace: "bench", key, value: body }, { userId })),
-    remove: (runtime, userId, key) =>
-      expectOk(runtime.callAsHost("stores/kv_delete", { namespace: "bench", key }, { userId })),
+    key: "set-internal",
+    name: "SetInternal in a namespace",
+    create: (runtime, userId, key) => kvSet(runtime.stores({ userId }), key, body, { namespace: "bench" }),
+    async remove(runtime, userId, key) {
+      await kvDelete(runtime.stores({ userId }), key, { namespace: "bench" });
+    },
   },
 ];
 
 export async function storeGrowth(run: BenchRun): Promise<Section["tables"]> {
+  let skippedMs = 0;
   await using runtime = await createRuntime({
     dataDir: join(run.folder, "store-growth"),
     plugins: ["stores"],
     threadsMax: 1,
+    clock: () => Date.now() + skippedMs,
   });
   const users = kinds.flatMap((kind) => sizes.map((size) => ({ kind, size, userId: `${kind.key}-${size}` })));
   for (const { kind, size, userId } of users) {
@@ -58,7 +61,11 @@ export async function storeGrowth(run: BenchRun): Promise<Section["tables"]> {
     const key = ({ round, at }: Step): string => keyOf((((round + 100) * 20 + at) * deletedFirst) % size);
     return {
       key: userId,
-      prepare: (step: Step) => kind.remove(runtime, userId, key(step)),
+      async prepare(step: Step) {
+        await kind.remove(runtime, userId, key(step));
+        // What a program deletes is there for a second.
+        skippedMs += 1_000;
+      },
       run: (step: Step) => kind.create(runtime, userId, key(step)),
     };
   });

@@ -125,10 +125,9 @@ const furtherCalls: readonly (readonly [tool: string, input: object])[] = [
   ["CallerNotes", note("get", "n")],
   ["AnthropicMemory", { command: "view", ...named("a.md") }],
   ["memory", { command: "share", agent: other, ttl: 60 }],
-  ["kv_set", { key: "torn.md", value: 1, ttl: 60 }],
+  ["SetInternal", { key: "torn.md", value: 1, ttl: 60 }],
   ["CallerNotes", note("put", "torn", { content: "x" })],
   ["CallerNotes", note("forget", "n")],
-  ["kv_delete", { key: "b.md" }],
   ["AnthropicMemory", { command: "delete", ...named("c.md") }],
 ];
 const further: Vector = {
@@ -139,10 +138,10 @@ const further: Vector = {
   storesBefore: {
     [own]: {
       files: {
-        ...Object.fromEntries(["a.md", "b.md", "c.md"].map((key) => [key, entry(key, ofFamily)])),
+        ...Object.fromEntries(["a.md", "c.md"].map((key) => [key, entry(key, ofFamily)])),
         [`_.by/${other}/x.md`]: entry("x.md", ofFamily).replace(own, other),
         "_.ns/owner/n_.md": entry("n", "namespace: owner"),
-        "torn.md": torn,
+        "_.in/torn.md": torn,
         "_.ns/owner/torn_.md": torn,
       },
     },
