@@ -5,6 +5,7 @@ import { ToolError } from "../kit/tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";
+import { forModels } from "./key-path.ts";
 import { refuseHiddenKey } from "./memory-path.ts";
 import { eitherOf, required } from "./required.ts";
 import type { CreateInput, EditInput, PathInput, RenameInput } from "./schemas.ts";
@@ -23,7 +24,7 @@ export function createEntry({ path, content, ttl, file_text }: CreateInput): Ans
   const value = valueFrom(required(eitherOf({ content, file_text }), "content", "content is required for create"));
   refuseHidden("content", value.content);
   const replaced = at.visibleOf(self, key);
-  const entry = { owner: self, isInternal: false, namespace: "", key, encrypted: false, value };
+  const entry = { ...forModels(self, key), encrypted: false, value };
   const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();
   return done(`Created ${place.shown}${trashedNote(trashed)}`);

@@ -1,9 +1,9 @@
 /** The entries of one store that the caller reaches. */
 import type { ListedFile } from "../../shared/abi.ts";
-import { isEnough, scopeOfStore } from "../../shared/shared-scope.ts";
+import { isEnough, ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { quoted, utf8Bytes } from "../../shared/text.ts";
-import { NoUtf8, now, Scope } from "../kit/capabilities.ts";
+import { accessTo, NoUtf8, now, Scope } from "../kit/capabilities.ts";
 import type { StoreAccess } from "../kit/capabilities.ts";
 import { meantBy } from "../kit/hidden-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
@@ -24,11 +24,10 @@ import {
 import type { EntryCounts } from "./entry-counts.ts";
 import { formatEntry, parseEntry } from "./entry-file.ts";
 import type { Entry, Unreadable } from "./entry-file.ts";
-import { isKept } from "./kept-path.ts";
-import { byFolder, isForModels, kindOf, pathOf, pathOfKey, placeOf } from "./key-path.ts";
+import { byFolder, forModels, isForModels, kindOf, pathOf, pathOfKey, placeOf } from "./key-path.ts";
 import type { EntryId, EntryKind } from "./key-path.ts";
 import { pathFor } from "./memory-path.ts";
-import { filesOfKind, IndexedChanges, indexFolder, searchedFiles, wordsOf } from "./store-index.ts";
+import { filesOfKind, IndexedChanges, indexFolder, isIndexPath, searchedFiles, wordsOf } from "./store-index.ts";
 import type { FoundWords, IndexSource } from "./store-index.ts";
 import { noPlainFile, textOfOther, unreadable } from "./unreadable.ts";
 
@@ -112,10 +111,15 @@ export class EntryStore {
     return typeof file === "string" && place ? parseEntry(file, place, this.id) : (file as Unreadable | null);
   }
 
+  /** The entry at a path; also `null` if it cannot be read. */
+  entryAt(path: string): FoundEntry | null {
+    const entry = this.read(path);
+    return entry === null || "unreadable" in entry ? null : entry;
+  }
+
   /** The entry of one creator; also `null` if it cannot be read. */
   find(id: EntryId): FoundEntry | null {
-    const entry = this.read(pathOf(id, this.id));
-    return entry === null || "unreadable" in entry ? null : entry;
+    return this.entryAt(pathOf(id, this.id));
   }
 
   /** What tools for models see under a key: one entry for each creator, the store's owner first. */
@@ -128,7 +132,7 @@ export class EntryStore {
   /** The entry of one creator among them. Lists nothing: others can have made many. */
   visibleOf(owner: string, key: string): FoundEntry | null {
     if (meantBy(key) !== null) return this.visible(key).find((entry) => entry.owner === owner) ?? null;
-    const entry = this.find({ owner, isInternal: false, namespace: "", key });
+    const entry = this.find(forModels(owner, key));
     return isVisible(entry) ? entry : null;
   }
 
@@ -347,7 +351,16 @@ export class EntryStore {
   }
 }
 
+/** The caller's own, by whose id others know the caller. */
+export const ownStore = (): EntryStore => new EntryStore(accessTo(ownStoreScope));
+
 export const isVisible = (entry: FoundEntry | Unreadable | null): entry is FoundEntry =>
   entry !== null && !("unreadable" in entry) && isForModels(entry);
 
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+/** Whether a path is of what is made from the entries. */
+export const isDerivedPath = (path: string): boolean => isIndexPath(path) || path === countsPath;
+
+/** Whether tools read what is at a path. */
+export const isKept = (path: string, store: string): boolean => placeOf(path, store) !== null || isDerivedPath(path);
+
+export const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));

@@ -6,15 +6,17 @@ import type { Answer } from "../kit/serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";
 import { clearEntries } from "./clear-entries.ts";
 import { inspectStore } from "./inspect-store.ts";
-import { anthropicNames, memoryFields } from "./memory-fields.ts";
+import { runBatch } from "./items/run-batch.ts";
 import { listOwnEntries, readOwnEntry } from "./own-entries.ts";
-import { clearInput, getInternalInput, readInput, setInternalInput } from "./program-schemas.ts";
+import { batchInput, clearInput, getInternalInput, readInput, setInternalInput } from "./program-schemas.ts";
 import { getInternal, setInternal } from "./programs.ts";
 import { promptKeys } from "./prompt-keys.ts";
 import {
+  anthropicNames,
   createInput,
   deleteInput,
   editInput,
+  memoryFields,
   renameInput,
   searchInput,
   shareInput,
@@ -71,7 +73,7 @@ export const set_internal = serveHostTool("SetInternal", setInternalInput, setIn
 
 export const clear_entries = serveHostTool("ClearEntries", clearInput, clearEntries);
 
-export { store_batch } from "./items/exports.ts";
+export const store_batch = serveProgram("StoreBatch", batchInput, runBatch);
 
 export {
   caller_notes_forget,

@@ -5,16 +5,14 @@
  */
 import type { ListedFile } from "../../shared/abi.ts";
 import type { InspectFinding, InspectInput, InspectOutput, RefusedPath } from "../../shared/roles.ts";
-import { ownStoreScope } from "../../shared/shared-scope.ts";
 import { exceedsUtf8Bytes, utf8Bytes } from "../../shared/text.ts";
-import { accessTo } from "../kit/capabilities.ts";
 import { hiddenFault, hiddenLineFault } from "../kit/hidden-text.ts";
 import { answerInspection, answerPaths } from "../kit/inspection.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { mostOf } from "./entry-counts.ts";
 import type { Entry } from "./entry-file.ts";
-import { EntryStore } from "./entry-store.ts";
-import { isDerivedPath, isKept } from "./kept-path.ts";
+import { isDerivedPath, isKept, ownStore } from "./entry-store.ts";
+import type { EntryStore } from "./entry-store.ts";
 import { entryKinds, isForModels } from "./key-path.ts";
 import type { EntryKind } from "./key-path.ts";
 import { filesOfKind, indexFolder } from "./store-index.ts";
@@ -23,10 +21,9 @@ import { entryLimits } from "./store-limits.ts";
 const { itemsInspectedMax, valueBytesMax } = entryLimits;
 
 export function inspectStore({ mend, paths, incoming }: InspectInput): Answer<InspectOutput> {
-  const own = accessTo(ownStoreScope);
+  const store = ownStore();
   if (paths)
-    return answerPaths(paths.filter((path) => !isKept(path, own.store)).map(unfit), paths.filter(isDerivedPath));
-  const store = new EntryStore(own);
+    return answerPaths(paths.filter((path) => !isKept(path, store.id)).map(unfit), paths.filter(isDerivedPath));
   const full = entryKinds
     .map((kind) => ({ kind, count: filesOfKind(store.files, store.id, kind).length }))
     .find(({ kind, count }) => count > mostOf(kind));

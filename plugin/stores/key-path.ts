@@ -28,6 +28,9 @@ export type EntryPlace = Pick<EntryId, "owner" | "isInternal" | "isItem"> & {
   readonly namespace: string | null;
 };
 
+/** What tools for models make under a key. */
+export const forModels = (owner: string, key: string): EntryId => ({ owner, isInternal: false, namespace: "", key });
+
 /** Whether tools for models see what lies there: programs have the rest. */
 export const isForModels = ({ isInternal, namespace }: Pick<EntryPlace, "isInternal" | "namespace">): boolean =>
   !isInternal && namespace === "";

@@ -1,6 +1,7 @@
 /** The inputs of the tools for programs. */
 import type { ClearInput, GetInput, ReadInput, SetInput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
+import type { BatchInput } from "./items/run-batch.ts";
 import { ttlField } from "./schemas.ts";
 
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });
@@ -30,4 +31,9 @@ export const setInternalInput: z.ZodMiniType<SetInput> = z.strictObject(
 export const clearInput: z.ZodMiniType<ClearInput> = z.strictObject(
   { creator: text("the id of another user's own store") },
   { error: "no other field than creator" },
+);
+
+export const batchInput: z.ZodMiniType<BatchInput> = z.strictObject(
+  { operations: z.array(z.unknown(), { error: "a list of operations" }) },
+  { error: "no other field than operations" },
 );

@@ -1,22 +1,42 @@
-/**
- * What programs keep in a store, out of sight of models: the tools with the roles `get` and `set`, and the aliases
- * `kv_get`, `kv_set` and `kv_delete` of an earlier interface.
- */
+/** What programs keep in a store, out of sight of models: the tools with the roles `get` and `set`. */
 import type { GetInput, GetOutput, SetInput } from "../../shared/roles.ts";
-import { ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
+import { isStoreId, ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import { isStoreId } from "../../shared/shared-scope.ts";
 import { quoted } from "../../shared/text.ts";
 import { accessTo } from "../kit/capabilities.ts";
 import { breaksLine } from "../kit/plain-line.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
+import { done } from "./change-entry.ts";
 import type { Changed } from "./change-entry.ts";
 import { EntryStore } from "./entry-store.ts";
-import type { FoundEntry } from "./entry-store.ts";
 import { checkKey } from "./memory-path.ts";
 import { entryLimits } from "./store-limits.ts";
 import { shownValue, valueFrom } from "./value.ts";
+
+export function getInternal({ store, key, namespace = "" }: GetInput): Answer<GetOutput> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(store, "read");
+  const id = { owner: self, namespace, key };
+  const entry = at.find({ ...id, isInternal: true }) ?? at.find({ ...id, isInternal: false });
+  if (entry === null) return { message: "Not found", data: { found: false, value: null } };
+  return { message: "Found", data: { found: true, value: shownValue(entry.value) } };
+}
+
+export function setInternal({ store, key, value, namespace = "", encrypted = false, ttl }: SetInput): Answer<Changed> {
+  checkKey(key);
+  checkNamespace(namespace);
+  const { at, self } = reached(store, "readwrite");
+  const id = { owner: self, namespace, key };
+  const [internal, shown] = [at.find({ ...id, isInternal: true }), at.find({ ...id, isInternal: false })];
+  const entry = { ...id, isInternal: true, encrypted, value: valueFrom(value), ...at.times(internal ?? shown, ttl) };
+  at.write(entry, internal);
+  // What models saw under this key so far is not the value any more.
+  if (shown !== null) at.trash(shown);
+  at.saveIndex();
+  return done(`Set ${key}`);
+}
 
 interface Programs {
   readonly at: EntryStore;
@@ -31,34 +51,6 @@ function reached(store: string | undefined, level: AccessLevel): Programs {
   const access = store === undefined || store === own.store ? own : accessTo(scopeOfStore(store));
   return { at: new EntryStore(access).check(level), self: own.store };
 }
-
-export function getInternal({ store, key, namespace = "" }: GetInput): Answer<GetOutput> {
-  checkKey(key);
-  checkNamespace(namespace);
-  const { at, self } = reached(store, "read");
-  const id = { owner: self, namespace, key };
-  const entry = at.find({ ...id, isInternal: true }) ?? at.find({ ...id, isInternal: false });
-  return found(entry);
-}
-
-export function setInternal({ store, key, value, namespace = "", encrypted = false, ttl }: SetInput): Answer<Changed> {
-  checkKey(key);
-  checkNamespace(namespace);
-  const { at, self } = reached(store, "readwrite");
-  const id = { owner: self, namespace, key };
-  const [internal, shown] = [at.find({ ...id, isInternal: true }), at.find({ ...id, isInternal: false })];
-  const entry = { ...id, isInternal: true, encrypted, value: valueFrom(value), ...at.times(internal ?? shown, ttl) };
-  at.write(entry, internal);
-  // What models saw under this key so far is not the value any more.
-  if (shown !== null) at.trash(shown);
-  at.saveIndex();
-  return { message: `Set ${key}`, data: {} };
-}
-
-const found = (entry: FoundEntry | null): Answer<GetOutput> =>
-  entry === null
-    ? { message: "Not found", data: { found: false, value: null } }
-    : { message: "Found", data: { found: true, value: shownValue(entry.value) } };
 
 function checkNamespace(namespace: string): void {
   const { namespaceCharsMax } = entryLimits;

@@ -51,6 +51,12 @@ export const unshareInput = z.strictObject(
 );
 export const storesInput = z.strictObject({ command: z.literal("stores") }, only("command"));
 
+/** The fields of all commands. Each command takes some of them. Models often send the others, too, empty. */
+export const memoryFields = ["path", "content", "old_str", "new_str", "query", "ttl", "agent", "level"] as const;
+
+/** The names that some of them have in Anthropic's memory tool. Models know them, so the commands take them, too. */
+export const anthropicNames = ["file_text", "old_path", "new_path"] as const;
+
 type Fields<Schema extends z.ZodMiniType> = Omit<z.infer<Schema>, "command">;
 export type PathInput = Fields<typeof viewInput>;
 export type CreateInput = Fields<typeof createInput>;

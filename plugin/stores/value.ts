@@ -1,6 +1,6 @@
 /** An entry's value: a text, or any other JSON value. */
 import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
-import { exceedsUtf8Bytes, quoted } from "../../shared/text.ts";
+import { exceedsUtf8Bytes, quoted, utf8Bytes } from "../../shared/text.ts";
 import { hiddenInBody, whyRefused } from "../kit/hidden-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./store-limits.ts";
@@ -51,6 +51,9 @@ export function refuseHidden(field: string, text: string): void {
 /** As callers get it. */
 export const shownValue = ({ format, content }: Value): unknown =>
   format === "text" ? content : (JSON.parse(content) as unknown);
+
+/** The bytes of anything as JSON in UTF-8. */
+export const jsonBytes = (value: unknown): number => utf8Bytes(JSON.stringify(value));
 
 /** What it is, for messages: "object", "array", "number", "null". */
 export function typeOfValue(value: Value): string {

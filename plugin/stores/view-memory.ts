@@ -10,11 +10,10 @@ import type { Addressed } from "./addressed.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { marked } from "./marked-lines.ts";
 import { pathFor } from "./memory-path.ts";
-import { jsonBytes } from "./notes/json-bytes.ts";
 import { required } from "./required.ts";
 import type { PathInput } from "./schemas.ts";
 import { unreadableNote } from "./unreadable-note.ts";
-import { shownValue } from "./value.ts";
+import { jsonBytes, shownValue } from "./value.ts";
 
 export interface ShownEntry {
   readonly path: string;

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 
 import { numberedWithin } from "../../plugin/stores/anthropic/cut-lines.ts";
-import { fileSize } from "../../plugin/stores/anthropic/file-size.ts";
+import { fileSize } from "../../plugin/stores/anthropic/folder-listing.ts";
 import { onlyMatch } from "../../plugin/stores/anthropic/only-match.ts";
 import { linesOf, withLines } from "../../plugin/stores/anthropic/text-lines.ts";
 import { runs } from "../stage/random-runs.ts";

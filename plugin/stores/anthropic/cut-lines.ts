@@ -1,11 +1,12 @@
 /** Lines with their numbers, cut to what a model reads at once, or to what an answer holds. */
-import { counted, utf8Bytes } from "../../../shared/text.ts";
+import { counted } from "../../../shared/text.ts";
+import { jsonBytes } from "../value.ts";
 import { numbered } from "./text-lines.ts";
 
 /** As JSON. The rest of an answer takes some hundred bytes. */
 const answerBytesMax = 500_000;
 
-export const fitsAnswer = (text: string): boolean => utf8Bytes(JSON.stringify(text)) <= answerBytesMax;
+export const fitsAnswer = (text: string): boolean => jsonBytes(text) <= answerBytesMax;
 
 /** So many characters always fit into an answer: each takes at most six bytes in JSON. */
 const certainCharsMax = 80_000;

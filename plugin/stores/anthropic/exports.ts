@@ -2,11 +2,8 @@
 import type * as z from "../../../shared/zod.ts";
 import { serveWithCodes } from "../../kit/serve-tool.ts";
 import type { Answer } from "../../kit/serve-tool.ts";
-import { createFile } from "./create-file.ts";
-import { deletePath } from "./delete-path.ts";
-import { insertText } from "./insert-text.ts";
-import { renamePath } from "./rename-path.ts";
-import { replaceText } from "./replace-text.ts";
+import { createFile, deletePath, renamePath } from "./change-path.ts";
+import { insertText, replaceText } from "./edit-text.ts";
 import { createInput, deleteInput, insertInput, renameInput, replaceInput, viewInput } from "./schemas.ts";
 import { viewPath } from "./view-path.ts";
 

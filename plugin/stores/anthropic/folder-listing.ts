@@ -2,7 +2,6 @@
 import { shown } from "../../kit/hidden-text.ts";
 import { oneLine } from "../../kit/one-line.ts";
 import { fitsAnswer } from "./cut-lines.ts";
-import { fileSize } from "./file-size.ts";
 
 /** Several files of one path, by several creators, are one. */
 interface File {
@@ -74,3 +73,12 @@ const isHidden = (name: string): boolean => name.startsWith(".") || name === "no
 
 /** A person can put a file there whose key has line ends. It must not look like two files. */
 const line = (bytes: number, path: string): string => `${fileSize(bytes)}\t${oneLine(shown(path), Infinity, "")}`;
+
+/** A size as listings show it: "0B", "512B", "5.5K", "2M". */
+export function fileSize(bytes: number): string {
+  const unit = Math.min(units.length - 1, units.filter((_, at) => bytes >= 1024 ** (at + 1)).length);
+  const size = bytes / 1024 ** unit;
+  return `${Number.isInteger(size) ? size : size.toFixed(1)}${units[unit]}`;
+}
+
+const units = ["B", "K", "M", "G"];

@@ -1,9 +1,7 @@
 /** The caller's own store as files and folders. A file is an entry; a folder is there if an entry is below it. */
-import { ownStoreScope } from "../../../shared/shared-scope.ts";
-import { accessTo } from "../../kit/capabilities.ts";
 import { ToolError } from "../../kit/tool-error.ts";
-import { EntryStore } from "../entry-store.ts";
-import type { FoundEntry } from "../entry-store.ts";
+import { ownStore } from "../entry-store.ts";
+import type { EntryStore, FoundEntry } from "../entry-store.ts";
 import { memoryRoot } from "./file-path.ts";
 import type { FilePath } from "./file-path.ts";
 
@@ -23,9 +21,8 @@ export class OwnFiles {
   readonly self: string;
 
   constructor() {
-    const own = accessTo(ownStoreScope);
-    this.at = new EntryStore(own).check("readwrite");
-    this.self = own.store;
+    this.at = ownStore().check("readwrite");
+    this.self = this.at.id;
   }
 
   /** What a path names, or `null`. Where a file and a folder have the same path, a slash at the end is the folder. */

@@ -1,8 +1,8 @@
 /** What one batch can read and answer. What has no room is for another call, and nothing is left out in silence. */
 import type { ListedFile } from "../../../shared/abi.ts";
 import { readCostOf } from "../../search/read-budget.ts";
-import { jsonBytes } from "../notes/json-bytes.ts";
 import { entryLimits } from "../store-limits.ts";
+import { jsonBytes } from "../value.ts";
 
 export class AnswerRoom {
   #bytesLeft: number = entryLimits.itemBytesMax;

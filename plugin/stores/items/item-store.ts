@@ -1,11 +1,9 @@
 /** The items in the caller's own store: values of programs in namespaces, which no model and no grant reaches. */
 import type { ListedFile } from "../../../shared/abi.ts";
-import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
-import { accessTo } from "../../kit/capabilities.ts";
 import type { Unreadable } from "../entry-file.ts";
-import { EntryStore } from "../entry-store.ts";
-import type { FoundEntry } from "../entry-store.ts";
+import { ownStore } from "../entry-store.ts";
+import type { EntryStore, FoundEntry } from "../entry-store.ts";
 import { foldersBelow, itemAt, labelsOf } from "../item-path.ts";
 import type { ItemId } from "../item-path.ts";
 import { pathOf } from "../key-path.ts";
@@ -35,9 +33,8 @@ export class ItemStore {
   readonly #below = new Map<string, readonly ItemFile[]>();
 
   constructor() {
-    const access = accessTo(ownStoreScope);
-    this.id = access.store;
-    this.#at = new EntryStore(access).check("readwrite");
+    this.#at = ownStore().check("readwrite");
+    this.id = this.#at.id;
   }
 
   find(id: ItemId): FoundEntry | Unreadable | null {

@@ -3,6 +3,7 @@ import type { ListedFile } from "../../../shared/abi.ts";
 import { searchFiles } from "../../search/search-files.ts";
 import type { FoundEntry as FoundInFile, SearchedEntry } from "../../search/searched.ts";
 import type { FoundEntry } from "../entry-store.ts";
+import { searchedFile } from "../store-index.ts";
 import { entryLimits } from "../store-limits.ts";
 import { fitsAlone } from "./answer-room.ts";
 import type { AnswerRoom } from "./answer-room.ts";
@@ -86,7 +87,7 @@ function ranked(
     const entry = readEntry(path);
     return entry && { entry, valueWords: undefined, keyCanHave: true };
   };
-  const searched = files.searched.map(({ path, bytes, changedUs = 0 }) => ({ path, bytes, changedUs }));
+  const searched = files.searched.map(searchedFile);
   const end = Math.min(search.offset + search.limit, entryLimits.searchHitsMax);
   const { hits, filesLeftOut } = searchFiles(
     search.query,

@@ -6,8 +6,8 @@ import type { EntryStore } from "../entry-store.ts";
 import { pathOf } from "../key-path.ts";
 import type { EntryId } from "../key-path.ts";
 import { valueFrom } from "../value.ts";
-import type { NoteChange } from "./note-change.ts";
 import { noteLimits } from "./note-limits.ts";
+import type { NoteChange } from "./note-line.ts";
 import { isNoteKey } from "./note-place.ts";
 import type { NotePlace } from "./note-place.ts";
 
@@ -43,8 +43,8 @@ export class ForgottenNotes {
 
   /** What a mark is about; `null` if it is of another namespace, or has ended. */
   read(path: string, namespace: string): { readonly key: string; readonly forgotten: string } | null {
-    const entry = this.#at.read(path);
-    if (entry === null || "unreadable" in entry || entry.namespace !== namespaceOfMarks) return null;
+    const entry = this.#at.entryAt(path);
+    if (entry?.namespace !== namespaceOfMarks) return null;
     const key = entry.key.slice(entry.key.indexOf("/") + 1);
     if (!isNoteKey(key) || entry.key !== keyOfMark({ namespace, key })) return null;
     return { key, forgotten: entry.updated ?? this.#at.now };

@@ -1,7 +1,15 @@
-/** One change as machines of an agent exchange it. */
+/** The changes that the machines of an agent exchange. */
 import { isNoteKey } from "./note-place.ts";
 import type { NotePlace } from "./note-place.ts";
 
+/** Where a change is that others can get: a note, or the mark of a forgotten one. */
+export interface NoteChange {
+  readonly path: string;
+  /** When its file was last changed, in microseconds. */
+  readonly changedUs: number;
+}
+
+/** One change as it is sent. */
 export interface NoteLine extends NotePlace {
   readonly op: "put" | "delete";
   /** UTC, ISO 8601. */

@@ -2,22 +2,20 @@
  * The notes in an agent's own store: entries in the namespaces of `note-place.ts`. The tool `memory` does not see them,
  * and no grant reaches them. A forgotten note leaves a mark for other machines of the agent, which ends on its own.
  */
-import { ownStoreScope } from "../../../shared/shared-scope.ts";
-import { accessTo } from "../../kit/capabilities.ts";
 import { oneLine } from "../../kit/one-line.ts";
 import { ToolError } from "../../kit/tool-error.ts";
 import { search } from "../../search/search.ts";
 import type { SearchedEntry, SearchedFile } from "../../search/searched.ts";
-import { EntryStore } from "../entry-store.ts";
-import type { FoundEntry } from "../entry-store.ts";
+import { ownStore } from "../entry-store.ts";
+import type { EntryStore, FoundEntry } from "../entry-store.ts";
 import { pathOf, placeOf } from "../key-path.ts";
 import type { EntryId } from "../key-path.ts";
 import type { NoteSource } from "../note-lines.ts";
-import { valueFrom } from "../value.ts";
+import { searchedFile } from "../store-index.ts";
+import { jsonBytes, valueFrom } from "../value.ts";
 import { ForgottenNotes } from "./forgotten-notes.ts";
-import { jsonBytes } from "./json-bytes.ts";
-import type { NoteChange } from "./note-change.ts";
 import { noteLimits } from "./note-limits.ts";
+import type { NoteChange } from "./note-line.ts";
 import { isNamespace, isNoteKey } from "./note-place.ts";
 import type { NotePlace } from "./note-place.ts";
 
@@ -45,9 +43,8 @@ export class NoteStore {
   readonly #forgotten: ForgottenNotes;
 
   constructor() {
-    const access = accessTo(ownStoreScope);
-    this.#own = access.store;
-    this.#at = new EntryStore(access).check("readwrite");
+    this.#at = ownStore().check("readwrite");
+    this.#own = this.#at.id;
     this.#forgotten = new ForgottenNotes(this.#at);
   }
 
@@ -61,7 +58,7 @@ export class NoteStore {
 
   /** All notes of some namespaces; of all, without any. */
   all(namespaces: readonly string[] | undefined): StoredNote[] {
-    const notes = this.#files(namespaces).map(({ path }) => this.#noteIn(this.#entryAt(path)));
+    const notes = this.#files(namespaces).map(({ path }) => this.#noteIn(this.#at.entryAt(path)));
     return notes.filter((note) => note !== null && namespaces?.includes(note.namespace) !== false) as StoredNote[];
   }
 
@@ -70,7 +67,7 @@ export class NoteStore {
     const files = this.#files(namespaces);
     const store = { store: this.#own, listed: files.length, files, indexFiles: [], readIndex: () => null };
     const readEntry = (path: string): FoundNote | null => {
-      const note = this.#noteIn(this.#entryAt(path));
+      const note = this.#noteIn(this.#at.entryAt(path));
       if (note === null || namespaces?.includes(note.namespace) === false) return null;
       const { key, description, content, updated } = note;
       return { key, value: `${description}\n${content}`, updatedMs: Date.parse(updated), expiresMs: null, note };
@@ -115,7 +112,7 @@ export class NoteStore {
 
   /** What a change is; `null` if it is none of this namespace. */
   changeAt(path: string, namespace: string): StoredNote | { readonly key: string; readonly forgotten: string } | null {
-    const entry = this.#entryAt(path);
+    const entry = this.#at.entryAt(path);
     return this.#noteIn(entry, namespace) ?? this.#forgotten.read(path, namespace);
   }
 
@@ -126,14 +123,7 @@ export class NoteStore {
       if (place === null || place.owner !== this.#own || place.isInternal || place.namespace === "") return false;
       return place.namespace === null || namespaces?.includes(place.namespace) !== false;
     };
-    return this.#at.files
-      .filter(({ path }) => canHold(path))
-      .map(({ path, bytes, changedUs = 0 }) => ({ path, bytes, changedUs }));
-  }
-
-  #entryAt(path: string): FoundEntry | null {
-    const entry = this.#at.read(path);
-    return entry === null || "unreadable" in entry ? null : entry;
+    return this.#at.files.filter(({ path }) => canHold(path)).map(searchedFile);
   }
 
   /** `null` if the entry is no note: a program can put others into these namespaces. */

@@ -1,10 +1,9 @@
 /** The command `pull`: what has changed in a namespace since a cursor, a page at a time, whoever changed it. */
 import type { Answer } from "../../kit/serve-tool.ts";
-import { jsonBytes } from "./json-bytes.ts";
-import type { NoteChange } from "./note-change.ts";
+import { jsonBytes } from "../value.ts";
 import type { PullNotes } from "./note-inputs.ts";
 import { noteLimits } from "./note-limits.ts";
-import type { NoteLine } from "./note-line.ts";
+import type { NoteChange, NoteLine } from "./note-line.ts";
 import { checkNamespace } from "./note-place.ts";
 import { NoteStore } from "./note-store.ts";
 
