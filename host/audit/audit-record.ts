@@ -6,15 +6,17 @@
 import { capabilityNames, rights } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
-import { auditLimits, callLimits, storeLimits } from "../../shared/limits.ts";
+import { auditLimits, callLimits, storeLimits, sharingLimits } from "../../shared/limits.ts";
 import { errorCodeName } from "../../shared/manifest.ts";
+import { originClasses, originLimits } from "../../shared/origin.ts";
+import { accessLevels, accessSources, storeIdPattern } from "../../shared/shared-scope.ts";
 import * as z from "../../shared/zod.ts";
+import { labelNamePattern, labelValuePattern } from "../values/call-context.ts";
+import { originTexts } from "../values/origin.ts";
 import { peerPattern, refusalWordPattern } from "../values/refusal.ts";
-import { fromCaller } from "./caller-fields.ts";
-import { versioned } from "./history-fields.ts";
-import { granting, reaching } from "./store-fields.ts";
 
 const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const storeId = z.string().check(z.regex(storeIdPattern));
 const count = z.int().check(z.nonnegative());
 const durationMs = z.number().check(z.nonnegative());
 /** A text that a grammar restricts or the host chooses. */
@@ -71,6 +73,81 @@ const ofCall = {
   userId,
   /** `null` when the caller gave no valid tool name. */
   tool: z.nullable(label),
+};
+
+/** Where the history of files ends after the changes of a call or an operation. */
+const historyEnd = z.strictObject({
+  /** A shared store's id; `null` for the user's folder, or the mounted folder if the record says that there is one. */
+  store: z.nullable(storeId),
+  /** The number of the last version. */
+  seq: count,
+  /** SHA-256 of its line, which has the hash of the line before. */
+  hash: sha256,
+});
+
+export type HistoryEnd = z.infer<typeof historyEnd>;
+
+/** The stores that one change set can touch. */
+const endsMax = 32;
+
+const versioned = {
+  /** Absent if nothing was committed. Who changes or removes versions later would have to change the log as well. */
+  history: z.optional(z.array(historyEnd).check(z.minLength(1), z.maxLength(endsMax))),
+};
+
+const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));
+const labelValue = z.string().check(z.regex(labelValuePattern), z.maxLength(callLimits.labelValueCharsMax));
+const hasFewLabels = (labels: object): boolean => Object.keys(labels).length <= callLimits.labelsMax;
+
+const text = ({ charsMax, pattern }: (typeof originTexts)[keyof typeof originTexts]) =>
+  z.optional(z.string().check(z.regex(pattern), z.maxLength(charsMax)));
+
+const originClass = z.enum(originClasses);
+
+const origin = z.strictObject({
+  /** `unstated` if the program has only said what the model was exposed to. */
+  class: originClass,
+  run: text(originTexts.run),
+  turn: text(originTexts.turn),
+  source: text(originTexts.source),
+  /** What has entered the model's context in this turn; absent if the program has not said. */
+  exposedTo: z.optional(z.array(originClass).check(z.minLength(1), z.maxLength(originLimits.exposedToMax))),
+});
+
+/** What records say in the caller's own words: its labels, and the origin of the call. All of it is in clear text. */
+const fromCaller = {
+  /** The caller's labels, by name; absent when it gave none. */
+  labels: z.optional(z.record(labelName, labelValue).check(z.refine(hasFewLabels))),
+  /** What the caller has said about the call's origin; absent when it has said nothing. */
+  origin: z.optional(origin),
+};
+
+/** `none`: the caller does not reach it, or it does not exist. */
+const reachedStore = z.strictObject({
+  store: storeId,
+  access: z.enum([...accessSources, "none"]),
+  level: z.nullable(z.enum(accessLevels)),
+});
+
+/** Those that the guests of one call have asked for. */
+const reachedMax = sharingLimits.runsMax * sharingLimits.storesMax;
+
+const reaching = {
+  /** The shared stores about which the host has decided, and why; absent for a tool that reaches none. */
+  stores: z.optional(z.array(reachedStore).check(z.maxLength(reachedMax))),
+};
+
+const grantChange = z.strictObject({
+  store: storeId,
+  grantee: storeId,
+  /** `null`: revoked. */
+  level: z.nullable(z.enum(accessLevels)),
+  expiresMs: z.nullable(count),
+});
+
+const granting = {
+  /** Whose access to a shared store is changed; absent if nobody's. */
+  granted: z.optional(z.array(grantChange).check(z.maxLength(2 * sharingLimits.grantsMax))),
 };
 
 const mounting = {

@@ -1,15 +1,16 @@
 import type { FailureName } from "../../../shared/errors.ts";
+import { spanLimits } from "../../../shared/limits.ts";
 import { toolName } from "../../../shared/manifest.ts";
 import type { AskedContext } from "../../values/call-context.ts";
 import type { DecidedStore } from "../../values/decided-stores.ts";
 import type { ToolError } from "../../values/tool-error.ts";
+import type { ChainHead } from "../audit-log.ts";
 import type { CallEntry } from "../audit-record.ts";
+import { guarded, instrumentationName, openTelemetry } from "./open-telemetry.ts";
+import type { Span } from "./open-telemetry.ts";
 import type { ChangedFiles, RecordParts } from "./operation-record.ts";
 import { OperationRecord } from "./operation-record.ts";
 import { readTrail, TotalUses } from "./read-trail.ts";
-import { spanAttributes } from "./span-attributes.ts";
-import { startCallSpan } from "./telemetry.ts";
-import type { CallSpan } from "./telemetry.ts";
 import type { Trail } from "./trail-memory.ts";
 
 /** The plugin of the called tool, and the tool's grant. */
@@ -138,4 +139,121 @@ export class CallRecord extends OperationRecord {
       durationMs,
     };
   }
+}
+
+/** The name in the semantic conventions for generative AI. */
+const spanOperation = "execute_tool";
+
+/** One OpenTelemetry span for each call. Without an SDK it records nothing. */
+interface CallSpan {
+  /** Whether the span is recorded. */
+  readonly isRecording: boolean;
+  /** Calls `attributes` only if the span is recorded. */
+  end(failure: FailureName | null, attributes: () => SpanAttributes): void;
+}
+
+/** Starts a child of the span that is active where the call is made. */
+function startCallSpan(tool: string | null): CallSpan {
+  const api = openTelemetry();
+  if (api === null) return unseen;
+  const { trace, SpanKind, SpanStatusCode } = api;
+  const span = guarded(() =>
+    trace.getTracer(instrumentationName).startSpan(tool === null ? spanOperation : `${spanOperation} ${tool}`, {
+      kind: SpanKind.INTERNAL,
+      attributes: { "gen_ai.operation.name": spanOperation, ...(tool !== null && { "gen_ai.tool.name": tool }) },
+    }),
+  );
+  const isRecording = guarded(() => span?.isRecording()) === true;
+  const describe = (of: Span, failure: FailureName | null, attributes: SpanAttributes): void => {
+    of.setAttributes(attributes);
+    if (failure === null) return;
+    of.setAttribute("error.type", failure.code);
+    if (failure.of) of.setAttribute("memcell.error.of", failure.of);
+    of.setStatus({ code: SpanStatusCode.ERROR });
+  };
+  return {
+    isRecording,
+    end: (failure, attributes) => {
+      if (isRecording && span) guarded(() => describe(span, failure, attributes()));
+      guarded(() => span?.end());
+    },
+  };
+}
+
+/** A span that is not recorded. */
+const unseen: CallSpan = { isRecording: false, end: () => {} };
+
+type SpanAttributes = Record<string, string | number | boolean | string[] | number[]>;
+
+/**
+ * A call's record as the attributes of its span. Only the first paths are included. A missing file has -1 bytes. Fields
+ * that are `null` in the record are left out.
+ */
+function spanAttributes(entry: CallEntry, head: ChainHead | null): SpanAttributes {
+  const { plugin, origin, reads, lists, writes, trashed, removed } = entry;
+  const known = {
+    "gen_ai.tool.call.id": entry.callId,
+    "memcell.user.id": entry.userId,
+    ...Object.fromEntries(Object.entries(entry.labels ?? {}).map(([name, text]) => [`memcell.label.${name}`, text])),
+    "memcell.origin.class": origin?.class,
+    "memcell.origin.run": origin?.run,
+    "memcell.origin.turn": origin?.turn,
+    "memcell.origin.source": origin?.source,
+    "memcell.origin.exposed_to": origin?.exposedTo && [...origin.exposedTo],
+    "memcell.plugin.name": plugin?.name,
+    "memcell.plugin.version": plugin?.version,
+    "memcell.plugin.sha256": plugin?.sha256,
+    // Copies, because the record shares these lists with the tool's grant, and a span processor could change them.
+    "memcell.scopes": [...entry.scopes],
+    "memcell.rights": [...entry.rights],
+    "memcell.mounted": entry.mounted,
+    ...columns("memcell.reads", reads, { path: scopedPath, bytes: ({ bytes }) => bytes ?? -1 }),
+    ...columns("memcell.lists", lists, {
+      prefix: ({ scope, prefix }) => `${scope}/${prefix}`,
+      files: ({ files }) => files,
+    }),
+    ...columns("memcell.stores", entry.stores ?? [], {
+      id: ({ store }) => store,
+      access: ({ access }) => access,
+      level: ({ level }) => level ?? "",
+    }),
+    ...columns("memcell.granted", entry.granted ?? [], {
+      id: ({ store }) => store,
+      grantee: ({ grantee }) => grantee,
+      level: ({ level }) => level ?? "",
+    }),
+    ...columns("memcell.writes", writes, sized),
+    ...columns("memcell.trashed", trashed, { ...sized, trashed: (file) => `${file.scope}/${file.trashed}` }),
+    ...columns("memcell.removed", removed, sized),
+    "memcell.uses.not_shown": entry.usesNotShown,
+    "memcell.uses.denied": entry.usesDenied,
+    "memcell.uses.failed": entry.usesFailed,
+    "memcell.changes": entry.changes,
+    "memcell.fuel.polls": entry.fuelPolls,
+    "memcell.duration_ms": entry.durationMs,
+    "memcell.audit.seq": head?.seq,
+    "memcell.audit.hash": head?.hash,
+  };
+  const present = Object.entries(known).filter(([, value]) => value !== null && value !== undefined);
+  return Object.fromEntries(present) as SpanAttributes;
+}
+
+interface NamedFile {
+  readonly scope: string;
+  readonly path: string;
+}
+
+const scopedPath = ({ scope, path }: NamedFile): string => `${scope}/${path}`;
+const sized = { path: scopedPath, bytes: ({ bytes }: { readonly bytes: number }) => bytes };
+
+/** One list for each property, all of the same length, because attributes cannot contain objects. */
+function columns<Item>(
+  name: string,
+  items: readonly Item[],
+  read: Readonly<Record<string, (item: Item) => string | number>>,
+): SpanAttributes {
+  if (items.length === 0) return {};
+  const shown = items.slice(0, spanLimits.pathsMax);
+  const lists = Object.entries(read).map(([key, of]) => [`${name}.${key}`, shown.map((item) => of(item))]);
+  return Object.fromEntries([[`${name}.count`, items.length], ...lists]) as SpanAttributes;
 }

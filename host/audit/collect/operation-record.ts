@@ -15,7 +15,7 @@ import type { GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
 import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
-import type { HistoryEnd } from "../history-fields.ts";
+import type { HistoryEnd } from "../audit-record.ts";
 import type { Measures } from "./measures.ts";
 
 export interface RecordParts {

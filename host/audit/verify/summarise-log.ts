@@ -2,11 +2,19 @@ import { createHistogram } from "node:perf_hooks";
 import type { RecordableHistogram } from "node:perf_hooks";
 
 import { auditLimits } from "../../../shared/limits.ts";
+import { originClasses } from "../../../shared/origin.ts";
+import type { OriginClass } from "../../../shared/origin.ts";
 import type { AuditRecord } from "../audit-record.ts";
-import { CallsByOrigin } from "./calls-by-origin.ts";
-import { CallsByUser } from "./calls-by-user.ts";
-import { LatestCalls } from "./latest-calls.ts";
-import type { LogSummary, RefusalCount, ToolUse, UnfitUse } from "./log-summary.ts";
+import type {
+  LogSummary,
+  RefusalCount,
+  ToolUse,
+  UnfitUse,
+  UserCalls,
+  OriginCalls,
+  ListedCall,
+  Changes,
+} from "./log-summary.ts";
 import { Timeline } from "./timeline.ts";
 import { verifyLog } from "./verify-log.ts";
 import type { VerifyOptions } from "./verify-log.ts";
@@ -147,4 +155,127 @@ const durationUsMax = 2 ** 31 * 1000;
 function toolUse([tool, { failed, maxMs, durationsUs }]: [string | null, ToolSums]): ToolUse {
   const medianMs = Math.min(durationsUs.percentile(50) / 1000, maxMs);
   return { tool, calls: durationsUs.count, failed, medianMs, maxMs };
+}
+
+type UserSums = { -readonly [Key in keyof Omit<UserCalls, "userId">]: UserCalls[Key] };
+
+/** Sums for each user of a log, up to a maximum of users. */
+class CallsByUser {
+  readonly #sums = new Map<string | null, UserSums>();
+
+  addCall(call: RecordOf<"call">): void {
+    const sums = this.#sumsOf(call);
+    if (!sums) return;
+    sums.calls++;
+    if (call.code !== null) sums.failed++;
+    const { written, trashed, removed, granted } = changesOf(call);
+    sums.written += written;
+    sums.trashed += trashed;
+    sums.removed += removed;
+    sums.granted += granted;
+  }
+
+  addDenial(use: RecordOf<"use">): void {
+    const sums = this.#sumsOf(use);
+    if (sums) sums.denials++;
+  }
+
+  addRefused(request: RecordOf<"refused">): void {
+    const sums = this.#sumsOf(request);
+    if (sums) sums.refused += request.times;
+  }
+
+  result(): Pick<LogSummary, "users" | "callsByUser" | "usersNotShown"> {
+    const all = Array.from(this.#sums, ([userId, sums]): UserCalls => ({ userId, ...sums }));
+    const shown = all.toSorted(byNotice).slice(0, auditLimits.usersShownMax);
+    return {
+      users: all.filter(({ userId, calls }) => userId !== null && calls > 0).length,
+      callsByUser: shown,
+      usersNotShown: all.length - shown.length,
+    };
+  }
+
+  /** `undefined` for a user beyond the maximum. */
+  #sumsOf({ userId, time }: Pick<RecordOf<"call">, "userId" | "time">): UserSums | undefined {
+    const known = this.#sums.get(userId);
+    if (known) {
+      if (time < known.firstTime) known.firstTime = time;
+      if (time > known.lastTime) known.lastTime = time;
+      return known;
+    }
+    if (this.#sums.size === auditLimits.usersCountedMax) return undefined;
+    const sums = { ...nothing, firstTime: time, lastTime: time };
+    this.#sums.set(userId, sums);
+    return sums;
+  }
+}
+
+const nothing = { calls: 0, failed: 0, denials: 0, refused: 0, written: 0, trashed: 0, removed: 0, granted: 0 };
+
+/** Users whom a reviewer should see come first, so that they are not left out. */
+function byNotice(a: UserCalls, b: UserCalls): number {
+  return b.denials + b.refused - (a.denials + a.refused) || b.failed - a.failed || b.calls - a.calls;
+}
+
+/** Sums up calls by the class of their origin. */
+class CallsByOrigin {
+  readonly #sums = new Map<OriginClass, OriginCalls>();
+  #isAnyTold = false;
+
+  add(call: RecordOf<"call">): void {
+    const { class: of } = call.origin ?? { class: "unstated" };
+    this.#isAnyTold ||= call.origin !== undefined;
+    const before = this.#sums.get(of) ?? { class: of, calls: 0, written: 0, trashed: 0, removed: 0, granted: 0 };
+    const { written, trashed, removed, granted } = changesOf(call);
+    this.#sums.set(of, {
+      class: of,
+      calls: before.calls + 1,
+      written: before.written + written,
+      trashed: before.trashed + trashed,
+      removed: before.removed + removed,
+      granted: before.granted + granted,
+    });
+  }
+
+  result(): Pick<LogSummary, "callsByOrigin"> {
+    // Most programs say nothing, and a table with one row of all calls would tell nothing.
+    if (!this.#isAnyTold) return { callsByOrigin: [] };
+    return { callsByOrigin: originClasses.flatMap((each) => this.#sums.get(each) ?? []) };
+  }
+}
+
+/** Keeps the latest calls, and for longer those that failed or were denied a capability. */
+class LatestCalls {
+  #count = 0;
+  readonly #latest: ListedCall[] = [];
+  /** Earlier than all of the latest. */
+  readonly #faulty: ListedCall[] = [];
+
+  add(call: RecordOf<"call">): void {
+    this.#count++;
+    this.#latest.push(listed(call));
+    if (this.#latest.length <= auditLimits.callsShownMax) return;
+    const before = this.#latest.shift();
+    if (before && isFaulty(before)) this.#faulty.push(before);
+    if (this.#faulty.length > auditLimits.faultyCallsShownMax) this.#faulty.shift();
+  }
+
+  result(): Pick<LogSummary, "latestCalls" | "callsNotShown"> {
+    const latestCalls = [...this.#faulty, ...this.#latest];
+    return { latestCalls, callsNotShown: this.#count - latestCalls.length };
+  }
+}
+
+function listed(call: RecordOf<"call">): ListedCall {
+  const { seq, time, callId, userId, tool, origin, code, durationMs, usesDenied } = call;
+  return { seq, time, callId, userId, tool, origin, code, denials: usesDenied, ...changesOf(call), durationMs };
+}
+
+const isFaulty = ({ code, denials }: ListedCall): boolean => code !== null || denials > 0;
+
+/** Counts what a call has changed. A call that was not committed has changed nothing, whatever it staged. */
+function changesOf(call: RecordOf<"call">): Changes {
+  if (call.changes !== "committed") return { written: 0, trashed: 0, removed: 0, granted: 0 };
+  const { writes, trashed, removed, granted = [] } = call;
+  return { written: writes.length, trashed: trashed.length, removed: removed.length, granted: granted.length };
 }
