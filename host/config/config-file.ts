@@ -1,4 +1,4 @@
-/** Reads the config file. One unknown or invalid part refuses the whole file. */
+/** The config file: reads it, and has its schema. One unknown or invalid part refuses the whole file. */
 import { basename, dirname, isAbsolute, join } from "node:path";
 
 import { configLimits } from "../../shared/limits.ts";
@@ -11,7 +11,6 @@ import { whyOthersCanWrite } from "../disk/others-can-write.ts";
 import { isPluginName } from "../plugins/bundled-plugins.ts";
 import { presentValue, valueAt } from "../plugins/policy/issue-text.ts";
 import { parsePlacedJson, placeInJson } from "../values/json-place.ts";
-import { fileSchema } from "./config-schema.ts";
 import type { FoundConfig } from "./find-config-file.ts";
 import { readMount } from "./setting.ts";
 import { settingAt, settingPaths } from "./settings.ts";
@@ -79,6 +78,46 @@ function parse(bytes: Uint8Array, name: string): Pick<ReadFile, "text" | "said">
     const reason = error instanceof UnfitJson ? error.message : "is not UTF-8";
     throw new UsageError(`cannot use ${quoted(name)}: it ${reason}`, { cause: error });
   }
+}
+
+interface Group {
+  [name: string]: Group | z.ZodMiniType;
+}
+
+/** The schema of the whole config file. Its messages say what is allowed. The key `$schema` is for editors. */
+function fileSchema(): z.ZodMiniType {
+  const root: Group = { $schema: z.optional(z.string("a text")) };
+  for (const path of settingPaths) {
+    const { schema, meaning, default: preset, unset } = settingAt(path);
+    const description = `${sentence(meaning)}${unset === undefined ? "" : ` Without it: ${unset}.`}`;
+    const names = path.split(".");
+    const leaf = names.pop() ?? path;
+    const described = schema().check(z.meta({ description, ...(preset !== null && { default: preset }) }));
+    groupAt(root, names)[leaf] = z.optional(described);
+  }
+  return objectOf(root);
+}
+
+/** The same for editors, in draft 2020-12: `config.schema.json` beside this file is generated from it. */
+export function configSchema(): Readonly<Record<string, unknown>> {
+  const { "~standard": _, ...schema } = z.toJSONSchema(fileSchema(), { io: "input", target: "draft-2020-12" });
+  return { title: "A memcell configuration", ...schema };
+}
+
+function groupAt(root: Group, names: readonly string[]): Group {
+  return names.reduce<Group>((group, name) => (group[name] ??= {}) as Group, root);
+}
+
+function objectOf(group: Group): z.ZodMiniType {
+  const entries = Object.entries(group).map(([name, each]) => [
+    name,
+    "_zod" in each ? each : z.optional(objectOf(each)),
+  ]);
+  return z.strictObject(Object.fromEntries(entries) as Record<string, z.ZodMiniType>, "an object");
+}
+
+function sentence(clause: string): string {
+  return `${clause.slice(0, 1).toUpperCase()}${clause.slice(1)}.`;
 }
 
 /** The objects that contain settings: `serve`, `serve.auth`. */

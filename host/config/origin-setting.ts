@@ -1,5 +1,5 @@
-import { nearestName } from "../../shared/nearest-name.ts";
 /** The settings that say how far clients are trusted. */
+import { nearestName } from "../../shared/nearest-name.ts";
 import { isOriginClass, originClasses } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";

@@ -1,6 +1,7 @@
+import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
 import type { MountLocation, StoreDefinition } from "../store/store.ts";
-import { mountsFor } from "./mount-settings.ts";
 import type { Settings } from "./read-settings.ts";
+import { readMount } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";
 import { sourceText } from "./source.ts";
 import { UsageError } from "./usage-error.ts";
@@ -33,4 +34,23 @@ export async function storeFor(settings: Settings, userId: string | undefined, w
   }
   const [told, asked] = [`${both} (${sourceText(sources[both])})`, `store (${sourceText(sources.store)})`];
   throw new UsageError(`${told} and ${asked} do not go together, allowed: a folder, or a database`);
+}
+
+/** Returns the mounts of `userId`. Throws `UsageError`; `why` explains in its message why `userId` is `undefined`. */
+function mountsFor(settings: Settings, userId: string | undefined, why = "no user is given"): MountLocation[] {
+  const { values, sources } = settings;
+  const mounts = values.mounts.flatMap((text) => readMount(text) ?? []);
+  if (mounts.length === 0) return [];
+  if (userId === undefined) {
+    const told = `mounts (${sourceText(sources.mounts)})`;
+    throw new UsageError(`${told} belong to one user, but ${why}, allowed: with --user`);
+  }
+  const ofUser = mounts.map(({ scope, dir }) => ({ userId, scope, dir }));
+  try {
+    const checked = checkMounts(ofUser, values.data);
+    if (values.auditLog !== null) refuseLogIn(checked, values.auditLog);
+    return checked;
+  } catch (error) {
+    throw new UsageError(error instanceof Error ? error.message : "the mounts cannot be used", { cause: error });
+  }
 }
