@@ -1,13 +1,14 @@
 /** Copies everything from one store to another, home by home. A run that was interrupted is completed by another one. */
+import { createHash } from "node:crypto";
+
 import { counted } from "../../shared/text.ts";
 import { readGrants } from "../sharing/grants-file.ts";
-import type { HomeContent, HomeName } from "../store/copying.ts";
+import type { HomeContent, HomeName, CopiedHome } from "../store/copying.ts";
 import { grantsPath, grantsScope } from "../store/shared-stores.ts";
+import { placeKey } from "../store/versions/present-origins.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { CopyWay, ToldHome } from "./copy-way.ts";
-import { digestOfHome } from "./home-digest.ts";
-import { copyLeftStores } from "./left-stores.ts";
 
 export interface CopyReport {
   readonly copied: number;
@@ -103,6 +104,26 @@ async function copyContent({ to }: CopyWay, home: HomeName, content: HomeContent
   return outcome("not copied", { told: [...told, why] });
 }
 
+/**
+ * A hash of everything that a copy of a home has in common with it: files with contents, times and origins, the versions,
+ * the contents that are kept, records, and whose store it is. Grants are a file.
+ */
+function digestOfHome(facts: CopiedHome): string {
+  const digest = createHash("sha256");
+  const add = (...values: readonly (string | number | boolean | null)[]): void =>
+    void digest.update(`${JSON.stringify(values)}\n`);
+  add("home", facts.unknown, facts.isBroken, facts.creator);
+  for (const file of facts.files) {
+    const origin = facts.origins.get(placeKey(file));
+    add("file", file.scope, file.path, file.sha256, file.writtenUs);
+    if (origin) add(origin.seq, origin.sha256, origin.class, origin.trust, origin.atMs, origin.kind ?? null);
+  }
+  for (const line of facts.lines) add("version", line);
+  for (const sha256 of facts.kept.map((each) => each.sha256).toSorted()) add("kept", sha256);
+  for (const { kind, name, text } of facts.records) add("record", kind, name, text);
+  return digest.digest("hex");
+}
+
 /** None of a file that no host has written: it grants nobody anything where it is, either. */
 async function grantsIn(content: HomeContent): Promise<readonly StoreGrant[]> {
   const file = content.files.find(({ scope, path }) => scope === grantsScope && path === grantsPath);
@@ -118,6 +139,20 @@ async function grantsIn(content: HomeContent): Promise<readonly StoreGrant[]> {
 /** A content that several files or versions have counts once for each. */
 const bytesOf = ({ files, kept }: HomeContent): number =>
   [...files, ...kept].reduce((sum, { bytes }) => sum + bytes, 0);
+
+/** Copies which stores principals leave out. What a killed run has begun is completed: each counts for itself. */
+async function copyLeftStores({ from, to }: Pick<CopyWay, "from" | "to">): Promise<ToldHome[]> {
+  const told: ToldHome[] = [];
+  const there = await to.leftStores();
+  for (const [principal, stores] of await from.leftStores()) {
+    const present = there.get(principal) ?? [];
+    const missing = stores.filter((store) => !present.includes(store));
+    if (missing.length > 0) await to.leaveStores(principal, missing);
+    const more = present.filter((store) => !stores.includes(store));
+    if (more.length > 0) told.push({ home: `stores/${principal}`, told: "the target leaves out more stores" });
+  }
+  return told;
+}
 
 /** Reads all homes again: an edit by hand leaves no other mark. */
 async function changedMeanwhile(
