@@ -21,9 +21,9 @@ import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from 
 import { canChange } from "../guest/grant.ts";
 import type { Grant } from "../guest/grant.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
+import { GuestLog } from "../guest/host-functions.ts";
 import { InstanceStock } from "../guest/instance-stock.ts";
 import { judgeOutcome } from "../guest/judge-outcome.ts";
-import { GuestLog } from "../guest/kernel-functions.ts";
 import { causeLines, failureLine } from "../log/failure-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import type { Handed } from "../store/handed.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { createRuntime } from "memcell";
 import { expect, test } from "vitest";
 
-import { GuestFuel } from "../../host/guest/guest-fuel.ts";
+import { GuestFuel } from "../../host/guest/extism-plugin.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { writeScriptedPlugin } from "../support/scripted-plugin.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 
 import { BlockAccess } from "../../host/guest/block-access.ts";
-import { blockWindowModule } from "../../host/guest/block-window-module.ts";
+import { blockWindowModule } from "../../host/guest/block-window.ts";
 import type { CopyFunctions } from "../../host/guest/block-window.ts";
 import { windowBytes } from "../../host/guest/block-window.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";

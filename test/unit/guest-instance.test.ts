@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { GuestInstance } from "../../host/guest/extism-plugin.ts";
 import type { GuestEnvironment } from "../../host/guest/extism-plugin.ts";
 import { compileGuest } from "../../host/guest/guest-module.ts";
-import { GuestLog } from "../../host/guest/kernel-functions.ts";
+import { GuestLog } from "../../host/guest/host-functions.ts";
 import { capabilityNames } from "../../shared/abi.ts";
 import { guestLimits } from "../../shared/limits.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";

@@ -1,15 +1,21 @@
 /**
- * The functions of Extism's kernel that replace the SDK's own. Those that make, free or print blocks have bounds here,
- * because the SDK has none. Functions that are not here (`length`, `output_set`, `error_set`) are the SDK's.
+ * The functions that a guest imports: those of Extism's kernel that replace the SDK's own, and the capabilities.
+ *
+ * Those that make, free or print blocks have bounds here, because the SDK has none. Functions of the kernel that are not
+ * here (`length`, `output_set`, `error_set`) are the SDK's.
  */
+import { capabilityNames } from "../../shared/abi.ts";
+import type { CapabilityName } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import type { BlockAccess } from "./block-access.ts";
 import type { BlockBudget } from "./block-budget.ts";
 import type { BindableFunctions, BlockFinder } from "./block-window.ts";
+import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
+import { strictText } from "./strict-text.ts";
 
 /** The part of the SDK's call context that finds, makes and measures blocks. */
-export interface CallContext extends BlockFinder {
+interface CallContext extends BlockFinder {
   alloc(bytes: bigint): bigint;
   store(text: string): bigint;
   length(block: bigint): bigint;
@@ -91,6 +97,48 @@ const utf8 = new TextDecoder();
 function emptyBlock(context: CallContext, block: bigint): void {
   const buffer = context.read(block)?.arrayBuffer();
   if (buffer instanceof ArrayBuffer) structuredClone(buffer, { transfer: [buffer] });
+}
+
+/** The state that the functions work on, new for each call. */
+interface CapabilityState {
+  readonly access: BlockAccess;
+  readonly budget: () => BlockBudget;
+  /** `null` between two calls. */
+  readonly capabilities: () => BoundCapabilities | null;
+  /** Called when a capability has answered. */
+  readonly onReply: (name: CapabilityName) => void;
+}
+
+type CapabilityFunction = (context: CallContext, request: bigint) => bigint;
+
+/** The functions through which a guest asks for capabilities: each takes a block with a request and makes one with a reply. */
+export function capabilityFunctions(state: CapabilityState): Record<string, CapabilityFunction> {
+  const { access, budget, capabilities, onReply } = state;
+  return Object.fromEntries(
+    capabilityNames.map((name) => [
+      name,
+      (context, request) => {
+        const bound = capabilities();
+        if (!bound) throw new RangeError("An instance without a call has no capabilities");
+        access.settle();
+        const reply = bound[name](textOf(context, request));
+        onReply(name);
+        budget().take(Buffer.byteLength(reply));
+        return context.store(reply);
+      },
+    ]),
+  );
+}
+
+/** Handle 0 and handles without a block give an empty text, which no capability accepts. */
+function textOf(context: CallContext, handle: bigint): string {
+  if (handle <= 0n) return "";
+  try {
+    const bytes = context.read(handle)?.arrayBuffer();
+    return bytes === undefined || bytes.byteLength > callLimits.requestBytesMax ? "" : strictText(bytes);
+  } catch {
+    return "";
+  }
 }
 
 /** The log lines of one call. The guest's lines are bounded in number and length; further lines are only counted. */
