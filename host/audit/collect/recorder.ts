@@ -1,5 +1,5 @@
-import { auditLimits } from "../../../shared/limits.ts";
 /** Begins the records of a runtime's calls and upkeep operations, and closes the log after the last one. */
+import { auditLimits } from "../../../shared/limits.ts";
 import { failureLine } from "../../log/failure-line.ts";
 import type { LogLine, LogEntry } from "../../log/log-entry.ts";
 import { writeLog } from "../../log/write-log.ts";
