@@ -14,8 +14,7 @@ import type { ToldOrigin } from "../../values/origin.ts";
 import type { GrantChange } from "../../values/store-grant.ts";
 import { asToolError, ToolError } from "../../values/tool-error.ts";
 import type { AuditLog, ChainHead } from "../audit-log.ts";
-import type { AuditEntry, CallEntry, StagedEntry } from "../audit-record.ts";
-import type { HistoryEnd } from "../audit-record.ts";
+import type { AuditEntry, CallEntry, StagedEntry, HistoryEnd } from "../audit-record.ts";
 import type { Measures } from "./measures.ts";
 
 export interface RecordParts {
