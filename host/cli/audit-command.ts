@@ -7,7 +7,7 @@ import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
 import { replaces } from "../plugins/clash-clauses.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
-import { proposeForAll } from "../plugins/policy/propose-for-all.ts";
+import { proposeForAll } from "../plugins/policy/propose-policy.ts";
 import { readDependencies } from "../report/dependencies.ts";
 import { judgeTogether, makeReport } from "../report/make-report.ts";
 import { htmlPage } from "../report/page/html-page.ts";

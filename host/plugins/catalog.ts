@@ -14,8 +14,6 @@ import { ToolError } from "../values/tool-error.ts";
 import { readPlugin } from "./artifact/read-plugin.ts";
 import { bundledName } from "./bundled-plugins.ts";
 import type { PluginFiles } from "./bundled-plugins.ts";
-import { checkedFile, keepChecked } from "./checked-files.ts";
-import type { CheckedFile } from "./checked-files.ts";
 import { clashClauses, replaces } from "./clash-clauses.ts";
 import type { Plugin } from "./clash-clauses.ts";
 import { familyFiles } from "./family-files.ts";
@@ -165,6 +163,44 @@ interface ReadFile {
   readonly name: string;
   readonly wasm: Uint8Array;
   readonly sha256: string;
+}
+
+/** A file that has passed every check that no policy decides. */
+interface CheckedFile {
+  readonly manifest: Manifest;
+  /** The compiled module by the pages that its memory may have. */
+  readonly guests: Map<number, Promise<GuestModule>>;
+}
+
+/** More files than a program loads. Each can keep some megabytes of compiled code. */
+const checkedFilesMax = 16;
+
+/**
+ * By hash: the next runtime of the process does not check and compile the same bytes. The only state that runtimes
+ * share. It holds nothing of a user, a policy or a path: whoever has other bytes has another hash.
+ */
+const checkedFiles = new Map<string, CheckedFile>();
+
+/** The manifest is a copy: programs get parts of it, and can change what they got. */
+function checkedFile(sha256: string): CheckedFile | null {
+  const file = checkedFiles.get(sha256);
+  if (file === undefined) return null;
+  keep(sha256, file);
+  return { ...file, manifest: structuredClone(file.manifest) };
+}
+
+function keepChecked(sha256: string, manifest: Manifest): CheckedFile {
+  const file = { manifest: structuredClone(manifest), guests: new Map<number, Promise<GuestModule>>() };
+  keep(sha256, file);
+  return { ...file, manifest };
+}
+
+/** The last used ones stay. */
+function keep(sha256: string, file: CheckedFile): void {
+  checkedFiles.delete(sha256);
+  checkedFiles.set(sha256, file);
+  const [oldest] = checkedFiles.keys();
+  if (checkedFiles.size > checkedFilesMax && oldest !== undefined) checkedFiles.delete(oldest);
 }
 
 const invalidModule = "it is not a valid WebAssembly module";

@@ -1,21 +1,24 @@
 /** Loads the operator's policy, checks it and adds the defaults. */
+import { createHash } from "node:crypto";
 import { basename, dirname, resolve } from "node:path";
 
 import { policyLimits } from "../../../shared/limits.ts";
 import { lockSchema } from "../../../shared/plugin-lock.ts";
 import type { PluginLock } from "../../../shared/plugin-lock.ts";
+import { parseStrictJson, UnfitJson } from "../../../shared/strict-json.ts";
 import { quoted } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
 import { readBoundedFile } from "../../disk/bounded-file.ts";
 import { historyDefaults } from "../../values/history-limits.ts";
 import type { HistoryLimits } from "../../values/history-limits.ts";
+import { parsePlacedJson, placeInJson } from "../../values/json-place.ts";
 import { packageFile } from "../../values/package-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import { issueText } from "./issue-text.ts";
 import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
 import type { PolicyFile } from "./policy-schema.ts";
-import { policySha256 } from "./policy-sha256.ts";
 import type { PluginPolicy, Policy, PolicyLimits, ToolPolicy, TrustPolicy } from "./policy.ts";
-import { readJson, UnusablePolicy } from "./read-json.ts";
 import { trustDefaults } from "./trust-policy.ts";
 
 /** A policy file, or the content of one. `undefined` means the policy in the package. */
@@ -130,3 +133,50 @@ function toolsOf(tools: PolicyFile["plugins"][string]["tools"]): Map<string, Too
 }
 
 const distinct = <Text extends string>(texts: readonly Text[]): readonly Text[] => [...new Set(texts)].toSorted();
+
+/** The SHA-256 of a policy's canonical form, in which every list and table is sorted. */
+function policySha256({ limits, history, isStrict, plugins }: Omit<Policy, "name" | "sha256">): string {
+  const form = {
+    ...(isStrict && { isStrict }),
+    limits: sorted(Object.entries(limits)),
+    history: sorted(Object.entries(history)),
+    plugins: sorted(plugins).map(([plugin, { sha256, trust, tools }]) => [
+      plugin,
+      sha256,
+      sorted(tools),
+      sorted(Object.entries(trust)),
+    ]),
+  };
+  return createHash("sha256").update(JSON.stringify(form)).digest("hex");
+}
+
+function sorted<Value>(entries: Iterable<[string, Value]>): [string, Value][] {
+  return [...entries].toSorted(([one], [other]) => (one < other ? -1 : 1));
+}
+
+/** A policy or its lock file cannot be used. The message is a clause about "it". */
+class UnusablePolicy extends RangeError {}
+
+/** Parses JSON and checks it against a schema. An error about a file says in which line and column it is. */
+function readJson<Value>(text: string, schema: z.ZodMiniType<Value>, from: "file" | "object"): Value {
+  const value = parse(text, from === "file" ? parsePlacedJson : parseStrictJson);
+  const parsed = z.safeParse(schema, value);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (!issue) throw new UnusablePolicy("it has the wrong form");
+  const unknownKey = issue.code === "unrecognized_keys" ? issue.keys.slice(0, 1) : [];
+  const place = from === "file" ? ` (${placeInJson(text, [...issue.path, ...unknownKey])})` : "";
+  throw new UnusablePolicy(issueText(issue, value) + place);
+}
+
+function parse(text: string, parseJson: typeof parseStrictJson): unknown {
+  const { fileBytesMax, depthMax } = policyLimits;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > fileBytesMax) throw new UnusablePolicy(`it is ${bytes} bytes, at most ${fileBytesMax} allowed`);
+  try {
+    return parseJson(text, depthMax);
+  } catch (error) {
+    if (!(error instanceof UnfitJson)) throw error;
+    throw new UnusablePolicy(`it ${error.message}`, { cause: error.cause });
+  }
+}
