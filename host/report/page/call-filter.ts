@@ -30,7 +30,7 @@ function choice({ className, label }: FacetOption): Markup {
 
 /**
  * One rule for each choice. A row without the chosen class has the property `--user`, `--tool` or `--outcome`, which
- * hides it (`call-style.ts`). The chosen class takes the property away. `:has` is asked of the form alone: asked of an
+ * hides it (`style.ts`). The chosen class takes the property away. `:has` is asked of the form alone: asked of an
  * element that holds the list, it would look through all rows, once for each rule.
  */
 export function filterRules(facets: readonly Facet[]): string {

@@ -4,19 +4,14 @@ import type { LogSummary } from "../../audit/verify/log-summary.ts";
 import type { AuditReport } from "../report.ts";
 import { facetsOf } from "./call-facets.ts";
 import { filterRules } from "./call-filter.ts";
-import { callStyle } from "./call-style.ts";
-import { callsBody } from "./calls-section.ts";
+import { callsBody, usersBody } from "./call-sections.ts";
 import { capabilityBody } from "./capability-section.ts";
-import { contentsBody, dependenciesBody, identityBody, limitsBody } from "./file-sections.ts";
-import { absentBody, importsBody } from "./imports-section.ts";
-import { denialsBody, isIntact, refusalsBody, toolsBody, verificationBody } from "./log-sections.ts";
+import { contentsBody, dependenciesBody, identityBody, limitsBody, absentBody, importsBody } from "./file-sections.ts";
+import { denialsBody, isIntact, refusalsBody, toolsBody, verificationBody, timelineBody } from "./log-sections.ts";
 import { html, plain, styleElement } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
 import { code, counted } from "./phrases.ts";
-import { baseStyle } from "./style.ts";
-import { tableStyle } from "./table-style.ts";
-import { timelineBody } from "./timeline-section.ts";
-import { usersBody } from "./users-section.ts";
+import { callStyle, baseStyle, tableStyle } from "./style.ts";
 import { isPass, verdictBody, verdictWord } from "./verdict.ts";
 
 /**

@@ -1,13 +1,11 @@
-import type { ListedCall, LogSummary } from "../../audit/verify/log-summary.ts";
+import type { ListedCall, LogSummary, Changes } from "../../audit/verify/log-summary.ts";
 import { facetsOf } from "./call-facets.ts";
 import type { Facet } from "./call-facets.ts";
 import { filterForm } from "./call-filter.ts";
-import { changesShown } from "./changes.ts";
 import { html } from "./markup.ts";
 import type { Markup, Value } from "./markup.ts";
-import { code, codes, counted, msShown, timeShown } from "./phrases.ts";
-import { tableHead, text } from "./table.ts";
-import { noUser } from "./users-section.ts";
+import { code, codes, counted, msShown, timeShown, notShown } from "./phrases.ts";
+import { tableHead, text, number, table } from "./table.ts";
 
 /** The calls of the log one by one, with a filter. */
 export function callsBody({ latestCalls, callsNotShown }: LogSummary): Value {
@@ -77,4 +75,52 @@ function originShown({ origin }: ListedCall): Markup | null {
     exposedTo === undefined ? null : html`exposed to ${codes(exposedTo)}`,
   ];
   return html`${lines.map((line) => (line === null ? null : html`<span class="note below">${line}</span>`))}`;
+}
+
+/** What each user's calls came to. */
+export function usersBody({ callsByUser, usersNotShown }: LogSummary, id: string): Value {
+  if (callsByUser.length === 0) return html`<p>The log has no calls, and no requests were refused.</p>`;
+  const users = counted(callsByUser.length + usersNotShown, html`user`, html`users`);
+  const sums = table({
+    id: `${id}-sums`,
+    caption: html`${users}: those with denials or refused requests first, then those with failed calls. Times are UTC.`,
+    stacksAtRem: 62,
+    columns: [
+      text`User`,
+      number`Calls`,
+      number`Failed`,
+      number`Denials`,
+      number`Refused`,
+      text`Changed`,
+      text`First`,
+      text`Last`,
+    ],
+    rows: callsByUser.map((user) => [
+      user.userId ?? noUser,
+      user.calls,
+      ...[user.failed, user.denials, user.refused].map(faultsShown),
+      changesShown(user) ?? html`<span class="quiet">nothing</span>`,
+      timeShown(user.firstTime),
+      timeShown(user.lastTime),
+    ]),
+  });
+  return [sums, notShown(usersNotShown)];
+}
+
+const noUser: Markup = html`<span class="quiet">no valid user id</span>`;
+
+const faultsShown = (count: number): Markup =>
+  count === 0 ? html`<span class="quiet">0</span>` : html`<strong>${count}</strong>`;
+
+/** What calls have changed, in a few words; `null` for nothing. */
+function changesShown({ written, trashed, removed, granted }: Changes): Markup | null {
+  const parts = [
+    written > 0 ? html`${written} written` : null,
+    trashed > 0 ? html`${trashed} to trash` : null,
+    removed > 0 ? html`${removed} removed` : null,
+    granted > 0 ? counted(granted, html`grant`, html`grants`) : null,
+  ].filter((part) => part !== null);
+  if (parts.length === 0) return null;
+  const last = parts.length - 1;
+  return html`${parts.map((part, at) => html`<span class="whole">${part}${at < last ? html`,` : null}</span> `)}`;
 }
