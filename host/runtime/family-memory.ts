@@ -1,4 +1,5 @@
 /** Reads a user's memory for display: indexes and entries of all plugins that have tools with these roles. */
+import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { FieldsOf } from "../../shared/known-fields.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { Admission } from "../call/admission.ts";
@@ -18,7 +19,6 @@ import type { ToolResult } from "../values/tool-result.ts";
 import { joinedIndex } from "./joined-index.ts";
 import { leaveOutOf } from "./leave-out.ts";
 import type { LeaveOut } from "./leave-out.ts";
-import { listedEntries } from "./listed-entries.ts";
 import type { EntriesChoice, EntryName, EntryText, FamilyChoice, MemoryEntry } from "./memory-families.ts";
 import { answerIn, promptAnswer } from "./prompt-answer.ts";
 import type { PromptAnswer } from "./prompt-answer.ts";
@@ -180,3 +180,24 @@ function severalRead(tools: readonly CatalogTool[]): ToolError {
     issues: [{ field: "family", value: "missing", allowed }],
   });
 }
+
+/** The entries that a plugin has listed, each with its origins. */
+function listedEntries(
+  { family }: CatalogTool,
+  { data: { entries }, origins }: PromptAnswer<"entries">,
+): MemoryEntry[] {
+  const names = new Set(entries.map(({ name }) => name));
+  const [ofOne, ofAny] = [new Map<string, EntryOrigin[]>(), [] as EntryOrigin[]];
+  for (const origin of origins) {
+    if (isOfOne(origin, names)) ofOne.set(origin.name, [...(ofOne.get(origin.name) ?? []), origin]);
+    else ofAny.push(origin);
+  }
+  return entries.map(({ name, description }) => {
+    const own = [...(ofOne.get(name) ?? []), ...ofAny];
+    return { family, name, description, ...(own.length > 0 && { origins: own }) };
+  });
+}
+
+/** A file that no entry is named after can have any of them, as in `shown`, also one whose path has `_.` in it. */
+const isOfOne = ({ name, path }: EntryOrigin, names: ReadonlySet<string>): boolean =>
+  names.has(name) && !path.includes("_.");

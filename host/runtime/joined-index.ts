@@ -7,7 +7,6 @@ import { utf8Bytes } from "../../shared/text.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { RoleInput } from "../values/role-answer.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { fairShares } from "./fair-shares.ts";
 import type { LeaveOut } from "./leave-out.ts";
 import type { PromptIndex } from "./prompt-index.ts";
 
@@ -124,3 +123,22 @@ const withoutFrame = ({ lines, bytes }: Size): Size => ({
   lines: Math.max(0, lines - promptLimits.frameLinesMax),
   bytes: Math.max(0, bytes - promptLimits.frameBytesMax),
 });
+
+/**
+ * Divides a total that is too small for all needs. A need below an equal share is met in full, and the others get equal
+ * parts of the rest. Whole numbers, rounded down. If all needs fit, all are met.
+ *
+ * @example
+ * fairShares(100, [10, 60, 70]); // [10, 45, 45]
+ */
+function fairShares(total: number, needs: readonly number[]): number[] {
+  const shares: number[] = needs.map(() => 0);
+  let left = total;
+  const smallestFirst = [...needs.entries()].toSorted(([, a], [, b]) => a - b);
+  for (const [rank, [at, need]] of smallestFirst.entries()) {
+    const share = Math.min(need, Math.floor(left / (needs.length - rank)));
+    shares[at] = share;
+    left -= share;
+  }
+  return shares;
+}

@@ -1,7 +1,10 @@
 /** Creates runtimes. */
 import { queueLimits } from "../../shared/limits.ts";
+import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
+import type { PluginIdentity } from "../audit/audit-record.ts";
 import { Measures } from "../audit/collect/measures.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
+import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call-runner.ts";
 import type { GatedCallParts } from "../call/gated-call.ts";
@@ -15,7 +18,7 @@ import { writeLog } from "../log/write-log.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
-import type { JudgedCatalog, OnLeftOut } from "../plugins/catalog.ts";
+import type { JudgedCatalog, OnLeftOut, JudgedPlugin } from "../plugins/catalog.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { narrowingText } from "../plugins/policy/narrow-plugin.ts";
@@ -26,9 +29,9 @@ import { readOnlyStore } from "../store/read-only-store.ts";
 import type { StoreSettings } from "../store/store-settings.ts";
 import type { NoteOfUser, Store, StoreDefinition } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
+import { version } from "../values/version.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
-import { identityOf, openRuntimeLog } from "./open-runtime-log.ts";
 import type { RuntimeOptions } from "./options.ts";
 import { checkOptions } from "./runtime-options.ts";
 import type { CheckedOptions } from "./runtime-options.ts";
@@ -177,4 +180,26 @@ function noteLeftOut(note: (entry: Note) => void): OnLeftOut {
 /** Logs why a thread died between calls. The pool replaces it. */
 function noteDeadThread(onLog: (entry: LogEntry) => void, error: unknown): void {
   writeLog(onLog, { ...failureLine(error), tool: "thread", userId: "", callId: "" });
+}
+
+const identityOf = ({ manifest, sha256 }: JudgedPlugin): PluginIdentity => ({
+  name: manifest.name,
+  version: manifest.version,
+  sha256,
+});
+
+type RuntimeLogParts = Pick<AuditLogParts, "isAmongUsers" | "plugins" | "policy" | "waitMs" | "signal"> & {
+  readonly onLog: (entry: LogEntry) => void;
+};
+
+/** Opens the audit log if the options name one. Throws as `openAuditLog` does. */
+async function openRuntimeLog(
+  options: AuditLogOptions | undefined,
+  { onLog, ...parts }: RuntimeLogParts,
+): Promise<AuditLog | null> {
+  if (options === undefined) return null;
+  const note = (text: string): void => writeLog(onLog, { level: "warn", tool: "log", userId: "", callId: "", text });
+  // Imported on demand: the log is half of the code that a runtime loads.
+  const { openAuditLog } = await import("../audit/log/file-audit-log.ts");
+  return await openAuditLog(options, { ...parts, memcell: version, note });
 }
