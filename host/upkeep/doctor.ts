@@ -1,16 +1,17 @@
 /** Finds and mends problems: the store in files of any kind, and each plugin in the content of its own files. */
-import type { AnyErrorCode } from "../../shared/errors.ts";
+import { isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
+import { lostUntilMs, readRuns, renewRuns } from "../gate/known-runs.ts";
+import type { KnownRuns } from "../gate/known-runs.ts";
 import { mayChange, ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { StoreFinding } from "../store/store.ts";
-import type { ToolError } from "../values/tool-error.ts";
-import { asToolError } from "../values/tool-error.ts";
+import { grantsIn } from "../sharing/grants-file.ts";
+import type { StoreFinding, HeldReader } from "../store/store.ts";
+import { ownStoreOf } from "../values/store-id.ts";
+import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
-import { grantsFindings } from "./grants-finding.ts";
+import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
-import { mendRuns, runsFindings } from "./runs-finding.ts";
-import { unkeptScopes } from "./unkept-scopes.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
   const parts = await operation.parts();
@@ -78,7 +79,7 @@ async function look(operation: Operation, inspector: CatalogTool, remedy: string
     return findingsIn(told, scopeOf(inspector));
   } catch (error) {
     const { code, message } = asToolError(error, action);
-    if (notInspecting.has(code)) throw error;
+    if (endingCodes.has(code)) throw error;
     return [notInspected(scopeOf(inspector), message, remedy)];
   }
 }
@@ -91,9 +92,6 @@ const isOfStore = ({ problem, path }: Finding): boolean => problem === "history-
 
 const mendOthersFirst = "mend the others first";
 const action = "look after a user's files";
-
-/** Errors that say nothing about the files: a later inspection can succeed. */
-const notInspecting: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUSY", "CLOSED"]);
 
 const notInspected = (path: string, message: string, remedy: string | null): Finding => ({
   problem: "not-inspected",
@@ -138,3 +136,84 @@ async function unheldParts(operation: Operation): Promise<(readonly string[])[]>
 export const ofStore = ({ code: problem, ...finding }: StoreFinding): Finding => ({ problem, ...finding });
 
 const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${path} ${message}`;
+
+/**
+ * A finding for each scope of a part that has files and that no loaded plugin keeps: nothing judges what they say.
+ * `elsewhere` are scopes that have a part of their own.
+ */
+async function unkeptScopes(
+  { tools }: Operation,
+  reader: HeldReader,
+  elsewhere: readonly string[],
+): Promise<Finding[]> {
+  const found: Finding[] = [];
+  for (const scope of (await orNothing(() => reader.scopes())) ?? []) {
+    if (tools.hasScope(scope) || elsewhere.includes(scope)) continue;
+    const survey = await orNothing(() => reader.survey(scope));
+    if (!survey?.files.some(({ path }) => !isTrashPath(path))) continue;
+    const hint = tools.notLoaded.hintForScope(scope);
+    const message = `no loaded plugin has this scope, so nothing has judged what its files say${hint ? `. ${hint}` : ""}`;
+    found.push({ problem: "not-inspected", path: scope, message, remedy: null });
+  }
+  return found;
+}
+
+/** What cannot be read is a finding of the store. */
+async function orNothing<Read>(read: () => Promise<Read>): Promise<Read | null> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ToolError) return null;
+    throw error;
+  }
+}
+
+/** Whether the grants of a user's own store can be read: if not, nobody else reaches the store, and no tool says why. */
+async function grantsFindings(operation: Operation): Promise<Finding[]> {
+  const own = ownStoreOf(operation.userId);
+  try {
+    await operation.holdStores([own], { writes: false, isLookingOnly: true }, (held) => grantsIn(held, own));
+    return [];
+  } catch (error) {
+    if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
+    const message = "it is not what a host writes, so nobody else reaches the store: remove it, and grant access again";
+    return [{ problem: "grants-unreadable", path: `stores/${own}/.memcell/grants.json`, message, remedy: null }];
+  }
+}
+
+const runsPath = ".memcell/runs/trust.json";
+
+/** Whether the record of what runs have read is whole: if not, writes that name a run wait, and no tool says why. */
+async function runsFindings(operation: Operation): Promise<Finding[]> {
+  try {
+    const known = await operation.holdRecords({ writes: false, isLookingOnly: true }, (records) =>
+      readRuns(records, operation.now()),
+    );
+    return findingsAbout(known, operation.now());
+  } catch (error) {
+    // Of what cannot be opened, the store's own findings say it.
+    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return [];
+    throw error;
+  }
+}
+
+function findingsAbout(known: KnownRuns, nowMs: number): Finding[] {
+  if (known.fault !== null) {
+    const isLost = known.recorded === null;
+    const message = isLost ? `${known.fault}: every run counts as one that has read untrusted text` : known.fault;
+    const remedy = isLost
+      ? "begin another one, by which every run until now has read untrusted text"
+      : "add what the history says";
+    return [{ problem: "runs-unreadable", path: runsPath, message, remedy }];
+  }
+  const untilMs = lostUntilMs(known, nowMs);
+  if (untilMs === null) return [];
+  const until = new Date(untilMs).toISOString().slice(0, 10);
+  const message = `it was lost: until ${until} every run counts as one that has read untrusted text`;
+  return [{ problem: "runs-lost", path: runsPath, message, remedy: null }];
+}
+
+/** Does nothing if it is whole. */
+async function mendRuns(operation: Operation): Promise<void> {
+  await operation.holdRecords({ writes: true }, (records) => renewRuns(records, operation.now()));
+}

@@ -2,13 +2,17 @@
  * Reads a user's scopes, each while it is held, so that a scope's files are from one moment. No plugin is asked, so
  * none can hide files from their owner.
  */
+import { isAtLeast, lowestOf } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
+import { digestOf } from "../store/reading.ts";
 import type { HeldReader } from "../store/store.ts";
+import { ContentOrigins } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
+import { lowestByContent } from "../store/versions/lowest-by-content.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { inTurns, sorted } from "../values/turns.ts";
-import { ExportedTrust } from "./exported-trust.ts";
 import type { ExportOptions, LeftOutFile, MemoryExport, OnProgress } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { checkTransfer } from "./transfer-bounds.ts";
@@ -123,3 +127,43 @@ interface Place {
 
 const byPlace = (a: Place, b: Place): number => compare(a.scope, b.scope) || compare(a.path, b.path);
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
+
+type File = Omit<MemoryFile, "trust">;
+
+/** Says of exported files how far they are trusted, if that is less than what nobody has told. */
+class ExportedTrust {
+  readonly #history: HeldHistory;
+  readonly #origins: ContentOrigins;
+  #ofContents: Promise<ReadonlyMap<string, OriginClass>> | null = null;
+
+  constructor(history: HeldHistory) {
+    this.#history = history;
+    this.#origins = new ContentOrigins(history);
+  }
+
+  /** The file, with its trust if that is low. */
+  async told(file: File): Promise<MemoryFile> {
+    const trust = await this.#of(file);
+    return isAtLeast(trust, "unstated") ? file : { ...file, trust };
+  }
+
+  async #of({ scope, path, content }: File): Promise<OriginClass> {
+    try {
+      const digest = digestOf(Buffer.from(content)) ?? "";
+      const { trust } = await this.#origins.of(scope, path, digest);
+      if ((await this.#history.originOf(scope, path))?.sha256 === digest) return trust;
+      // Somebody has put it there by hand, perhaps from an earlier version.
+      return lowestOf(trust, (await this.#contents).get(digest) ?? trust);
+    } catch (error) {
+      // Of a file whose history cannot be used, nobody can say where it comes from. Its owner gets it all the same.
+      if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return "untrusted_document";
+      throw error;
+    }
+  }
+
+  /** The lowest trust of versions with a content. */
+  get #contents(): Promise<ReadonlyMap<string, OriginClass>> {
+    this.#ofContents ??= this.#history.versions().then((all) => lowestByContent(all.flatMap(({ files }) => files)));
+    return this.#ofContents;
+  }
+}

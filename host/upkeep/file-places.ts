@@ -1,4 +1,10 @@
 import { foldersOf } from "../../shared/path.ts";
+import type { HeldReader } from "../store/store.ts";
+
+/** The places of what is in a scope now, without its trash. */
+export async function livePlaces(reader: Pick<HeldReader, "list">, scope: string): Promise<FilePlaces> {
+  return new FilePlaces((await reader.list(scope, "")).map(({ path }) => path));
+}
 
 /** The places of a scope's files. Ignores case, as some disks do. */
 export class FilePlaces {

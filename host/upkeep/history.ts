@@ -1,8 +1,23 @@
-import type { Version } from "../store/versions/version.ts";
+/** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
+import { isTrashPath } from "../../shared/path.ts";
+import { quoted } from "../../shared/text.ts";
+import { decodeText, digestOf } from "../store/reading.ts";
+import type { Version, VersionHead } from "../store/versions/version.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
-import type { FileVersion, HistoryOptions } from "./file-version.ts";
+import { commitPlanned } from "./commit-planned.ts";
+import { derivedChanges } from "./derived-changes.ts";
+import { livePlaces } from "./file-places.ts";
+import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
+import { findFile, versionOf } from "./find-file.ts";
+import type { FilePlace, NamedFile } from "./find-file.ts";
+import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
-import { checkScopes, eachPart } from "./user-scopes.ts";
+import { checkHasScope } from "./restore.ts";
+import { unifiedDiff } from "./unified-diff.ts";
+import { checkScopes, eachPart, holdPart } from "./user-scopes.ts";
+import type { HeldPart } from "./user-scopes.ts";
 
 /** Every version of the user's files, the latest first. */
 export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<FileVersion[]> {
@@ -31,4 +46,109 @@ const latestFirst = (a: FileVersion, b: FileVersion): number => b.at.getTime() -
 function filesOf({ files, atMs, prev: _prev, ...ofAll }: Version): FileVersion[] {
   const at = new Date(atMs);
   return files.map((file) => Object.assign({ at }, ofAll, file));
+}
+
+/** Compares two versions of a file, or one with the present content. */
+export async function diffVersions(
+  operation: Operation,
+  name: string,
+  { from, to, scope: only }: DiffOptions,
+): Promise<FileDiff> {
+  const { scope, path } = await findFile(operation, { name, scope: only });
+  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
+  const [both] = await eachPart(operation, { writes: false, only: [scope] }, async ({ held, reader }) => {
+    const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
+      const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
+      const content = sha256 === null ? null : await keptContent(held, sha256);
+      if (sha256 !== null && content === null) {
+        throw notKept(refusal, `the content ${side === "before" ? "before" : "of"} version ${seq}`);
+      }
+      return content;
+    };
+    return {
+      before: from === "before" ? await contentOf(to ?? 0, "before") : await contentOf(from, "sha256"),
+      after: to === undefined ? await reader.bytesOf(scope, path) : await contentOf(to, "sha256"),
+    };
+  });
+  const { before, after } = both ?? { before: null, after: null };
+  return { scope, path, before: digestOf(before), after: digestOf(after), lines: await linesOf(before, after) };
+}
+
+/** A missing file has no lines. */
+async function linesOf(...both: readonly (Uint8Array | null)[]): Promise<string[] | null> {
+  try {
+    const [before = "", after = ""] = both.map((bytes) => (bytes === null ? "" : decodeText(bytes, "")));
+    return await unifiedDiff(before, after);
+  } catch (error) {
+    if (error instanceof ToolError && error.code === "ENTRY_UNREADABLE") return null;
+    throw error;
+  }
+}
+
+/** Puts the content of an earlier version of a file back, as a new version. */
+export async function restoreVersion(operation: Operation, named: NamedFile, seq: number): Promise<RestoredVersion> {
+  const place = await findFile(operation, named);
+  const { scope, path } = place;
+  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
+  if (isTrashPath(path))
+    throw new ToolError("INPUT_INVALID", `${refusal}: it is in the trash, which is restored by name`);
+  checkHasScope(operation, scope, refusal);
+  const parts = await operation.parts();
+  const scopes = parts.find((each) => each.includes(scope)) ?? [];
+  const plan = async (inside: Operation): Promise<Restoring> => {
+    const task = { scopes, apart: new Set(parts.flat()), writes: false };
+    const own = await holdPart(inside, task, (part) => planRestored(inside, part, { ...place, seq }));
+    return { ...own, ...(await withDerived(inside, place, own)) };
+  };
+  const planned = await commitPlanned(operation, { scopes, kind: "restored", plan });
+  const { wasMissing, changes } = planned;
+  return { scope, path, seq, outcome: changes.length === 0 ? "unchanged" : wasMissing ? "created" : "replaced" };
+}
+
+interface Restoring {
+  readonly changes: readonly SizedChange[];
+  readonly seen: HeldPart["reader"]["seen"];
+  readonly head: VersionHead;
+  readonly wasMissing: boolean;
+}
+
+async function planRestored(
+  operation: Operation,
+  { held, reader }: HeldPart,
+  file: FilePlace & { readonly seq: number },
+): Promise<Restoring> {
+  const { scope, path, seq } = file;
+  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
+  const { sha256 } = await versionOf(operation, held, file);
+  if (sha256 === null) {
+    throw new ToolError(
+      "ENTRY_NOT_FOUND",
+      `${refusal}: after version ${seq} there was no such file, name an earlier one`,
+    );
+  }
+  const content = await keptContent(held, sha256);
+  if (content === null) throw notKept(refusal, `the content of version ${seq}`);
+  const present = await reader.bytesOf(scope, path);
+  const wasMissing = present === null;
+  const other = wasMissing ? (await livePlaces(reader, scope)).inTheWayOf(path) : null;
+  if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
+  const write = { kind: "write", scope, path, content, bytes: content.length } as const;
+  const changes = digestOf(present) === sha256 ? [] : [write];
+  return { changes, seen: reader.seen, head: held.history.head, wasMissing };
+}
+
+/** The oldest contents go first, and those of purged files with their purge. */
+const notKept = (refusal: string, what: string): ToolError =>
+  new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${what} is no longer kept`);
+
+/** What the plugin cannot read comes back byte for byte, as from the trash. */
+async function withDerived(
+  operation: Operation,
+  { scope, path }: FilePlace,
+  { changes, seen }: Restoring,
+): Promise<Pick<Restoring, "changes" | "seen">> {
+  const made = await derivedChanges(operation, { scope, changes, paths: changes.map((change) => change.path) });
+  const ofAll = made.refused.find((each) => each.path === "");
+  if (ofAll) throw new ToolError(ofAll.code, `Cannot ${operation.action} ${quoted(path)}: ${ofAll.reason}`);
+  return { changes: [...changes, ...made.changes], seen: [...seen, ...made.seen] };
 }

@@ -1,10 +1,10 @@
 /** Runs an operation of the data's owner: checks the caller, and records how it has ended. */
+import type { AnyErrorCode } from "../../shared/errors.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
-import { ToolError } from "../values/tool-error.ts";
+import { ToolError, asToolError } from "../values/tool-error.ts";
 import { Operation } from "./operation.ts";
 import type { UpkeepParts } from "./operation.ts";
-import { outcomeOf } from "./outcome.ts";
 
 /** An operation's name in the audit log, and its action in messages. */
 export type OperationName = readonly [name: string, action: string];
@@ -44,6 +44,20 @@ export async function operate<Result>(
   return outcome.result;
 }
 
+/** Errors that end an operation, and say nothing about files or plugins: a later attempt can succeed. */
+export const endingCodes: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUSY", "CLOSED"]);
+
 /** The error for what would change something in a read-only runtime. */
 export const readOnly = (action: string): ToolError =>
   new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
+
+type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
+
+/** How an operation has ended. A value without a code is a fault of the runtime. */
+async function outcomeOf<Result>(action: string, work: () => Promise<Result>): Promise<Outcome<Result>> {
+  try {
+    return { result: await work() };
+  } catch (error) {
+    return { failure: asToolError(error, action) };
+  }
+}

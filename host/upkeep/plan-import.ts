@@ -1,9 +1,8 @@
 /** Plans the changes that import files into a scope. Only reads. */
-import { createHash } from "node:crypto";
-
 import { storeLimits } from "../../shared/limits.ts";
 import { foldersOf, isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
+import { digestOf } from "../store/reading.ts";
 import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -182,7 +181,7 @@ class Planner {
     const known = this.#digests.get(path);
     if (known !== undefined) return known;
     const there = await this.#reader.bytesOf(this.#task.scope, path);
-    const digest = there && digestOf(there);
+    const digest = digestOf(there);
     this.#digests.set(path, digest);
     return digest;
   }
@@ -199,7 +198,5 @@ class Planner {
 }
 
 const crowded = `another file has its name in the trash, and none of the ${transferLimits.trashNamesTriedMax} that an import tries is free`;
-
-const digestOf = (content: Uint8Array): string => createHash("sha256").update(content).digest("base64");
 
 const fold = (path: string): string => path.toLowerCase();

@@ -13,8 +13,7 @@ import { freeTrashPath } from "../values/trash-path.ts";
 import { inTurns } from "../values/turns.ts";
 import { beforeChanges, fileChains } from "./file-chains.ts";
 import type { FileChain } from "./file-chains.ts";
-import { FilePlaces } from "./file-places.ts";
-import { goneDerived } from "./gone-derived.ts";
+import { FilePlaces, livePlaces } from "./file-places.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
@@ -138,7 +137,7 @@ class PartPlanner {
     this.#kept = await this.#part.held.history.contentsOf(this.#goals.map(({ sha256 }) => sha256));
     for (const goal of this.#goals) {
       const { scope, path, bytes } = goal;
-      const live = places.get(scope) ?? (await this.#livePlaces(scope));
+      const live = places.get(scope) ?? (await livePlaces(this.#part.reader, scope));
       places.set(scope, live);
       const other = bytes === null ? live.inTheWayOf(path) : null;
       if (other !== null && making.has(placeKey({ scope, path: other }))) this.#later(goal);
@@ -221,10 +220,6 @@ class PartPlanner {
     }
   }
 
-  async #livePlaces(scope: string): Promise<FilePlaces> {
-    return new FilePlaces((await this.#part.reader.list(scope, "")).map(({ path }) => path));
-  }
-
   async #trashPlaces(scope: string): Promise<FilePlaces> {
     return new FilePlaces((await trashOf(this.#part.reader, scope)).map(trashPathOf));
   }
@@ -237,4 +232,35 @@ class PartPlanner {
   #leave(scope: string, path: string, reason: string): void {
     this.#left.push({ path: path === "" ? scope : `${scope}/${path}`, reason });
   }
+}
+
+/**
+ * Removes what plugins have made of the changes that are undone, where nothing else is left: an index that nobody had
+ * before them would stay as an empty file. Nothing that others have written is in such a file.
+ */
+async function goneDerived(
+  operation: Operation,
+  { reader }: HeldPart,
+  { chains, files }: { readonly chains: readonly FileChain[]; readonly files: readonly UndoneFile[] },
+): Promise<SizedChange[]> {
+  const { derivedFiles } = operation.tools;
+  const removals: SizedChange[] = [];
+  for (const scope of new Set(files.map((file) => file.scope))) {
+    const ofScope = files.filter((file) => file.scope === scope);
+    const trashed = new Set(ofScope.filter(({ outcome }) => outcome === "trashed").map(({ path }) => path));
+    const left = (await reader.list(scope, "")).map(({ path }) => path).filter((path) => !trashed.has(path));
+    const isMade = (path: string): boolean => isDerived(path, derivedFiles.get(scope) ?? []);
+    if (trashed.size < ofScope.length || !left.every(isMade)) continue;
+    const made = chains.filter((chain) => chain.scope === scope && left.includes(chain.path));
+    const own: SizedChange[] = [];
+    for (const chain of made) {
+      const { path } = chain;
+      const { before, present, builtOn } = beforeChanges(chain);
+      const bytes = await reader.bytesOf(scope, path);
+      if (before !== null || builtOn.length > 0 || bytes === null || digestOf(bytes) !== present) continue;
+      own.push({ kind: "remove", scope, path, bytes: bytes.length });
+    }
+    if (own.length === left.length) removals.push(...own);
+  }
+  return removals;
 }
