@@ -7,8 +7,7 @@ import { expect, test } from "vitest";
 
 import { mcpLimits } from "../../host/serve/mcp/mcp-limits.ts";
 import type { JSONRPCMessage } from "../../host/serve/mcp/sdk.ts";
-import { LineTransport } from "../../host/serve/stdio/line-transport.ts";
-import { LineBuffer } from "../../host/serve/stdio/read-lines.ts";
+import { LineTransport, LineBuffer } from "../../host/serve/stdio/line-transport.ts";
 
 const ping = (id: number): string => `${JSON.stringify({ jsonrpc: "2.0", id, method: "ping" })}\n`;
 const pings = (count: number): string => Array.from({ length: count }, (_, id) => ping(id)).join("");

@@ -1,25 +1,27 @@
 /** Streamable HTTP for many users: the server of `memcell serve --http`. */
-import { once } from "node:events";
+import { once, EventEmitter } from "node:events";
 import { createServer } from "node:http";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
+import { failureLine } from "../../log/failure-line.ts";
 import type { LogEntry } from "../../log/log-entry.ts";
+import { writeLog } from "../../log/write-log.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { RateLimit } from "../../values/rate-limit.ts";
+import { visibleText } from "../../values/visible-text.ts";
 import { isLoopback, listenAt } from "../loopback.ts";
+import { mcpLimits } from "../mcp/mcp-limits.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
 import { checkStorageTools } from "../storage/answer-storage.ts";
 import { storagePrefix } from "../storage/storage-target.ts";
 import { openAdmission } from "./admission.ts";
 import { answerRequest } from "./answer-request.ts";
 import type { AnsweringParts } from "./answer-request.ts";
-import { boundedLog } from "./bounded-log.ts";
 import { allowedHostNames } from "./check-request.ts";
 import { httpLimits } from "./http-limits.ts";
 import { peerOf } from "./peer.ts";
 import { metadataUrlOf } from "./resource-metadata.ts";
-import { UnderWay } from "./under-way.ts";
 import { UserEndpoints } from "./user-endpoint.ts";
 
 export interface HttpServer {
@@ -188,4 +190,66 @@ async function closeAll(server: Server, parts: AnsweringParts, underWay: UnderWa
   await underWay.settled(httpLimits.lastWordsMs);
   server.closeAllConnections();
   await closed;
+}
+
+/** Logs a limited number of each kind per minute, so a flood of one does not hide the other. */
+function boundedLog(onLog: (entry: LogEntry) => void) {
+  const told = new RateLimit(mcpLimits.faultsPerMinute, 2);
+  const tell = (kind: string, lineOf: () => Pick<LogEntry, "level" | "text">): void => {
+    if (told.count(kind) === 0) writeLog(onLog, { ...lineOf(), tool: "serve", userId: "", callId: "" });
+  };
+  return {
+    /** An internal error, with all its causes. */
+    onError: (error: unknown) => tell("error", () => failureLine(error)),
+    /** A client's mistake in MCP. One short line, because it can quote the client. */
+    onFault: ({ message }: Error) =>
+      tell("fault", () => ({ level: "warn", text: `mcp: ${visibleText(message.slice(0, mcpLimits.faultCharsMax))}` })),
+  };
+}
+
+/** Counts unanswered requests, so that a closing server can wait for them, but not for streams. */
+class UnderWay {
+  #open = 0;
+  /** Open requests that are not streams. */
+  #answering = 0;
+  #isClosing = false;
+  readonly #changes = new EventEmitter<{ less: [] }>();
+
+  /** Counts a request until it is answered. `answer` calls `stands` if the answer is a stream. */
+  async add(answer: (stands: () => void) => Promise<void>): Promise<void> {
+    let isAnswering = true;
+    const stands = (): void => {
+      if (isAnswering) this.#answering--;
+      isAnswering = false;
+      this.#changes.emit("less");
+    };
+    this.#open++;
+    this.#answering++;
+    try {
+      await answer(stands);
+    } finally {
+      this.#open--;
+      stands();
+    }
+  }
+
+  get isClosing(): boolean {
+    return this.#isClosing;
+  }
+
+  /** Begins to close. Resolves when all requests except streams are answered, or after `graceMs`. */
+  async close(graceMs: number): Promise<void> {
+    this.#isClosing = true;
+    await this.#until(() => this.#answering === 0, graceMs);
+  }
+
+  /** Resolves when nothing is open, or after `timeMs`. */
+  async settled(timeMs: number): Promise<void> {
+    await this.#until(() => this.#open === 0, timeMs);
+  }
+
+  async #until(isDone: () => boolean, timeMs: number): Promise<void> {
+    const signal = AbortSignal.timeout(timeMs);
+    while (!isDone() && !signal.aborted) await once(this.#changes, "less", { signal }).catch(() => null);
+  }
 }

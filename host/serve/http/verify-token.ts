@@ -1,17 +1,16 @@
 /** Checks 5 and 6: finds the token, and verifies its issuer, audience, expiry and user. */
 import type { OriginClass } from "../../../shared/origin.ts";
+import { isOriginClass, lowestOf } from "../../../shared/origin.ts";
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { quoted } from "../../../shared/text.ts";
 import { isUserId } from "../../values/user-id.ts";
-import type { TokenOptions } from "../serve-options.ts";
+import type { TokenOptions, TokenOrigins } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { decodeProtectedHeader, errors, jwtVerify } from "./jose.ts";
 import type { JWTPayload } from "./jose.ts";
 import { RefusedRequest } from "./refusals.ts";
 import type { RefusalReason } from "./refusals.ts";
 import type { VerifyingKeys } from "./token-keys.ts";
-import { originIn } from "./token-origin.ts";
-import type { TokenOrigin } from "./token-origin.ts";
 import { accessFor } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 
@@ -27,6 +26,14 @@ export interface Identity extends TokenOrigin {
    * beginning of the hash of its agent's key.
    */
   readonly labels: { readonly token?: string; readonly key?: string };
+}
+
+/** What a verified token says about its client, and about the origin of the client's calls. */
+interface TokenOrigin {
+  /** The client's id; `null` if the token names none. */
+  readonly client: string | null;
+  /** The lowest class that the token gives; `null` if it gives none. */
+  readonly originClass: OriginClass | null;
 }
 
 /** The verified user of a request that may do something. */
@@ -155,4 +162,24 @@ function claimReasonOf({ claim, reason }: errors.JWTClaimValidationFailed): Refu
   // `nbf` is not a number, so it cannot be "not yet valid".
   if (claim === "nbf" && reason !== "check_failed") return "token-claim";
   return claimReasons[claim] ?? "token-claim";
+}
+
+/**
+ * Reads claims through `claim`, which is `undefined` for a missing one. Throws `token-origin` for a claim that does not
+ * have the form that the operator expects: with a fallback, a mistake of the issuer could give more trust.
+ */
+function originIn(claim: (name: string) => unknown, options: TokenOrigins): TokenOrigin {
+  const { clientClaim, ofClients } = options;
+  const named = claim(clientClaim);
+  if (named !== undefined && typeof named !== "string" && ofClients.size > 0) throw new RefusedRequest("token-origin");
+  const client = typeof named === "string" ? named : null;
+  const classes = [client === null ? undefined : ofClients.get(client), classIn(claim, options)];
+  const given = classes.filter((each) => each !== undefined);
+  return { client, originClass: given.length === 0 ? null : lowestOf(...given) };
+}
+
+function classIn(claim: (name: string) => unknown, { claim: name }: TokenOrigins): OriginClass | undefined {
+  const of = name === null ? undefined : claim(name);
+  if (of === undefined || isOriginClass(of)) return of;
+  throw new RefusedRequest("token-origin");
 }

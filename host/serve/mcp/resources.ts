@@ -1,17 +1,29 @@
-/** A user's indexes and entries as resources. Reads no files: each resource is read by a tool call. */
-import { withoutHidden } from "../../../shared/hidden-text.ts";
+/**
+ * A user's indexes and entries as resources, and the completion of their names. Reads no files: each resource is read by
+ * a tool call.
+ */
+import { withoutHidden, firstHidden } from "../../../shared/hidden-text.ts";
 import { indexOriginLines, originLines } from "../../../shared/origin-lines.ts";
 import { seenIn } from "../../../shared/seen-in.ts";
+import { quoted } from "../../../shared/text.ts";
 import type { MemoryEntry, MemoryFamily } from "../../runtime/memory-families.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
 import { mcpLimits } from "./mcp-limits.ts";
 import { entryUri, entryUriTemplate, indexUri, indexUriOf, parseMemoryUri } from "./memory-uri.ts";
 import type { MemoryUri } from "./memory-uri.ts";
-import { nextCursor, offsetOf } from "./page-cursor.ts";
-import { orProtocolFailure, protocolFailure } from "./protocol-failure.ts";
+import { promptName } from "./prompts.ts";
+import { orProtocolFailure, protocolFailure, invalidParams } from "./protocol-failure.ts";
 import { ResourceNotFoundError } from "./sdk.ts";
-import type { ListResourcesResult, ReadResourceResult, Resource, Server, ServerContext } from "./sdk.ts";
+import type {
+  ListResourcesResult,
+  ReadResourceResult,
+  Resource,
+  Server,
+  ServerContext,
+  CompleteRequest,
+  CompleteResult,
+} from "./sdk.ts";
 import type { ServedUser } from "./served-user.ts";
 
 const mimeType = "text/markdown";
@@ -138,4 +150,49 @@ const absentCodes: ReadonlySet<string> = new Set(["ENTRY_NOT_FOUND", "INPUT_INVA
 /** Returns the client's own text, shortened: it need not be a URI. */
 function notFound(uri: string): ResourceNotFoundError {
   return new ResourceNotFoundError(uri.slice(0, mcpLimits.uriCharsMax));
+}
+
+/** The cursor of the next page, if there is one. It contains only a position, so it is valid for any user. */
+function nextCursor(offset: number, count: number): { nextCursor?: string } {
+  return offset < count ? { nextCursor: Buffer.from(`from ${offset}`).toString("base64url") } : {};
+}
+
+/** Throws -32602 for a cursor that `nextCursor` did not create. */
+function offsetOf(cursor: string | undefined): number {
+  if (cursor === undefined) return 0;
+  const offset = /^[\w-]{1,24}$/.test(cursor)
+    ? /^from ([1-9]\d{0,5})$/.exec(Buffer.from(cursor, "base64url").toString("latin1"))?.[1]
+    : undefined;
+  if (offset !== undefined) return Number(offset);
+  throw invalidParams(
+    "Cannot list resources: the cursor is not from this server, allowed: nextCursor of the page before",
+  );
+}
+
+/** Registers completion of the names of listed entries on `server`. */
+export function offerCompletion(server: Server, user: ServedUser): void {
+  server.setRequestHandler("completion/complete", ({ params }, request) =>
+    orProtocolFailure(() => complete(user, params, request)),
+  );
+}
+
+async function complete(
+  { runtime, contextOf }: ServedUser,
+  { ref, argument }: CompleteRequest["params"],
+  request: ServerContext,
+): Promise<CompleteResult> {
+  if (ref.type === "ref/prompt" && ref.name === promptName) return { completion: { values: [], total: 0 } };
+  const families = runtime.families().filter(({ canRead, hasEntries }) => canRead && hasEntries);
+  const family = families.find(({ name }) => ref.type === "ref/resource" && ref.uri === entryUriTemplate(name))?.name;
+  if (family === undefined || argument.name !== "name") {
+    const allowed = families.map(({ name }) => `"${entryUriTemplate(name)}"`).join(" or ") || "nothing";
+    const present = quoted(ref.type === "ref/prompt" ? ref.name : ref.uri);
+    throw invalidParams(`Cannot complete an argument of ${present}: allowed is "name" of ${allowed}`);
+  }
+  const entries = await runtime.memoryEntries(contextOf(request), { family, forPrompt: true });
+  const names = entries
+    .map(({ name }) => name)
+    .filter((name) => name.startsWith(argument.value) && firstHidden(name) === null);
+  const values = names.slice(0, mcpLimits.completionsMax);
+  return { completion: { values, total: names.length, hasMore: values.length < names.length } };
 }

@@ -1,14 +1,14 @@
 /** One user's MCP server: tools and, if there is a memory, its index and entries. */
+import type { Runtime } from "../../runtime/api.ts";
 import { version } from "../../values/version.ts";
 import type { ChangeFeed } from "./change-feed.ts";
-import { offerCompletion } from "./completion.ts";
-import { instructionsFor } from "./instructions.ts";
 import { mcpLimits } from "./mcp-limits.ts";
-import { offerPrompts } from "./prompts.ts";
+import { indexUri } from "./memory-uri.ts";
+import { offerPrompts, promptName } from "./prompts.ts";
 import { invalidParams } from "./protocol-failure.ts";
-import { RecordingServer } from "./recording-server.ts";
-import { known, offerResources } from "./resources.ts";
-import type { Server, ServerCapabilities } from "./sdk.ts";
+import { offerCompletion, known, offerResources } from "./resources.ts";
+import type { ServerCapabilities, Transport } from "./sdk.ts";
+import { ProtocolErrorCode, Server, isJSONRPCErrorResponse } from "./sdk.ts";
 import { serveUser } from "./served-user.ts";
 import type { ServedUser, ServedUserParts } from "./served-user.ts";
 import { offerTools } from "./tools.ts";
@@ -104,4 +104,45 @@ function sendWatched(server: Server, user: ServedUser, feed: ChangeFeed): void {
     end?.();
     watched.close();
   });
+}
+
+/** The instructions of a server: the plugins' own words, then where MCP has what is remembered. Can be empty. */
+function instructionsFor(runtime: Pick<Runtime, "families" | "instructions">): string {
+  return [runtime.instructions(), whereToLook(runtime)].filter((text) => text !== "").join("\n");
+}
+
+function whereToLook(runtime: Pick<Runtime, "families">): string {
+  const families = runtime.families();
+  if (families.some(({ hasIndex }) => hasIndex))
+    return `Before you answer or write, read the resource ${indexUri} (or the prompt ${promptName}): it lists what is remembered.`;
+  return families.some(({ hasEntries, canRead }) => hasEntries && canRead)
+    ? "The list of resources has what is remembered."
+    : "";
+}
+
+/** The recorded reason for each error code of requests that called nothing. */
+const reasons: Readonly<Record<number, string>> = {
+  [ProtocolErrorCode.MethodNotFound]: "method-unknown",
+  [ProtocolErrorCode.InvalidParams]: "params-unfit",
+  // The SDK uses this code for invalid parameters of some methods.
+  [ProtocolErrorCode.InternalError]: "params-unfit",
+};
+
+/**
+ * A server that reports the requests it refused itself: unknown methods, and invalid parameters, cursors and prompts.
+ * Errors with data are already recorded where they arise: in a call, or in the lookup of a resource.
+ */
+class RecordingServer extends Server {
+  onRefused: (reason: string) => void = () => {};
+
+  override async connect(transport: Transport): Promise<void> {
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      const { code, data } = isJSONRPCErrorResponse(message) ? message.error : {};
+      const reason = code === undefined || data !== undefined ? undefined : reasons[code];
+      if (reason !== undefined) this.onRefused(reason);
+      return send(message, options);
+    };
+    await super.connect(transport);
+  }
 }

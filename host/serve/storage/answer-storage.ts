@@ -3,13 +3,12 @@
  * of `serve` that names a family, `stores`. Start reading here; `README.md` lists the routes.
  */
 import type { Runtime } from "../../runtime/api.ts";
-import { deleteEntry, getEntry, putEntry } from "./entry-routes.ts";
 import { fieldsOfQuery } from "./fields.ts";
 import { forgetNote, noteListFields, pushNotes, putNote, readNotes } from "./note-routes.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import type { StorageCaller } from "./storage-caller.ts";
 import type { StorageTarget } from "./storage-target.ts";
-import { readStores, share, unshare } from "./store-routes.ts";
+import { deleteEntry, getEntry, putEntry, readStores, share, unshare } from "./store-routes.ts";
 
 export interface StorageRequest {
   readonly target: StorageTarget;

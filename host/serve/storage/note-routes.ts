@@ -1,10 +1,10 @@
 /** `/api/storage/memory-scoped`: an agent's notes about its callers, and their exchange between its machines. */
+import { createHash } from "node:crypto";
+
 import * as z from "../../../shared/zod.ts";
+import { uuidOf } from "../../values/store-id.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import { checked, optionalText } from "./fields.ts";
-import { parcels } from "./parcels.ts";
-import { noteIdFor, shownNote, shownNotes } from "./shown-note.ts";
-import type { NotePlace, StoredNote } from "./shown-note.ts";
 import { answerFor, done, entriesFor, failureAnswer } from "./storage-answer.ts";
 import type { StorageAnswer } from "./storage-answer.ts";
 import { checkAgent } from "./storage-caller.ts";
@@ -164,4 +164,66 @@ function fieldsOf<Fields extends Pick<AgentFields, "agentId">>(
   const { agentId: asked, ...fields } = checked(schema, given);
   checkAgent(caller, asked);
   return { ...fields, agent: asked || caller.ctx.userId };
+}
+
+/** The input of a call has at most 512 KiB. The largest note takes 100 KiB, and as JSON at most six times as much. */
+const bytesMax = 400 * 1024;
+const linesMax = 100;
+
+interface Parcel {
+  /** Where the part begins in the list. */
+  readonly from: number;
+  readonly some: readonly unknown[];
+}
+
+/**
+ * Splits a long list into parts that each fit into the input of a call. A line that is too large for any call is sent as
+ * `null`, which is refused where it stands.
+ */
+function parcels(lines: readonly unknown[]): Parcel[] {
+  const parts: { from: number; some: unknown[] }[] = [];
+  let bytes = 0;
+  for (const [at, line] of lines.entries()) {
+    const size = Buffer.byteLength(JSON.stringify(line));
+    const each = size > bytesMax ? null : line;
+    const last = parts.at(-1);
+    bytes += size;
+    if (last === undefined || bytes > bytesMax || last.some.length >= linesMax) {
+      parts.push({ from: at, some: [each] });
+      bytes = size;
+    } else {
+      last.some.push(each);
+    }
+  }
+  return parts;
+}
+
+/** Where a note lies in an agent's memory. */
+interface NotePlace {
+  readonly namespace: string;
+  readonly key: string;
+}
+
+/** A note as the plugin returns it. */
+interface StoredNote extends NotePlace {
+  readonly created: string;
+  readonly updated: string;
+}
+
+/** A note as its clients name it. It has the same id in every tier of them. */
+function shownNote({ created, updated, ...note }: StoredNote, agent: string): object {
+  return { id: noteIdFor(agent, note), ...note, created_at: created, updated_at: updated };
+}
+
+function shownNotes(data: unknown, agent: string): object {
+  return { entries: (data as { notes: readonly StoredNote[] }).notes.map((note) => shownNote(note, agent)) };
+}
+
+/** The namespace of UUIDs made from URLs, RFC 9562 section 6.6. */
+const urlNamespace = Buffer.from("6ba7b8119dad11d180b400c04fd430c8", "hex");
+
+/** A UUID of version 5. `agent` is the id that the client uses for itself. */
+function noteIdFor(agent: string, { namespace, key }: NotePlace): string {
+  const name = `${agent}\n${namespace}\n${key}`;
+  return uuidOf(createHash("sha1").update(urlNamespace).update(name, "utf8").digest(), "5");
 }
