@@ -3,12 +3,25 @@ import { createHash } from "node:crypto";
 
 import { counted } from "../../shared/text.ts";
 import { readGrants } from "../sharing/grants-file.ts";
-import type { HomeContent, HomeName, CopiedHome } from "../store/copying.ts";
+import type { HomeContent, HomeName, CopiedHome, StoreCopy } from "../store/copying.ts";
 import { grantsPath, grantsScope } from "../store/shared-stores.ts";
 import { placeKey } from "../store/versions/present-origins.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { CopyWay, ToldHome } from "./copy-way.ts";
+
+interface CopyWay {
+  readonly from: StoreCopy;
+  readonly to: StoreCopy;
+  /** `state`: in the host's own words. */
+  readonly onProgress: (state: string) => void;
+}
+
+/** Something about a home that whoever copies has to know. */
+interface ToldHome {
+  /** A user's id, or `stores/<id>`. Can contain any character. */
+  readonly home: string;
+  readonly told: string;
+}
 
 export interface CopyReport {
   readonly copied: number;
