@@ -2,13 +2,14 @@
 import { callLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../shared/path.ts";
 import type { InspectOutput, RefusedPath } from "../../shared/roles.ts";
+import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import type { CallOptions } from "../call/asked-call.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { inTurns, giveTurn } from "../values/turns.ts";
 import { findingsIn } from "./doctor.ts";
 import { filesByScope } from "./import-files.ts";
-import { refuseImport } from "./import-refusal.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { emptyPlan, planImport } from "./plan-import.ts";
@@ -244,4 +245,17 @@ function trashFaultOf(path: string): RefusedPath | null {
   }
   if (!isTrashPath(inTrash) && !isTrashPath(parseTrashPath(path)?.path ?? "")) return null;
   return { path, code: "INPUT_INVALID", reason: "its former place is in the trash, so nothing could put it back" };
+}
+
+/** How many refused files the message of an error names. */
+const namedMax = 3;
+
+/** Throws when anything is refused, with the code of the first. */
+function refuseImport(refused: readonly RefusedFile[]): void {
+  const [first] = refused;
+  if (first === undefined) return;
+  const named = refused.slice(0, namedMax).map(({ path, reason }) => `${quoted(path)}: ${reason}`);
+  const rest = refused.length - named.length;
+  if (rest > 0) named.push(`and ${rest} more`);
+  throw new ToolError(first.code, `Cannot import the memory: ${named.join("; ")}`);
 }
