@@ -168,11 +168,7 @@ class CallsByUser {
     if (!sums) return;
     sums.calls++;
     if (call.code !== null) sums.failed++;
-    const { written, trashed, removed, granted } = changesOf(call);
-    sums.written += written;
-    sums.trashed += trashed;
-    sums.removed += removed;
-    sums.granted += granted;
+    Object.assign(sums, together(sums, changesOf(call)));
   }
 
   addDenial(use: RecordOf<"use">): void {
@@ -210,7 +206,8 @@ class CallsByUser {
   }
 }
 
-const nothing = { calls: 0, failed: 0, denials: 0, refused: 0, written: 0, trashed: 0, removed: 0, granted: 0 };
+const noChanges: Changes = { written: 0, trashed: 0, removed: 0, granted: 0 };
+const nothing = { calls: 0, failed: 0, denials: 0, refused: 0, ...noChanges };
 
 /** Users whom a reviewer should see come first, so that they are not left out. */
 function byNotice(a: UserCalls, b: UserCalls): number {
@@ -225,16 +222,8 @@ class CallsByOrigin {
   add(call: RecordOf<"call">): void {
     const { class: of } = call.origin ?? { class: "unstated" };
     this.#isAnyTold ||= call.origin !== undefined;
-    const before = this.#sums.get(of) ?? { class: of, calls: 0, written: 0, trashed: 0, removed: 0, granted: 0 };
-    const { written, trashed, removed, granted } = changesOf(call);
-    this.#sums.set(of, {
-      class: of,
-      calls: before.calls + 1,
-      written: before.written + written,
-      trashed: before.trashed + trashed,
-      removed: before.removed + removed,
-      granted: before.granted + granted,
-    });
+    const { calls, ...before } = this.#sums.get(of) ?? { calls: 0, ...noChanges };
+    this.#sums.set(of, { class: of, calls: calls + 1, ...together(before, changesOf(call)) });
   }
 
   result(): Pick<LogSummary, "callsByOrigin"> {
@@ -275,7 +264,14 @@ const isFaulty = ({ code, denials }: ListedCall): boolean => code !== null || de
 
 /** Counts what a call has changed. A call that was not committed has changed nothing, whatever it staged. */
 function changesOf(call: RecordOf<"call">): Changes {
-  if (call.changes !== "committed") return { written: 0, trashed: 0, removed: 0, granted: 0 };
+  if (call.changes !== "committed") return noChanges;
   const { writes, trashed, removed, granted = [] } = call;
   return { written: writes.length, trashed: trashed.length, removed: removed.length, granted: granted.length };
 }
+
+const together = (a: Changes, b: Changes): Changes => ({
+  written: a.written + b.written,
+  trashed: a.trashed + b.trashed,
+  removed: a.removed + b.removed,
+  granted: a.granted + b.granted,
+});
