@@ -23,10 +23,20 @@ export class FilePlaces {
     for (const folder of foldersOf(folded)) this.#folders.set(folder, path);
   }
 
+  /** The file at a path, with its own name. */
+  at(path: string): string | null {
+    return this.#files.get(path.toLowerCase()) ?? null;
+  }
+
+  /** A file at one of a path's folders, or below it: no disk can hold both. */
+  nestedWith(path: string): string | null {
+    const folded = path.toLowerCase();
+    const [found] = foldersOf(folded).flatMap((each) => this.#files.get(each) ?? []);
+    return found ?? this.#folders.get(folded) ?? null;
+  }
+
   /** A file that is in the way of another: at its path, at one of its folders, or below its path. */
   inTheWayOf(path: string): string | null {
-    const folded = path.toLowerCase();
-    const [found] = [folded, ...foldersOf(folded)].flatMap((each) => this.#files.get(each) ?? []);
-    return found ?? this.#folders.get(folded) ?? null;
+    return this.at(path) ?? this.nestedWith(path);
   }
 }

@@ -1,6 +1,6 @@
 /** Plans the changes that import files into a scope. Only reads. */
 import { storeLimits } from "../../shared/limits.ts";
-import { foldersOf, isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
+import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
 import { digestOf } from "../store/reading.ts";
 import type { HeldReader } from "../store/store.ts";
@@ -8,6 +8,7 @@ import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";
 import { giveTurn, inTurns } from "../values/turns.ts";
+import { FilePlaces } from "./file-places.ts";
 import { refusalsOf } from "./import-files.ts";
 import type { RefusedFile } from "./memory-files.ts";
 
@@ -61,10 +62,8 @@ class Planner {
   readonly #task: ImportTask;
   readonly #plan: PlannedImport;
   readonly #present: readonly string[];
-  /** Every existing or imported path, by its form on a disk that folds case. */
-  readonly #folded = new Map<string, string>();
-  /** The folders of these paths, in the same form. */
-  readonly #folders = new Set<string>();
+  /** Of every existing or imported file. */
+  readonly #places = new FilePlaces([]);
   /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
@@ -79,23 +78,18 @@ class Planner {
   async noteNames(): Promise<void> {
     for (const path of [...this.#task.files.map((file) => file.path), ...this.#present]) {
       await giveTurn();
-      this.#note(path);
+      this.#places.add(path);
     }
-  }
-
-  #note(path: string): void {
-    this.#folded.set(fold(path), path);
-    for (const folder of foldersOf(fold(path))) this.#folders.add(folder);
   }
 
   async add(file: MemoryFile): Promise<void> {
     const { path, content } = file;
     const there = await this.#reader.bytesOf(this.#task.scope, path);
-    const twin = this.#folded.get(fold(path));
+    const twin = this.#places.at(path);
     if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
-    else if (this.#isNested(path)) this.#refuse(path, "a file and a folder would have the same name");
+    else if (this.#places.nestedWith(path) !== null) this.#refuse(path, "a file and a folder would have the same name");
     else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
-    else if (twin !== undefined && twin !== path) this.#refuse(path, `"${twin}" is there, which differs only by case`);
+    else if (twin !== null && twin !== path) this.#refuse(path, `"${twin}" is there, which differs only by case`);
     else if (there === null) this.#create(file);
     else if (this.#task.derived.has(path)) this.#plan.skipped.push(path);
     else if (this.#task.replaces) await this.#replace(file, there);
@@ -158,22 +152,16 @@ class Planner {
     for (const candidate of trashPaths(path, epochMs)) {
       // A number can make a name longer than allowed.
       if (++tries > transferLimits.trashNamesTriedMax || !isScopePath(candidate)) return null;
-      if (this.#isNested(candidate)) continue;
-      const isTaken = this.#folded.has(fold(candidate));
+      if (this.#places.nestedWith(candidate) !== null) continue;
+      const isTaken = this.#places.at(candidate) !== null;
       // Reads in any case: a link ends the import, and a file that was created meanwhile is noticed.
       const there = await this.#digestAt(candidate);
       if (isTaken && there === digest) return { path: candidate, isThere: true };
       if (isTaken) continue;
-      this.#note(candidate);
+      this.#places.add(candidate);
       return { path: candidate, isThere: false };
     }
     return null;
-  }
-
-  /** Whether the path is also a folder's, or one of its folders is also a file. No disk can hold both. */
-  #isNested(path: string): boolean {
-    const folded = fold(path);
-    return this.#folders.has(folded) || foldersOf(folded).some((folder) => this.#folded.has(folder));
   }
 
   /** Reads each file only once: files with one name are all compared with each other. */
@@ -198,5 +186,3 @@ class Planner {
 }
 
 const crowded = `another file has its name in the trash, and none of the ${transferLimits.trashNamesTriedMax} that an import tries is free`;
-
-const fold = (path: string): string => path.toLowerCase();
