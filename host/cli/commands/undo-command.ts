@@ -1,14 +1,14 @@
-import { quoted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { UndoOptions, UndoPlan } from "../upkeep/undo-plan.ts";
-import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { ageMs } from "./age.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime, refuseUnknown } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { storePlace } from "./store-place.ts";
-import { tellPlan } from "./tell-plan.ts";
+import { quoted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { UndoOptions, UndoPlan } from "../../upkeep/undo-plan.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { ageMs } from "../age.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { storePlace } from "../store-place.ts";
+import { tellPlan } from "../tell-plan.ts";
 
 export const undoCommand = defineCommand({
   name: "undo",

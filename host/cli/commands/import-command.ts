@@ -1,12 +1,12 @@
-import { readArchive } from "../archive/archive-file.ts";
-import { readZip } from "../archive/read-zip.ts";
-import { runtimePaths } from "../config/settings.ts";
-import type { ImportPlan } from "../upkeep/memory-files.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { tellPlan } from "./tell-plan.ts";
+import { readArchive } from "../../archive/archive-file.ts";
+import { readZip } from "../../archive/read-zip.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import type { ImportPlan } from "../../upkeep/memory-files.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { tellPlan } from "../tell-plan.ts";
 
 export const importCommand = defineCommand({
   name: "import",

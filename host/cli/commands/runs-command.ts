@@ -1,18 +1,18 @@
-import { eventTypes, isEventType } from "../../shared/run-history/event-types.ts";
-import type { EventType } from "../../shared/run-history/event-types.ts";
-import { quoted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { defineCommand } from "./command.ts";
-import type { CommandLine } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { deleteRun } from "./runs/delete-run.ts";
-import { listRuns } from "./runs/list-runs.ts";
-import { RunTools, runsFamily } from "./runs/run-tools.ts";
-import type { RunIds } from "./runs/run-tools.ts";
-import { showRun } from "./runs/show-run.ts";
-import type { RunOutput } from "./runs/show-run.ts";
+import { eventTypes, isEventType } from "../../../shared/run-history/event-types.ts";
+import type { EventType } from "../../../shared/run-history/event-types.ts";
+import { quoted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { defineCommand } from "../command.ts";
+import type { CommandLine } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { deleteRun } from "../runs/delete-run.ts";
+import { listRuns } from "../runs/list-runs.ts";
+import { RunTools, runsFamily } from "../runs/run-tools.ts";
+import type { RunIds } from "../runs/run-tools.ts";
+import { showRun } from "../runs/show-run.ts";
+import type { RunOutput } from "../runs/show-run.ts";
 
 export const runsCommand = defineCommand({
   name: "runs",

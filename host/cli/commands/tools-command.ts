@@ -1,8 +1,8 @@
-import { quoted } from "../../shared/text.ts";
-import { catalogPaths } from "../config/settings.ts";
-import { visibleJson } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openCatalog } from "./open-runtime.ts";
+import { quoted } from "../../../shared/text.ts";
+import { catalogPaths } from "../../config/settings.ts";
+import { visibleJson } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openCatalog } from "../open-runtime.ts";
 
 export const toolsCommand = defineCommand({
   name: "tools",

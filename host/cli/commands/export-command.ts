@@ -1,13 +1,13 @@
-import { counted } from "../../shared/text.ts";
-import { refuseTaken, writeArchive } from "../archive/archive-file.ts";
-import { zipOf } from "../archive/write-zip.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { storePlace } from "./store-place.ts";
+import { counted } from "../../../shared/text.ts";
+import { refuseTaken, writeArchive } from "../../archive/archive-file.ts";
+import { zipOf } from "../../archive/write-zip.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { storePlace } from "../store-place.ts";
 
 export const exportCommand = defineCommand({
   name: "export",

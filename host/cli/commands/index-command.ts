@@ -1,7 +1,7 @@
-import { runtimePaths } from "../config/settings.ts";
-import { visibleLines } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { visibleLines } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
 
 export const indexCommand = defineCommand({
   name: "index",

@@ -1,12 +1,12 @@
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { FileDiff } from "../upkeep/file-version.ts";
-import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { diffLine } from "./diff-line.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { versionNumber } from "./version-number.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { FileDiff } from "../../upkeep/file-version.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { diffLine } from "../diff-line.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { versionNumber } from "../version-number.ts";
 
 export const diffCommand = defineCommand({
   name: "diff",

@@ -1,15 +1,15 @@
-import { isAtLeast } from "../../shared/origin.ts";
-import { counted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { Upkeep } from "../upkeep/upkeep.ts";
-import type { Approval, WaitingWrite, ShownFile, ShownWrite } from "../upkeep/waiting-write.ts";
-import { visibleJson, visibleName, visibleText, visibleLines } from "../values/visible-text.ts";
-import { columns, shortened } from "./columns.ts";
-import { defineCommand } from "./command.ts";
-import { diffLine } from "./diff-line.ts";
-import { openRuntime, refuseUnknown } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
+import { isAtLeast } from "../../../shared/origin.ts";
+import { counted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { Upkeep } from "../../upkeep/upkeep.ts";
+import type { Approval, WaitingWrite, ShownFile, ShownWrite } from "../../upkeep/waiting-write.ts";
+import { visibleJson, visibleName, visibleText, visibleLines } from "../../values/visible-text.ts";
+import { columns, shortened } from "../columns.ts";
+import { defineCommand } from "../command.ts";
+import { diffLine } from "../diff-line.ts";
+import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
 
 export const pendingCommand = defineCommand({
   name: "pending",

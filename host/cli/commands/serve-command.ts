@@ -1,22 +1,22 @@
-import { readSettings } from "../config/read-settings.ts";
-import type { Settings } from "../config/read-settings.ts";
-import { serveSettings } from "../config/serve-settings.ts";
-import type { ServeSettings } from "../config/serve-settings.ts";
-import { settingPaths } from "../config/settings.ts";
-import { storeFor } from "../config/store-settings.ts";
-import type { PlaceOfMemory } from "../config/store-settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { RuntimeOptions } from "../runtime/options.ts";
-import { createRuntimeWith } from "../runtime/runtime.ts";
-import type { MetricsServer } from "../serve/metrics/start-metrics-server.ts";
-import type { HttpServeOptions, MetricsAddress } from "../serve/serve-options.ts";
-import { stopSignal } from "../serve/stop-signal.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { checkUserId } from "../values/user-id.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { runtimeOptions } from "./open-runtime.ts";
-import type { Terminal } from "./terminal.ts";
+import { readSettings } from "../../config/read-settings.ts";
+import type { Settings } from "../../config/read-settings.ts";
+import { serveSettings } from "../../config/serve-settings.ts";
+import type { ServeSettings } from "../../config/serve-settings.ts";
+import { settingPaths } from "../../config/settings.ts";
+import { storeFor } from "../../config/store-settings.ts";
+import type { PlaceOfMemory } from "../../config/store-settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { RuntimeOptions } from "../../runtime/options.ts";
+import { createRuntimeWith } from "../../runtime/runtime.ts";
+import type { MetricsServer } from "../../serve/metrics/start-metrics-server.ts";
+import type { HttpServeOptions, MetricsAddress } from "../../serve/serve-options.ts";
+import { stopSignal } from "../../serve/stop-signal.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { checkUserId } from "../../values/user-id.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { runtimeOptions } from "../open-runtime.ts";
+import type { Terminal } from "../terminal.ts";
 
 export const serveCommand = defineCommand({
   name: "serve",
@@ -75,7 +75,7 @@ type OverStdio = Extract<ServeSettings, { readonly kind: "stdio" }> & { readonly
 async function serveOverStdio(options: RuntimeOptions, serve: OverStdio, terminal: Terminal): Promise<number> {
   const userId = checkUserId(serve.userId, "serve");
   const { originClass, closeGraceMs } = serve;
-  const { serveStdio } = await import("../serve/stdio/serve-stdio.ts");
+  const { serveStdio } = await import("../../serve/stdio/serve-stdio.ts");
   const signal = stopSignal();
   const { stdin: input, stdout: output, stderr } = terminal;
   // Other commands end at once when nobody reads their output. Here calls can still be running.
@@ -97,7 +97,7 @@ async function serveOverHttp(
   { stderr }: Terminal,
 ): Promise<number> {
   if (http.access.kind === "one-user") checkUserId(http.access.userId, "serve");
-  const { startHttpServer } = await import("../serve/http/start-http-server.ts");
+  const { startHttpServer } = await import("../../serve/http/start-http-server.ts");
   const signal = stopSignal();
   // Disposed of last: it shows how the runtime closes.
   await using metrics = address && (await startMetrics(address));
@@ -119,7 +119,7 @@ async function serveOverHttp(
 
 /** The packages that it needs are loaded only here. */
 async function startMetrics(address: MetricsAddress): Promise<MetricsServer> {
-  const { startMetricsServer } = await import("../serve/metrics/start-metrics-server.ts");
+  const { startMetricsServer } = await import("../../serve/metrics/start-metrics-server.ts");
   return await startMetricsServer(address).catch((error: unknown) => {
     throw asRefusalToListen(error, address);
   });

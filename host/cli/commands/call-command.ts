@@ -1,15 +1,15 @@
-import { callLimits } from "../../shared/limits.ts";
-import { quoted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { wrongInput } from "../guest/guest-json.ts";
-import { boundedBytes } from "../values/bounded-bytes.ts";
-import { failedResult } from "../values/tool-result.ts";
-import type { ToolResult } from "../values/tool-result.ts";
-import { visibleJson } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import type { Terminal } from "./terminal.ts";
+import { callLimits } from "../../../shared/limits.ts";
+import { quoted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { wrongInput } from "../../guest/guest-json.ts";
+import { boundedBytes } from "../../values/bounded-bytes.ts";
+import { failedResult } from "../../values/tool-result.ts";
+import type { ToolResult } from "../../values/tool-result.ts";
+import { visibleJson } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import type { Terminal } from "../terminal.ts";
 
 export const callCommand = defineCommand({
   name: "call",

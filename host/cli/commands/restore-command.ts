@@ -1,9 +1,9 @@
-import { runtimePaths } from "../config/settings.ts";
-import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { versionNumber } from "./version-number.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { versionNumber } from "../version-number.ts";
 
 export const restoreCommand = defineCommand({
   name: "restore",

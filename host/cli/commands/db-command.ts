@@ -1,11 +1,11 @@
-import { readSettings } from "../config/read-settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { checkDatabase } from "../store/postgres/check-database.ts";
-import { withClient } from "../store/postgres/connections.ts";
-import { migrate } from "../store/postgres/migrate.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import type { Terminal } from "./terminal.ts";
+import { readSettings } from "../../config/read-settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { checkDatabase } from "../../store/postgres/check-database.ts";
+import { withClient } from "../../store/postgres/connections.ts";
+import { migrate } from "../../store/postgres/migrate.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import type { Terminal } from "../terminal.ts";
 
 export const dbCommand = defineCommand({
   name: "db",

@@ -1,17 +1,17 @@
-import { accessLevels } from "../../shared/shared-scope.ts";
-import type { AccessLevel } from "../../shared/shared-scope.ts";
-import { quoted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { UserStores } from "../runtime/user-stores.ts";
-import { isStoreId, storeIdOf, storeNamesAllowed, storeOfName } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
-import { visibleJson } from "../values/visible-text.ts";
-import { ageMs } from "./age.ts";
-import { columns } from "./columns.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
+import { accessLevels } from "../../../shared/shared-scope.ts";
+import type { AccessLevel } from "../../../shared/shared-scope.ts";
+import { quoted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { UserStores } from "../../runtime/user-stores.ts";
+import { isStoreId, storeIdOf, storeNamesAllowed, storeOfName } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { visibleJson } from "../../values/visible-text.ts";
+import { ageMs } from "../age.ts";
+import { columns } from "../columns.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
 
 export const storesCommand = defineCommand({
   name: "stores",

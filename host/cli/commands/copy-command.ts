@@ -1,13 +1,13 @@
-import { counted } from "../../shared/text.ts";
-import { readSettings } from "../config/read-settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { isDatabaseUrl, isUrl } from "../config/web-address.ts";
-import { copyStores } from "../copy/copy-stores.ts";
-import { openCopy } from "../store/open-copy.ts";
-import type { CopyPlace } from "../store/open-copy.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { withProgress } from "./progress.ts";
+import { counted } from "../../../shared/text.ts";
+import { readSettings } from "../../config/read-settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { isDatabaseUrl, isUrl } from "../../config/web-address.ts";
+import { copyStores } from "../../copy/copy-stores.ts";
+import { openCopy } from "../../store/open-copy.ts";
+import type { CopyPlace } from "../../store/open-copy.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { withProgress } from "../progress.ts";
 
 export const copyCommand = defineCommand({
   name: "copy",

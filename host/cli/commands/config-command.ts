@@ -1,11 +1,11 @@
-import { readSettings } from "../config/read-settings.ts";
-import type { Settings } from "../config/read-settings.ts";
-import { flagOf, settingAt, settingPaths, variableOf } from "../config/settings.ts";
-import type { SettingPath } from "../config/settings.ts";
-import { sourceText } from "../config/source.ts";
-import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { columns } from "./columns.ts";
-import { defineCommand } from "./command.ts";
+import { readSettings } from "../../config/read-settings.ts";
+import type { Settings } from "../../config/read-settings.ts";
+import { flagOf, settingAt, settingPaths, variableOf } from "../../config/settings.ts";
+import type { SettingPath } from "../../config/settings.ts";
+import { sourceText } from "../../config/source.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { columns } from "../columns.ts";
+import { defineCommand } from "../command.ts";
 
 export const configCommand = defineCommand({
   name: "config",

@@ -1,20 +1,20 @@
-import { counted } from "../../shared/text.ts";
-import type { SettingFlags } from "../config/read-settings.ts";
-import { runtimePaths } from "../config/settings.ts";
-import type { Runtime } from "../runtime/api.ts";
-import { mendedOf } from "../upkeep/doctor.ts";
-import { isProblem } from "../upkeep/finding.ts";
-import type { Finding } from "../upkeep/finding.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { failureOf } from "../values/tool-result.ts";
-import type { ToolFailure } from "../values/tool-result.ts";
-import { visibleJson, visibleText } from "../values/visible-text.ts";
-import { shownAge } from "./age.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime, refuseUnknown } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import type { Progress } from "./progress.ts";
-import { storePlace } from "./store-place.ts";
+import { counted } from "../../../shared/text.ts";
+import type { SettingFlags } from "../../config/read-settings.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import { mendedOf } from "../../upkeep/doctor.ts";
+import { isProblem } from "../../upkeep/finding.ts";
+import type { Finding } from "../../upkeep/finding.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { failureOf } from "../../values/tool-result.ts";
+import type { ToolFailure } from "../../values/tool-result.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { shownAge } from "../age.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import type { Progress } from "../progress.ts";
+import { storePlace } from "../store-place.ts";
 
 export const doctorCommand = defineCommand({
   name: "doctor",

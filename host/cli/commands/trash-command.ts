@@ -1,13 +1,13 @@
-import { runtimePaths } from "../config/settings.ts";
-import { UsageError } from "../config/usage-error.ts";
-import type { TrashedFile, Upkeep } from "../upkeep/upkeep.ts";
-import { visibleJson } from "../values/visible-text.ts";
-import { ageMs } from "./age.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime, refuseUnknown } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { storePlace } from "./store-place.ts";
-import { tellPlan } from "./tell-plan.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import type { TrashedFile, Upkeep } from "../../upkeep/upkeep.ts";
+import { visibleJson } from "../../values/visible-text.ts";
+import { ageMs } from "../age.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { storePlace } from "../store-place.ts";
+import { tellPlan } from "../tell-plan.ts";
 
 export const trashCommand = defineCommand({
   name: "trash",

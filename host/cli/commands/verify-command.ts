@@ -1,11 +1,11 @@
-import { auditLimits } from "../../shared/limits.ts";
-import { counted, quoted } from "../../shared/text.ts";
-import type { ChainHead } from "../audit/audit-log.ts";
-import type { LogFinding, LogVerification } from "../audit/verify/findings.ts";
-import { verifyLog } from "../audit/verify/verify-log.ts";
-import { UsageError } from "../config/usage-error.ts";
-import { visibleJson } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
+import { auditLimits } from "../../../shared/limits.ts";
+import { counted, quoted } from "../../../shared/text.ts";
+import type { ChainHead } from "../../audit/audit-log.ts";
+import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
+import { verifyLog } from "../../audit/verify/verify-log.ts";
+import { UsageError } from "../../config/usage-error.ts";
+import { visibleJson } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
 
 export const verifyCommand = defineCommand({
   name: "audit verify",

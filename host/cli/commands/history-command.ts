@@ -1,13 +1,13 @@
-import { quoted } from "../../shared/text.ts";
-import { runtimePaths } from "../config/settings.ts";
-import type { Runtime } from "../runtime/api.ts";
-import type { FileVersion } from "../upkeep/file-version.ts";
-import { ToolError } from "../values/tool-error.ts";
-import { visibleJson, visibleName, visibleText } from "../values/visible-text.ts";
-import { columns, shortened } from "./columns.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime, refuseUnknown } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
+import { quoted } from "../../../shared/text.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import type { Runtime } from "../../runtime/api.ts";
+import type { FileVersion } from "../../upkeep/file-version.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { visibleJson, visibleName, visibleText } from "../../values/visible-text.ts";
+import { columns, shortened } from "../columns.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime, refuseUnknown } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
 
 export const historyCommand = defineCommand({
   name: "history",

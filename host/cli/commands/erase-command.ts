@@ -1,13 +1,13 @@
-import { counted } from "../../shared/text.ts";
-import { refuseTaken } from "../archive/archive-file.ts";
-import { runtimePaths } from "../config/settings.ts";
-import type { ErasePlan, LeftOver } from "../upkeep/erase-plan.ts";
-import { visibleText } from "../values/visible-text.ts";
-import { defineCommand } from "./command.ts";
-import { openRuntime } from "./open-runtime.ts";
-import { withProgress } from "./progress.ts";
-import { storeFolder } from "./store-place.ts";
-import { tellPlan } from "./tell-plan.ts";
+import { counted } from "../../../shared/text.ts";
+import { refuseTaken } from "../../archive/archive-file.ts";
+import { runtimePaths } from "../../config/settings.ts";
+import type { ErasePlan, LeftOver } from "../../upkeep/erase-plan.ts";
+import { visibleText } from "../../values/visible-text.ts";
+import { defineCommand } from "../command.ts";
+import { openRuntime } from "../open-runtime.ts";
+import { withProgress } from "../progress.ts";
+import { storeFolder } from "../store-place.ts";
+import { tellPlan } from "../tell-plan.ts";
 
 export const eraseCommand = defineCommand({
   name: "erase",
