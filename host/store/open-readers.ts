@@ -1,5 +1,5 @@
-import { openBridgedReaders } from "./bridge/bridged-reader.ts";
 /** The only place that knows every kind of store. */
+import { openBridgedReaders } from "./bridge/bridged-reader.ts";
 import { openFileReaders } from "./files/open-files.ts";
 import type { ReadBridge, StoreDefinition, StoreLocation, StoreReaders } from "./store.ts";
 
