@@ -15,17 +15,19 @@ const { keyCharsMax, contentBytesMax, tagsMax, tagCharsMax, queryCharsMax, resul
 const keyAllowed = `1 to ${keyCharsMax} characters on one line, not blank`;
 
 /** Refuses only blank keys. `write-entry.ts` checks whether a key is a single line, as late as agentool does. */
+const key = z.string({ error: keyAllowed }).check(z.refine((given) => trim(given) !== "", { error: keyAllowed }));
+
 export const keyField = (description: string): z.ZodMiniType<string> =>
-  z.string({ error: keyAllowed }).check(
-    z.refine((key) => trim(key) !== "", { error: keyAllowed }),
-    z.meta({ description, minLength: 1 }),
-  );
+  key.check(z.meta({ description, minLength: 1 }));
 
 const contentAllowed = `0 to ${contentBytesMax} UTF-8 bytes, without NUL and without lone surrogates`;
 
+const content = z
+  .string({ error: contentAllowed })
+  .check(z.refine((text) => isContent(text), { error: seenOnly(contentAllowed) }));
+
 export const contentField = (description: string): z.ZodMiniType<string> =>
-  z.string({ error: contentAllowed }).check(
-    z.refine((text) => isContent(text), { error: seenOnly(contentAllowed) }),
+  content.check(
     z.meta({ description: `${description}; at most ${contentBytesMax} UTF-8 bytes`, maxLength: contentBytesMax }),
   );
 
@@ -38,20 +40,19 @@ const tagsAllowed =
   `a list of at most ${tagsMax} strings of at most ${tagCharsMax} characters, ` +
   'without "|", "-->", "--!>", line breaks and other control characters';
 
+const tags = z.optional(
+  z.nullable(
+    z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
+      z.maxLength(tagsMax, { error: tagsAllowed }),
+      z.refine((given) => given.every((tag) => isTag(tag)), {
+        error: ({ input }) => `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed${whyNotSeen(unfitTag(input))}`,
+      }),
+    ),
+  ),
+);
+
 export const tagsField = (description: string): z.ZodMiniType<string[] | null | undefined> =>
-  z
-    .optional(
-      z.nullable(
-        z.array(z.string({ error: tagsAllowed }), { error: tagsAllowed }).check(
-          z.maxLength(tagsMax, { error: tagsAllowed }),
-          z.refine((tags) => tags.every((tag) => isTag(tag)), {
-            error: ({ input }) =>
-              `${tagsAllowed}; ${quoted(unfitTag(input))} is not allowed${whyNotSeen(unfitTag(input))}`,
-          }),
-        ),
-      ),
-    )
-    .check(z.meta({ description }));
+  tags.check(z.meta({ description }));
 
 /** A tag is written into one line of the file, between bars, inside a comment. */
 function isTag(tag: string): boolean {
@@ -59,8 +60,8 @@ function isTag(tag: string): boolean {
   return !/[|\p{Cc}\u2028\u2029]|--!?>/u.test(tag) && !hasLoneSurrogate(tag) && hiddenIn(tag) === null;
 }
 
-function unfitTag(tags: unknown): string {
-  return Array.isArray(tags) ? String(tags.find((tag) => !isTag(String(tag)))) : "";
+function unfitTag(given: unknown): string {
+  return Array.isArray(given) ? String(given.find((tag) => !isTag(String(tag)))) : "";
 }
 
 export const targets = ["daily", "summary"] as const;

@@ -14,10 +14,7 @@ import type {
 } from "../../shared/abi.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import { ReplyWords } from "./reply-words.ts";
 import { ToolError } from "./tool-error.ts";
-
-const replyWords = new ReplyWords();
 
 /** One scope of the user's folder, or a shared store. */
 export class Scope {
@@ -48,7 +45,7 @@ export class Scope {
     const request = Memory.fromString(JSON.stringify({ scope: this.#name, path }));
     return withReply("store_read", request, (reply) => {
       const words = (reply as MemoryHandle & WordFinder).wordsBeginning?.(beginnings);
-      return words === undefined ? undefined : replyWords.ofFile(words, beginnings);
+      return words === undefined ? undefined : wordsOfFile(words, beginnings);
     });
   }
 
@@ -66,6 +63,24 @@ export class Scope {
   trash(path: string): string {
     return callHost("store_trash", { scope: this.#name, path }).trashed;
   }
+}
+
+/** What the reply has before the text, by what the words begin with: the same for each file of a search. */
+let frame = { beginnings: "", words: "" };
+
+/**
+ * The words of a file, from those that the engine finds in the host's reply; `null` if there are none. `undefined` if the
+ * reply is not of the form that this knows: a host can send another form of the same JSON.
+ */
+function wordsOfFile(words: string, beginnings: string): string | null | undefined {
+  if (beginnings !== frame.beginnings) {
+    const all = beginnings.split(" ").slice(0, -1);
+    const around = ["ok ", "true ", "content "].filter((word) => all.some((each) => word.startsWith(each)));
+    frame = { beginnings, words: around.join("") };
+  }
+  if (!words.startsWith(frame.words)) return undefined;
+  const ofText = words.slice(frame.words.length);
+  return ofText === "" || ofText === "\n" ? null : ofText;
 }
 
 /** What memcell's engine adds to a block of the PDK. */

@@ -10,23 +10,30 @@ export interface Leniency {
   readonly otherFields: readonly string[];
   /** Whether only programs call the tool: then a text is a text, and only `null` counts as nothing. */
   readonly isExact: boolean;
+  /** The same for what is inside of a field: no object there has the fields of other commands. Default: as it is. */
+  readonly within?: Leniency;
+}
+
+const lenient: Leniency = { otherFields: [], isExact: false };
+const exact: Leniency = { otherFields: [], isExact: true };
+
+export function leniencyOf(otherFields: readonly string[], isExact: boolean): Leniency {
+  const within = isExact ? exact : lenient;
+  return otherFields.length === 0 ? within : { otherFields, isExact, within };
 }
 
 /**
  * Whether a wrong value of an optional field says nothing, so that the field counts as left out. A field such as `ifUpdated`
  * is a guard, without which more is done: a value that got lost must not open it.
  */
-export const saysNothing = (name: PropertyKey, value: unknown, { isExact }: Leniency): boolean =>
-  value === null || (!isExact && value === "" && !/^if[A-Z]/.test(String(name)));
+export const saysNothing = (name: string, value: unknown, leniency: Leniency | null): boolean =>
+  leniency !== null && (value === null || (!leniency.isExact && value === "" && !/^if[A-Z]/.test(name)));
 
 /** Whether a field of another command says nothing. */
-export function isUnused(name: string, value: unknown, { otherFields, isExact }: Leniency): boolean {
-  if (!otherFields.includes(name)) return false;
-  return value === null || (!isExact && isEmpty(value));
-}
-
-function isEmpty(value: unknown): boolean {
-  return typeof value === "object" ? Object.keys(Object(value)).length === 0 : !value;
+export function isUnused(name: string, value: unknown, leniency: Leniency | null): boolean {
+  if (!leniency?.otherFields.includes(name)) return false;
+  if (value === null || leniency.isExact) return value === null;
+  return typeof value === "object" ? Object.keys(value).length === 0 : !value;
 }
 
 /** The value that a text in place of another type holds as JSON. The text itself if it holds none, or another text. */

@@ -4,8 +4,8 @@
  * however many there are.
  */
 import { quoted } from "../../shared/text.ts";
+import { isObject } from "../kit/check-value.ts";
 import { fileOf, splitFor } from "../kit/linear-hashing.ts";
-import { isObject } from "../kit/object-check.ts";
 import { withLineFeeds } from "../kit/returns-alone.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { parseJson } from "./json-text.ts";

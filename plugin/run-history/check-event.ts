@@ -10,7 +10,7 @@ import { readPayload } from "../../shared/run-history/read-payload.ts";
 import { normalTimestamp, timestampAllowed, zeroTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { Labels, WireEvent } from "../../shared/run-history/wire-event.ts";
 import { presentValue, utf8Bytes } from "../../shared/text.ts";
-import { fieldName, isObject } from "../kit/object-check.ts";
+import { fieldName, isObject } from "../kit/check-value.ts";
 import { inputError, ToolError } from "../kit/tool-error.ts";
 import { bytesInAnswer, lineOf } from "./event-line.ts";
 import { inOneLine, parseJson } from "./json-text.ts";

@@ -1,5 +1,5 @@
 /** `closed.jsonl`: a line for each closed segment, so that a reader opens only the segments that it needs. */
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 import { parseJson } from "./json-text.ts";
 import { closedName, linesOf, readOrEmpty, runs, wholeLines } from "./run-files.ts";
 import type { Span } from "./run-head.ts";

@@ -3,7 +3,7 @@ import { isStoredType } from "../../shared/run-history/event-types.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { utf8Bytes } from "../../shared/text.ts";
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 import { parseJson } from "./json-text.ts";
 import { parseForeignLine } from "./lossless-json.deferred.ts";
 import { isLabels } from "./run-event.ts";

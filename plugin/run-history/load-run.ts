@@ -1,6 +1,6 @@
 /** Loads a run in pages, in the order of time or of insertion; or only what is new, or what comes from the last snapshot on. */
 import { counted } from "../../shared/text.ts";
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { formatCursor, invalidCursor, noRun, parseCursor, runStart } from "./cursor.ts";
 import type { Cursor, Place, TimePlace } from "./cursor.ts";

@@ -7,7 +7,7 @@ import { parseLossless, readLossless, stringifyLossless } from "../../shared/run
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
 import { jsonDepth } from "../../shared/text.ts";
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 import { isLabels, jsonFields } from "./run-event.ts";
 import { runLimits } from "./run-limits.ts";
 

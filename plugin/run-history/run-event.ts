@@ -1,6 +1,6 @@
 import type { StoredType } from "../../shared/run-history/event-types.ts";
 import type { Labels } from "../../shared/run-history/wire-event.ts";
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 
 /** By type: the fields of its data that are JSON text. */
 export const jsonFields: Readonly<Partial<Record<StoredType, readonly string[]>>> = {

@@ -3,7 +3,7 @@
  * creation can be found again in the run's other files.
  */
 import { sortKeyOf } from "../../shared/run-history/timestamp.ts";
-import { isObject } from "../kit/object-check.ts";
+import { isObject } from "../kit/check-value.ts";
 import { parseJson, withoutMark } from "./json-text.ts";
 
 /** Lines of one or several segments. */

@@ -2,8 +2,8 @@
 import { dataDepthMax, isTooDeep } from "../../shared/data-depth.ts";
 import type { EventType } from "../../shared/run-history/event-types.ts";
 import type { WireEvent } from "../../shared/run-history/wire-event.ts";
+import { isObject } from "../kit/check-value.ts";
 import { shownBody as seen } from "../kit/hidden-text.ts";
-import { isObject } from "../kit/object-check.ts";
 import { parseJson } from "./json-text.ts";
 import { fieldText } from "./lossless-json.deferred.ts";
 

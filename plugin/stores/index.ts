@@ -37,8 +37,10 @@ export {
   anthropic_view,
 } from "./anthropic/exports.ts";
 
+const otherFields = [...memoryFields, ...anthropicNames];
+
 function serveCommand<Input, Data>(schema: z.ZodMiniType<Input>, work: (input: Input) => Answer<Data>): () => number {
-  return serveWithCodes({ toolName: "memory", schema, otherFields: [...memoryFields, ...anthropicNames] }, work);
+  return serveWithCodes({ toolName: "memory", schema, otherFields }, work);
 }
 
 export const memory_view = serveCommand(viewInput, viewMemory);

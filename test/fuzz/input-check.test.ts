@@ -1,32 +1,37 @@
 /**
- * The function that a plugin keeps of a schema gives what the schema's own parser gives: the same input or the same issues.
- * Where it is lenient, it gives what the check that keeps zod gives, and takes an input in the words of a careless client.
+ * What a plugin keeps of a schema gives what zod's own parser gives: the same input, or the same issues. Where it is lenient,
+ * it gives what zod gives round by round (`zod-reading.ts`). So it is for the inputs of the shipped plugins, for every schema
+ * that they declare, and for random schemas (`any-schema.ts`).
  */
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { coerce, date, email, intersection, looseObject, pipe, transform, trim } from "zod/mini";
 
 import * as journal from "../../plugin/journal/input.ts";
-import { inputCheck } from "../../plugin/kit/input-check.ts";
-import { fieldName, objectCheck } from "../../plugin/kit/object-check.ts";
+import { leniencyOf } from "../../plugin/kit/meant-value.ts";
+import { inputParser } from "../../plugin/kit/parse-input.ts";
+import type { InputRules } from "../../plugin/kit/parse-input.ts";
 import * as roles from "../../plugin/kit/role-inputs.ts";
-import { schemaCheck } from "../../plugin/kit/schema-check.ts";
+import { ToolError } from "../../plugin/kit/tool-error.ts";
 import * as histories from "../../plugin/run-history/schemas.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";
 import * as stores from "../../plugin/stores/schemas.ts";
 import { readInput } from "../../plugin/user-memory/schemas/read.ts";
 import { searchInput } from "../../plugin/user-memory/schemas/search.ts";
 import { updateInput } from "../../plugin/user-memory/schemas/update.ts";
-import type { InputIssue } from "../../shared/envelope.ts";
-import { hasNul, presentValue } from "../../shared/text.ts";
+import type { Family } from "../../shared/manifest.ts";
+import { hasNul } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import { runs } from "../stage/random-runs.ts";
+import { anySchema, nearly } from "./any-schema.ts";
+import { readByZod } from "./zod-reading.ts";
 
 type Schema = z.ZodMiniType;
 
 /** Modules that use types of the guest's globals, which tests do not have. */
 const loaded = async (path: string): Promise<object> =>
-  (await import(new URL(`../../plugin/stores/${path}.ts`, import.meta.url).href)) as object;
-const [notes, programs] = await Promise.all([loaded("notes/note-inputs"), loaded("program-schemas")]);
+  (await import(new URL(`../../plugin/${path}.ts`, import.meta.url).href)) as object;
+const [notes, programs] = await Promise.all([loaded("stores/notes/note-inputs"), loaded("stores/program-schemas")]);
 
 /** The inputs of a module. */
 const inputsOf = (name: string, module: object): [string, Schema][] =>
@@ -41,115 +46,91 @@ const inputs = [
   ),
 ];
 
-const fieldsOf = (schema: Schema): string[] => {
-  const { shape, options } = schema._zod.def as { shape?: object; options?: Schema[] };
-  return shape ? Object.keys(shape) : (options ?? []).flatMap(fieldsOf);
-};
-
-const texts = ["a", "a.md", "", "x y", "user", "upsert", "delete", "view", "daily", "\0", "\ud800", "two\nlines", "😀"];
-const value = fc.oneof(
-  fc.constantFrom(...texts, 0, 1, -1, 1.5, 2 ** 53, true, false, []),
-  fc.string({ maxLength: 400 }),
-  fc.array(fc.constantFrom(...texts, 1, null), { maxLength: 25 }),
-  fc.jsonValue({ maxDepth: 1 }),
+/** They have lists of objects, records and unions; no guest checks an input by them. */
+const families = ["journal", "run-history", "stores", "user-memory"].map((name) => loaded(`${name}/family`));
+const declared = ((await Promise.all(families)) as { family: Family }[]).flatMap(({ family }) =>
+  family.tools.flatMap(({ name, input, exactInput, output }): [string, Schema][] => [
+    [`${name}, its input as declared`, exactInput ?? input],
+    [`${name}, its output`, output],
+  ]),
 );
 
-/** In the form that the guest receives. */
-const received = (made: unknown): unknown => JSON.parse(JSON.stringify(made));
+const otherFields = ["other", "ttl"];
 
-function inputFor(schema: Schema): fc.Arbitrary<unknown> {
-  const names = [...new Set(fieldsOf(schema))];
-  const constants = (schema._zod.def as { shape?: Record<string, Schema> }).shape ?? {};
-  const fields = names.map((name) => {
-    const { values } = (constants[name]?._zod.def ?? {}) as { values?: string[] };
-    return [name, values ? fc.oneof({ weight: 9, arbitrary: fc.constantFrom(...values) }, value) : value] as const;
-  });
-  const other = fc.constantFrom("extra", "constructor", "a b", "__proto__");
-  return fc.oneof(
-    { weight: 8, arbitrary: fc.record(Object.fromEntries(fields), { requiredKeys: [] }) },
-    fc
-      .tuple(fc.record(Object.fromEntries(fields)), other, value)
-      .map(([known, name, more]) =>
-        JSON.parse(
-          `${JSON.stringify(known).slice(0, -1)}${fields.length > 0 ? "," : ""}${JSON.stringify(name)}:${JSON.stringify(more)}}`,
-        ),
-      ),
-    fc.jsonValue(),
-  );
+/** Compares what the plugin and zod make of an input, which the guest receives as text. */
+function expectSame(schema: Schema, value: unknown, isExact: boolean): void {
+  const text = JSON.stringify(value);
+  const byZod = readByZod(schema, JSON.parse(text), leniencyOf(otherFields, isExact));
+  const shown = "issues" in byZod ? { issues: byZod.issues.slice(0, 8) } : byZod;
+  expect(parsed({ toolName: "Any", schema, otherFields, isExact }, text)).toEqual(shown);
 }
 
-interface Issue {
-  readonly path: readonly PropertyKey[];
-  readonly message: string;
-  readonly keys?: readonly string[];
+function parsed(rules: InputRules<unknown>, text: string): unknown {
+  const parse = inputParser(rules);
+  try {
+    return { input: parse(text) };
+  } catch (error) {
+    if (error instanceof ToolError) return { issues: error.issues };
+    throw error;
+  }
 }
 
-/**
- * Field and text of each issue, as a check names them. Another test of the same process can have loaded the whole of zod,
- * which then adds English words to "Invalid input".
- */
-const named = (issues: readonly Issue[]): string[] =>
-  issues.flatMap(({ path: [field], message: text, keys }) => {
-    const message = text.replace(/^Invalid input: .*/s, "Invalid input");
-    if (keys) return keys.map((key) => `${fieldName(key)}: ${message}`);
-    return [field === undefined ? "input: a JSON object" : `${String(field)}: ${message}`];
-  });
-
-/** Without optional fields that are null, which a check leaves out. */
-const hasNull = (input: unknown): boolean => Object.values(Object(input) as object).includes(null);
-
-test.each(inputs)("%s", (_name, schema) => {
-  const check = inputCheck(schema, { isExact: true });
+test.each([...inputs, ...declared])("%s", (_name, schema) => {
   fc.assert(
-    fc.property(inputFor(schema), (made) => {
-      const input = received(made);
-      fc.pre(!hasNull(input));
-      const [checked, parsed] = [check(input), z.safeParse(schema, input)];
-      if (parsed.success) {
-        expect(checked).toEqual({ input: parsed.data });
-        return;
-      }
-      const issues = parsed.error.issues as readonly Issue[];
-      const found = "issues" in checked ? checked.issues : [];
-      expect(found.map(({ field, allowed }) => `${field}: ${allowed}`)).toEqual(named(issues));
-    }),
-    runs(200),
+    fc.property(nearly(schema, otherFields), fc.boolean(), (value, isExact) => expectSame(schema, value, isExact)),
+    runs(60),
   );
 });
 
-/** The inputs that are one object. */
-const objects = inputs.filter(([, schema]) => "shape" in schema._zod.def);
-
-/** Values as careless clients send them. */
-const careless = fc.oneof(
-  value,
-  fc.constantFrom("null", "[]", "{}", "5", " 1 ", "true", '"a"', '["1", 2]', "[1", "[[", null, {}),
-  fc.jsonValue({ maxDepth: 2 }).map((each) => JSON.stringify(each)),
-);
-
-test.each(objects)("%s, read leniently, with zod or without", (_name, schema) => {
-  const leniency = { otherFields: ["other", "ttl"], isExact: false };
-  const checks = [objectCheck(schema as never, leniency), schemaCheck(schema, leniency)] as const;
-  const names = [...fieldsOf(schema), "other", "ttl", "extra"];
-  const input = fc.record(Object.fromEntries(names.map((name) => [name, careless])), { requiredKeys: [] });
+test("a schema of any kind", () => {
+  const example = anySchema.chain((schema) => fc.tuple(fc.constant(schema), nearly(schema, otherFields)));
   fc.assert(
-    fc.property(input, (made) => {
-      const [own, zods] = checks.map((check) => check?.(received(made)) ?? {});
-      expect(sentences(own ?? {})).toEqual(sentences(zods ?? {}));
-    }),
-    runs(100),
+    fc.property(example, fc.boolean(), ([schema, value], isExact) => expectSame(schema, value, isExact)),
+    runs(400),
   );
 });
 
-const sentences = (checked: object): unknown =>
-  "issues" in checked ? named((checked.issues as InputIssue[]).map(asIssue)) : checked;
+test.each([
+  ["z.date", z.strictObject({ at: z.strictObject({ day: date() }) }), "at.day has z.date"],
+  ["z.pipe", z.strictObject({ name: pipe(z.string(), transform(String)) }), "name has z.pipe"],
+  ["z.coerce.number", z.strictObject({ size: coerce.number() }), "size has z.coerce.number"],
+  ["other fields", looseObject({}), "its input has an object of any other fields"],
+  [
+    "other names",
+    z.strictObject({ sizes: z.record(z.enum(["a"]), z.int()) }),
+    "sizes has a z.record whose names are not",
+  ],
+  ["a format", z.strictObject({ to: email() }), "to has the check email"],
+  ["a changed value", z.strictObject({ name: z.string().check(trim()) }), "name has the check overwrite"],
+  [
+    "a promise",
+    z.strictObject({ name: z.string().check(z.refine(async () => true)) }),
+    "name has a z.refine with an async",
+  ],
+  ["a path", z.strictObject({}).check(z.refine(() => true, { path: ["a"] })), "its input has a z.refine with a path"],
+  ["an intersection", intersection(z.object({}), z.object({})), "its input has z.intersection"],
+])("a schema with %s, which no rule has, fails the build with a sentence", (_what, schema, wrong) => {
+  expect(() => inputParser({ toolName: "save", schema })).toThrow(`Cannot make the check of save: ${wrong}`);
+});
 
-const asIssue = ({ field, allowed }: InputIssue): Issue => ({ path: [field], message: allowed });
+test("a list of 100,000 wrong items is refused as one of eight", () => {
+  const schema = z.strictObject({ sizes: z.array(z.int({ error: "whole numbers" })) });
+  const text = JSON.stringify({ sizes: Array.from({ length: 100_000 }, () => "a") });
+  const issue = { field: "sizes", value: "an array", allowed: "whole numbers" };
+  expect(parsed({ toolName: "save", schema }, text)).toEqual({ issues: Array.from({ length: 8 }, () => issue) });
+});
 
-test("an issue has the value that is wrong", () => {
-  const check = inputCheck(updateInput);
-  const input = { action: "upsert", name: 5, type: "user", description: "a", body: "b" };
-  expect(check(input)).toMatchObject({ issues: [{ field: "name", value: presentValue(5) }] });
+test("an issue says where in the input its value is", () => {
+  const range = z.strictObject({ from: z.int({ error: "a whole number" }) }, { error: "no other field than from" });
+  const schema = z.strictObject({ ranges: z.array(range), names: z.record(z.string(), z.string({ error: "a text" })) });
+  const text = JSON.stringify({ ranges: [{ from: 1 }, { from: 1.5, to: 2 }], names: { "the first": 5 } });
+  expect(parsed({ toolName: "save", schema }, text)).toEqual({
+    issues: [
+      { field: "ranges[1].from", value: "1.5", allowed: "a whole number" },
+      { field: "ranges[1].to", value: "2", allowed: "no other field than from" },
+      { field: 'names."the first"', value: "5", allowed: "a text" },
+    ],
+  });
 });
 
 test("NUL is found at any place", () => {
