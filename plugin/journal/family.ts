@@ -5,7 +5,7 @@
  */
 import type { Family } from "../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
-import { entriesInput, indexInput, inspectInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../kit/inputs.ts";
 import { readEntryInput, readInput, searchInput, updateInput, writeInput } from "./input.ts";
 import { readEntryOutput, readOutput, searchOutput, updateOutput, writeOutput } from "./output.ts";
 

@@ -5,8 +5,8 @@
 import { codePoints, exceedsUtf8Bytes, hasLoneSurrogate, hasNul, quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import { hiddenIn, hiddenInBody, seenOnly } from "../kit/hidden-text.ts";
+import { wholeNumber } from "../kit/inputs.ts";
 import { whyNotSeen } from "../kit/one-line.ts";
-import { wholeNumber } from "../kit/whole-number.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { trim } from "./white-space.ts";
 

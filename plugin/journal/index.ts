@@ -1,5 +1,5 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
-import { entriesInput, indexInput, inspectInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../kit/inputs.ts";
 import { serveHostTool, serveWithCodes } from "../kit/serve-tool.ts";
 import { codeOfFieldIn, readEntryInput, readInput, searchInput, updateInput, writeInput } from "./input.ts";
 import { inspectJournal } from "./inspect-journal.ts";

@@ -2,8 +2,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import { counted, quoted } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../kit/capabilities.ts";
-import { damagedLines, beginsWithNul, whyDamaged } from "../kit/damaged-text.ts";
-import { hasReturnsAlone, withLineFeeds } from "../kit/returns-alone.ts";
+import { beginsWithNul, damagedLines, hasReturnsAlone, whyDamaged, withLineFeeds } from "../kit/file-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { journalLimits } from "./journal-limits.ts";
 

@@ -5,7 +5,7 @@
 import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { shownLines } from "../kit/hidden-text.ts";
-import { lowered } from "../kit/role-inputs.ts";
+import { lowered } from "../kit/inputs.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { escapeContent } from "./escape.ts";

@@ -1,6 +1,6 @@
 import { quoted } from "../../shared/text.ts";
 import { now } from "../kit/capabilities.ts";
-import { trashedNote } from "../kit/damaged-text.ts";
+import { trashedNote } from "../kit/file-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { formatAt, parseAt } from "./at-time.ts";
 import { appendBlock, endsInMeta } from "./block.ts";

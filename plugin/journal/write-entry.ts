@@ -1,6 +1,6 @@
 import { codePoints, quoted } from "../../shared/text.ts";
 import { now } from "../kit/capabilities.ts";
-import { trashedNote } from "../kit/damaged-text.ts";
+import { trashedNote } from "../kit/file-text.ts";
 import { whyNotSeen } from "../kit/one-line.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";

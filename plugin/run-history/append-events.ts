@@ -3,7 +3,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { normalTimestamp } from "../../shared/run-history/timestamp.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import { now } from "../kit/capabilities.ts";
-import { hasReturnsAlone } from "../kit/returns-alone.ts";
+import { hasReturnsAlone } from "../kit/file-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { addAppend, findAppend } from "./append-ids.ts";

@@ -5,8 +5,8 @@
  */
 import { quoted } from "../../shared/text.ts";
 import { isObject } from "../kit/check-value.ts";
+import { withLineFeeds } from "../kit/file-text.ts";
 import { fileOf, splitFor } from "../kit/linear-hashing.ts";
-import { withLineFeeds } from "../kit/returns-alone.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { parseJson } from "./json-text.ts";
 import { appendIdsPath, linesOf, linesText, noTextLine, readLines, runs, unreadable, wholeLines } from "./run-files.ts";

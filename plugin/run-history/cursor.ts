@@ -1,5 +1,5 @@
 /** A reader's place in a run, as an opaque text. */
-import { fnv } from "../kit/fnv.ts";
+import { fnv } from "../kit/linear-hashing.ts";
 import { inputError } from "../kit/tool-error.ts";
 import type { ToolError } from "../kit/tool-error.ts";
 import type { RunHead } from "./run-head.ts";

@@ -6,7 +6,7 @@
 import type { Family } from "../../shared/manifest.ts";
 import { inspectOutput, restoreOutput } from "../../shared/roles.ts";
 import { runHistoryCodes } from "../../shared/run-history/event-fault.ts";
-import { inspectInput, restoreInput } from "../kit/role-inputs.ts";
+import { inspectInput, restoreInput } from "../kit/inputs.ts";
 import {
   appendInputDeclared,
   appendOutput,

@@ -1,5 +1,5 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
-import { inspectInput, restoreInput } from "../kit/role-inputs.ts";
+import { inspectInput, restoreInput } from "../kit/inputs.ts";
 import { serveHostTool, serveProgram, serveTool } from "../kit/serve-tool.ts";
 import { appendEvents } from "./append-events.ts";
 import { deleteRun } from "./delete-run.ts";

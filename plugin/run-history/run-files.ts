@@ -2,8 +2,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../kit/capabilities.ts";
-import { readableLines } from "../kit/damaged-text.ts";
-import { hasReturnsAlone, withLineFeeds } from "../kit/returns-alone.ts";
+import { hasReturnsAlone, readableLines, withLineFeeds } from "../kit/file-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { parseLines } from "./event-line.ts";
 import { withoutMark } from "./json-text.ts";

@@ -1,7 +1,7 @@
 /** The inputs and outputs of the tools. */
 import { eventTypes, storedTypes } from "../../shared/run-history/event-types.ts";
 import * as z from "../../shared/zod.ts";
-import { wholeNumber } from "../kit/whole-number.ts";
+import { wholeNumber } from "../kit/inputs.ts";
 import { runLimits } from "./run-limits.ts";
 
 const { eventsMax, shownMax, shownDefault, charsMin, charsMax, charsDefault, idBytesMax, appendIdBytesMax } = runLimits;

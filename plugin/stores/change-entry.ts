@@ -1,5 +1,5 @@
 /** The commands that change entries: `create`, `edit`, `delete` and `rename`. */
-import { trashedNote } from "../kit/damaged-text.ts";
+import { trashedNote } from "../kit/file-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";

@@ -3,7 +3,7 @@
  * matter: an entry of the store's owner.
  */
 import { isTooDeep, valueDepthMax } from "../../shared/data-depth.ts";
-import { beginsWithNul, whyDamaged } from "../kit/damaged-text.ts";
+import { beginsWithNul, whyDamaged } from "../kit/file-text.ts";
 import { joinFrontMatter, readFrontMatter } from "../kit/front-matter.ts";
 import { keptLines } from "../kit/kept-lines.ts";
 import type { EntryId, EntryPlace } from "./key-path.ts";

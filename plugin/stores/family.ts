@@ -14,7 +14,7 @@ import {
   setOutput,
 } from "../../shared/roles.ts";
 import { anyStore } from "../../shared/shared-scope.ts";
-import { entriesInput, indexInput, inspectInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../kit/inputs.ts";
 import { anthropicMemory } from "./anthropic/declaration.ts";
 import { storeBatch } from "./items/declaration.ts";
 import { memory } from "./memory-declaration.ts";

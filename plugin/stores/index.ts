@@ -1,6 +1,6 @@
 /** The plugin's exports: one function for each command or tool that `family.ts` declares. Wiring only. */
 import type * as z from "../../shared/zod.ts";
-import { entriesInput, indexInput, inspectInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../kit/inputs.ts";
 import { serveHostTool, serveProgram, serveWithCodes } from "../kit/serve-tool.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { createEntry, deleteEntry, editEntry, renameEntry } from "./change-entry.ts";

@@ -6,7 +6,7 @@ import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
 import { accessTo, reachedStores } from "../kit/capabilities.ts";
 import { framed, linesWithin } from "../kit/framed-lines.ts";
-import { lowered } from "../kit/role-inputs.ts";
+import { lowered } from "../kit/inputs.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { divideReads } from "../search/read-budget.ts";
 import type { SearchedFile } from "../search/searched.ts";

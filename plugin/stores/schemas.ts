@@ -1,7 +1,7 @@
 /** The inputs of the commands of `memory`. */
 import { accessLevels } from "../../shared/shared-scope.ts";
 import * as z from "../../shared/zod.ts";
-import { wholeNumber } from "../kit/whole-number.ts";
+import { wholeNumber } from "../kit/inputs.ts";
 import { entryLimits } from "./store-limits.ts";
 
 const text = (allowed: string): z.ZodMiniType<string> => z.string({ error: allowed });

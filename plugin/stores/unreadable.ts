@@ -1,5 +1,5 @@
 import type { NoUtf8 } from "../kit/capabilities.ts";
-import { damaged, whyDamaged } from "../kit/damaged-text.ts";
+import { damaged, whyDamaged } from "../kit/file-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import type { Unreadable } from "./entry-file.ts";
 

@@ -3,7 +3,7 @@
  * fields, or all of the front matter: then the file is the body, and the body gives the description.
  */
 import { utf8Bytes } from "../../shared/text.ts";
-import { damaged, withoutDamage } from "../kit/damaged-text.ts";
+import { damaged, withoutDamage } from "../kit/file-text.ts";
 import { whyTooLarge } from "../kit/front-matter-bounds.ts";
 import { fencedText, formatFields, joinFrontMatter, opensFrontMatter, readFrontMatter } from "../kit/front-matter.ts";
 import type { FrontMatter } from "../kit/front-matter.ts";

@@ -6,7 +6,7 @@
 import type { Family } from "../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
-import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/inputs.ts";
 import { readInput, readOutput } from "./schemas/read.ts";
 import { searchInput, searchOutput } from "./schemas/search.ts";
 import { updateInputFlat } from "./schemas/update-flat.ts";

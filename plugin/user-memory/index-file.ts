@@ -5,7 +5,7 @@
  * The text is kept whole, and only lines that can be about one entry are looked at. Splitting an index of 1,000 entries
  * into lines, checking each line and joining them again takes the guest's engine four times as long.
  */
-import { hasReturnsAlone } from "../kit/returns-alone.ts";
+import { hasReturnsAlone } from "../kit/file-text.ts";
 import { entryLineIn, lineOf, linkTo, restOf, saidIn } from "./index-line.ts";
 import type { EntryLine } from "./index-line.ts";
 

@@ -1,5 +1,5 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Wiring only. */
-import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput, restoreInput } from "../kit/inputs.ts";
 import { serveHostTool, serveTool } from "../kit/serve-tool.ts";
 import { deleteEntry } from "./delete-entry.ts";
 import { inspectMemory } from "./inspect-memory.ts";

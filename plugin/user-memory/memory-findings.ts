@@ -1,7 +1,7 @@
 /** Finds what is wrong with a user's files and describes it for a person. */
 import type { InspectFinding } from "../../shared/roles.ts";
 import { hasNul, utf8Bytes } from "../../shared/text.ts";
-import { withoutDamage } from "../kit/damaged-text.ts";
+import { withoutDamage } from "../kit/file-text.ts";
 import { splitFrontMatter, textBehindFrontMatter } from "../kit/front-matter.ts";
 import { hiddenFault, hiddenLineFault } from "../kit/hidden-text.ts";
 import { ToolError } from "../kit/tool-error.ts";

@@ -1,7 +1,7 @@
 /** The memory folder: entries, and the index that lists them. */
 import { hasNul } from "../../shared/text.ts";
 import { NoUtf8, Scope } from "../kit/capabilities.ts";
-import { beginsWithNul, damaged, whyDamaged, withoutDamage } from "../kit/damaged-text.ts";
+import { beginsWithNul, damaged, whyDamaged, withoutDamage } from "../kit/file-text.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { parseEntry, unreadableEntry } from "./entry-file.ts";
 import type { Entry, Unreadable, YamlBudget } from "./entry-file.ts";

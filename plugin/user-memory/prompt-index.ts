@@ -10,7 +10,7 @@ import type { IndexInput, IndexOutput } from "../../shared/roles.ts";
 import { utf8Bytes } from "../../shared/text.ts";
 import { framed, linesWithin } from "../kit/framed-lines.ts";
 import type { Frame } from "../kit/framed-lines.ts";
-import { lowered } from "../kit/role-inputs.ts";
+import { lowered } from "../kit/inputs.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { IndexContents, linesIn } from "./index-contents.ts";

@@ -1,7 +1,7 @@
 import { parseTrashPath } from "../../shared/path.ts";
 import type { RestoreOutput } from "../../shared/roles.ts";
 import { NoUtf8 } from "../kit/capabilities.ts";
-import { whyDamaged } from "../kit/damaged-text.ts";
+import { whyDamaged } from "../kit/file-text.ts";
 import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { parseEntry } from "./entry-file.ts";

@@ -8,10 +8,10 @@ import { expect, test } from "vitest";
 import { coerce, date, email, intersection, looseObject, pipe, transform, trim } from "zod/mini";
 
 import * as journal from "../../plugin/journal/input.ts";
+import * as roles from "../../plugin/kit/inputs.ts";
 import { leniencyOf } from "../../plugin/kit/meant-value.ts";
 import { inputParser } from "../../plugin/kit/parse-input.ts";
 import type { InputRules } from "../../plugin/kit/parse-input.ts";
-import * as roles from "../../plugin/kit/role-inputs.ts";
 import { ToolError } from "../../plugin/kit/tool-error.ts";
 import * as histories from "../../plugin/run-history/schemas.ts";
 import * as files from "../../plugin/stores/anthropic/schemas.ts";

@@ -1,5 +1,5 @@
 /** The commands `create`, `delete` and `rename`: of a file, or of a folder with all that is in it. All of it or nothing. */
-import { trashedNote } from "../../kit/damaged-text.ts";
+import { trashedNote } from "../../kit/file-text.ts";
 import type { Answer } from "../../kit/serve-tool.ts";
 import { ToolError } from "../../kit/tool-error.ts";
 import { done } from "../change-entry.ts";

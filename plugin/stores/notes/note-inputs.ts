@@ -1,6 +1,6 @@
 /** The inputs of the tool `CallerNotes`, one for each command. */
 import * as z from "../../../shared/zod.ts";
-import { wholeNumber } from "../../kit/whole-number.ts";
+import { wholeNumber } from "../../kit/inputs.ts";
 import { entryLimits } from "../store-limits.ts";
 import { noteLimits } from "./note-limits.ts";
 import { isTime } from "./note-line.ts";

@@ -3,7 +3,7 @@
  *
  * A model reads the descriptions when it chooses a tool.
  */
-import { entriesInput, indexInput, inspectInput } from "../../../plugin/kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/kit/inputs.ts";
 import type { Family } from "../../../shared/manifest.ts";
 import { entriesOutput, indexOutput, inspectOutput } from "../../../shared/roles.ts";
 import { readInput, readOutput, writeInput, writeOutput } from "./schemas.ts";

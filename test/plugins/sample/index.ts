@@ -1,5 +1,5 @@
 /** The plugin's exports: one function for each tool that `family.ts` declares. Only wiring. */
-import { entriesInput, indexInput, inspectInput } from "../../../plugin/kit/role-inputs.ts";
+import { entriesInput, indexInput, inspectInput } from "../../../plugin/kit/inputs.ts";
 import { serveHostTool, serveTool } from "../../../plugin/kit/serve-tool.ts";
 import { codePoints } from "../../../shared/text.ts";
 import { readInput, writeInput } from "./schemas.ts";

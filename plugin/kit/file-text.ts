@@ -1,6 +1,7 @@
 /**
- * What can be read of a file that is not UTF-8 text, or has NUL bytes, as UTF-16 without its mark has. U+FFFD stands for
- * bytes that cannot be read. One wrong byte takes its own line, and nothing else.
+ * The text of files that people and other programs wrote: its line ends, and what can be read of a file that is not UTF-8
+ * text, or has NUL bytes, as UTF-16 without its mark has. U+FFFD stands for bytes that cannot be read. One wrong byte takes
+ * its own line, and nothing else.
  */
 const replacement = "\ufffd";
 
@@ -49,3 +50,8 @@ export const readableLines = (lines: readonly string[], otherwise: string): stri
 /** The part of a message that says where a file is now that could not be written again as it was. */
 export const trashedNote = (trashed: string | null): string =>
   trashed === null ? "" : `; the previous file was not UTF-8 text and is now ${trashed}`;
+
+/** Text whose lines end with carriage returns alone, as on the first Macs. With one line feed in it, a return is no line end. */
+export const hasReturnsAlone = (text: string): boolean => !text.includes("\n") && text.includes("\r");
+
+export const withLineFeeds = (text: string): string => (hasReturnsAlone(text) ? text.replaceAll("\r", "\n") : text);

@@ -1,7 +1,25 @@
-/** The inputs of tools with a role, as `shared/roles.ts` defines them, with error texts. */
+/** Parts of the inputs of all families: a whole number; the inputs of the roles, as `shared/roles.ts` defines them. */
 import type { EntriesInput, IndexInput, InspectInput, RestoreInput } from "../../shared/roles.ts";
 import * as z from "../../shared/zod.ts";
-import { wholeNumber } from "./whole-number.ts";
+
+/**
+ * A safe integer from `minimum` to `maximum`. One test has both bounds, because
+ * every instance has all tests in its memory: zod's own number with bounds has four.
+ */
+export function wholeNumber(
+  allowed: string,
+  minimum: number = Number.MIN_SAFE_INTEGER,
+  maximum: number = Number.MAX_SAFE_INTEGER,
+): z.ZodMiniType<number> {
+  const isWithin = (value: unknown): boolean =>
+    Number.isSafeInteger(value) && Number(value) >= minimum && Number(value) <= maximum;
+  return z
+    .unknown()
+    .check(
+      z.refine(isWithin, { error: allowed }),
+      z.meta({ type: "integer", minimum, maximum }),
+    ) as unknown as z.ZodMiniType<number>;
+}
 
 const room = z.optional(wholeNumber("a whole number"));
 
