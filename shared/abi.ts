@@ -52,6 +52,15 @@ export const capabilityModule = "extism:host/user";
  */
 export const fuelConfigKey = "memcell.fuelPolls";
 
+/**
+ * The key by which a host says that it takes the field `shows` beside an answer, with any value. Other hosts refuse an
+ * answer with a field that they do not know.
+ */
+export const showsConfigKey = "memcell.shows";
+
+/** A file together with its scope, as `shows` names it. No path has a colon. */
+export const placeIn = (scope: string, path: string): string => `${scope}:${path}`;
+
 /** The rights of version 1, then those that version 2 adds. */
 export const rights = ["read", "list", "write", "trash", "clock", "search", "grant_list", "grant_set"] as const;
 export type Right = (typeof rights)[number];

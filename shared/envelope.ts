@@ -53,10 +53,17 @@ const failureSchema: z.ZodMiniType<GuestFailure> = z.strictObject({
   issues: z.optional(z.array(inputIssue)),
 });
 
-export const successSchema: z.ZodMiniType<Extract<Envelope, { ok: true }>> = z.strictObject({
+/** A success as a guest reports it to a host that has asked with `showsConfigKey`. `shows` ends there. */
+export type GuestSuccess = Extract<Envelope, { ok: true }> & {
+  /** The files of which the answer shows any part, each as `placeIn` names it. */
+  shows?: unknown;
+};
+
+export const successSchema: z.ZodMiniType<GuestSuccess> = z.strictObject({
   ok: z.literal(true),
   message: z.string(),
   data: z.unknown(),
+  shows: z.optional(z.unknown()),
 });
 
 /** Checks the form only. Later checks decide whether the code exists and whether the guest can know it. */

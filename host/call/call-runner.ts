@@ -17,6 +17,7 @@ import type { ContextualAccess } from "../sharing/vouching.ts";
 import type { HeldUser } from "../store/store.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext, CheckedContext } from "../values/call-context.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import { asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
@@ -24,14 +25,14 @@ import type { ToolResult } from "../values/tool-result.ts";
 import type { AskedTurn, Turn } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
+import { seenEntries, withOrigins } from "./entry-view.ts";
 import { GatedCall } from "./gated-call.ts";
 import type { GatedCallParts } from "./gated-call.ts";
 import { GuestRuns } from "./guest-runs.ts";
 import type { GuestRunsParts } from "./guest-runs.ts";
 import { KilledGuests } from "./killed-guests.ts";
 import type { OwnWork, OwnWorkParts } from "./own-work.ts";
-import { scopesOfUser } from "./read-scopes.ts";
-import { ShownEntries } from "./shown-entries.ts";
+import { scopesOfUser } from "./read-scope.ts";
 import { callWithStores } from "./store-call.ts";
 
 export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts, GatedCallParts {
@@ -158,16 +159,19 @@ export class CallRunner {
     const { stage: asked, freedBytes, accepts, kind, decision } = options;
     const { reader, knownSizes: known, handed } = held;
     gated.restart();
-    const shown = new ShownEntries(found, scopesOfUser(held, found.tool.scopes), options);
-    const stage = shown.staging(asked && ((epochMs) => asked(reader, epochMs)));
-    const notesSeen = gated.needsSeen || shown.needsSeen;
+    const entries = await seenEntries(found, scopesOfUser(held, found.tool.scopes), options);
+    const stage = async (ms: number): Promise<SizedChange[]> => [
+      ...((await asked?.(reader, ms)) ?? []),
+      ...entries.changes,
+    ];
+    const notesSeen = gated.needsSeen || entries.view !== null || entries.isTold;
     const ran = await runs.run({ knownSizes: known, handed, freedBytes, stage, notesSeen });
     const { epochMs: atMs, staged, reply } = ran;
     const { envelope, changes, seen, knownSizes } = reply;
     await gated.hasRead(held.history, seen);
     if (!envelope.ok) return resultOf(envelope);
     const accepted = (await accepts?.(envelope, changes, reader)) ?? [];
-    const result = await shown.withOrigins(envelope, seen);
+    const result = await withOrigins(envelope, reply, entries);
     if (!keepsNothing(options)) {
       const all = [...staged, ...changes, ...accepted];
       if (all.length === 0 && options.approved === undefined) return result;

@@ -1,8 +1,27 @@
+import { placeIn } from "../../shared/abi.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldReader } from "../store/store.ts";
+import { entriesScope } from "../store/shared-stores.ts";
+import type { HeldStores } from "../store/shared-stores.ts";
+import type { HeldReader, HeldUser } from "../store/store.ts";
 import { ContentOrigins } from "../store/versions/content-origins.ts";
 import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
+import type { DecidedStores } from "../values/decided-stores.ts";
+import { scopeOfStore } from "../values/store-id.ts";
+
+/** The scopes of a user's folder that a call's guest can read. */
+export const scopesOfUser = ({ history, reader }: HeldUser, scopes: readonly string[]): ReadScope[] =>
+  scopes.map((scope) => new ReadScope({ scope, inner: scope, history, reader, owner: "" }));
+
+/** Those of shared stores that the caller reaches. */
+export const scopesOfStores = (held: HeldStores, { own, stores }: DecidedStores): ReadScope[] =>
+  stores
+    .filter(({ level }) => level !== null)
+    .map(({ id }) => {
+      const owner = id === own ? "" : `${id}/`;
+      const [history, reader] = [held.history(id), held.reader(id)];
+      return new ReadScope({ scope: scopeOfStore(id), inner: entriesScope, history, reader, owner });
+    });
 
 interface ReadScopeParts {
   /** As calls name it. */
@@ -31,6 +50,17 @@ export class ReadScope {
     this.#history = history;
     this.#reader = reader;
     this.#origins = new ContentOrigins(history);
+  }
+
+  /** What an answer's `shows` calls a file. */
+  placeOf(path: string): string {
+    return placeIn(this.scope, path);
+  }
+
+  /** The path in what an answer shows; `null` if it is of another scope. */
+  pathAt(place: string): string | null {
+    const before = this.placeOf("");
+    return place.startsWith(before) ? place.slice(before.length) : null;
   }
 
   /** Whether anybody has said of any file where it comes from. */

@@ -29,11 +29,11 @@ import type { UserId } from "../values/user-id.ts";
 import type { Turn } from "./admission.ts";
 import { keepsNothing } from "./asked-call.ts";
 import type { CallOptions, HeldInTurn, PreparedChanges } from "./asked-call.ts";
+import { seenEntries, withOrigins } from "./entry-view.ts";
 import { ofAnother } from "./gated-call.ts";
 import type { GatedCall } from "./gated-call.ts";
 import type { GuestRun, RunOptions } from "./guest-runs.ts";
-import { scopesOfStores } from "./read-scopes.ts";
-import { ShownEntries } from "./shown-entries.ts";
+import { scopesOfStores } from "./read-scope.ts";
 
 export interface StoreCall {
   readonly found: CatalogTool;
@@ -119,9 +119,12 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   const decided = await questions.decide(held);
   if (questions.isLacking) return null;
   const reader = ownReader(held, principal);
-  const shown = new ShownEntries(found, scopesOfStores(held, decided), options);
+  const entries = await seenEntries(found, scopesOfStores(held, decided), options);
   const { stage: asked } = options;
-  const stage = shown.staging(asked && (async (ms) => inStore(await asked(reader, ms), principal)));
+  const stage = async (ms: number): Promise<SizedChange[]> => [
+    ...inStore((await asked?.(reader, ms)) ?? [], principal),
+    ...entries.changes,
+  ];
   gated.restart();
   const { epochMs, staged, reply } = await call.run({
     stores: decided,
@@ -141,7 +144,7 @@ async function attempt(call: StoreCall, held: HeldStores): Promise<Attempt> {
   if (questions.isLacking) return null;
   // A grant has expired meanwhile.
   if (!isStill) throw new StaleCall();
-  const ended = { result: await shown.withOrigins(envelope, reply.seen), decided };
+  const ended = { result: await withOrigins(envelope, reply, entries), decided };
   if (keepsNothing(options)) return ended;
   const all = [...staged, ...changes, ...inStore(accepted, principal)];
   const facts = gated.facts(epochMs);

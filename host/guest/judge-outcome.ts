@@ -4,13 +4,13 @@
  * same call.
  */
 import { failed, failedSchema, successSchema } from "../../shared/envelope.ts";
-import type { Envelope } from "../../shared/envelope.ts";
+import type { Envelope, GuestSuccess } from "../../shared/envelope.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits } from "../../shared/limits.ts";
 import { reportableCodes } from "../../shared/manifest.ts";
 import type { PluginError } from "../../shared/manifest.ts";
 import { jsonDepth } from "../../shared/text.ts";
-import { safeParse } from "../../shared/zod.ts";
+import * as z from "../../shared/zod.ts";
 import type { CapabilityRecord } from "./capabilities/bind-capabilities.ts";
 import type { GuestOutcome } from "./extism-plugin.ts";
 import { parseJson } from "./guest-json.ts";
@@ -22,7 +22,20 @@ export interface JudgedTool {
   readonly errors: readonly PluginError[];
 }
 
-export function judgeOutcome(tool: JudgedTool, outcome: GuestOutcome, record: CapabilityRecord): Envelope {
+interface Judged {
+  readonly envelope: Envelope;
+  /** The files of which the answer shows any part, as its plugin says; `null` if it has not said it. */
+  readonly shows: readonly string[] | null;
+}
+
+export function judgeOutcome(tool: JudgedTool, outcome: GuestOutcome, record: CapabilityRecord): Judged {
+  const answer = answerOf(tool, outcome, record);
+  if (!answer.ok) return { envelope: answer, shows: null };
+  const { shows, ...envelope } = answer;
+  return { envelope, shows: placesIn(shows) };
+}
+
+function answerOf(tool: JudgedTool, outcome: GuestOutcome, record: CapabilityRecord): GuestSuccess | Failed {
   const { toolName } = tool;
   if (record.denial) return { ok: false, error: record.denial };
   switch (outcome.kind) {
@@ -47,20 +60,30 @@ export function judgeOutcome(tool: JudgedTool, outcome: GuestOutcome, record: Ca
   }
 }
 
-function successEnvelope(toolName: string, text: string): Envelope {
+/** What has another form, or more names than a guest can have read files, says nothing. */
+function placesIn(shows: unknown): readonly string[] | null {
+  const parsed = z.safeParse(placesSchema, shows);
+  return parsed.success ? parsed.data : null;
+}
+
+const placesSchema = z.array(z.string()).check(z.maxLength(callLimits.hostCallsMax));
+
+type Failed = Extract<Envelope, { ok: false }>;
+
+function successEnvelope(toolName: string, text: string): GuestSuccess | Failed {
   const depth = jsonDepth(text);
   if (depth > callLimits.outputDepthMax) {
     return invalid(toolName, `it is ${depth} levels deep, at most ${callLimits.outputDepthMax} allowed`);
   }
-  const parsed = safeParse(successSchema, parseJson(text));
+  const parsed = z.safeParse(successSchema, parseJson(text));
   return parsed.success ? parsed.data : invalid(toolName, "its output is not a success envelope");
 }
 
-function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: CapabilityRecord): Envelope {
+function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: CapabilityRecord): Failed {
   if (Buffer.byteLength(text) > callLimits.outputBytesMax) return invalid(toolName, "its error is too long");
   const value = parseJson(text);
   if (value === undefined) return crashed(toolName);
-  const parsed = safeParse(failedSchema, value);
+  const parsed = z.safeParse(failedSchema, value);
   if (!parsed.success) return invalid(toolName, "its error is not a failed envelope");
   const { code, message, issues } = parsed.data.error;
   const declared = errors.find((each) => each.code === code);
@@ -75,10 +98,10 @@ function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorC
 }
 
 /** Some SDKs cannot distinguish a trap from an error code without an error text, so both get the same code. */
-function crashed(toolName: string): Envelope {
+function crashed(toolName: string): Failed {
   return failed("GUEST_TRAPPED", `Cannot finish ${toolName}: the plugin's code crashed`);
 }
 
-function invalid(toolName: string, reason: string): Envelope {
+function invalid(toolName: string, reason: string): Failed {
   return failed("OUTPUT_INVALID", `Cannot use the answer of ${toolName}: ${reason}`);
 }

@@ -198,6 +198,6 @@ function listedEntries(
   });
 }
 
-/** A file that no entry is named after can have any of them, as in `shown`, also one whose path has `_.` in it. */
+/** A file that no entry is named after can have any of them, also one whose path has `_.` in it. */
 const isOfOne = ({ name, path }: EntryOrigin, names: ReadonlySet<string>): boolean =>
   names.has(name) && !path.includes("_.");

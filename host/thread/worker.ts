@@ -5,7 +5,7 @@
 import { MessageChannel, parentPort, workerData } from "node:worker_threads";
 import type { MessagePort } from "node:worker_threads";
 
-import { fuelConfigKey } from "../../shared/abi.ts";
+import { fuelConfigKey, showsConfigKey } from "../../shared/abi.ts";
 import type { Envelope } from "../../shared/envelope.ts";
 import { threadLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
@@ -81,6 +81,8 @@ export interface ThreadStart {
 
 export interface WorkerReply {
   readonly envelope: Envelope;
+  /** What a plugin says that its answer shows, as `placeIn` names files; `null` if it has not said it. */
+  readonly shows: readonly string[] | null;
   /** Empty unless the envelope is a success. */
   readonly changes: readonly SizedChange[];
   /** The files that the guest has read. */
@@ -108,7 +110,7 @@ export default async function runTask(task: WorkerTask | ThreadStart): Promise<W
   } catch (error) {
     const failure = asToolError(error, `run ${task.toolName}`);
     log.addOfHost(causeLines(failure));
-    const nothing = { changes: [], seen: [], knownSizes: {}, grants: null, wanted: null };
+    const nothing = { shows: null, changes: [], seen: [], knownSizes: {}, grants: null, wanted: null };
     return { envelope: envelopeOf(failure), ...nothing, log: log.lines, fuelPolls: null };
   }
 }
@@ -132,13 +134,13 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   const { refuels } = grant.limits;
   const environment = { capabilities, log, isEnded: () => noted.isClosed, refuels };
   const { outcome, fuelPolls } = await runPlugin(module, { exportName, toolName }, input, environment);
-  const envelope = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
+  const { envelope, shows } = judgeOutcome({ toolName, errors: declared[moduleIndex] ?? [] }, outcome, record);
   for (const failure of record.causes) log.addOfHost(causeLines(failure));
   if (outcome.kind === "trap" && outcome.cause !== undefined) log.addOfHost([failureLine(outcome.cause)]);
   const changes = envelope.ok ? staged.toChangeSet() : [];
   const { seen, knownSizes: measured } = reader;
   const ofStores = { grants: (envelope.ok && reached?.grants) || null, wanted: reached?.wanted ?? null };
-  return { envelope, changes, seen, knownSizes: measured, ...ofStores, log: log.lines, fuelPolls };
+  return { envelope, shows, changes, seen, knownSizes: measured, ...ofStores, log: log.lines, fuelPolls };
 }
 
 let trail: Trail | undefined;
@@ -192,6 +194,7 @@ function prepare(all: readonly GuestModule[]): void {
 /** The configuration for guests. Has no prototype, or "constructor" would be one of its keys. */
 function configOf({ fuelPolls }: WorkerSetup): GuestConfig {
   const config = Object.create(null) as Record<string, string>;
+  config[showsConfigKey] = "1";
   if (fuelPolls !== undefined) config[fuelConfigKey] = String(fuelPolls);
   return config;
 }

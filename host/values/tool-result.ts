@@ -47,7 +47,7 @@ export interface ToolSuccess<Data = unknown> {
   readonly data: Data;
   /**
    * Where the entries come from that the answer shows, the least trusted first; without those that the user has written
-   * or approved. Absent if there are none. It can have more entries than the answer: of a tool that does not name what it
+   * or approved. Absent if there are none. It can have more entries than the answer: of a plugin that does not say what it
    * shows, all that it has read. A text for a model needs them, too: see `originLines`.
    */
   readonly origins?: readonly EntryOrigin[];

@@ -8,6 +8,10 @@ import { journalLimits } from "./journal-limits.ts";
 
 export const journal: Scope = new Scope("journal");
 
+/** What an answer's `shows` calls the files of results. */
+export const placesOf = (results: readonly { readonly file: string }[]): string[] =>
+  Array.from(new Set(results.map(({ file }) => journal.place(file))));
+
 export const summaryPath = "MEMORY.md";
 
 export type BlockKind = "summary" | "daily";

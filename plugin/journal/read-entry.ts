@@ -4,7 +4,7 @@ import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { findCanonical } from "./canonical-block.ts";
 import type { ReadInput } from "./input.ts";
-import { JournalFiles } from "./journal-files.ts";
+import { journal, JournalFiles } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { keyNotFound } from "./key-not-found.ts";
 import type { ReadOutput } from "./output.ts";
@@ -31,7 +31,8 @@ export function readEntry({ key: givenKey }: ReadInput): Answer<ReadOutput> {
   };
   const bytes = utf8Bytes(JSON.stringify(data));
   if (bytes > journalLimits.resultsBytesMax) throw tooLarge({ key, path }, `${bytes} bytes of JSON`);
-  return { message: `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`, data: { success: true, data } };
+  const message = `Memory ${quoted(key)} from ${path}${files.unreadableNote()}`;
+  return { message, data: { success: true, data }, shows: [journal.place(path)] };
 }
 
 function tooLarge({ key, path }: { key: string; path: string }, size: string): ToolError {

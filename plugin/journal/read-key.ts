@@ -5,7 +5,7 @@ import { readEntry } from "./read-entry.ts";
 
 /** Returns what `memory_read` returns for a key, with the content as `body`. */
 export function readKey({ name }: ReadInput): Answer<ReadEntryOutput> {
-  const { message, data } = readEntry({ key: name });
+  const { data, ...more } = readEntry({ key: name });
   const { content, tags, file, kind, created_at, updated_at } = data.data;
-  return { message, data: { body: content, tags, file, kind, created_at, updated_at } };
+  return { ...more, data: { body: content, tags, file, kind, created_at, updated_at } };
 }

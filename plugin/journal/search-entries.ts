@@ -8,7 +8,7 @@ import { cutBlocks, portionsOf } from "./cut-blocks.ts";
 import type { Portion } from "./cut-blocks.ts";
 import { foundNote } from "./found-note.ts";
 import type { SearchInput } from "./input.ts";
-import { JournalFiles } from "./journal-files.ts";
+import { JournalFiles, placesOf } from "./journal-files.ts";
 import type { BlockKind } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { isSurelyOlder } from "./newest-in.ts";
@@ -33,7 +33,7 @@ export function searchEntries({ query, tags, limit, match }: SearchInput): Answe
   }
   const { results, leftOut } = search.best.shown();
   const message = `${foundNote(results.length, leftOut)}${files.unreadableNote()}`;
-  return { message, data: { success: true, data: { results } } };
+  return { message, data: { success: true, data: { results } }, shows: placesOf(results) };
 }
 
 interface Search {

@@ -7,7 +7,7 @@ import { rankingFor } from "./block-ranking.deferred.ts";
 import type { BlockRanking } from "./block-ranking.ts";
 import { cutBlocks, headingLine, portionsOf } from "./cut-blocks.ts";
 import { foundNote } from "./found-note.ts";
-import { JournalFiles } from "./journal-files.ts";
+import { JournalFiles, placesOf } from "./journal-files.ts";
 import type { BlockKind } from "./journal-files.ts";
 import { journalLimits } from "./journal-limits.ts";
 import { metaMark } from "./meta-line.ts";
@@ -36,7 +36,8 @@ export function searchWords(query: string, tags: readonly string[], limit: numbe
   const filter = new SearchFilter("", tags);
   const shown = ranking ? shownOf({ files, ranking, filter }, limit) : { results: [], leftOut: 0 };
   const message = `${foundNote(shown.results.length, shown.leftOut)}${files.unreadableNote()}`;
-  return { message, data: { success: true, data: { results: shown.results } } };
+  const { results } = shown;
+  return { message, data: { success: true, data: { results } }, shows: placesOf(results) };
 }
 
 /** Of equal blocks, the summary's come first, and then the newest: those at the end of the last file. */

@@ -29,6 +29,7 @@ export function updateEntry({ key: givenKey, content, tags }: UpdateInput): Answ
   return {
     message: `Memory ${quoted(key)} updated in ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
     data: { success: true, data: { key, path, kind } },
+    shows: [],
   };
 }
 

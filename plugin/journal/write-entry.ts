@@ -30,6 +30,7 @@ export function writeEntry(input: WriteInput): Answer<WriteOutput> {
   return {
     message: `Memory ${quoted(key)} written to ${path}${trashedNote(trashed)}${files.unreadableNote()}`,
     data: { success: true, data: { key, target, path } },
+    shows: [],
   };
 }
 

@@ -12,6 +12,7 @@ import type {
   ListedFile,
   ReachedStore,
 } from "../../shared/abi.ts";
+import { placeIn } from "../../shared/abi.ts";
 import { ownStoreScope } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { ToolError } from "./tool-error.ts";
@@ -52,6 +53,11 @@ export class Scope {
   /** Lists files sorted by path: those whose path begins with the prefix; without a prefix, all outside `trash/`. */
   list(prefix?: string): ListedFile[] {
     return callHost("store_list", { scope: this.#name, ...(prefix !== undefined && { prefix }) }).entries;
+  }
+
+  /** What an answer's `shows` calls a file. */
+  place(path: string): string {
+    return placeIn(this.#name, path);
   }
 
   /** Stages a whole file. It reaches the disk only if the call succeeds. */

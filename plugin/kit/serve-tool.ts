@@ -6,8 +6,11 @@
  * keeps its cause, from which the prelude recognizes that the engine is out of memory. The prelude reports that itself,
  * without creating any text.
  */
+import { showsConfigKey } from "../../shared/abi.ts";
 import { failed } from "../../shared/envelope.ts";
-import type { Envelope, GuestFailed } from "../../shared/envelope.ts";
+import type { GuestFailed, GuestSuccess } from "../../shared/envelope.ts";
+import { callLimits } from "../../shared/limits.ts";
+import { exceedsUtf8Bytes } from "../../shared/text.ts";
 import type * as z from "../../shared/zod.ts";
 import { shownJson } from "./hidden-text.ts";
 import { inputParser } from "./parse-input.ts";
@@ -18,6 +21,11 @@ import { ToolError } from "./tool-error.ts";
 export interface Answer<Data> {
   readonly message: string;
   readonly data: Data;
+  /**
+   * The files of entries of which the answer shows any part, each by `Scope.place`: the host says where they come from.
+   * The call has read each of them, or a file that the family derives from others. Without it, all that was read counts.
+   */
+  readonly shows?: readonly string[];
 }
 
 /** Makes the function that the export of a tool for models is. */
@@ -66,11 +74,19 @@ export function serveWithCodes<Input, Data>(
       const failure = failureOf(toolName, error);
       throw new Error(shownJson(JSON.stringify(failure), failure), { cause: error });
     }
-    const envelope: Envelope = { ok: true, ...answer };
+    const { message, data, shows } = answer;
+    const envelope: GuestSuccess = { ok: true, message, data };
     const json = JSON.stringify(envelope);
-    Host.outputString(isForProgram ? json : shownJson(json, envelope));
+    Host.outputString(withShows(isForProgram ? json : shownJson(json, envelope), shows));
     return 0;
   };
+}
+
+/** Adds it for a host that has asked for it, if the answer has room. */
+function withShows(json: string, shows: readonly string[] | undefined): string {
+  if (shows === undefined || Config.get(showsConfigKey) === null) return json;
+  const more = `${json.slice(0, -1)},"shows":${JSON.stringify(shows)}}`;
+  return exceedsUtf8Bytes(more, callLimits.outputBytesMax) ? json : more;
 }
 
 function failureOf(toolName: string, error: unknown): GuestFailed {

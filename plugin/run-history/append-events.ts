@@ -54,6 +54,7 @@ function callTime(): string {
 const answerOf = (appended: number): Answer<AppendOutput> => ({
   message: `${counted(appended, "event")} appended`,
   data: { appended },
+  shows: [],
 });
 
 function beginRun(ids: RunIds, createdAt: string): Run {

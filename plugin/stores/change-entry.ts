@@ -14,7 +14,8 @@ import { checkValue, refuseHidden, typeOfValue, valueFrom } from "./value.ts";
 /** What these commands return. */
 export type Changed = Record<string, never>;
 
-export const done = (message: string): Answer<Changed> => ({ message, data: {} });
+/** `shows`: places of entries of which the message has any part. */
+export const done = (message: string, shows: readonly string[]): Answer<Changed> => ({ message, data: {}, shows });
 
 /** Creates an entry, or replaces the caller's own with all its flags. */
 export function createEntry({ path, content, ttl, file_text }: CreateInput): Answer<Changed> {
@@ -27,7 +28,7 @@ export function createEntry({ path, content, ttl, file_text }: CreateInput): Ans
   const entry = { ...forModels(self, key), encrypted: false, value };
   const trashed = at.write({ ...entry, ...at.times(replaced, ttl) }, replaced);
   at.saveIndex();
-  return done(`Created ${place.shown}${trashedNote(trashed)}`);
+  return done(`Created ${place.shown}${trashedNote(trashed)}`, []);
 }
 
 /** Replaces one piece of a text. The piece is literal, and must be there once. */
@@ -45,7 +46,7 @@ export function editEntry({ path, old_str: old, new_str: replacement }: EditInpu
   checkValue(value);
   place.at.write({ ...entry, value, updated: place.at.now }, entry);
   place.at.saveIndex();
-  return done(`Edited ${place.shown}\n${diffOf(content, at, { from, to })}`);
+  return done(`Edited ${place.shown}\n${diffOf(content, at, { from, to })}`, [place.at.place(entry.path)]);
 }
 
 function refuseOpaque(entry: FoundEntry, shown: string): void {
@@ -77,7 +78,7 @@ export function deleteEntry({ path }: PathInput): Answer<Changed> {
   const place = addressedEntry(required(path, "path", "path is required for delete"), "delete");
   place.at.trash(ownEntry(place, "delete"));
   place.at.saveIndex();
-  return done(`Deleted ${place.shown}`);
+  return done(`Deleted ${place.shown}`, []);
 }
 
 /** Moves the caller's own entry, with its times and flags, also to another store: there it is written first. */
@@ -107,7 +108,7 @@ export function renameEntry({ path, new_str, old_path, new_path }: RenameInput):
     from.at.trash(entry);
   }
   for (const store of new Set([to.at, from.at])) store.saveIndex();
-  return done(`Renamed ${from.shown} → ${to.shown}`);
+  return done(`Renamed ${from.shown} → ${to.shown}`, []);
 }
 
 /** Whether an earlier rename has written the entry there already, and was interrupted. */

@@ -40,6 +40,8 @@ export interface FoundEntry extends Entry {
 export interface UnreadableFile extends Pick<EntryId, "key" | "owner"> {
   /** As a clause about "it". */
   readonly reason: string;
+  /** For an answer's `shows`: the reason can quote what is in the file. */
+  readonly place: string;
 }
 
 export class EntryStore {
@@ -63,6 +65,11 @@ export class EntryStore {
     this.#level = level;
     this.#scope = new Scope(scopeOfStore(store));
     this.#changes = new IndexedChanges(store);
+  }
+
+  /** What an answer's `shows` calls a file. */
+  place(path: string): string {
+    return this.#scope.place(path);
   }
 
   /** Throws `ACCESS_DENIED`. The host checks the same: a tool that did not ask would be stopped as hostile. */
@@ -176,7 +183,9 @@ export class EntryStore {
     if (!isEnough(this.#level, "read")) return [];
     return Array.from(this.#unreadable).flatMap(([path, reason]) => {
       const place = placeOf(path, this.id);
-      return place !== null && isForModels(place) ? { key: place.key ?? path, owner: place.owner, reason } : [];
+      return place !== null && isForModels(place)
+        ? { key: place.key ?? path, owner: place.owner, reason, place: this.place(path) }
+        : [];
     });
   }
 

@@ -35,7 +35,7 @@ export function setInternal({ store, key, value, namespace = "", encrypted = fal
   // What models saw under this key so far is not the value any more.
   if (shown !== null) at.trash(shown);
   at.saveIndex();
-  return done(`Set ${key}`);
+  return done(`Set ${key}`, []);
 }
 
 interface Programs {

@@ -1,5 +1,6 @@
 /** The command `search`, over all stores that the caller reaches or one of them. */
-import { isEnough, ownStoreScope } from "../../shared/shared-scope.ts";
+import { placeIn } from "../../shared/abi.ts";
+import { isEnough, ownStoreScope, scopeOfStore } from "../../shared/shared-scope.ts";
 import { counted, utf8Bytes } from "../../shared/text.ts";
 import { accessTo, now, reachedStores } from "../kit/capabilities.ts";
 import { shown as seen, shownBody } from "../kit/hidden-text.ts";
@@ -47,7 +48,9 @@ export function searchMemory({ path, query }: SearchInput): Answer<{ readonly re
       : result;
   });
   const message = [messageOf(results, own, found), ...unreadableNote(stores, own)].join("\n");
-  return { message, data: { results } };
+  const shows = found.hits.map(({ store, path: file }) => placeIn(scopeOfStore(store), file));
+  for (const { unreadable } of stores) shows.push(...unreadable.map(({ place }) => place));
+  return { message, data: { results }, shows };
 }
 
 const searchable = (): EntryStore[] =>

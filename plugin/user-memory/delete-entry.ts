@@ -27,5 +27,6 @@ export function deleteEntry(input: DeleteInput): Answer<UpdateUserMemoryOutput> 
   return {
     message: `Memory entry "${name}" deleted${where}${indexKept}`,
     data: { name, outcome: "deleted", path, trashed },
+    shows: [],
   };
 }

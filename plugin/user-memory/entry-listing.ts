@@ -5,7 +5,7 @@ import { inputError } from "../kit/tool-error.ts";
 import type { ToolError } from "../kit/tool-error.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { summaryOf } from "./entry-summary.ts";
-import { listEntryFiles } from "./memory-scope.ts";
+import { listEntryFiles, shownPlace } from "./memory-scope.ts";
 import { isNewer, newestEntries } from "./newest-entries.ts";
 import type { EntrySummary } from "./newest-entries.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
@@ -27,6 +27,7 @@ export function listEntries({ type, cursor }: SearchUserMemoryInput): Answer<Sea
       entries: page.filter(isListed).map(shown),
       nextCursor: last ? `${last.updatedMs} ${last.name}` : null,
     },
+    shows: page.map(({ name }) => shownPlace(name)),
   };
 }
 

@@ -13,7 +13,7 @@ import { entryLimits } from "./entry-limits.ts";
 import { describedIn, summaryOf } from "./entry-summary.ts";
 import { asIndexDescription } from "./index-description.ts";
 import { inOrderOfCreation } from "./load-index.ts";
-import { listUnlessTooMany, storedIndex } from "./memory-scope.ts";
+import { listUnlessTooMany, shownPlace, storedIndex } from "./memory-scope.ts";
 import type { EntryFile } from "./newest-entries.ts";
 
 type ListedEntry = EntriesOutput["entries"][number];
@@ -23,7 +23,8 @@ export function listEntries(): Answer<EntriesOutput> {
   const said = storedIndex()?.said ?? new Map<string, string>();
   const entries = files === null ? ofIndex(said) : ofFiles(files, said);
   const fitting = withinAnswer(entries, entryLimits.descriptionCharsMax);
-  return { message: `${fitting.length} entries`, data: { entries: fitting } };
+  const shows = fitting.map(({ name }) => shownPlace(name));
+  return { message: `${fitting.length} entries`, data: { entries: fitting }, shows };
 }
 
 /** Each entry has the description of its file. What its line says counts only if the file says nothing. */

@@ -12,6 +12,9 @@ import type { EntryFile } from "./newest-entries.ts";
 
 export const memory: Scope = new Scope("memory");
 
+/** What an answer's `shows` calls an entry's file. */
+export const shownPlace = (name: string): string => memory.place(entryPath(name));
+
 export interface FoundText {
   readonly text: string;
   /** Why not all of it can be read, as a clause about "it", with the line. */

@@ -15,7 +15,7 @@ import type { Answer } from "../kit/serve-tool.ts";
 import { entryLimits } from "./entry-limits.ts";
 import { IndexContents, linesIn } from "./index-contents.ts";
 import type { IndexLine } from "./index-contents.ts";
-import { listUnlessTooMany, storedIndex } from "./memory-scope.ts";
+import { listUnlessTooMany, shownPlace, storedIndex } from "./memory-scope.ts";
 import { newestFirst } from "./newest-entries.ts";
 
 const tag = "user_memory_index";
@@ -48,7 +48,7 @@ function indexOf(contents: IndexContents, frame: Frame): Answer<IndexOutput> {
   };
   const lines = contents.lines.flatMap(shownLine);
   const others = contents.unlistedIn(shown).map((name) => shown.get(name) ?? "");
-  return answer([...lines, ...others], { shown: shown.size, hidden }, frame);
+  return answer([...lines, ...others], { shown: [...shown.keys()], hidden }, frame);
 }
 
 /** By name, the lines of all entries; `null` if they do not fit. */
@@ -103,16 +103,19 @@ function indexAlone(lines: readonly IndexLine[], frame: Frame): Answer<IndexOutp
   const all = lines.map(({ text }) => text);
   const texts = linesWithin(all, frame);
   const shown = entriesIn(lines.filter(({ text }) => texts.includes(text)));
-  return answer(texts, { shown, hidden: entriesIn(lines) - shown }, frame);
+  return answer(texts, { shown, hidden: entriesIn(lines).length - shown.length }, frame);
 }
 
-const entriesIn = (lines: readonly IndexLine[]): number => new Set(lines.flatMap(({ name }) => name ?? [])).size;
+const entriesIn = (lines: readonly IndexLine[]): string[] => [...new Set(lines.flatMap(({ name }) => name ?? []))];
 
 function answer(
   lines: readonly string[],
-  { shown, hidden }: { readonly shown: number; readonly hidden: number },
+  { shown, hidden }: { readonly shown: readonly string[]; readonly hidden: number },
   frame: Frame,
 ): Answer<IndexOutput> {
-  const text = shown + hidden === 0 ? "" : framed(lines, hidden, frame);
-  return { message: `${shown} entries shown`, data: { text, entriesShown: shown, entriesHidden: hidden } };
+  const { length } = shown;
+  const text = length + hidden === 0 ? "" : framed(lines, hidden, frame);
+  const data = { text, entriesShown: length, entriesHidden: hidden };
+  // Lines in `MEMORY.md` that list no entry are a person's own.
+  return { message: `${length} entries shown`, data, shows: shown.map(shownPlace) };
 }

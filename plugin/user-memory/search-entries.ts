@@ -11,7 +11,7 @@ import { countedEntries, listEntries, unknownCursor } from "./entry-listing.ts";
 import { entryNameAt } from "./entry-name.ts";
 import type { EntryType } from "./entry-types.ts";
 import { asIndexDescription } from "./index-description.ts";
-import { loadEntry, memory } from "./memory-scope.ts";
+import { loadEntry, memory, shownPlace } from "./memory-scope.ts";
 import { searchFiles } from "./ranked-search.deferred.ts";
 import type { SearchUserMemoryInput, SearchUserMemoryOutput, ShownEntry } from "./schemas/search.ts";
 
@@ -36,7 +36,7 @@ function searchEntries(query: string, { type, cursor }: SearchUserMemoryInput): 
   const found = entries.length === 0 ? nothingFound : `${countedEntries(entries.length)} found, the best first`;
   const left = filesLeftOut === 0 ? "" : `; ${filesLeftOut} entries were not searched, because there is too much text`;
   const nextCursor = hits.length > end && end < searchHitsMax ? String(end) : null;
-  return { message: found + left, data: { entries, nextCursor } };
+  return { message: found + left, data: { entries, nextCursor }, shows: entries.map(({ name }) => shownPlace(name)) };
 }
 
 const nothingFound = "No entry found: try other words, or list the entries without a query";

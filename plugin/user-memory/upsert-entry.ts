@@ -37,7 +37,8 @@ export function upsertEntry(input: UpsertInput): Answer<UpdateUserMemoryOutput> 
 
   const outcome = found === null ? "created" : "replaced";
   const before = kept === null ? "" : `; the previous file ${kept} and is now ${trashed}`;
-  return { message: `Memory entry "${name}" ${outcome}${before}${indexKept}`, data: { name, outcome, path, trashed } };
+  const message = `Memory entry "${name}" ${outcome}${before}${indexKept}`;
+  return { message, data: { name, outcome, path, trashed }, shows: [] };
 }
 
 /** Why a replaced file goes to the trash, as a clause about it; `null` if a tool wrote it, with the time. */

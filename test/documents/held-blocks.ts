@@ -27,6 +27,7 @@ export const heldBlocks: Readonly<Record<string, readonly string[]>> = {
     "test/documents/specification.test.ts",
     "test/documents/specification.test.ts",
     "test/documents/specification.test.ts",
+    "test/documents/specification.test.ts",
   ],
   "shared/anthropic/README.md": ["test/run-history/documents.test.ts"],
   "shared/langgraph/README.md": ["test/run-history/documents.test.ts"],

@@ -5,6 +5,7 @@ import { createRuntime } from "memcell";
 import type { ToolResult } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { showsConfigKey } from "../../shared/abi.ts";
 import { errorCodes } from "../../shared/errors.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
 import { callLimits, guestLimits, pluginLimits, promptLimits, roleLimits, storeLimits } from "../../shared/limits.ts";
@@ -94,6 +95,17 @@ test("each request of the example is replied to as the page says, and the last o
   expect(whole).toMatchObject(denial as object);
   expect(userFolderNames(folder.path)).toEqual([]);
   expect(await play("bob", requests.slice(0, -1))).toMatchObject({ ok: true, data: replies.slice(0, -1) });
+});
+
+test("an answer that says what it shows is taken, and its caller does not get that", async () => {
+  const { shows, ...answer } = JSON.parse(blockOf("json shows")) as { readonly shows: readonly string[] };
+  expect(shows).toEqual(["memory:editor.md"]);
+  const output = blockOf("json shows");
+  expect(await runtime.call("Puppet", [{ output }], { userId: "alice" })).toEqual(answer);
+  expect(await runtime.call("Puppet", [{ config: showsConfigKey }], { userId: "alice" })).toMatchObject({
+    data: ["1"],
+  });
+  expect(numbersOf("The answer")).toContain(callLimits.hostCallsMax);
 });
 
 interface Limit {

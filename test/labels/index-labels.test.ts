@@ -106,7 +106,7 @@ test("what a person wrote in the index's file stays in the prompt when an entry 
   expect(await stage.index("user-memory")).not.toContain("about menu");
 });
 
-test("a plugin that cannot leave entries out of its index is left out, with a line of the host", async () => {
+test("a plugin that says which entries its index shows need not mend to leave others out, whatever words are in it", async () => {
   const policy = policyWithPrompt("direct_user");
   const memory = policy.plugins["user-memory"];
   if (memory === undefined) return expect.fail("There is no user-memory");
@@ -120,10 +120,11 @@ test("a plugin that cannot leave entries out of its index is left out, with a li
   const text = await stage.index("user-memory");
   expect(text).toContain("editor");
   expect(text).not.toContain("menu");
-  // Now its name is in the index: the host cannot know whose words these are.
   await stage.remember("dinner", "direct_user", "choose from the menu");
-  expect(await stage.index("user-memory")).toMatch(/^\(user-memory is not shown: .*\)\n$/);
-  expect(await stage.runtime.memoryEntries(alice, { forPrompt: true, family: "user-memory" })).toEqual([]);
+  const lines = (await stage.index("user-memory")).split("\n").filter((line) => line.startsWith("- ["));
+  expect(lines).toEqual(["- [editor](editor.md) — about editor", "- [dinner](dinner.md) — choose from the menu"]);
+  const listed = await stage.runtime.memoryEntries(alice, { forPrompt: true, family: "user-memory" });
+  expect(listed.map(({ name }) => name)).toEqual(["editor", "dinner"]);
 });
 
 test("a file that somebody has renamed by hand keeps its trust", async () => {

@@ -106,6 +106,56 @@ test.for(engines)("%s: what is below the policy's trust is in no prompt and no l
   });
 });
 
+test("what changes an entry shows none, but for the text around a change; a search shows what it has found", async () => {
+  await using stage = await openLabelStage();
+  const { call, remember, runtime } = stage;
+  for (const name of ["menu", "prices", "old"]) await remember(name, "tool_external", "words");
+  const create = (path: string): Promise<unknown> =>
+    call("memory", { command: "create", path: `/memories/${path}`, content: "words of a page" }, from("tool_external"));
+  for (const path of ["page.md", "other.md", "third.md", "fourth.md"]) await create(path);
+  await call("memory_write", { key: "k", content: "y" }, from("tool_external"));
+  const events = [{ type: "planner_note", data: '{"note":"x"}' }];
+  const run = { agentId: "a", runId: "r", events };
+  await call("run-history/AppendRunEvents", run, from("tool_external"));
+  const put = { op: "put", namespace: ["n"], key: "k", value: 1 };
+  const note = { command: "put", namespace: "owner", key: "n", content: "x" };
+  await call("StoreBatch", { operations: [put] }, from("tool_external"));
+  const shown = async (tool: string, input: object): Promise<unknown> =>
+    (await call(tool, input, from("direct_user"))).origins?.map(({ name }) => name);
+  for (const [tool, input] of [
+    ["UpdateUserMemory", { action: "upsert", name: "menu", type: "user", description: "x", body: "x" }],
+    ["UpdateUserMemory", { action: "delete", name: "old" }],
+    ["memory_write", { key: "l", content: "z" }],
+    ["memory_update", { key: "k", content: "z" }],
+    ["run-history/AppendRunEvents", run],
+    ["memory", { command: "create", path: "/memories/page.md", content: "mine" }],
+    ["memory", { command: "rename", path: "/memories/third.md", new_str: "/memories/moved.md" }],
+    ["memory", { command: "delete", path: "/memories/fourth.md" }],
+    ["CallerNotes", note],
+    ["StoreBatch", { operations: [{ ...put, key: "l" }] }],
+  ] as const) {
+    expect(await shown(tool, input), tool).toBeUndefined();
+  }
+  const edit = { command: "edit", path: "/memories/other.md", old_str: "words", new_str: "lines" };
+  expect(await shown("memory", edit)).toEqual(["other.md"]);
+  expect(await shown("memory", { command: "search", query: "lines" })).toEqual(["other.md"]);
+  const claude = memoryTool(runtime, from("direct_user"));
+  const replaced = claude.str_replace({
+    command: "str_replace",
+    path: "/memories/other.md",
+    old_str: "lines",
+    new_str: "rows",
+  });
+  expect(await replaced).toMatch(/rows of a page\n\nOrigin of other\.md: direct_user, trusted as tool_external, /);
+  const both = {
+    operations: [
+      { op: "get", namespace: ["n"], key: "k" },
+      { ...put, key: "m" },
+    ],
+  };
+  expect(await shown("StoreBatch", both)).toHaveLength(1);
+});
+
 test("a list does not lower the trust of the run that asks for it", async () => {
   await using stage = await openLabelStage();
   const { call, remember, runtime } = stage;

@@ -25,7 +25,7 @@ export function createFile({ path, file_text: text }: CreateInput): Answer<Chang
   const entry = { ...forModels(self, place.key), encrypted: false, value: valueFrom(text) };
   const trashed = at.write({ ...entry, ...at.times(null, undefined) }, null);
   at.saveIndex();
-  return done(`File created successfully at: ${place.shown}${trashedNote(trashed)}`);
+  return done(`File created successfully at: ${place.shown}${trashedNote(trashed)}`, []);
 }
 
 /** What it deletes goes to the trash. */
@@ -38,7 +38,7 @@ export function deletePath({ path }: PathInput): Answer<Changed> {
   const entries = named.folder ? files.ownIn(named.folder, place) : [files.ownOf(named.entries, place)];
   for (const entry of entries) files.at.trash(entry);
   files.at.saveIndex();
-  return done(`Successfully deleted ${place.shown}`);
+  return done(`Successfully deleted ${place.shown}`, []);
 }
 
 export function renamePath({ old_path: oldPath, new_path: newPath }: RenameInput): Answer<Changed> {
@@ -55,7 +55,7 @@ export function renamePath({ old_path: oldPath, new_path: newPath }: RenameInput
   if (named.folder) renameFolder(files, from, to);
   else move(files, files.ownOf(named.entries, from), to.key);
   files.at.saveIndex();
-  return done(`Successfully renamed ${from.shown} to ${to.shown}`);
+  return done(`Successfully renamed ${from.shown} to ${to.shown}`, []);
 }
 
 function renameFolder(files: OwnFiles, from: FilePath, to: FilePath): void {

@@ -22,7 +22,7 @@ export function replaceText({ path, old_str: old, new_str: replacement = "" }: R
   const changed = content.slice(0, at) + replacement + content.slice(at + old.length);
   writeText(file, changed);
   const edited = "The memory file has been edited. Here is the snippet showing the change (with line numbers):";
-  return done(`${edited}\n${snippet(changed, linesBefore(content, at))}`);
+  return done(`${edited}\n${snippet(changed, linesBefore(content, at))}`, [file.files.at.place(file.entry.path)]);
 }
 
 const contextLines = 2;
@@ -45,7 +45,7 @@ export function insertText({ path, insert_line: line, insert_text: text }: Inser
   }
   refuseHidden("insert_text", text);
   writeText(file, withLines(content, line, text));
-  return done(`The file ${file.place.shown} has been edited.`);
+  return done(`The file ${file.place.shown} has been edited.`, []);
 }
 
 interface EditedFile {

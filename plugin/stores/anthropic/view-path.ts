@@ -3,7 +3,6 @@ import { utf8Bytes } from "../../../shared/text.ts";
 import { shownBody } from "../../kit/hidden-text.ts";
 import type { Answer } from "../../kit/serve-tool.ts";
 import { ToolError } from "../../kit/tool-error.ts";
-import { done } from "../change-entry.ts";
 import type { Changed } from "../change-entry.ts";
 import type { FoundEntry } from "../entry-store.ts";
 import { linesOfOthers } from "../marked-lines.ts";
@@ -35,9 +34,10 @@ export function viewPath({ path, view_range: range }: ViewInput): Answer<Changed
     if (fault !== null && fault !== noPlainFile.unreadable) throw unreadable("view", place.shown, fault);
     throw new ToolError("ENTRY_NOT_FOUND", `The path ${place.shown} does not exist. Please provide a valid path.`);
   }
-  return done(
-    named.folder ? listingOf(files, named.folder, place) : contentsOf(files, named.entries, { place, range }),
-  );
+  const message = named.folder
+    ? listingOf(files, named.folder, place)
+    : contentsOf(files, named.entries, { place, range });
+  return { message, data: {} };
 }
 
 function listingOf({ at, self }: OwnFiles, { prefix }: Folder, { shown }: FilePath): string {

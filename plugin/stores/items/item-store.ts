@@ -28,6 +28,8 @@ export interface ItemFile extends ListedFile {
 
 export class ItemStore {
   readonly id: string;
+  /** The items that were read, for an answer's `shows`. */
+  readonly shows: Set<string> = new Set();
   readonly #at: EntryStore;
   readonly #listed = new Map<string, readonly ItemFile[]>();
   readonly #below = new Map<string, readonly ItemFile[]>();
@@ -42,7 +44,9 @@ export class ItemStore {
   }
 
   read(path: string): FoundEntry | Unreadable | null {
-    return this.#at.read(path);
+    const found = this.#at.read(path);
+    if (found !== null) this.shows.add(this.#at.place(path));
+    return found;
   }
 
   wordsOf(path: string, beginnings: string): string | null | undefined {

@@ -47,6 +47,7 @@ export function runBatch({ operations }: BatchInput): Answer<{ readonly results:
   return {
     message: counted(checked.length, "operation"),
     data: { results: checked.map((each) => results.get(each) ?? { left: true }) },
+    shows: [...store.shows],
   };
 }
 

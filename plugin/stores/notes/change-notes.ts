@@ -23,14 +23,15 @@ export function putNote({ namespace, key, content, description = "", source, at 
   // What replaces a note is later than it, or other machines would take the former one for the later.
   const updated = asked > before ? asked : store.now;
   const note = store.put({ namespace, key, content, description, source: sourceOf(source), updated });
-  return { message: `Noted ${key}`, data: { note } };
+  return { message: `Noted ${key}`, data: { note }, shows: [] };
 }
 
 export function forgetNote({ namespace, key }: ForgetNote): Answer<{ readonly forgotten: number }> {
   checkPlace({ namespace, key });
   const store = new NoteStore();
   const isForgotten = store.forget({ namespace, key }, store.now);
-  return { message: isForgotten ? `Forgot ${key}` : `No note called ${key}`, data: { forgotten: Number(isForgotten) } };
+  const message = isForgotten ? `Forgot ${key}` : `No note called ${key}`;
+  return { message, data: { forgotten: Number(isForgotten) }, shows: [] };
 }
 
 /** What one line was refused for. The other lines count. */
@@ -59,7 +60,8 @@ export function pushNotes({ namespace, lines }: PushNotes): Answer<Pushed> {
       else applied += Number(outcome);
     }
   }
-  return { message: `${applied} changes applied, ${refused.length} refused`, data: { applied, refused } };
+  const message = `${applied} changes applied, ${refused.length} refused`;
+  return { message, data: { applied, refused }, shows: [] };
 }
 
 /** Whether the line changes anything, or why it cannot be applied. */

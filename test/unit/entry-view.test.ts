@@ -1,8 +1,8 @@
 /** What a guest has read of an entry that somebody moves by hand while it runs. */
 import { expect, test } from "vitest";
 
+import { seenEntries, withOrigins } from "../../host/call/entry-view.ts";
 import { ReadScope } from "../../host/call/read-scope.ts";
-import { ShownEntries } from "../../host/call/shown-entries.ts";
 import { judgeCatalog } from "../../host/plugins/catalog.ts";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { StaleCall } from "../../host/store/plan-changes.ts";
@@ -24,6 +24,8 @@ const history: HeldHistory = {
   contentsOf: async () => new Map(),
 };
 
+const read = (digest: string) => ({ seen: [{ scope: "memory", path: "dinner.md", digest }], shows: [] });
+
 test("a hidden file that is moved while the guest runs makes the call run again", async () => {
   const named = [shippedPlugin("user-memory")];
   const catalog = await judgeCatalog({ named, besides: [], bundled: [] }, await loadPolicy(undefined));
@@ -31,12 +33,9 @@ test("a hidden file that is moved while the guest runs makes the call run again"
   if (found === undefined) return expect.fail("There is no index");
   const reader = { list: async () => [{ path: "menu.md", bytes: 4 }], bytesOf: async () => null };
   const scope = new ReadScope({ scope: "memory", inner: "memory", history, reader, owner: "" });
-  const shown = new ShownEntries(found, [scope], { view: { least: "tool_internal", made: [] } });
-  const removed = await shown.staging(undefined)?.(0);
-  expect(removed).toEqual([{ kind: "remove", scope: "memory", path: "menu.md", bytes: 0 }]);
+  const entries = await seenEntries(found, [scope], { view: { least: "tool_internal", made: [] } });
+  expect(entries.changes).toEqual([{ kind: "remove", scope: "memory", path: "menu.md", bytes: 0 }]);
   const answer = { ok: true, message: "", data: { text: "", entriesShown: 0, entriesHidden: 0 } } as const;
-  const moved = [{ scope: "memory", path: "dinner.md", digest: "menu" }];
-  await expect(shown.withOrigins(answer, moved)).rejects.toThrow(StaleCall);
-  const other = [{ scope: "memory", path: "dinner.md", digest: "another" }];
-  expect(await shown.withOrigins(answer, other)).toEqual(answer);
+  await expect(withOrigins(answer, read("menu"), entries)).rejects.toThrow(StaleCall);
+  expect(await withOrigins(answer, read("another"), entries)).toEqual(answer);
 });
