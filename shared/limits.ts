@@ -23,6 +23,8 @@ export const callLimits = {
   inputBytesMax: 512 * kib,
   /** As for the input: the largest answer is one escaped body. */
   outputBytesMax: 512 * kib,
+  /** What an answer shows, beside the answer: see `showsConfigKey`. To count the bytes of both would be a scan of the answer. */
+  showsBytesMax: 64 * kib,
   /** Nested arrays and objects. Deeper values overflow the stack of code that copies or prints them. */
   outputDepthMax: 64,
   /**

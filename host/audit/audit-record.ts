@@ -87,12 +87,12 @@ const historyEnd = z.strictObject({
 
 export type HistoryEnd = z.infer<typeof historyEnd>;
 
-/** The stores that one change set can touch. */
-const endsMax = 32;
+/** How many stores a call can change: each has its end in the record. */
+export const changedStoresMax = 32;
 
 const versioned = {
   /** Absent if nothing was committed. Who changes or removes versions later would have to change the log as well. */
-  history: z.optional(z.array(historyEnd).check(z.minLength(1), z.maxLength(endsMax))),
+  history: z.optional(z.array(historyEnd).check(z.minLength(1), z.maxLength(changedStoresMax))),
 };
 
 const labelName = z.string().check(z.regex(labelNamePattern), z.maxLength(callLimits.labelNameCharsMax));

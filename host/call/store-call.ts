@@ -7,6 +7,7 @@
  */
 import { sharingLimits } from "../../shared/limits.ts";
 import { lowestOf } from "../../shared/origin.ts";
+import { changedStoresMax } from "../audit/audit-record.ts";
 import type { CallRecord } from "../audit/collect/call-record.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { changedGrants } from "../sharing/changed-grants.ts";
@@ -16,7 +17,7 @@ import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import { checkedStore, digestOf } from "../store/reading.ts";
 import { entriesScope } from "../store/shared-stores.ts";
-import type { HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { ChangesOfStore, HeldStores, SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
@@ -183,20 +184,32 @@ async function commit(call: StoreCall, held: HeldStores, prepared: Commit): Prom
   const changed = grants && changedGrants(principal, await grantsIn(held, principal), grants, clock());
   const parts = byStore(changes);
   if (changed && !parts.has(principal)) parts.set(principal, []);
+  refuseMany(call.action, parts.size);
   if (parts.size > 1) await refuseEdited(held, seen);
-  for (const [id, ofStore] of parts) {
-    const granted = id === principal ? changed : null;
-    const more = { facts, kind, decision, grants: granted?.stored, ...(knownSizes && { knownSizes }) };
-    try {
-      record.staged(ofStore, granted?.changes);
-      await held.commit(id, { by, changes: ofStore, seen, ...more });
-    } catch (error) {
-      throw record.isCommitted ? onlyInPart(call.action, id, error) : error;
-    }
-    record.committed();
-    if (ofStore.length > 0) record.versioned([{ store: id, ...held.history(id).head }]);
-    tell(ofStore);
+  const more = { by, seen, facts, kind, decision, ...(knownSizes && { knownSizes }) };
+  const wanted = Array.from(parts, ([id, ofStore]): ChangesOfStore => {
+    return [id, { ...more, changes: ofStore, grants: id === principal ? changed?.stored : undefined }];
+  });
+  const isChanged = changes.length > 0 || changed !== null;
+  if (isChanged) record.staged(changes, changed?.changes);
+  try {
+    await held.commitEach(wanted, (id) => {
+      const ofStore = parts.get(id) ?? [];
+      record.committed({ changes: ofStore, granted: (id === principal && changed?.changes) || [] });
+      if (ofStore.length === 0) return;
+      record.versioned([{ store: id, ...held.history(id).head }]);
+      tell(ofStore);
+    });
+  } catch (error) {
+    throw record.isCommitted ? onlyInPart(call.action, error) : error;
   }
+}
+
+/** How many stores a call can change: a record of the audit log names no more. */
+function refuseMany(action: string, count: number): void {
+  if (count <= changedStoresMax) return;
+  const reason = `it changes ${count} stores, at most ${changedStoresMax} allowed`;
+  throw new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: ${reason}`);
 }
 
 function byStore(changes: readonly SizedChange[]): Map<StoreId, SizedChange[]> {
@@ -216,9 +229,8 @@ async function refuseEdited(held: HeldStores, seen: readonly Seen[]): Promise<vo
   }
 }
 
-function onlyInPart(action: string, id: StoreId, error: unknown): ToolError {
+function onlyInPart(action: string, error: unknown): ToolError {
   const failure = asToolError(error, action);
-  const done = `what it changes in ${scopeOfStore(id)} is not done, but all before is, and nothing is lost`;
-  const message = `Cannot ${action} as a whole: ${done} (${reasonOf(failure)})`;
-  return new ToolError(failure.tableCode, message, { cause: error });
+  const message = `Cannot ${action} as a whole: its changes of some stores are made, and those of the others are not`;
+  return new ToolError(failure.tableCode, `${message} (${reasonOf(failure)})`, { cause: error });
 }

@@ -20,7 +20,7 @@ import { strictText } from "./strict-text.ts";
 
 /** How a guest's run ended, as Extism reports it. */
 export type GuestOutcome =
-  | { readonly kind: "output"; readonly text: string }
+  | { readonly kind: "output"; readonly text: string; readonly bytes: number }
   | { readonly kind: "error"; readonly text: string }
   | { readonly kind: "oversized"; readonly bytes: number }
   | { readonly kind: "exhausted" }
@@ -165,10 +165,12 @@ export class GuestInstance {
       // A string, never a Buffer: the SDK would give the guest the Buffer's whole memory pool.
       const output = await this.#plugin.call([onlyModule, exportName], input);
       if (this.#slot.returnCode !== 0) return { kind: "error", text: "" };
-      if (output === null) return { kind: "output", text: "" };
+      if (output === null) return { kind: "output", text: "", bytes: 0 };
       const bytes = output.arrayBuffer();
-      if (bytes.byteLength > callLimits.outputBytesMax) return { kind: "oversized", bytes: bytes.byteLength };
-      return { kind: "output", text: strictText(bytes) };
+      const { byteLength } = bytes;
+      if (byteLength > callLimits.outputBytesMax + callLimits.showsBytesMax)
+        return { kind: "oversized", bytes: byteLength };
+      return { kind: "output", text: strictText(bytes), bytes: byteLength };
     } catch (error) {
       const message = error instanceof Error ? error.message : "";
       if (message.startsWith(errorPrefix)) return { kind: "error", text: message.slice(errorPrefix.length) };

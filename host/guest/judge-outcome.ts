@@ -40,14 +40,11 @@ function answerOf(tool: JudgedTool, outcome: GuestOutcome, record: CapabilityRec
   if (record.denial) return { ok: false, error: record.denial };
   switch (outcome.kind) {
     case "output":
-      return successEnvelope(toolName, outcome.text);
+      return successEnvelope(toolName, outcome);
     case "error":
       return failedEnvelope(tool, outcome.text, record);
     case "oversized":
-      return failed(
-        "OUTPUT_TOO_LARGE",
-        `Cannot finish ${toolName}: its answer is ${outcome.bytes} bytes, at most ${callLimits.outputBytesMax} allowed`,
-      );
+      return tooLarge(toolName, outcome.bytes);
     case "exhausted":
       return failed(
         "MEMORY_EXCEEDED",
@@ -70,13 +67,25 @@ const placesSchema = z.array(z.string()).check(z.maxLength(callLimits.hostCallsM
 
 type Failed = Extract<Envelope, { ok: false }>;
 
-function successEnvelope(toolName: string, text: string): GuestSuccess | Failed {
+function successEnvelope(
+  toolName: string,
+  { text, bytes }: Pick<Extract<GuestOutcome, { kind: "output" }>, "text" | "bytes">,
+): GuestSuccess | Failed {
   const depth = jsonDepth(text);
   if (depth > callLimits.outputDepthMax) {
     return invalid(toolName, `it is ${depth} levels deep, at most ${callLimits.outputDepthMax} allowed`);
   }
   const parsed = z.safeParse(successSchema, parseJson(text));
-  return parsed.success ? parsed.data : invalid(toolName, "its output is not a success envelope");
+  if (!parsed.success) return invalid(toolName, "its output is not a success envelope");
+  return isTooLarge(bytes, parsed.data) ? tooLarge(toolName, bytes) : parsed.data;
+}
+
+/** What it shows is beside the answer, and has a bound of its own. */
+function isTooLarge(bytes: number, { shows }: GuestSuccess): boolean {
+  const { outputBytesMax, showsBytesMax } = callLimits;
+  if (bytes <= outputBytesMax) return false;
+  const beside = shows === undefined ? 0 : Buffer.byteLength(`,"shows":${JSON.stringify(shows)}`);
+  return bytes - Math.min(beside, showsBytesMax) > outputBytesMax;
 }
 
 function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: CapabilityRecord): Failed {
@@ -95,6 +104,11 @@ function failedEnvelope({ toolName, errors }: JudgedTool, text: string, record: 
 
 function mayReport(code: string, { reported }: CapabilityRecord): code is ErrorCode {
   return [...reportableCodes, ...reported].some((each) => each === code);
+}
+
+function tooLarge(toolName: string, bytes: number): Failed {
+  const allowed = `at most ${callLimits.outputBytesMax} allowed`;
+  return failed("OUTPUT_TOO_LARGE", `Cannot finish ${toolName}: its answer is ${bytes} bytes, ${allowed}`);
 }
 
 /** Some SDKs cannot distinguish a trap from an error code without an error text, so both get the same code. */

@@ -82,6 +82,14 @@ function deciding(held: HeldStores, records: HeldRecords, note: (text: string) =
     },
     commit: (id, { decision, ...changes }) =>
       commitDecided(decision, { records, history: held.history(id), note }, () => held.commit(id, changes)),
+    commitEach: async (parts, done) => {
+      const [first, ...others] = parts;
+      if (first === undefined || others.length > 0) return await held.commitEach(parts, done);
+      const [id, { decision, ...changes }] = first;
+      await commitDecided(decision, { records, history: held.history(id), note }, () =>
+        held.commitEach([[id, changes]], done),
+      );
+    },
     findings: (id) => held.findings(id),
   };
 }

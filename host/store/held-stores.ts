@@ -1,6 +1,7 @@
 import type { Change, Seen } from "../values/change-set.ts";
 import { scopeOfStore } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { Handed } from "./handed.ts";
 import { HeldReads } from "./held-reads.ts";
 import type { DirectFiles } from "./held-reads.ts";
@@ -9,7 +10,7 @@ import { checkCommits, StaleCall } from "./plan-changes.ts";
 import { checkedStore } from "./reading.ts";
 import type { KnownSizes } from "./scope-size.ts";
 import { entriesScope, grantsPath, grantsScope } from "./shared-stores.ts";
-import type { HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
+import type { ChangesOfStore, HeldStores, StoreChanges, StoreHoldOptions } from "./shared-stores.ts";
 import type { HeldHistory } from "./versions/held-history.ts";
 
 /** What an engine does for held stores. The scopes are those inside a store. */
@@ -22,8 +23,8 @@ export interface StoreWork {
   readonly handed?: Handed;
   /** Whether nobody has changed the stores that are only read. */
   readonly areReadStill: () => boolean | Promise<boolean>;
-  /** Makes the changes of a store, all or none. There is at least one. */
-  readonly commit: (id: StoreId, changes: StoreChanges) => Promise<void>;
+  /** Makes the changes of each store, all or none, and calls `done` for those that are durable. None is empty. */
+  readonly commit: (parts: readonly ChangesOfStore[], done: (id: StoreId) => void) => Promise<void>;
 }
 
 /** The stores that a call holds. Checks what it is asked, and keeps the readers. */
@@ -80,16 +81,30 @@ export class HeldStoreSet implements HeldStores, Disposable {
     );
   }
 
-  async commit(id: StoreId, asked: StoreChanges): Promise<void> {
-    const changes = this.#inside(this.#held(id), asked);
-    if (changes.changes.length === 0) return;
+  async commit(id: StoreId, changes: StoreChanges): Promise<void> {
+    await this.commitEach([[id, changes]], () => {});
+  }
+
+  async commitEach(asked: readonly ChangesOfStore[], done: (id: StoreId) => void): Promise<void> {
+    const all = asked.map(([id, changes]): ChangesOfStore => [id, this.#inside(this.#held(id), changes)]);
+    const parts = all.filter(([, { changes }]) => changes.length > 0);
+    if (parts.length === 0) return;
     checkCommits(this.#options);
-    if (this.#options.onlyRead?.includes(id)) {
+    if (parts.some(([id]) => this.#options.onlyRead?.includes(id))) {
       throw new RangeError("Cannot commit: the store is held for reading only");
     }
-    await this.#refuseStale();
-    await this.#work.commit(id, changes);
-    this.#hasCommitted = true;
+    if (!this.#hasCommitted) await this.#refuseStale();
+    try {
+      await this.#work.commit(parts, (id) => {
+        this.#hasCommitted = true;
+        done(id);
+      });
+    } catch (error) {
+      // Work is repeated only as long as nothing of it is durable.
+      throw this.#hasCommitted && error instanceof StaleCall
+        ? new ToolError("BUSY", error.message, { cause: error })
+        : error;
+    }
     for (const reader of this.#readers.values()) reader.forget();
   }
 

@@ -111,9 +111,18 @@ export interface HeldStores {
    */
   commit(id: StoreId, changes: StoreChanges): Promise<void>;
 
+  /**
+   * The same of several stores, one after the other; a medium with transactions makes all in one. `done` is called for each
+   * that is durable. If one fails after that, those after it are not made either, and the work is not repeated.
+   */
+  commitEach(parts: readonly ChangesOfStore[], done: (id: StoreId) => void): Promise<void>;
+
   /** The problems in a store's data that can be found without parsing the files. */
   findings(id: StoreId): Promise<StoreFinding[]>;
 }
+
+/** What is changed in one store. */
+export type ChangesOfStore = readonly [id: StoreId, changes: StoreChanges];
 
 export interface StoreChanges {
   /** Who makes the changes; `null` for the host itself. A store records its owner. */

@@ -76,18 +76,18 @@ export function serveWithCodes<Input, Data>(
     }
     const { message, data, shows } = answer;
     const envelope: GuestSuccess = { ok: true, message, data };
+    if (isAsked(shows)) envelope.shows = shows;
     const json = JSON.stringify(envelope);
-    Host.outputString(withShows(isForProgram ? json : shownJson(json, envelope), shows));
+    Host.outputString(isForProgram ? json : shownJson(json, envelope));
     return 0;
   };
 }
 
-/** Adds it for a host that has asked for it, if the answer has room. */
-function withShows(json: string, shows: readonly string[] | undefined): string {
-  if (shows === undefined || Config.get(showsConfigKey) === null) return json;
-  const more = `${json.slice(0, -1)},"shows":${JSON.stringify(shows)}}`;
-  return exceedsUtf8Bytes(more, callLimits.outputBytesMax) ? json : more;
-}
+/** Whether the host has asked for it, and it has room beside an answer. */
+const isAsked = (shows: readonly string[] | undefined): boolean =>
+  shows !== undefined &&
+  Config.get(showsConfigKey) !== null &&
+  !exceedsUtf8Bytes(JSON.stringify(shows), callLimits.showsBytesMax);
 
 function failureOf(toolName: string, error: unknown): GuestFailed {
   if (error instanceof ToolError) {

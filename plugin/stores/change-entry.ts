@@ -4,6 +4,7 @@ import type { Answer } from "../kit/serve-tool.ts";
 import { ToolError } from "../kit/tool-error.ts";
 import { addressedEntry, ownEntry } from "./addressed.ts";
 import type { Addressed } from "./addressed.ts";
+import { formatEntry } from "./entry-file.ts";
 import type { FoundEntry } from "./entry-store.ts";
 import { forModels } from "./key-path.ts";
 import { refuseHiddenKey } from "./memory-path.ts";
@@ -112,10 +113,10 @@ export function renameEntry({ path, new_str, old_path, new_path }: RenameInput):
 }
 
 /** Whether an earlier rename has written the entry there already, and was interrupted. */
-function isCopyAt({ at, key, self }: Addressed, { created, expires, value }: FoundEntry): boolean {
+function isCopyAt({ at, key, self }: Addressed, entry: FoundEntry): boolean {
   const there = at.visibleOf(self, key);
-  const facts = [created, expires, value];
-  return there !== null && JSON.stringify([there.created, there.expires, there.value]) === JSON.stringify(facts);
+  const fileOf = (each: FoundEntry): string => formatEntry({ ...each, key, updated: null }, each.frontMatter);
+  return there !== null && fileOf(there) === fileOf(entry);
 }
 
 function refuseTaken({ at, key, self, shown }: Addressed): void {

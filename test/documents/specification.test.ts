@@ -157,7 +157,7 @@ const sizesBySection: Readonly<Record<string, readonly number[]>> = {
   "The file": [pluginLimits.instructionsBytesMax, pluginLimits.documentationBytesMax],
   Roles: [promptLimits.frameBytesMax, promptLimits.bytesMax],
   "A call": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
-  "The answer": [callLimits.outputBytesMax],
+  "The answer": [callLimits.showsBytesMax, callLimits.outputBytesMax],
   "A host's own words": [storeLimits.userIdBytesMax, callLimits.inputBytesMax],
   "The data folder": [storeLimits.fileBytesMax],
 };

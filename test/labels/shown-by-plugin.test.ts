@@ -9,6 +9,7 @@ import type { CallContext, OriginClass, ToolResult } from "memcell";
 import { mcpServer } from "memcell/mcp";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { callLimits } from "../../shared/limits.ts";
 import { openStage } from "../stage/runtime.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
@@ -102,6 +103,21 @@ test.for<readonly [what: string, shows: unknown]>([
 
 test("ten thousand names are looked at", async () => {
   expect(labels(await play(alice, { read, answer: { data: {}, shows: many(10_000) } }))).toEqual([]);
+});
+
+test("names have room of their own beside the largest answer, and give an answer none", async () => {
+  const dataChars = callLimits.outputBytesMax - JSON.stringify({ ok: true, message: "Played", data: "" }).length;
+  const shows = ["shown:page.md"];
+  expect(labels(await play(alice, { read, dataChars, answer: { shows } }))).toEqual(["page.md"]);
+  const largeNames = Array.from({ length: 9_000 }, (_, at) => `shown:${at}.md`);
+  const larger = { dataChars: dataChars + 1 };
+  for (const steps of [
+    { ...larger, answer: {} },
+    { ...larger, answer: { shows } },
+    { dataChars, answer: { shows: largeNames } },
+  ]) {
+    expect(await play(alice, { read, ...steps })).toMatchObject({ error: { code: "OUTPUT_TOO_LARGE" } });
+  }
 });
 
 test("names count for the depth of an answer, and no other field stands beside it", async () => {

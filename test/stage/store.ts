@@ -14,6 +14,7 @@ export type {
   HeldStores,
   NewGrants,
   SharedStores,
+  ChangesOfStore,
   StoreChanges,
   StoreHoldOptions,
 } from "../../host/store/shared-stores.ts";

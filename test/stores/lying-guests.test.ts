@@ -97,3 +97,20 @@ test("a guest can ask about 256 stores with its user's own, and no more", async 
   expect(await stage.play("alice", askedAbout(255))).toMatchObject({ ok: true });
   expectDenied(await stage.play("alice", askedAbout(256)));
 });
+
+test("a call that changes more than 32 stores changes none, and is on record", async () => {
+  const chats = Array.from({ length: 33 }, (_, at) => ({
+    id: `bbbbbbbb-0000-4000-8000-${String(at).padStart(12, "0")}`,
+    kind: "chat" as const,
+  }));
+  const steps = chats.map(({ id }) => ask("store_write", { scope: `store:${id}`, path: "x.md", content: "one" }));
+  const error = {
+    code: "QUOTA_EXCEEDED",
+    message: expect.stringContaining("it changes 33 stores, at most 32 allowed"),
+  };
+  expect(await stage.play("writer", steps, "StorePuppet", { stores: chats })).toMatchObject({ error });
+  expect(stage.records().at(-1)).toMatchObject({ kind: "call", code: "QUOTA_EXCEEDED", changes: "dropped" });
+  const fewer = await stage.play("writer", steps.slice(1), "StorePuppet", { stores: chats });
+  expect(fewer).toMatchObject({ ok: true });
+  expect(stage.records().at(-1)).toMatchObject({ kind: "call", changes: "committed" });
+});

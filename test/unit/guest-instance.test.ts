@@ -66,7 +66,7 @@ test("who looks at a block sees what the guest has written last", async () => {
   const settings = Object.assign(Object.create(null), { "the key.": "yes" }) as typeof config;
   const instance = await GuestInstance.create(module, settings);
   const answered = await instance.run("answer", "{}", { ...environment, capabilities, log });
-  expect(answered).toEqual({ kind: "output", text: "an end.." });
+  expect(answered).toEqual({ kind: "output", text: "an end..", bytes: 8 });
   expect(log.lines).toEqual([{ level: "info", text: "a line.." }]);
   expect(asked).toEqual(["request."]);
   const other = await GuestInstance.create(module, settings);

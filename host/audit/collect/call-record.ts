@@ -8,8 +8,8 @@ import type { ChainHead } from "../audit-log.ts";
 import type { CallEntry } from "../audit-record.ts";
 import { guarded, instrumentationName, openTelemetry } from "./open-telemetry.ts";
 import type { Span } from "./open-telemetry.ts";
-import type { ChangedFiles, RecordParts } from "./operation-record.ts";
-import { OperationRecord } from "./operation-record.ts";
+import type { ChangedFiles, CommittedPart, RecordParts } from "./operation-record.ts";
+import { changedBy, OperationRecord } from "./operation-record.ts";
 import { readTrail, TotalUses } from "./read-trail.ts";
 import type { Trail } from "./trail-memory.ts";
 
@@ -96,9 +96,9 @@ export class CallRecord extends OperationRecord {
     return withheld;
   }
 
-  override committed(): void {
-    super.committed();
-    const { writes = [], trashed = [], removed = [] } = this.stagedFiles ?? {};
+  override committed(part?: CommittedPart): void {
+    super.committed(part);
+    const { writes = [], trashed = [], removed = [] } = (part ? changedBy(part.changes) : this.stagedFiles) ?? {};
     this.#committed.writes.push(...writes);
     this.#committed.trashed.push(...trashed);
     this.#committed.removed.push(...removed);

@@ -98,10 +98,10 @@ export abstract class OperationRecord {
     for (const end of ends) this.#history.set(end.store, end);
   }
 
-  /** The changes that were staged last are durable. */
-  committed(): void {
+  /** The changes that were staged last are durable, or a part of them is. */
+  committed(part?: CommittedPart): void {
     this.#isCommitted = true;
-    this.#granted.push(...this.#stagedGrants);
+    this.#granted.push(...(part?.granted ?? this.#stagedGrants));
     if (this.#commitBeganMs !== null) this.parts.measures.committed(performance.now() - this.#commitBeganMs);
     this.#commitBeganMs = null;
   }
@@ -170,6 +170,12 @@ export abstract class OperationRecord {
       return { head: null, failure };
     }
   }
+}
+
+/** What is durable of the changes that were staged last. */
+export interface CommittedPart {
+  readonly changes: readonly SizedChange[];
+  readonly granted: readonly GrantChange[];
 }
 
 const grantedIn = (granted: readonly GrantChange[]): Pick<StagedEntry, "granted"> =>

@@ -120,7 +120,12 @@ export class MemoryStores implements SharedStores {
       findings: async () => [],
       knownSizes: {},
       areReadStill,
-      commit: async (id, changes) => this.#commit(id, changes),
+      commit: async (parts, done) => {
+        for (const [id, changes] of parts) {
+          this.#commit(id, changes);
+          done(id);
+        }
+      },
     });
     return await held.run(work);
   }

@@ -98,6 +98,11 @@ export class HeldHome implements DirectFiles {
   /** Forgets the files: after a commit, others can change them. */
   hasCommitted(facts: HomeFacts): void {
     this.#facts = facts;
+    this.forget();
+  }
+
+  /** The same after a commit of another home, which has given the locks away. */
+  forget(): void {
     this.#isOld = true;
     this.#known.clear();
     this.#isComplete = false;

@@ -12,18 +12,20 @@ export interface HomeCommit {
 }
 
 /**
- * Makes the change set of a home in one transaction, with `more`, which alone can as well be made twice. Returns whether
- * there was anything to do.
+ * Makes the change sets of some homes in one transaction, with `more`, which alone can as well be made twice. Returns
+ * whether there was anything to do.
  */
-export async function commitHome(
+export async function commitHomes(
   transaction: Transaction,
-  { home, commit: { id, statement, facts, planned } }: HomeCommit,
+  commits: readonly HomeCommit[],
   more: readonly Statement[] = [],
 ): Promise<boolean> {
-  refuseBytes(planned);
-  const wanted = statement === null ? more : [...more, statement];
-  if (wanted.length === 0) return false;
-  await commitSurely(transaction, wanted, statement && findChange(home.place, id, home.facts.commits));
-  home.hasCommitted(facts);
+  for (const { commit } of commits) refuseBytes(commit.planned);
+  const wanted = commits.flatMap(({ commit: { statement } }) => statement ?? []);
+  if (wanted.length + more.length === 0) return false;
+  const first = commits.find(({ commit }) => commit.statement !== null);
+  const found = first && findChange(first.home.place, first.commit.id, first.home.facts.commits);
+  await commitSurely(transaction, [...more, ...wanted], found ?? null);
+  for (const { home, commit } of commits) home.hasCommitted(commit.facts);
   return true;
 }

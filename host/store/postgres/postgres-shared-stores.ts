@@ -19,7 +19,7 @@ import { lockOf, placeOfUser } from "./home-place.ts";
 import type { PostgresParts } from "./postgres-parts.ts";
 import { acceptEdits, comeBack, forgetGrants, homeVersion, leaveStore, listHints, listHomes } from "./statements.ts";
 import type { Row } from "./statements.ts";
-import { commitStore } from "./store-commit.ts";
+import { commitStores } from "./store-commit.ts";
 import type { Transaction } from "./transaction.ts";
 
 type Work<Result> = (held: HeldStores) => Promise<Result>;
@@ -86,7 +86,12 @@ export class PostgresSharedStores implements SharedStores {
       knownSizes: {},
       handed: { hold: asked.hold, ...handedOf(homes) },
       areReadStill: () => areStill(transaction, onlyRead),
-      commit: (id, changes) => commitStore(transaction, { home: homeOf(id), onlyRead, settings, news }, changes),
+      commit: async (parts, done) => {
+        await commitStores(transaction, { homeOf, onlyRead, settings, news, done }, parts);
+        for (const home of homes.values()) home.forget();
+        // What was only read decides about the first commit alone: work is not repeated after it.
+        onlyRead.clear();
+      },
     });
     return await held.run(work);
   }

@@ -15,7 +15,7 @@ import { DatabaseErasures } from "./database-erasures.ts";
 import { HeldDatabaseHistory } from "./held-database-history.ts";
 import { commitDeciding, HeldDatabaseRecords } from "./held-database-records.ts";
 import { HeldHome } from "./held-home.ts";
-import { commitHome } from "./home-commit.ts";
+import { commitHomes } from "./home-commit.ts";
 import { homeFindings } from "./home-findings.ts";
 import { lockOf, placeOfUser } from "./home-place.ts";
 import { planCommit } from "./planned-commit.ts";
@@ -145,7 +145,7 @@ export class PostgresStore implements Store {
           if (changes.length === 0) return;
           checkCommits(options);
           const commit = await planCommit(home, history, settings, { changes, seen, userId, facts, kind, derived });
-          const make = (): Promise<boolean> => commitHome(transaction, { home, commit });
+          const make = (): Promise<boolean> => commitHomes(transaction, [{ home, commit }]);
           if (decision === undefined) await make();
           else await commitDeciding({ transaction, userId, decision, history }, make);
           news.tell(home.place.tenant);

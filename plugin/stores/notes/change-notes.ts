@@ -61,7 +61,8 @@ export function pushNotes({ namespace, lines }: PushNotes): Answer<Pushed> {
     }
   }
   const message = `${applied} changes applied, ${refused.length} refused`;
-  return { message, data: { applied, refused }, shows: [] };
+  // A reason can quote a file.
+  return { message, data: { applied, refused }, ...(refused.length === 0 && { shows: [] }) };
 }
 
 /** Whether the line changes anything, or why it cannot be applied. */

@@ -154,11 +154,11 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     await decision?.end(records);`,
     ],
   },
-  "call/store-call.js": {
+  "store/files/shared/file-shared-stores.js": {
     "a rename trashes here before it writes there": [
       "a rename into another store",
-      "for (const [id, ofStore] of parts) {",
-      "for (const [id, ofStore] of [...parts].toReversed()) {",
+      "for (const [id, changes] of parts) {",
+      "for (const [id, changes] of parts.toReversed()) {",
     ],
   },
   "call/gated-call.js": {

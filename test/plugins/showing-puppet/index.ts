@@ -9,16 +9,19 @@ interface Play {
   readonly fails?: boolean;
   /** Beside `ok` and `message`. */
   readonly answer?: object;
+  /** The length of the data, which no input could hold. */
+  readonly dataChars?: number;
 }
 
 const scope = new Scope("shown");
 
-function play({ write = {}, read = [], trash = [], fails = false, answer = { data: {} } }: Play): number {
+function play({ write = {}, read = [], trash = [], fails = false, answer = { data: {} }, dataChars }: Play): number {
   for (const [path, text] of Object.entries(write)) scope.write(path, text);
   for (const path of read) scope.read(path);
   for (const path of trash) scope.trash(path);
   if (fails) throw new Error(JSON.stringify({ ok: false, error: { code: "ENTRY_NOT_FOUND", message: "Played" } }));
-  Host.outputString(JSON.stringify({ ok: true, message: "Played", ...answer }));
+  const long = dataChars === undefined ? {} : { data: "x".repeat(dataChars) };
+  Host.outputString(JSON.stringify({ ok: true, message: "Played", ...long, ...answer }));
   return 0;
 }
 

@@ -8,7 +8,7 @@ import { expect, test } from "vitest";
 import { memcell } from "../../stage/command.ts";
 import { oneIn } from "../../stage/seed.ts";
 import { scopeOfStore } from "../../stage/store.ts";
-import type { Store, StoreId } from "../../stage/store.ts";
+import type { ChangesOfStore, Store, StoreChanges, StoreId } from "../../stage/store.ts";
 import {
   administratorOf,
   asAdministrator,
@@ -70,6 +70,52 @@ test("the second change set of a hold follows what another host has committed in
     expect((await held.history.versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await held.findings()).toEqual([]);
   });
+});
+
+const changing = (id: StoreId, path: string): StoreChanges => ({
+  by: null,
+  changes: [write(path, path, scopeOfStore(id))],
+  seen: [],
+});
+
+test("so does that of another store, whose lock the first one has given away", async () => {
+  await using stage = await opened();
+  const [a, b] = [newStoreId(), newStoreId()];
+  const commitTo = (id: StoreId, path: string): Promise<void> =>
+    stage.other.shared.hold([id], soon(), (held) => held.commit(id, changing(id, path)));
+  await commitTo(b, "b.md");
+  await stage.one.shared.hold([a, b], soon(), async (held) => {
+    await held.commit(a, changing(a, "a.md"));
+    await commitTo(b, "of-another-host.md");
+    await held.commit(b, changing(b, "later.md"));
+  });
+  await stage.other.shared.hold([b], soon(), async (held) => {
+    expect((await held.history(b).versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
+    expect(await held.findings(b)).toEqual([]);
+  });
+});
+
+test("the changes of several stores are made in one transaction: all of them, or none", async () => {
+  await using stage = await opened();
+  const [a, b] = [newStoreId(), newStoreId()];
+  const done: StoreId[] = [];
+  const changes = [a, b].map(
+    (id) => [id, { by: null, changes: [write("x.md", id, scopeOfStore(id))], seen: [] }] as const,
+  );
+  const gone = { kind: "remove", scope: scopeOfStore(b), path: "none.md" } as const;
+  await stage.one.shared.hold([a, b], soon(), async (held) => {
+    const refused = held.commitEach(
+      [changes[0] as ChangesOfStore, [b, { by: null, changes: [gone], seen: [] }]],
+      (id) => done.push(id),
+    );
+    await expect(refused).rejects.toMatchObject({ code: "STORAGE_FAILED" });
+    expect([done, held.has(a)]).toEqual([[], false]);
+    await held.commitEach(changes, (id) => done.push(id));
+  });
+  expect(done).toEqual([a, b]);
+  await stage.other.shared.hold([a, b], soon(), async (held) =>
+    expect([held.has(a), held.has(b)]).toEqual([true, true]),
+  );
 });
 
 test("of two calls that each read what the other one changes, not both are made", async () => {

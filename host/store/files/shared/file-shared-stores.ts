@@ -229,9 +229,13 @@ export class FileSharedStores implements SharedStores {
       findings: (id) => examineHome(this.#homes.homeOf(id), { boot: this.#boot, known: this.#homes.tailOf(id) }),
       knownSizes: sizes.knownSizes,
       areReadStill: () => this.#areStill(read),
-      commit: async (id, changes) => {
+      commit: async (parts, done) => {
         if (locked === null) throw new RangeError("The stores are held without their locks");
-        await commitStore({ homes: this.#homes, hints: this.#hints, ids, locked, sizes }, id, changes);
+        const place = { homes: this.#homes, hints: this.#hints, ids, locked, sizes };
+        for (const [id, changes] of parts) {
+          await commitStore(place, id, changes);
+          done(id);
+        }
       },
     });
     return await held.run(work);
