@@ -25,8 +25,10 @@ export function readByZod(
   leniency: Leniency,
 ): { input: unknown } | { issues: InputIssue[] } {
   const input = leniency.isExact ? given : (given ?? {});
-  let parsed = z.safeParse(schema, input);
-  while (!parsed.success && mend(input, parsed.error.issues, { schema, leniency })) parsed = z.safeParse(schema, input);
+  // Whoever has imported all of zod before has given it English texts for what says nothing itself.
+  const parse = (): ReturnType<typeof z.safeParse> => z.safeParse(schema, input, { error: () => "Invalid input" });
+  let parsed = parse();
+  while (!parsed.success && mend(input, parsed.error.issues, { schema, leniency })) parsed = parse();
   if (parsed.success) return { input: parsed.data };
   return { issues: (parsed.error.issues as readonly Issue[]).flatMap((issue) => named(issue, input)) };
 }
