@@ -10,8 +10,9 @@ import { join } from "node:path";
 
 import { oneIn, othersIn } from "../../stage/seed.ts";
 import { runtimeOf, statesOf } from "../homes/gate.ts";
-import { stepOf } from "../homes/step.ts";
+import { isOfStores, stepOf } from "../homes/step.ts";
 import type { Step } from "../homes/step.ts";
+import { storesBetween } from "../homes/stores.ts";
 import { takeStep } from "../homes/subject.ts";
 import type { StorePlace } from "../homes/subject.ts";
 import { boots, filesOn, openPlace, stagedOn, subjects } from "../homes/subjects.ts";
@@ -145,7 +146,10 @@ async function statesAfter(
   { text, step, after }: { readonly text: string; readonly step: Step; readonly after: Files },
 ): Promise<StatesAfter> {
   if (step.do !== "gate") {
-    const allowed = [error === null || isUpkeep(scenario) ? after : before];
+    const isDone = error === null || isUpkeep(scenario);
+    // Of several stores, those before the failure are changed.
+    const between = isOfStores(step) ? storesBetween(before, after, step).slice(0, -1) : [];
+    const allowed = isDone ? [after] : [before, ...between];
     return { allowed, next: subject.callAfterCrash(0, 0), wanted: null };
   }
   const states = await statesOf(place.host, { tree: readTree(template), boot }, step);
@@ -159,7 +163,7 @@ async function statesAfter(
 
 /** The same store continues on a disk that works again, and then one of a later start. */
 async function faultsAfterFailure(
-  { place, before, error }: Suffered,
+  { place, error }: Suffered,
   text: string,
   { allowed, next, wanted }: StatesAfter,
 ): Promise<string[]> {
@@ -168,7 +172,7 @@ async function faultsAfterFailure(
   const faults = error === null ? [] : faultsOfError(error, text);
   const compare = (when: string, states: readonly Files[]): void =>
     void faults.push(...unlike(states, filesOn(subject, dataDir)).map((each) => `${when}: ${each}`));
-  if (error !== null && !isOfGate && !isUpkeep(scenario)) compare("after the error", [before]);
+  if (error !== null && !isOfGate && !isUpkeep(scenario)) compare("after the error", allowed);
   const thrown = await takeStep(subject, place, { do: "look" }, { waitMs }).catch(String);
   if (thrown) return [...faults, `the store is of no use afterwards: ${thrown}`];
   compare("in the next call", allowed);
