@@ -67,6 +67,14 @@ export function storesWithRecords(
 }
 
 function deciding(held: HeldStores, records: HeldRecords, note: (text: string) => void): HeldStores {
+  const commitEach: HeldStores["commitEach"] = async (parts, done) => {
+    const [first, ...others] = parts;
+    if (first === undefined || others.length > 0) return await held.commitEach(parts, done);
+    const [id, { decision, ...changes }] = first;
+    await commitDecided(decision, { records, history: held.history(id), note }, () =>
+      held.commitEach([[id, changes]], done),
+    );
+  };
   return {
     has: (id) => held.has(id),
     reader: (id) => held.reader(id),
@@ -80,16 +88,8 @@ function deciding(held: HeldStores, records: HeldRecords, note: (text: string) =
     get handed() {
       return held.handed;
     },
-    commit: (id, { decision, ...changes }) =>
-      commitDecided(decision, { records, history: held.history(id), note }, () => held.commit(id, changes)),
-    commitEach: async (parts, done) => {
-      const [first, ...others] = parts;
-      if (first === undefined || others.length > 0) return await held.commitEach(parts, done);
-      const [id, { decision, ...changes }] = first;
-      await commitDecided(decision, { records, history: held.history(id), note }, () =>
-        held.commitEach([[id, changes]], done),
-      );
-    },
+    commit: (id, changes) => commitEach([[id, changes]], () => {}),
+    commitEach,
     findings: (id) => held.findings(id),
   };
 }
