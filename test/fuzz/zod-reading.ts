@@ -30,7 +30,8 @@ export function readByZod(
   let parsed = parse();
   while (!parsed.success && mend(input, parsed.error.issues, { schema, leniency })) parsed = parse();
   if (parsed.success) return { input: parsed.data };
-  return { issues: (parsed.error.issues as readonly Issue[]).flatMap((issue) => named(issue, input)) };
+  // `null` is read as an object without fields; an issue of the whole shows what was given.
+  return { issues: (parsed.error.issues as readonly Issue[]).flatMap((issue) => named(issue, given)) };
 }
 
 function named({ code, path, message, keys }: Issue, input: unknown): InputIssue[] {
