@@ -58,9 +58,10 @@ test("host/README.md lists the files of host/ that one call passes through, and 
   const told = table.flatMap(([folder = "", files = ""]) =>
     codeIn(files).map((file) => `${codeIn(folder)[0]}/${file}`),
   );
-  // What follows the last calls, such as a restored memory, can be missing when the process ends.
-  const [before, after] = [countsOf(10), countsOf(40)];
-  const grown = Array.from(after).filter(([key, count]) => count - (before.get(key) ?? 0) >= 20);
+  // What follows the last calls, such as a restored memory, can be missing when the process ends. A slow machine opens a home
+  // again for most calls, but not for all.
+  const [before, after] = [countsOf(10), countsOf(110)];
+  const grown = Array.from(after).filter(([key, count]) => count - (before.get(key) ?? 0) >= 96);
   const run = new Set(grown.map(([key]) => key.split(" ")[0] ?? ""));
   const [intro = ""] = sectionOf(textOf("host/README.md"), "Its files").split("\n|");
   expect(numbersIn(intro)).toContain(told.length);
