@@ -84,6 +84,7 @@ export class Play {
     let edit = meanwhile;
     let before: readonly Expected[] | null = null;
     let wanted: readonly Expected[] = [];
+    let made = 0;
     const { failures } = this.#setup.recording;
     this.#number++;
     const work = async (commit: (changes: ChangeSet, seen: readonly Seen[]) => Promise<void>): Promise<void> => {
@@ -108,10 +109,13 @@ export class Play {
         await commit(part, seen);
         this.#doubts = [];
         this.#expect(after);
+        made++;
       }
     };
     await this.#setup.subject.hold(this.#store, { writes: true, until: until() }, work).catch((error: unknown) => {
-      if (error instanceof Mismatch || !isDiskFailure(error)) throw error;
+      // Work of which a part is durable is not repeated, although a person has edited what its next part is based on.
+      const isHalfMade = made > 0 && codeOf(error) === "BUSY";
+      if (error instanceof Mismatch || !(isDiskFailure(error) || isHalfMade)) throw error;
       // If its record's flush has failed and the WAL could not be replaced durably, the record can still be on the disk.
       if (this.#setup.recording.failures > failures + 1) this.#doubts = wanted;
       // The change was refused, so it must not be there.
@@ -216,5 +220,6 @@ export class Play {
 /** The store has broken a promise. */
 export class Mismatch extends Error {}
 
-const isDiskFailure = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && /^STORAGE_|^EIO$/.test(String(error.code));
+const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
+
+const isDiskFailure = (error: unknown): boolean => /^STORAGE_|^EIO$/.test(codeOf(error));
