@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 
 import { ownStoreOf } from "../../stage/store.ts";
 import type { HeldUser } from "../../stage/store.ts";
-import type { Host } from "../store-under-test.ts";
+import type { Host, StoreUnderTest } from "../store-under-test.ts";
 import { stepOf } from "./step.ts";
 import type { GateOperation } from "./step.ts";
 import type { Subject } from "./subject.ts";
@@ -79,10 +79,32 @@ export async function statesOf(
     { durability: "full", note: () => {}, settings },
     boot,
   );
+  const applied = await approvalsOf(store);
   await gateSubject.perform?.({ host, store, path: scratch.path }, operation);
   await store.close();
-  return statesFrom(gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path)), operation);
+  const [before, after] = [gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path))];
+  const states = statesFrom(before, after, operation);
+  // The record of a write that was applied before goes at any time: first, last or never.
+  const left = Array.from(before).filter(([key]) => applied.has(idOf(key)));
+  const during = [before, ...states.during, after].flatMap((files) =>
+    subsetsOf(left).map((some) => new Map([...Array.from(files).filter(([key]) => !applied.has(idOf(key))), ...some])),
+  );
+  return { during: left.length === 0 ? states.during : during, after };
 }
+
+/** The waiting writes that were applied, by their ids. */
+async function approvalsOf(store: StoreUnderTest): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>();
+  await store.hold(alice, { writes: false, until: performance.now() + 20_000 }, async ({ history }) => {
+    for (const { approval } of await history.versions()) if (approval !== undefined) ids.add(approval);
+  });
+  return ids;
+}
+
+const idOf = (key: string): string => /^\.pending\/(.+)\.json$/.exec(key)?.[1] ?? "";
+
+const subsetsOf = <Item>(items: readonly Item[]): Item[][] =>
+  Array.from({ length: 2 ** items.length }, (_, subset) => items.filter((_item, at) => (subset >> at) % 2 === 1));
 
 /**
  * An approval is durable before its record goes: until then the write waits although it is applied. An undo changes the
