@@ -59,7 +59,11 @@ export const gateSubject: Subject = {
     });
   },
   perform: async (place, operation) => {
-    await (await runtimeOf(place.host)).perform(place, operation);
+    const runtime = await runtimeOf(place.host);
+    await runtime.perform(place, operation).catch((error: unknown) => {
+      // Another text has the name there already, and both stay.
+      if (operation.act !== "rename" || codeOf(error) !== "NAME_CONFLICT") throw error;
+    });
   },
   // What was left half done is done again, or another thing comes.
   callAfterCrash: (_depth, choice) =>
@@ -100,6 +104,9 @@ async function approvalsOf(store: StoreUnderTest): Promise<ReadonlySet<string>> 
   });
   return ids;
 }
+
+/** The code of what was thrown; empty if it has none. */
+export const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
 
 const idOf = (key: string): string => /^\.pending\/(.+)\.json$/.exec(key)?.[1] ?? "";
 

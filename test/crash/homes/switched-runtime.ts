@@ -93,8 +93,7 @@ async function perform(runtime: Runtime, { act, name, body }: GateOperation): Pr
       const [path, to] = [`/memories/${name}.md`, `/memories/shared/${chat}/${name}.md`];
       const ctx = { ...alice, stores: [{ id: chat, kind: "chat" as const }] };
       const renamed = await runtime.call("memory", { command: "rename", path, new_str: to }, ctx);
-      // Another text is there already.
-      return refuseFailure(renamed, "ENTRY_NOT_FOUND", "NAME_CONFLICT");
+      return refuseFailure(renamed, "ENTRY_NOT_FOUND");
     }
     case "undo": {
       const versions = await runtime.upkeep.history(alice);
@@ -117,10 +116,10 @@ async function write(
   const [tool, input] = name.startsWith("note") ? (["memory", note] as const) : (["UpdateUserMemory", entry] as const);
   const origin = { class: classes[act], run: act === "infer" ? inferringRun : act };
   const ctx = { ...alice, callId: `${act} ${name}`, origin };
-  refuseFailure(await runtime.call(tool, input, ctx), ...(act === "wait" ? ["WRITE_PENDING"] : []));
+  refuseFailure(await runtime.call(tool, input, ctx), act === "wait" ? "WRITE_PENDING" : null);
 }
 
-function refuseFailure(result: Awaited<ReturnType<Runtime["call"]>>, ...wanted: readonly string[]): void {
-  if (result.ok || wanted.includes(result.error.code)) return;
+function refuseFailure(result: Awaited<ReturnType<Runtime["call"]>>, wanted: string | null): void {
+  if (result.ok || result.error.code === wanted) return;
   throw Object.assign(new Error(result.error.message), { name: "ToolError", code: result.error.code });
 }

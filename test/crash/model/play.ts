@@ -1,6 +1,6 @@
 /** Runs a script of operations, edits and failures on a recorded data folder, and notes the allowed states. */
 import type { ChangeSet, Seen } from "../../stage/store.ts";
-import { statesOf } from "../homes/gate.ts";
+import { codeOf, statesOf } from "../homes/gate.ts";
 import type { ChangeOperation, GateOperation, Step } from "../homes/step.ts";
 import type { Subject } from "../homes/subject.ts";
 import { settings } from "../homes/switched-runtime.ts";
@@ -219,7 +219,5 @@ export class Play {
 
 /** The store has broken a promise. */
 export class Mismatch extends Error {}
-
-const codeOf = (error: unknown): string => (error instanceof Error && "code" in error ? String(error.code) : "");
 
 const isDiskFailure = (error: unknown): boolean => /^STORAGE_|^EIO$/.test(codeOf(error));
