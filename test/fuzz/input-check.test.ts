@@ -86,7 +86,7 @@ test("a schema of any kind", () => {
   const example = anySchema.chain((schema) => fc.tuple(fc.constant(schema), nearly(schema, otherFields)));
   fc.assert(
     fc.property(example, fc.boolean(), ([schema, value], isExact) => expectSame(schema, value, isExact)),
-    runs(400),
+    runs(200),
   );
 });
 
