@@ -88,7 +88,7 @@ export async function statesOf(
   await store.close();
   const [before, after] = [gateSubject.filesIn(tree), gateSubject.filesIn(readTree(scratch.path))];
   const states = statesFrom(before, after, operation);
-  // The record of a write that was applied before goes at any time: first, last or never.
+  // The record of a write that was applied before goes at any time: first or last.
   const left = Array.from(before).filter(([key]) => applied.has(idOf(key)));
   const during = [before, ...states.during, after].flatMap((files) =>
     subsetsOf(left).map((some) => new Map([...Array.from(files).filter(([key]) => !applied.has(idOf(key))), ...some])),
