@@ -6,8 +6,8 @@ import type { OriginClass } from "../../shared/origin.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
-import type { RecordKind } from "./held-records.ts";
 import type { StoreFinding, UnfitFile } from "./holding.ts";
+import type { RecordKind } from "./home.ts";
 import type { FileOrigin } from "./versions/present-origins.ts";
 
 /** The scopes and records of a user, or a store. Each is held, copied and compared on its own. */

@@ -3,8 +3,10 @@ import type { ListedFile } from "../../shared/abi.ts";
 
 export type Handed = HandedHome | HandedFiles;
 
-/** A user's folder that the main thread holds open. Threads of the same process can open it. */
+/** A home's folder that the main thread holds open. Threads of the same process can open it. */
 export interface HandedHome {
+  /** `keyOf` the home: a reader of another one does not open it. */
+  readonly key: string;
   readonly folder: { readonly descriptor: number; readonly identity: string };
   /** Whether the disk folds case, by scope, as far as that is known. */
   readonly folds: ReadonlyMap<string, boolean>;

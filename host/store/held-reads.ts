@@ -1,8 +1,9 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import type { Seen } from "../values/change-set.ts";
 import { giveTurn } from "../values/turns.ts";
+import type { HeldReader, ScopeSurvey, UnfitFile } from "./holding.ts";
 import { SeenFiles } from "./reading.ts";
-import type { HeldReader, ScopeSize, ScopeSurvey, UnfitFile } from "./store.ts";
+import type { ScopeSize } from "./scope-size.ts";
 
 /** What an engine answers at once, or after a while. */
 type Found<Value> = Value | Promise<Value>;
@@ -26,13 +27,13 @@ export interface DirectFiles extends Partial<Disposable> {
  */
 export class HeldReads implements HeldReader {
   readonly #open: () => DirectFiles;
-  readonly #unlisted: string | null;
+  readonly #unlisted: string;
   #opened: DirectFiles | null = null;
   #isEnded = false;
   readonly #seen = new SeenFiles();
 
   /** `unlisted`: a scope of which only single files can be read. */
-  constructor(open: () => DirectFiles, { unlisted = null }: { readonly unlisted?: string | null } = {}) {
+  constructor(open: () => DirectFiles, { unlisted }: { readonly unlisted: string }) {
     this.#open = open;
     this.#unlisted = unlisted;
   }

@@ -1,33 +1,7 @@
-/** What every hold has, of a user or of shared stores: its options, its reads, its findings. */
+/** What every hold has: its reads and its findings. */
 import type { ListedFile } from "../../shared/abi.ts";
-import type { EndSignal } from "../values/call-ending.ts";
 import type { Seen } from "../values/change-set.ts";
 import type { ScopeSize } from "./scope-size.ts";
-
-export interface HoldOptions {
-  /** The scopes that the work may use, all from one part. Default: those of the first part. */
-  readonly scopes?: readonly string[];
-  /**
-   * Whether the work decides about what the host keeps about the user: then that is held as well, wherever the scopes are.
-   * Default: no.
-   */
-  readonly records?: boolean;
-  /** Whether the work may commit. If not, a read-only medium is enough. */
-  readonly writes: boolean;
-  /** When to give up waiting for another process, on the clock of `performance.now()`. */
-  readonly until: number;
-  /** Ends the wait for another process; its reason is thrown. It does not end a commit. */
-  readonly signal?: EndSignal | undefined;
-  /** Skips recovery, so that what a crash has left can be examined. Nothing can be committed. */
-  readonly isLookingOnly?: boolean;
-  /**
-   * Writes nothing at all, not even what a crash has left unfinished: if that changes what is read, throws
-   * `STORAGE_FAILED`. Nothing can be committed.
-   */
-  readonly isReadOnly?: boolean;
-  /** Ignores what is remembered about the user, and checks it again. */
-  readonly isThorough?: boolean;
-}
 
 /** A problem in a user's data, found by the store: something unfinished or out of place. */
 export interface StoreFinding {

@@ -1,7 +1,8 @@
 /** The only place that knows every kind of store. */
 import { openBridgedReaders } from "./bridge/bridged-reader.ts";
+import type { ReadBridge, StoreDefinition, StoreLocation } from "./definition.ts";
 import { openFileReaders } from "./files/open-files.ts";
-import type { ReadBridge, StoreDefinition, StoreLocation, StoreReaders } from "./store.ts";
+import type { StoreReaders } from "./readers.ts";
 
 /**
  * Opens a store's readers in a worker thread. `connect` makes the thread's bridge to the main thread, if the store

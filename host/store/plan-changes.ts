@@ -8,7 +8,7 @@ import { movedTo } from "../values/change-set.ts";
 import type { ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Pieces } from "../values/turns.ts";
-import type { HoldOptions } from "./holding.ts";
+import type { HoldOptions } from "./home.ts";
 import { digestOf } from "./reading.ts";
 import type { FileSum, GrowingFile } from "./scope-size.ts";
 
@@ -75,7 +75,7 @@ interface TouchedFile extends FoundFile {
 
 /**
  * Looks at each touched file once and applies the steps in memory. Throws `StaleCall` if someone has changed one of them
- * since it was read for the call.
+ * since it was read for the call, and `QUOTA_EXCEEDED` if the files hold more than one change set may.
  */
 export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: readonly Seen[]): Pieces<PlannedFile[]> {
   const seenAs = seenByFile(seen);
@@ -121,6 +121,7 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
     planned.push({ scope, path, before, stamp, after, sha256, from, writtenAt, trustMax, isSame, growth });
   }
   yield* refuseNesting(present, planned);
+  refuseBytes(planned);
   return planned;
 }
 
@@ -190,7 +191,7 @@ const nested = (path: string, other: string): ToolError =>
 const contentBytesMax = 80 * 1024 * 1024;
 
 /** Throws `QUOTA_EXCEEDED` if the files hold more than one change set may. */
-export function refuseBytes(files: readonly ChangedFile[]): void {
+function refuseBytes(files: readonly ChangedFile[]): void {
   const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
   if (bytes <= contentBytesMax) return;
   throw new ToolError(
@@ -221,7 +222,8 @@ function gone(path: string): ToolError {
 }
 
 /**
- * Someone has changed the user's files since the call read them. The call is repeated before this error is reported.
+ * Something that the call was based on has changed since: files that somebody edits, a home, a grant. The call is repeated
+ * before this error is reported.
  */
 export class StaleCall extends ToolError {
   constructor(options?: { readonly cause: unknown }) {
@@ -229,16 +231,14 @@ export class StaleCall extends ToolError {
   }
 }
 
-/** Throws a `RangeError` if the user is held for reading only. */
-export function checkCommits({ writes, isReadOnly = false, isLookingOnly = false }: HoldOptions): void {
-  if (!writes || isReadOnly || isLookingOnly) throw new RangeError("Cannot commit: the user is held for reading only");
-}
-
 /** How many times a call runs at most while someone keeps editing its files. */
 const attemptsMax = 3;
 
 /** Runs a call's work, and repeats it if it was stale. Throws the signal's reason if it is already aborted. */
-export async function untilFresh<Result>({ signal }: HoldOptions, work: () => Promise<Result>): Promise<Result> {
+export async function untilFresh<Result>(
+  { signal }: Pick<HoldOptions, "signal">,
+  work: () => Promise<Result>,
+): Promise<Result> {
   signal?.throwIfAborted();
   for (let attempt = 1; ; attempt++) {
     try {

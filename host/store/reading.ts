@@ -29,17 +29,20 @@ export function digestOf(content: Uint8Array | null): string | null {
   return content && hash("sha256", content);
 }
 
+export const noSuchScope = (scope: string): ToolError =>
+  new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+
 /** Throws `CAPABILITY_DENIED` if the text is not a scope's name. */
 export function checkedScope(scope: string): string {
   if (scopeName.test(scope)) return scope;
-  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+  throw noSuchScope(scope);
 }
 
 /** Returns the shared store that a scope names. Throws `CAPABILITY_DENIED` if it names none. */
 export function checkedStore(scope: string): StoreId {
   const id = storeOfScope(scope);
   if (id !== null) return id;
-  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope ${quoted(scope)}: no such scope`);
+  throw noSuchScope(scope);
 }
 
 /** The folders of a path inside its scope, then the file's name. Throws `CAPABILITY_DENIED` for an invalid path. */

@@ -1,6 +1,5 @@
-import type { StoreHoldOptions } from "./shared-stores.ts";
-
 /** How an engine reads several stores as of one moment. */
+import type { HoldOptions } from "./home.ts";
 export interface SnapshotWays<Result> {
   /** Notes the stores' present versions, and returns a function that says whether they are the same still. */
   readonly note: () => Promise<() => boolean>;
@@ -17,7 +16,7 @@ const freeRunsMax = 2;
  * seen two versions, so it runs again; the last time under the locks.
  */
 export async function onSnapshot<Result>(
-  { until, signal }: StoreHoldOptions,
+  { until, signal }: HoldOptions,
   { note, work, locked }: SnapshotWays<Result>,
 ): Promise<Result> {
   for (let run = 1; run <= freeRunsMax; run++) {

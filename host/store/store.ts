@@ -1,238 +1,131 @@
-import type { MessagePort } from "node:worker_threads";
-
-import type { ListedFile } from "../../shared/abi.ts";
-import type { ManifestTool } from "../../shared/manifest.ts";
-import type { ChangeSet, Seen } from "../values/change-set.ts";
+/** Keeps users' memory. Nothing outside `host/store/` knows how. */
+import { ownStoreName } from "../../shared/shared-scope.ts";
+import type { StoreId } from "../values/store-id.ts";
 import type { UserId } from "../values/user-id.ts";
-import type { CommitFacts } from "./commit-facts.ts";
-import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "./erasing.ts";
-import type { Handed } from "./handed.ts";
-import type { HeldRecords } from "./held-records.ts";
-import type { HeldReader, HoldOptions, StoreFinding } from "./holding.ts";
-import type { KnownSizes, ScopeSize } from "./scope-size.ts";
-import type { HeldStores, SharedStores } from "./shared-stores.ts";
-import type { StoreSettings } from "./store-settings.ts";
-import type { HeldHistory } from "./versions/held-history.ts";
-
-export type { CommitFacts, DerivedFiles } from "./commit-facts.ts";
-export type { HeldReader, HoldOptions, ScopeSurvey, StoreFinding, UnfitFile } from "./holding.ts";
-export type { KnownSizes, ScopeSize } from "./scope-size.ts";
+import type { Engine, ErasedUsers, FoundHome } from "./engine.ts";
+import type { GrantHint } from "./grant-hints.ts";
+import { HeldHomes } from "./held-homes.ts";
+import type { StoreFinding } from "./holding.ts";
+import { inLockOrder, keyOf, ownStoreHome, userHome } from "./home.ts";
+import type { Home, HoldOptions, Mode } from "./home.ts";
+import { untilFresh } from "./plan-changes.ts";
 
 /**
- * Keeps users' memory. Nothing outside `host/store/` knows how.
+ * The homes of one engine. Checks what is asked and repeats work that was stale; the engine does the bare operation.
  *
- * Readers run in worker threads, which can be killed at any instant. So they only read. They are synchronous, because a
- * guest waits for the answer. The store itself runs in the main thread and is asynchronous.
- *
- * `shared/path.ts` defines scopes and paths. Each implementation checks them again and throws `CAPABILITY_DENIED` for
- * invalid ones. Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or
- * `STORAGE_FAILED` if the medium fails or holds something unsafe, such as a link.
+ * Store and readers throw `ToolError` with `STORAGE_UNSAFE`, `STORAGE_FULL`, `STORAGE_BUSY` or `STORAGE_FAILED` if the
+ * medium fails or holds something unsafe, such as a link, and `CAPABILITY_DENIED` for scopes and paths that
+ * `shared/path.ts` does not allow.
  */
-export interface Store {
-  /**
-   * Runs a call's work while no other call, in this process or another, changes the scopes: from before the guest reads
-   * until after the commit. First finishes what a crash has left unfinished. Repeats `work` if a person has changed the
-   * files that it read.
-   *
-   * Throws `BUSY` if another process keeps the user for too long.
-   */
-  hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result>;
+export class Store {
+  readonly #engine: Engine;
 
-  /** Holds what the host keeps about a user beside the scopes, as `hold` does without scopes. */
-  holdRecords<Result>(
-    userId: UserId,
-    options: Omit<HoldOptions, "scopes" | "records">,
-    work: (records: HeldRecords) => Promise<Result>,
-  ): Promise<Result>;
-
-  /** The users who have stored anything, in no order. */
-  users(): Promise<UserId[]>;
-
-  /** What lies where users' data is, and is no user's. No call reaches it. */
-  strays(): Promise<StoreFinding[]>;
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
 
   /**
-   * The user's scopes, grouped by what is held and committed together. The first part names no scopes: it has every
-   * scope that no other part names. A call never has scopes from two parts.
+   * Holds homes in a mode while `work` runs. First finishes what a crash has left unfinished. Repeats the work if what it
+   * read has changed meanwhile, by a person's hand or by others. Throws `BUSY` if others keep a home for too long, and the
+   * signal's reason.
    */
-  parts(userId: UserId): Promise<readonly StorePart[]>;
+  async hold<Result>(
+    homes: readonly Home[],
+    mode: Mode,
+    options: HoldOptions,
+    work: (held: HeldHomes) => Promise<Result>,
+  ): Promise<Result> {
+    const named = new Set(homes.map(keyOf));
+    const besides = options.besides?.filter((home) => !named.has(keyOf(home))) ?? [];
+    const all = inLockOrder([...homes, ...(options.onlyRead ?? []), ...besides]);
+    const asked = { ...options, besides };
+    return await untilFresh(options, () =>
+      this.#engine.hold(all, mode, asked, async (engine) => {
+        using held = new HeldHomes(all, { mode, options }, engine);
+        return await held.run(work);
+      }),
+    );
+  }
 
-  /** Whether a user's scopes are in a part of their own, such as a mounted folder. The call's audit record says so. */
-  isApart(userId: string | null, scopes: readonly string[]): boolean;
+  /** The home that has some scopes of a user. A call never has scopes of two. */
+  homeOf(userId: UserId, scopes: readonly string[]): Home {
+    if (scopes.includes(ownStoreName)) return ownStoreHome(userId);
+    const mount = this.#engine.mounts.find(({ id, scope }) => id === userId && scopes.includes(scope));
+    if (mount === undefined) return userHome(userId);
+    // A change in two places would not be atomic. No loaded tool asks for it.
+    if (scopes.length > 1) throw new RangeError(`"${mount.scope}" is mounted, so it cannot be used with other scopes`);
+    return mount;
+  }
 
-  /** Stores that are no user's folder. */
-  readonly shared: SharedStores;
+  /** All homes of a user: the folder, the mounts, the own store. */
+  homesOf(userId: UserId): Home[] {
+    const mounts = this.#engine.mounts.filter(({ id }) => id === userId);
+    return [userHome(userId), ...mounts, ownStoreHome(userId)];
+  }
+
+  /** Whether some scopes of a user are in a mounted folder. The call's audit record says so. */
+  isMounted(userId: string | null, scopes: readonly string[]): boolean {
+    return this.#engine.mounts.some(({ id, scope }) => id === userId && scopes.includes(scope));
+  }
+
+  /** The users who have stored anything or have a mount, or whose own stores exist, as far as that is on record. */
+  async users(): Promise<UserId[]> {
+    const found = await this.#engine.homes();
+    const owners = found.flatMap((home) => (home.kind === "user" ? home.id : (home.owner ?? [])));
+    return [...new Set([...owners, ...this.#engine.mounts.map(({ id }) => id)])];
+  }
+
+  /** The shared stores to which anything was committed, or into which someone has put entries by hand; in no order. */
+  async stores(): Promise<StoreId[]> {
+    return (await this.#engine.homes()).flatMap((home: FoundHome) => (home.kind === "store" ? home.id : []));
+  }
+
+  /** What lies where homes are, and is none. No call reaches it. */
+  strays(): Promise<StoreFinding[]> {
+    return this.#engine.strays();
+  }
 
   /**
-   * Holds everything of a user, so that it can be erased: the user's folder and own store, without mounted folders. Throws
-   * `BUSY` if others keep it for too long, and `STORAGE_UNSAFE` if the folder is another user's.
+   * Stores that have perhaps granted something to the principal with this own store, the oldest grants first. Only
+   * hints: each must be asked for its grants.
    */
-  holdToErase<Result>(
-    userId: UserId,
-    options: HoldToEraseOptions,
-    work: (held: HeldToErase) => Promise<Result>,
-  ): Promise<Result>;
+  hintsOf(principal: StoreId): Promise<GrantHint[]> {
+    return this.#engine.hintsOf(principal);
+  }
+
+  /**
+   * Notes that a principal leaves out a store that has granted it something, or does so no more. That stays when the
+   * grant is replaced. Returns whether it changed anything.
+   */
+  leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
+    return this.#engine.leave(principal, store, isLeft);
+  }
+
+  /**
+   * Removes all hints to an erased principal, and of this principal's store to others, but for those of grants that are
+   * later than `untilMs`.
+   */
+  forgetHints(principal: StoreId, untilMs: number): Promise<void> {
+    return this.#engine.forgetHints(principal, untilMs);
+  }
 
   /** What is left of erased users. */
-  readonly erased: ErasedUsers;
+  get erased(): ErasedUsers {
+    return this.#engine.erased;
+  }
 
-  /**
-   * Finishes and retires what processes have left that have ended, one user after the other. Never rejects; `close` ends
-   * it early.
-   */
-  retireLeftOver(): Promise<void>;
+  /** Finishes and retires what processes have left that have ended. Never rejects; `close` ends it early. */
+  retireLeftOver(): Promise<void> {
+    return this.#engine.retireLeftOver();
+  }
 
   /** Calls `changed` when another host that the store hears of has changed what is the user's. Returns what ends it. */
-  watch(userId: UserId, changed: () => void): () => void;
+  watch(userId: UserId, changed: () => void): () => void {
+    return this.#engine.watch(userId, changed);
+  }
 
-  /** Ends background work. No user may be held any more. */
-  close(): Promise<void>;
-}
-
-/** Scopes that share one lock, one recovery and one list of findings. */
-export interface StorePart {
-  /** Empty for the part that has every scope no other part names. */
-  readonly scopes: readonly string[];
-}
-
-/** A user's scopes, held by one call. Must not be used after the work has ended. */
-export interface HeldUser {
-  readonly reader: HeldReader;
-
-  /** What the store still knows of the sizes of the user's scopes. */
-  readonly knownSizes: KnownSizes;
-
-  /** What a thread's readers need not find again while the user is held; `null` if there is nothing. */
-  readonly handed: Handed | null;
-
-  /**
-   * Makes a change set visible and durable, all of it or nothing. Creates the user's folder if there is none. `seen`
-   * lists the files that the change set is based on.
-   */
-  commit(changes: ChangeSet, seen: readonly Seen[], more?: CommitFacts): Promise<void>;
-
-  /** The versions of the user's files. */
-  readonly history: HeldHistory;
-
-  /** Set if the scopes are the user's own store: it, as calls hold it. */
-  readonly stores?: HeldStores;
-
-  /** The problems in the user's data that can be found without parsing the files. */
-  findings(): Promise<StoreFinding[]>;
-}
-
-/** Makes readers in a thread that runs guests. */
-export interface StoreReaders {
-  /**
-   * Opens one user's scopes for one call. Creates nothing. `scopes` are those that the call may use, from one part.
-   * `knownSizes` are sizes that need not be measured, and `handed` is what the main thread holds open for the call.
-   */
-  openUser(userId: UserId, scopes?: readonly string[], known?: KnownOfUser): UserReader;
-
-  /**
-   * Opens the shared stores for one call. Creates nothing. The reader's scopes are `store:<uuid>`; it knows no others,
-   * and of a store only its entries. A store is opened when it is first read, and is empty if it has no folder. Which
-   * stores a call may read is decided outside.
-   */
-  openShared(known?: Omit<KnownOfUser, "notesSeen">): UserReader;
-}
-
-/** What the main thread knows of a user or of stores when a call's guest begins. */
-export interface KnownOfUser {
-  /** Sizes that need not be measured. */
-  readonly knownSizes?: KnownSizes | undefined;
-  readonly handed?: Handed | null | undefined;
-  /**
-   * Whether the reader lists what it has read in `seen`. `contents`: without what the medium shows, which only a commit
-   * needs, and which takes as long as a small file. Default: yes.
-   */
-  readonly notesSeen?: boolean | "contents" | undefined;
-}
-
-/** Reads a user's scopes for one call's guest. Can hold folders open until it is disposed of. */
-export interface UserReader extends Disposable {
-  /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` if its bytes are not UTF-8. */
-  read(scope: string, path: string): string | null;
-
-  /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
-  list(scope: string, prefix: string): ListedFile[];
-
-  /** The bytes of the file at a path, or `null` when there is none. */
-  sizeOf(scope: string, path: string): number | null;
-
-  /** `isAnew`: measures the scope even if its size is known, but only once. */
-  scopeSize(scope: string, isAnew?: boolean): ScopeSize;
-
-  /** The sizes that were given or measured. */
-  readonly knownSizes: KnownSizes;
-
-  /** The files that `read` has read so far. */
-  readonly seen: readonly Seen[];
-}
-
-/** Plain data from which a thread makes its readers. `open-readers.ts` knows every kind. */
-export type StoreLocation = FilesLocation | { readonly kind: "memory" | "postgres" };
-
-export interface FilesLocation {
-  readonly kind: "files";
-  /** An absolute path. */
-  readonly dir: string;
-  readonly mounts: readonly MountLocation[];
-}
-
-/** A folder that stands for one scope of one user. */
-export interface MountLocation {
-  readonly userId: UserId;
-  readonly scope: string;
-  /** An absolute path with all links resolved. */
-  readonly dir: string;
-}
-
-/**
- * Reports to the operator what was found and repaired. Can name paths inside the data. `owner` is a user's id, or
- * `stores/<uuid>` for a shared store.
- */
-export type NoteOfUser = (owner: string, text: string) => void;
-
-/**
- * A store for `createRuntime`, as `fileStore` and `memoryStore` return it. Nothing is opened before the runtime opens
- * it. Its members are the runtime's and can change without notice.
- */
-export interface StoreDefinition {
-  readonly location: StoreLocation;
-
-  /** Throws a `ToolError` if the medium is not fit for a host, before the store is opened. Default: it is. */
-  readonly checkMedium?: () => Promise<void>;
-
-  /** Opens the store in the main thread. Throws if the medium cannot be used. Default: `defaultSettings`. */
-  open(note: NoteOfUser, settings?: StoreSettings): Store;
-
-  /** Answers the questions of a thread's readers; `null` for a store that threads read directly. */
-  readonly answerReads: ((bridge: ReadBridge) => void) | null;
-
-  /**
-   * Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts, or for a part's scope that no tool has. Then
-   * `hintFor` says what the program can do about the scope.
-   */
-  checkTools(
-    tools: readonly Pick<ManifestTool, "name" | "scopes">[],
-    hintFor: (scope: string) => string | undefined,
-  ): void;
-
-  /** Throws a `RangeError` if the audit log would be where tools write. */
-  checkLogFile(file: string): void;
-
-  /** Whether a path is inside the users' data. */
-  readonly holdsFile: (file: string) => boolean;
-}
-
-/**
- * Lets a thread ask the main thread to read for it, and wait. One per thread, because a thread asks one question at a
- * time.
- */
-export interface ReadBridge {
-  /** Questions go in, answers come out. */
-  readonly port: MessagePort;
-  /** Four bytes that change from 0 to 1 when the answer has arrived at the thread's port. */
-  readonly signal: SharedArrayBuffer;
+  /** Ends background work. No home may be held any more. */
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
 }

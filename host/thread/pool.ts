@@ -4,7 +4,7 @@ import { availableParallelism } from "node:os";
 import { threadLimits } from "../../shared/limits.ts";
 import type { Trail } from "../audit/collect/trail-memory.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
-import type { StoreDefinition } from "../store/store.ts";
+import type { StoreDefinition } from "../store/definition.ts";
 import { Slots } from "../values/slots.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import { withinBounds } from "./bounded-task.ts";

@@ -1,5 +1,5 @@
 import { asToolError } from "../../values/tool-error.ts";
-import type { ReadBridge } from "../store.ts";
+import type { ReadBridge } from "../definition.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 
 /** Finds what a question asks for. Throws a `ToolError` for what cannot be read. */

@@ -5,11 +5,13 @@ import { isScopePath } from "../../../shared/path.ts";
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { ReadBridge } from "../definition.ts";
 import type { Handed, HandedFile, HandedFiles } from "../handed.ts";
 import { checkBytes, listedIn } from "../listed-files.ts";
+import type { StoreReaders, UserReader } from "../readers.ts";
 import { decodeText, SeenFiles } from "../reading.ts";
+import type { ScopeSize } from "../scope-size.ts";
 import { sizeOfFiles } from "../scope-size.ts";
-import type { ReadBridge, ScopeSize, StoreReaders, UserReader } from "../store.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
 
 /**

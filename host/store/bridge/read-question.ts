@@ -2,7 +2,7 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { ScopeSize } from "../store.ts";
+import type { ScopeSize } from "../scope-size.ts";
 
 /** What can be asked, and the value of the answer. */
 export interface ReadAnswers {

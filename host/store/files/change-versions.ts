@@ -2,6 +2,7 @@
 import type { Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { Pieces } from "../../values/turns.ts";
+import { isOfEntries } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { digestOf } from "../reading.ts";
@@ -9,7 +10,6 @@ import { planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion, VersionedChange, VersionGround } from "../versions/plan-versions.ts";
 import { placeKey } from "../versions/present-origins.ts";
 import type { WrittenContent } from "./history/content-bases.ts";
-import { isOfEntries } from "./home.ts";
 import type { HomeKind } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 
@@ -34,14 +34,14 @@ export function* planChangeVersions(
   const contents = new Map<string, PlannedFile["after"]>();
   for (const file of change.planned) {
     yield;
-    if (!isOfEntries(kind, file)) continue;
+    if (!isOfEntries(kind, file.scope)) continue;
     planned.push(file);
     contents.set(placeKey(file), file.after);
   }
   const [seen, onlyRead]: [Seen[], Seen[]] = [[], []];
   for (const file of change.seen) {
     yield;
-    if (isOfEntries(kind, file)) (contents.has(placeKey(file)) ? seen : onlyRead).push(file);
+    if (isOfEntries(kind, file.scope)) (contents.has(placeKey(file)) ? seen : onlyRead).push(file);
   }
   for (const file of yield* editedAmong(onlyRead, ground, folders)) seen.push(file);
   const versions = yield* planVersions(ground, { ...change, planned, seen });

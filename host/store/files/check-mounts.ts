@@ -12,9 +12,8 @@ import type { Mount } from "../../values/mount.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { isUserId, userIdsAllowed } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { MountLocation } from "../store.ts";
-import { ignoreFile } from "./hide-from-git.ts";
-import { hostFolder, storesFolder, usersFolder } from "./home.ts";
+import type { MountLocation } from "../definition.ts";
+import { hostFolder, ignoreFile, storesFolder, usersFolder } from "./home.ts";
 
 /** Each mount is a store of its own, which holds folders and files open while it is used. */
 const mountsMax = 64;

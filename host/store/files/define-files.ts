@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { leadsInto } from "../../disk/leads-into.ts";
 import { checkFields } from "../../values/known-fields.ts";
 import type { Mount } from "../../values/mount.ts";
-import type { StoreDefinition } from "../store.ts";
+import type { StoreDefinition } from "../definition.ts";
 import { checkMounts, refuseLogIn, refuseUnfitTools } from "./check-mounts.ts";
 import { storesFolder, usersFolder } from "./home.ts";
 import { openFiles } from "./open-files.ts";

@@ -5,23 +5,23 @@ import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import { inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import { recordKinds } from "../held-records.ts";
-import type { RecordKind } from "../held-records.ts";
-import type { StoreFinding } from "../store.ts";
+import type { StoreFinding } from "../holding.ts";
+import type { RecordKind } from "../home.ts";
+import { recordKinds } from "../home.ts";
 import { isStagedName } from "./commit/apply-files.ts";
 import { isOfOtherBoot, WalDamaged } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
 import type { Judging, Verdict } from "./commit/judge-files.ts";
-import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
+import { damagedWalPrefix, walFile } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
-import { eraseMark, isMarked } from "./erased-names.ts";
+import { eraseMark, isMarked } from "./erase-mark.ts";
 import { historyFindings } from "./history/history-findings.ts";
 import { damagedHistoryPrefix, historyFolder } from "./history/history-folder.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
-import type { Home } from "./home.ts";
+import type { FileHome } from "./home.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { whyUnusable } from "./survey-files.ts";
@@ -39,9 +39,9 @@ type FileProblem =
   | "several-names"
   | "empty-folder";
 
-export const examineHome = (home: Home, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
+export const examineHome = (home: FileHome, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
 
-function* findingsOf(home: Home, at: WalMoment): Pieces<StoreFinding[]> {
+function* findingsOf(home: FileHome, at: WalMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const { mountedScope } = home;
@@ -56,7 +56,7 @@ function* findingsOf(home: Home, at: WalMoment): Pieces<StoreFinding[]> {
   return [...inScopes, ...placed];
 }
 
-function* findingsInScopes({ kind: ofHome }: Home, home: Directory): Pieces<StoreFinding[]> {
+function* findingsInScopes({ kind: ofHome }: FileHome, home: Directory): Pieces<StoreFinding[]> {
   const scopes = home.entries().filter(({ name }) => scopeName.test(name) && hasPlace(ofHome, name, ""));
   const found: StoreFinding[][] = [];
   for (const { name, kind } of scopes) {
@@ -159,7 +159,7 @@ const inScope = (code: FileProblem, path: string, message: string): StoreFinding
   remedy: null,
 });
 
-function* ownFindings(home: Home, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
+function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();
   if (own === null) return [];
   const entries = own.entries();
@@ -237,7 +237,7 @@ const pathsMax = 10;
 
 /** Lists a WAL that is not retired: what is in it, and what becomes of it. */
 function walFindings(
-  home: Home,
+  home: FileHome,
   { inside, own }: { readonly inside: Directory; readonly own: Directory },
   { boot, known }: WalMoment,
 ): StoreFinding[] {

@@ -8,15 +8,16 @@ import { ToolError } from "../../values/tool-error.ts";
 import { atOnce, inTurns, sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { DirectFiles } from "../held-reads.ts";
+import type { ScopeSurvey, UnfitFile } from "../holding.ts";
+import type { KnownOfUser, UserReader } from "../readers.ts";
 import { checkedScope, decodeText, SeenFiles, segmentsOf, byPath, tooManyFiles } from "../reading.ts";
 import { noFiles, sumOf } from "../scope-size.ts";
 import type { FileSum, KnownSizes, ScopeSize } from "../scope-size.ts";
-import type { KnownOfUser, ScopeSurvey, UnfitFile, UserReader } from "../store.ts";
 import { exactName, foldsCase } from "./folded-names.ts";
 import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
-import type { Home, HomeKind } from "./home.ts";
+import type { FileHome, HomeKind } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
@@ -35,12 +36,12 @@ export class FileReader implements UserReader {
   readonly #seen = new SeenFiles();
   readonly #notesSeen: NonNullable<KnownOfUser["notesSeen"]>;
 
-  constructor(home: Home, { knownSizes = {}, handed = null, notesSeen = true }: KnownOfUser = {}) {
+  constructor(home: FileHome, { knownSizes = {}, handed = null, notesSeen = true }: KnownOfUser = {}) {
     this.#notesSeen = notesSeen;
     this.#known = new Map(Object.entries(knownSizes));
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
-    const held = handed && "folder" in handed ? handed : null;
+    const held = handed && "folder" in handed && handed.key === home.key ? handed : null;
     const opened = held && openHanded(held.folder);
     this.#home = opened ?? walkTo(home);
     const folds = opened && held ? new Map(held.folds) : new Map<string, boolean>();
@@ -181,7 +182,7 @@ export const heldFiles = (reader: FileReader): DirectFiles => ({
 });
 
 /** Opens a home's folder, if it is the owner's; `null` if there is none. */
-function walkTo(home: Home): Directory | null {
+function walkTo(home: FileHome): Directory | null {
   const folder = HomeFolder.open(home);
   try {
     checkOwner(folder?.openOwn() ?? null, home);

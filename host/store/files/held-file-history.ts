@@ -11,23 +11,23 @@ import type { WalTail } from "./commit/find-records.ts";
 import { Wal } from "./commit/wal.ts";
 import { ContentBases } from "./history/content-bases.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
-import type { KeptHistory, ReadHistory } from "./history/kept-histories.ts";
+import type { KeptHistories, ReadHistory } from "./history/kept-histories.ts";
 import { loadHistory } from "./history/load-history.ts";
 import { versionsInRecords } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
 import type { WholeHistory } from "./history/read-history.ts";
 import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
-import type { Home } from "./home.ts";
+import type { FileHome } from "./home.ts";
 
 /** The home, and where its history is kept. */
 export interface HistoryOfHome {
-  readonly home: Home;
+  readonly home: FileHome;
   /** The session in which the home is held; `null` as long as there is none. */
   readonly session: () => HomeSession | null;
   /** The state in which the home is read without a session; `null` if it is not known. */
   readonly tail: WalTail | null;
-  readonly kept: KeptHistory;
+  readonly kept: KeptHistories;
 }
 
 interface Source {
@@ -47,6 +47,10 @@ export class HeldFileHistory implements HeldHistory {
 
   get head(): VersionHead {
     return this.#source.known.origins.head;
+  }
+
+  get filesHead(): VersionHead {
+    return this.#source.known.origins.filesHead;
   }
 
   get isBroken(): boolean {
@@ -100,11 +104,11 @@ function historyOnDisk({ home, tail, kept }: HistoryOfHome): Source {
   const load = (): Pieces<ReadHistory> =>
     look(function* ({ history, queued }, wal) {
       const loaded = yield* loadHistory({ history, wal, queued });
-      if (tail && wal?.tail && isSameTail(wal.tail, tail)) kept.keepRead(tail, loaded);
+      if (tail && wal?.tail && isSameTail(wal.tail, tail)) kept.keepRead(home, tail, loaded);
       return loaded;
     });
   return {
-    known: (tail && kept.readOf(tail)) ?? atOnce(load()),
+    known: (tail && kept.readOf(home, tail)) ?? atOnce(load()),
     versions: () => inTurns(look((whole) => versionsIn(whole))),
     contentsOf: (hashes) => inTurns(look((whole) => contentsOf(whole, hashes))),
   };

@@ -1,17 +1,14 @@
 import { failureOfDisk } from "../../disk/disk-failure.ts";
-import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { UserId } from "../../values/user-id.ts";
+import type { EngineCommit } from "../engine.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import type { KnownSizes } from "../scope-size.ts";
-import type { DerivedFiles } from "../store.ts";
-import type { VersionKind, WriteFacts } from "../versions/version.ts";
 import type { ChangeVersions } from "./change-versions.ts";
 import { applyStaged, lastChangeUs, stageFiles } from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { asPresent, isEdited } from "./commit/compare-again.ts";
-import { replaceEdited } from "./commit/replace-edited.ts";
+import { replaceEdited } from "./commit/save-aside.ts";
 import type { RecordedFile, WalRecord } from "./commit/wal-format.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionHistory } from "./session-history.ts";
@@ -25,24 +22,6 @@ export interface ChangeSession {
   readonly place: SessionPlace;
   readonly log: SessionWal;
   readonly history: SessionHistory;
-}
-
-/** The steps of a call, and what they are based on. */
-export interface WantedChange {
-  readonly changes: ChangeSet;
-  readonly seen: readonly Seen[];
-  /** Who makes a change of a store; else `null`. */
-  readonly creator?: UserId | null | undefined;
-  /** What the history says of it. */
-  readonly facts: WriteFacts;
-  readonly kind?: VersionKind | undefined;
-}
-
-/** What a session needs to know of a change set, besides its changes. */
-export interface SessionCommit extends Pick<WantedChange, "creator" | "facts" | "kind"> {
-  readonly knownSizes?: KnownSizes | undefined;
-  /** Of a purge: the files that a plugin makes from others, by scope. */
-  readonly derived?: DerivedFiles | undefined;
 }
 
 /** One change set in one home, on its way: planned and staged, then recorded, then applied or taken back. */
@@ -66,13 +45,13 @@ export class HomeChange {
   /** Plans the change and writes its new contents to staged files. */
   static async plan(
     session: ChangeSession,
-    { changes, seen, creator = null, facts, kind }: WantedChange,
+    { home, by, changes, seen, facts, kind, lowered }: EngineCommit,
   ): Promise<HomeChange> {
     const folders = session.place.scopes();
     const planned = await inTurns(planChanges(folders, changes, seen));
-    const versions = await session.history.plan({ facts, kind, planned, seen }, folders);
+    const versions = await session.history.plan({ facts, kind, planned, seen }, lowered, folders);
     const staged = await inTurns(stageFiles(session.place.own, folders, planned));
-    return new HomeChange(session, creator, staged, versions);
+    return new HomeChange(session, home.kind === "store" ? by : null, staged, versions);
   }
 
   /** Writes the record and makes it durable. */

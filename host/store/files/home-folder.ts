@@ -8,7 +8,7 @@
 import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { hostFolder } from "./home.ts";
-import type { Home } from "./home.ts";
+import type { FileHome } from "./home.ts";
 import { settleAll } from "./settle-all.ts";
 
 /**
@@ -33,7 +33,7 @@ export class HomeFolder implements Disposable {
   }
 
   /** `null` when the home has no folder. */
-  static open({ root, names }: Home): HomeFolder | null {
+  static open({ root, names }: FileHome): HomeFolder | null {
     const folders = walk(root.open(), names, (folder, name) => folder.openFolder(name));
     if (folders.length > names.length) return new HomeFolder(root, [...names, hostFolder], folders);
     closeAll(folders);
@@ -41,7 +41,7 @@ export class HomeFolder implements Disposable {
   }
 
   /** Makes the host's own folder and all folders above it. Durable once they are opened and flushed. */
-  static async make({ root, names }: Home): Promise<void> {
+  static async make({ root, names }: FileHome): Promise<void> {
     closeAll(walk(await root.make(), [...names, hostFolder], (folder, name) => folder.makeFolder(name)));
   }
 

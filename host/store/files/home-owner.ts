@@ -5,9 +5,8 @@ import { ToolError } from "../../values/tool-error.ts";
 import { isUserId } from "../../values/user-id.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { foldsCase, twinOf } from "./folded-names.ts";
-import { hideFromGit } from "./hide-from-git.ts";
-import { shownAs } from "./home.ts";
-import type { Home, HomeKind } from "./home.ts";
+import { ignoreFile, shownAs } from "./home.ts";
+import type { FileHome, HomeKind } from "./home.ts";
 
 /**
  * Records the exact id of the folder's owner, in the host's own folder.
@@ -22,7 +21,7 @@ const ownerFile = "owner";
  * Whether a folder records its owner. Throws `STORAGE_UNSAFE` if it belongs to another. `own` is the `.memcell` in it, or
  * `null` if there is none.
  */
-export function checkOwner(own: Directory | null, home: Home): boolean {
+export function checkOwner(own: Directory | null, home: FileHome): boolean {
   return checkRecord(own?.read(ownerFile, ownerFile) ?? null, home);
 }
 
@@ -30,7 +29,7 @@ export function checkOwner(own: Directory | null, home: Home): boolean {
  * As `checkOwner`, for whoever erases the home: a record that cannot be read counts as none. It can be what is wrong with
  * the folder.
  */
-export function checkErasable(openOwn: () => Directory | null, home: Home): void {
+export function checkErasable(openOwn: () => Directory | null, home: FileHome): void {
   let record: Buffer | null = null;
   try {
     record = openOwn()?.read(ownerFile, ownerFile) ?? null;
@@ -40,7 +39,7 @@ export function checkErasable(openOwn: () => Directory | null, home: Home): void
   checkRecord(record, home);
 }
 
-function checkRecord(record: Buffer | null, home: Home): boolean {
+function checkRecord(record: Buffer | null, home: FileHome): boolean {
   // An empty record says nothing, like none.
   if (record === null || record.length === 0) {
     // A folder without a record was made by hand. It is the owner's if its name matches exactly.
@@ -52,10 +51,18 @@ function checkRecord(record: Buffer | null, home: Home): boolean {
 }
 
 /** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
-export async function claimOwner(own: Directory, home: Home): Promise<void> {
+export async function claimOwner(own: Directory, home: FileHome): Promise<void> {
   if (checkOwner(own, home)) return;
   if (home.kind === "mount") hideFromGit(own);
   await recordText(own, ownerFile, home.owner);
+}
+
+/**
+ * Keeps the host's own folder out of a git repository around a mounted folder: locks and WALs belong to this machine.
+ * Created only once, before the owner is recorded, so that a person can remove it.
+ */
+function hideFromGit(own: Directory): void {
+  if (own.identityOf(ignoreFile) === null) own.create(ignoreFile, Buffer.from("*\n"), ignoreFile);
 }
 
 /**
@@ -65,7 +72,7 @@ export async function claimOwner(own: Directory, home: Home): Promise<void> {
 const creatorFile = "creator";
 
 /** Records who commits to a store, if it is the owner. Durable once `own` is flushed. Leaves a record that is no file. */
-export async function claimCreator(own: Directory, { names: [, store] }: Home, creator: UserId): Promise<void> {
+export async function claimCreator(own: Directory, { names: [, store] }: FileHome, creator: UserId): Promise<void> {
   if (ownStoreOf(creator) !== store) return;
   try {
     if (readCreator(own) === creator) return;
@@ -86,7 +93,7 @@ const recordText = (own: Directory, name: string, text: string): Promise<void> =
   replaceFile(own, name, { content: Buffer.from(text), shown: name, staged: `staged-${name}` });
 
 /** `false` if the disk folds case and the folder found under this name is another id's. */
-function hasExactName({ root, names }: Home): boolean {
+function hasExactName({ root, names }: FileHome): boolean {
   const [above, name] = names;
   // A mounted folder is not named after its user.
   if (above === undefined || name === undefined) return true;
@@ -96,7 +103,7 @@ function hasExactName({ root, names }: Home): boolean {
   return homes === null || twinOf(homes, name) === null;
 }
 
-const belongsToAnother = ({ kind }: Home): ToolError =>
+const belongsToAnother = ({ kind }: FileHome): ToolError =>
   new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[kind]}: it belongs to another ${idOf[kind]}`);
 
 const idOf: Readonly<Record<HomeKind, string>> = { user: "user id", mount: "user id", store: "id" };

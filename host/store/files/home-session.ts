@@ -4,12 +4,13 @@
  * The order is the protocol: stage every file in full, append one record and flush it, apply by renames, check that the
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
-import { failureOfDisk } from "../../disk/disk-failure.ts";
-import { isPurge } from "../../values/change-set.ts";
-import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
+import type { Change, ChangeSet } from "../../values/change-set.ts";
+import { giveTurn } from "../../values/turns.ts";
+import type { EngineCommit } from "../engine.ts";
 import type { HandedHome } from "../handed.ts";
 import { sizesAfter } from "../scope-size.ts";
-import type { KnownSizes } from "../scope-size.ts";
+import type { GrowingFile, KnownSizes } from "../scope-size.ts";
 import { removeStaged } from "./commit/apply-files.ts";
 import { needsRecovery } from "./commit/find-records.ts";
 import type { WalTail } from "./commit/find-records.ts";
@@ -17,9 +18,10 @@ import { recover } from "./commit/recover.ts";
 import { retireWal } from "./commit/retire.ts";
 import type { Wal } from "./commit/wal.ts";
 import { HomeChange } from "./home-change.ts";
-import type { SessionCommit } from "./home-change.ts";
-import { passOverFull, purge } from "./purge.ts";
-import { settleRecords } from "./record-changes.ts";
+import { hostFolder } from "./home.ts";
+import type { FileHome } from "./home.ts";
+import { removeRecords, settleRecords } from "./record-files.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
 import { SessionHistory } from "./session-history.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -41,6 +43,10 @@ export class HomeSession implements Disposable {
     this.#place = place;
     this.#log = new SessionWal(setup, place, () => this.#history.move());
     this.#history = new SessionHistory(setup, place, this.#log);
+  }
+
+  get home(): FileHome {
+    return this.#setup.home;
   }
 
   /** Where it works. */
@@ -77,11 +83,6 @@ export class HomeSession implements Disposable {
     this.#log.open();
   }
 
-  /** Records whose home it is, and makes everything that leads to it durable, as the first commit does. */
-  async claim(): Promise<void> {
-    if (!this.isSetUp) await this.#log.claimHome();
-  }
-
   /** As long as the session is open. */
   get history(): SessionHistory {
     return this.#history;
@@ -91,13 +92,13 @@ export class HomeSession implements Disposable {
   get handed(): HandedHome | null {
     const { home } = this.#place.folder;
     const folder = home.handed;
-    return folder && { folder, folds: this.#setup.memo.foldsOf(home) };
+    return folder && { key: this.home.key, folder, folds: this.#setup.memo.foldsOf(home) };
   }
 
   /** Does only what the WAL's records say. */
   async recover(): Promise<void> {
     const { memo, boot, note } = this.#setup;
-    await settleRecords(this.#place.own);
+    if (await settleRecords(this.#place.own)) removeStaged(this.#place.own);
     const wal = this.#log.present;
     if (wal === null) {
       // Another process has erased the home that this one has known.
@@ -156,11 +157,33 @@ export class HomeSession implements Disposable {
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
-  async commit(changes: ChangeSet, seen: readonly Seen[], more: SessionCommit): Promise<KnownSizes> {
-    if (isPurge(changes)) return await this.#purge(changes, more);
-    const { creator, facts, kind, knownSizes = {} } = more;
+  async commit(commit: EngineCommit, knownSizes: KnownSizes): Promise<KnownSizes> {
+    if (this.tail === null && this.isSetUp) await this.#recoverAgain();
+    if (commit.isPurge) return await this.#purge(commit, knownSizes);
+    try {
+      return await this.#change(commit, knownSizes);
+    } catch (error) {
+      if (!isFullDisk(error) || !onlyRemovesRecords(commit)) throw error;
+    }
+    // A record of the log that has made one would make it again after a crash.
+    await this.retire(false).catch(passOverFull);
+    this.#place.check();
+    await removeRecords(
+      this.#place.own,
+      commit.changes.map(({ path }) => path),
+    );
+    return knownSizes;
+  }
+
+  /** The commit before could perhaps not be applied. Only the last record of a WAL is ever applied later. */
+  async #recoverAgain(): Promise<void> {
+    this.#log.open();
+    await this.recover();
+  }
+
+  async #change(commit: EngineCommit, knownSizes: KnownSizes): Promise<KnownSizes> {
     const session = { setup: this.#setup, place: this.#place, log: this.#log, history: this.#history };
-    const change = await HomeChange.plan(session, { changes, seen, creator, facts, kind });
+    const change = await HomeChange.plan(session, commit);
     // They are those of the WAL as it was.
     this.#storedSizes = {};
     await change.record();
@@ -170,7 +193,7 @@ export class HomeSession implements Disposable {
     return sizesAfter(knownSizes, change.planned);
   }
 
-  async #purge(changes: ChangeSet, { facts, derived, knownSizes = {} }: SessionCommit): Promise<KnownSizes> {
+  async #purge({ changes, facts, derived }: EngineCommit, knownSizes: KnownSizes): Promise<KnownSizes> {
     // A record that has put a file into the trash would put it there again after a crash.
     await this.retire(false).catch(passOverFull);
     this.#place.check();
@@ -223,4 +246,51 @@ export class HomeSession implements Disposable {
   [Symbol.dispose](): void {
     for (const each of [this.#log, this.#place]) each[Symbol.dispose]();
   }
+}
+
+/** Such a commit must also work on a full disk: what waits must never be stuck. */
+const onlyRemovesRecords = ({ changes, lowered }: EngineCommit): boolean =>
+  lowered.length === 0 && changes.every(({ kind, scope }) => kind === "remove" && scope === hostFolder);
+
+/** A purge must free space where there is none. */
+function passOverFull(error: unknown): void {
+  if (!isFullDisk(error)) throw error;
+}
+
+/**
+ * Removes files from the trash for good. A purge has no record in the write-ahead log: it must also work on a disk with
+ * nothing free, and whoever wants a file gone loses nothing if a crash leaves it in the trash. `openFolders` is called for
+ * each folder, so that few are open at once. Files that have gone meanwhile are left out.
+ */
+async function purge(changes: ChangeSet, openFolders: () => ScopeFolders, isFlushed: boolean): Promise<GrowingFile[]> {
+  const gone: GrowingFile[] = [];
+  for (const together of byFolder(changes)) {
+    using folders = openFolders();
+    for (const file of together) {
+      await giveTurn();
+      gone.push(...removeFrom(folders, file));
+    }
+    if (isFlushed) await folders.flush();
+  }
+  return gone;
+}
+
+function byFolder(changes: ChangeSet): Iterable<Change[]> {
+  const folders = new Map<string, Change[]>();
+  for (const change of changes) {
+    const folder = `${change.scope}/${change.path.slice(0, change.path.lastIndexOf("/"))}`;
+    const together = folders.get(folder);
+    if (together === undefined) folders.set(folder, [change]);
+    else together.push(change);
+  }
+  return folders.values();
+}
+
+function removeFrom(folders: ScopeFolders, { scope, path }: Change): GrowingFile[] {
+  const place = folders.find(scope, path);
+  // Of any size, and with any number of names: the file is not read.
+  const measured = place && place.folder.measure(place.name);
+  if (place === null || measured === null) return [];
+  place.folder.remove(place.name);
+  return [{ scope, path, growth: { files: -1, bytes: -measured.bytes } }];
 }

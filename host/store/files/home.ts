@@ -1,17 +1,19 @@
 /**
- * A home is a folder that one lock and one WAL protect, with the host's own `.memcell/` in it: a user's folder, a folder
+ * A home as a folder that one lock and one WAL protect, with the host's own `.memcell/` in it: a user's folder, a folder
  * that is mounted as one scope of a user, or a shared store.
  */
 import type { DataRoot } from "../../disk/data-root.ts";
-import type { StoreId } from "../../values/store-id.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { UserId } from "../../values/user-id.ts";
+import { entriesScope, grantsPath, grantsScope, hostScope, keyOf, recordAt } from "../home.ts";
+import type { Home } from "../home.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
-import { entriesScope, grantsPath, grantsScope } from "../shared-stores.ts";
 import { userFolderName } from "./user-folder-name.ts";
 
 /** The host's own folder in a home. Its name fits no scope, so no guest can reach it. */
-export const hostFolder = ".memcell";
+export const hostFolder = hostScope;
+
+/** In the host's own folder of a mounted folder, and nowhere else. */
+export const ignoreFile = ".gitignore";
 
 export const usersFolder = "users";
 export const storesFolder = "stores";
@@ -19,7 +21,7 @@ export const storesFolder = "stores";
 /** Beside the stores: who was granted something. Its name is no id. */
 export const grantedFolder = ".granted";
 
-export type HomeKind = "user" | "mount" | "store";
+export type HomeKind = Home["kind"];
 
 /** How messages name a home. */
 export const shownAs: Readonly<Record<HomeKind, string>> = {
@@ -28,7 +30,9 @@ export const shownAs: Readonly<Record<HomeKind, string>> = {
   store: "the store's folder",
 };
 
-export interface Home {
+export interface FileHome {
+  /** The same for two names of one home. */
+  readonly key: string;
   readonly kind: HomeKind;
   /** Where to walk from. */
   readonly root: DataRoot;
@@ -40,16 +44,12 @@ export interface Home {
   readonly mountedScope: string | null;
 }
 
-export function userHome(root: DataRoot, userId: UserId): Home {
-  return { kind: "user", root, names: [usersFolder, userFolderName(userId)], owner: userId, mountedScope: null };
-}
-
-export function mountedHome(root: DataRoot, userId: UserId, mountedScope: string): Home {
-  return { kind: "mount", root, names: [], owner: userId, mountedScope };
-}
-
-export function storeHome(root: DataRoot, id: StoreId): Home {
-  return { kind: "store", root, names: [storesFolder, id], owner: `${storesFolder}/${id}`, mountedScope: null };
+/** Where a home lies below a root: the data folder, or the mounted folder itself. */
+export function fileHome(home: Home, root: DataRoot): FileHome {
+  const known = { key: keyOf(home), kind: home.kind, root, owner: home.id, mountedScope: null };
+  if (home.kind === "user") return { ...known, names: [usersFolder, userFolderName(home.id)] };
+  if (home.kind === "mount") return { ...known, names: [], mountedScope: home.scope };
+  return { ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
 }
 
 /** The folders of a shared store's scopes. */
@@ -63,6 +63,7 @@ const storeFolders: ReadonlyMap<string, string> = new Map([
  * is called. Throws `CAPABILITY_DENIED` if the text is not a scope's name, or a shared store has no such scope.
  */
 export function wayToScope(kind: HomeKind, scope: string): readonly string[] {
+  if (kind === "user" && scope === hostScope) return [hostFolder];
   const name = checkedScope(scope);
   if (kind !== "store") return kind === "mount" ? [] : [name];
   const folder = storeFolders.get(name);
@@ -74,21 +75,18 @@ export function wayToScope(kind: HomeKind, scope: string): readonly string[] {
 export function segmentsIn(kind: HomeKind, scope: string, path: string): string[] {
   const segments = segmentsOf(path);
   if (hasPlace(kind, scope, path)) return segments;
-  throw denied(`path "${path}"`, "no such file can be in this scope of a store");
+  throw denied(`path "${path}"`, "no such file can be in this scope");
 }
 
 /**
- * Whether a home can have a file there, if scope and path are valid. A store's grants lie beside files of the host, so
- * only their own file can be named, and what recovery puts aside.
+ * Whether a home can have a file there, if scope and path are valid. Records and a store's grants lie beside files of the
+ * host, so only they can be named, and what recovery puts aside of grants.
  */
 export function hasPlace(kind: HomeKind, scope: string, path: string): boolean {
+  if (scope === hostScope) return kind === "user" && recordAt(path) !== null;
   if (kind !== "store" || scope === entriesScope) return true;
   return scope === grantsScope && (path === grantsPath || putAside.test(path));
 }
-
-/** Whether a file is a user's or a store's own, and not one of the host's, such as a store's grants. */
-export const isOfEntries = (kind: HomeKind, { scope }: { readonly scope: string }): boolean =>
-  kind !== "store" || scope === entriesScope;
 
 const putAside = /^trash\/(?:grants|recovered)\.[A-Za-z0-9.-]+$/;
 

@@ -1,4 +1,5 @@
 import type { HomeSession } from "./home-session.ts";
+import type { FileHome } from "./home.ts";
 
 /** How long sessions are kept for another call. */
 export interface KeptLimits {
@@ -21,55 +22,56 @@ interface Kept {
  * The sessions of homes that were used some milliseconds ago. The next call of the same home needs no walk, no lock and
  * no look at the WAL. A session is released when it was idle for a while, and at once when somebody waits for its lock.
  */
-export class KeptSessions<Id> {
+export class KeptSessions {
   readonly #limits: KeptLimits;
-  readonly #onReleased: (id: Id) => void;
+  readonly #onReleased: (home: FileHome) => void;
   /** The one that was used last comes last. */
-  readonly #kept = new Map<Id, Kept>();
+  readonly #kept = new Map<string, Kept>();
   #timer: NodeJS.Timeout | null = null;
 
   /** `onReleased` is called for each session that was not taken. */
-  constructor(limits: KeptLimits, onReleased: (id: Id) => void) {
+  constructor(limits: KeptLimits, onReleased: (home: FileHome) => void) {
     this.#limits = limits;
     this.#onReleased = onReleased;
   }
 
   /** Returns a home's session, which the caller then owns; `null` if there is none that can be used. */
-  take(id: Id): HomeSession | null {
-    const kept = this.#kept.get(id);
+  take(home: FileHome): HomeSession | null {
+    const kept = this.#kept.get(home.key);
     if (kept === undefined) return null;
     if (isUsable(kept.session, this.#limits)) {
-      this.#kept.delete(id);
+      this.#kept.delete(home.key);
       return kept.session;
     }
-    this.drop(id);
+    this.drop(home);
     return null;
   }
 
   /** Takes over a session whose call has succeeded, or releases it. */
-  keep(id: Id, session: HomeSession): void {
+  keep(session: HomeSession): void {
     const { ageMs, sessionsMax } = this.#limits;
-    this.drop(id);
-    this.#kept.set(id, { session, sinceMs: performance.now() });
-    if (!session.isAtRest || session.ageMs >= ageMs || session.place.isWaitedFor()) return this.drop(id);
+    const { home } = session;
+    this.drop(home);
+    this.#kept.set(home.key, { session, sinceMs: performance.now() });
+    if (!session.isAtRest || session.ageMs >= ageMs || session.place.isWaitedFor()) return this.drop(home);
     session.rest();
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > sessionsMax && oldest !== undefined) this.drop(oldest);
+    const [oldest] = this.#kept.values();
+    if (this.#kept.size > sessionsMax && oldest !== undefined) this.drop(oldest.session.home);
     this.#arm();
   }
 
   /** Releases a home's session, if there is one. */
-  drop(id: Id): void {
-    const kept = this.#kept.get(id);
+  drop({ key }: FileHome): void {
+    const kept = this.#kept.get(key);
     if (kept === undefined) return;
-    this.#kept.delete(id);
+    this.#kept.delete(key);
     kept.session[Symbol.dispose]();
-    this.#onReleased(id);
+    this.#onReleased(kept.session.home);
   }
 
   /** Releases all. */
   dropAll(): void {
-    for (const id of this.#kept.keys()) this.drop(id);
+    for (const { session } of this.#kept.values()) this.drop(session.home);
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
   }
@@ -78,7 +80,7 @@ export class KeptSessions<Id> {
   #sweep(): void {
     this.#timer = null;
     const limit = performance.now() - this.#limits.idleMs;
-    for (const [id, { sinceMs }] of this.#kept) if (sinceMs <= limit) this.drop(id);
+    for (const { session, sinceMs } of this.#kept.values()) if (sinceMs <= limit) this.drop(session.home);
     this.#arm();
   }
 

@@ -15,14 +15,14 @@ import { HomeFolder } from "./home-folder.ts";
 import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
 import type { LockRequest } from "./home-lock.ts";
 import { shownAs } from "./home.ts";
-import type { Home } from "./home.ts";
+import type { FileHome } from "./home.ts";
 
 const staged = "staged-separate";
 /** The largest file of the host's own folder. */
 const ownBytesMax = walLimits.walBytesMax;
 
 /** Does nothing to a home without the host's own folder. Makes the lock file, if there is none. Throws as `lockHome` does. */
-export async function mendFiles(home: Home, waiting: Omit<LockRequest, "shown">): Promise<void> {
+export async function mendFiles(home: FileHome, waiting: Omit<LockRequest, "shown">): Promise<void> {
   if (home.kind === "mount") return;
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;

@@ -1,133 +1,105 @@
 /** Opens a location's data folder and mounted folders, in the main thread or in a worker thread. */
+import type { ListedFile } from "../../../shared/abi.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
 import { DiskRoot } from "../../disk/data-root.ts";
 import { nativeCalls } from "../../disk/native-calls.ts";
-import type { UserId } from "../../values/user-id.ts";
-import { withRecordsOf } from "../decided-commits.ts";
-import type { ErasedUsers, HoldToEraseOptions, HeldToErase } from "../erasing.ts";
-import type { HeldRecords } from "../held-records.ts";
-import type { FilesLocation, HeldUser, HoldOptions, MountLocation, Store, StorePart, StoreReaders } from "../store.ts";
+import type { Seen } from "../../values/change-set.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import type { FilesLocation, MountLocation } from "../definition.ts";
+import type { Engine } from "../engine.ts";
+import { entriesScope, storeHome, userHome } from "../home.ts";
+import type { StoreReaders, UserReader } from "../readers.ts";
+import { SeenFiles, checkedStore, decodeText } from "../reading.ts";
+import type { KnownSizes, ScopeSize } from "../scope-size.ts";
 import { FileReader } from "./file-reader.ts";
-import { FileStore } from "./file-store.ts";
-import type { FileStoreSetup } from "./file-store.ts";
-import { mountedHome, userHome } from "./home.ts";
-import { SharedFileReader } from "./shared/shared-file-reader.ts";
+import { FilesEngine, mountHome } from "./files-engine.ts";
+import type { FilesSetup, MountRoot } from "./files-engine.ts";
+import { fileHome } from "./home.ts";
 
 /** Throws `STORAGE_FAILED` on a system whose files cannot be locked. */
-export function openFiles({ dir, mounts }: FilesLocation, setup: FileStoreSetup): Store {
+export function openFiles({ dir, mounts }: FilesLocation, setup: Omit<FilesSetup, "mounts">): Engine {
   nativeCalls();
-  const data = new FileStore(new DiskRoot(dir), setup);
-  if (mounts.length === 0) return data;
-  const mounted = mounts.map((mount) => {
-    const { scope } = mount;
-    const note: FileStoreSetup["note"] = (userId, text) => setup.note(userId, `mounted scope "${scope}": ${text}`);
-    return { ...mount, note, store: new FileStore(DiskRoot.mounted(mount.dir), { ...setup, note, mount }) };
-  });
-  return new MountedStore(data, mounted);
+  return new FilesEngine(new DiskRoot(dir), { ...setup, mounts: mounts.map(mounted) });
 }
 
-export function openFileReaders({ dir, mounts }: FilesLocation): StoreReaders {
-  const root = new DiskRoot(dir);
-  const mounted = mounts.map((mount) => ({ ...mount, root: DiskRoot.mounted(mount.dir) }));
+export const openFileReaders = ({ dir, mounts }: FilesLocation): StoreReaders =>
+  readersOf(new DiskRoot(dir), mounts.map(mounted));
+
+export function readersOf(root: DataRoot, mounts: readonly MountRoot[] = []): StoreReaders {
   return {
     openUser: (userId, scopes = [], known = {}) => {
-      const mount = mountOf(mounted, userId, scopes);
-      const home = mount === null ? userHome(root, userId) : mountedHome(mount.root, userId, mount.scope);
-      return new FileReader(home, known);
+      const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
+      if (mount === undefined) return new FileReader(fileHome(userHome(userId), root), known);
+      return new FileReader(fileHome(mountHome(mount), mount.root), known);
     },
     openShared: ({ knownSizes = {} } = {}) => new SharedFileReader(root, knownSizes),
   };
 }
 
-/** A mounted folder with a store of its own, and so with its own lock and WAL. */
-interface Mounted extends MountLocation {
-  readonly store: Store;
-  readonly note: FileStoreSetup["note"];
-}
+const mounted = ({ userId, scope, dir }: MountLocation): MountRoot => ({ userId, scope, root: DiskRoot.mounted(dir) });
 
-/** Sends work on a mounted scope to its folder, and all other work to the data folder. */
-class MountedStore implements Store {
-  readonly shared: Store["shared"];
-  readonly #data: Store;
-  readonly #mounted: readonly Mounted[];
+/** How many stores' folders are open at once: a call can read a thousand stores. */
+const openMax = 32;
 
-  constructor(data: Store, mounted: readonly Mounted[]) {
-    this.shared = data.shared;
-    this.#data = data;
-    this.#mounted = mounted;
+/** Reads the entries of shared stores for one call. */
+class SharedFileReader implements UserReader {
+  readonly #root: DataRoot;
+  /** The one that was used last comes last. */
+  readonly #open = new Map<StoreId, FileReader>();
+  readonly #known: Map<string, Partial<ScopeSize>>;
+  readonly #seen = new SeenFiles();
+
+  constructor(root: DataRoot, knownSizes: KnownSizes = {}) {
+    this.#root = root;
+    this.#known = new Map(Object.entries(knownSizes));
   }
 
-  hold<Result>(userId: UserId, options: HoldOptions, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    const mount = mountOf(this.#mounted, userId, options.scopes ?? []);
-    if (mount === null) return this.#data.hold(userId, options, work);
-    const { store, note } = mount;
-    if (options.records !== true) return store.hold(userId, options, work);
-    const { until, signal } = options;
-    return this.#data.holdRecords(userId, { writes: true, until, signal }, (records) =>
-      store.hold(userId, options, (held) => work(withRecordsOf(held, records, (text) => note(userId, text)))),
-    );
+  get knownSizes(): KnownSizes {
+    return Object.fromEntries(this.#known);
   }
 
-  holdRecords<Result>(
-    userId: UserId,
-    options: Omit<HoldOptions, "scopes" | "records">,
-    work: (records: HeldRecords) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#data.holdRecords(userId, options, work);
+  get seen(): Seen[] {
+    return this.#seen.list();
   }
 
-  holdToErase<Result>(
-    userId: UserId,
-    options: HoldToEraseOptions,
-    work: (held: HeldToErase) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#data.holdToErase(userId, options, work);
+  read(scope: string, path: string): string | null {
+    const bytes = this.#of(scope).bytesOf(entriesScope, path);
+    this.#seen.note(scope, path, bytes);
+    return bytes === null ? null : decodeText(bytes, path);
   }
 
-  get erased(): ErasedUsers {
-    return this.#data.erased;
+  list(scope: string, prefix: string): ListedFile[] {
+    return this.#of(scope).list(entriesScope, prefix);
   }
 
-  async users(): Promise<UserId[]> {
-    return [...new Set([...(await this.#data.users()), ...this.#mounted.map(({ userId }) => userId)])];
+  sizeOf(scope: string, path: string): number | null {
+    return this.#of(scope).sizeOf(entriesScope, path);
   }
 
-  strays(): ReturnType<Store["strays"]> {
-    return this.#data.strays();
+  scopeSize(scope: string, isAnew = false): ScopeSize {
+    const size = this.#of(scope).scopeSize(entriesScope, isAnew);
+    this.#known.set(scope, size);
+    return size;
   }
 
-  async parts(userId: UserId): Promise<readonly StorePart[]> {
-    const mounted = this.#mounted.filter((each) => each.userId === userId);
-    return [{ scopes: [] }, ...mounted.map(({ scope }) => ({ scopes: [scope] }))];
+  [Symbol.dispose](): void {
+    for (const reader of this.#open.values()) reader[Symbol.dispose]();
+    this.#open.clear();
   }
 
-  isApart(userId: string | null, scopes: readonly string[]): boolean {
-    return mountOf(this.#mounted, userId, scopes) !== null;
+  #of(scope: string): FileReader {
+    const id = checkedStore(scope);
+    const known = this.#known.get(scope) ?? {};
+    const reader =
+      this.#open.get(id) ??
+      new FileReader(fileHome(storeHome(id), this.#root), { knownSizes: { [entriesScope]: known } });
+    this.#open.delete(id);
+    this.#open.set(id, reader);
+    const [oldest] = this.#open;
+    if (this.#open.size > openMax && oldest !== undefined) {
+      oldest[1][Symbol.dispose]();
+      this.#open.delete(oldest[0]);
+    }
+    return reader;
   }
-
-  async retireLeftOver(): Promise<void> {
-    await Promise.all([this.#data, ...this.#mounted.map(({ store }) => store)].map((store) => store.retireLeftOver()));
-  }
-
-  /** One after another: each flushes files, which takes descriptors. */
-  watch(): () => void {
-    return () => {};
-  }
-
-  async close(): Promise<void> {
-    for (const { store } of this.#mounted) await store.close();
-    await this.#data.close();
-  }
-}
-
-/** The mount that has a user's scopes; `null` if they are in the data folder. */
-function mountOf<Mount extends MountLocation>(
-  mounts: readonly Mount[],
-  userId: string | null,
-  scopes: readonly string[],
-): Mount | null {
-  const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
-  if (mount === undefined) return null;
-  // A change in two places would not be atomic. No loaded tool asks for it.
-  if (scopes.length > 1) throw new RangeError(`"${mount.scope}" is mounted, so it cannot be used with other scopes`);
-  return mount;
 }

@@ -1,3 +1,5 @@
+import type { FileHome } from "./home.ts";
+
 /**
  * How long after a user's last commit the WAL is retired. A crash before that costs a recovery, but no write is lost.
  */
@@ -7,62 +9,62 @@ const closeWaitMs = 2_000;
 /** How many users' files are flushed at once: each takes descriptors. */
 const retiringMax = 4;
 
-export interface RetireWork<Key> {
+export interface RetireWork {
   /** Retires a user's WAL, unless another process holds the user for longer than `waitMs`. */
-  readonly retire: (key: Key, waitMs: number) => Promise<void>;
+  readonly retire: (home: FileHome, waitMs: number) => Promise<void>;
   /** The same at the end of the process, if nobody holds the user. */
-  readonly retireNow: (key: Key) => void;
+  readonly retireNow: (home: FileHome) => void;
   /** Reports a failure to the operator. Nothing is lost: the WAL stays. */
-  readonly note: (key: Key, text: string) => void;
+  readonly note: (home: FileHome, text: string) => void;
 }
 
 /** Retires WALs: after a user has been idle for a while, and all of them at the end. */
-export class RetireSchedule<Key> {
-  readonly #work: RetireWork<Key>;
+export class RetireSchedule {
+  readonly #work: RetireWork;
   /** Users with records, by the time of their last commit; the longest idle come first. */
-  readonly #used = new Map<Key, number>();
-  readonly #running = new Map<Key, Promise<void>>();
+  readonly #used = new Map<string, { readonly home: FileHome; readonly atMs: number }>();
+  readonly #running = new Map<string, Promise<void>>();
   #timer: NodeJS.Timeout | null = null;
   #offExit: (() => void) | null = null;
   #isClosing = false;
 
-  constructor(work: RetireWork<Key>) {
+  constructor(work: RetireWork) {
     this.#work = work;
   }
 
   /** Notes that a user has committed. */
-  noteUse(key: Key): void {
-    this.#used.delete(key);
-    this.add(key);
+  noteUse(home: FileHome): void {
+    this.#used.delete(home.key);
+    this.add(home);
   }
 
   /** Notes that a user has records, perhaps from another process. A read does not delay the retirement. */
-  add(key: Key): void {
-    if (!this.#used.has(key)) this.#used.set(key, performance.now());
+  add(home: FileHome): void {
+    if (!this.#used.has(home.key)) this.#used.set(home.key, { home, atMs: performance.now() });
     this.#offExit ??= onExit((untilMs) => this.#retireAtExit(untilMs));
     this.#arm();
   }
 
   /** Nothing is left of a user that could be retired. */
-  drop(key: Key): void {
+  drop({ key }: FileHome): void {
     this.#used.delete(key);
   }
 
   /** Runs a user's retirement in the background. */
-  run(key: Key, work: () => Promise<void>): void {
+  run(home: FileHome, work: () => Promise<void>): void {
     const running = work()
-      .catch((error: unknown) => this.#work.note(key, `the WAL could not be retired (${messageOf(error)})`))
-      .finally(() => this.#running.delete(key));
-    this.#running.set(key, running);
+      .catch((error: unknown) => this.#work.note(home, `the WAL could not be retired (${messageOf(error)})`))
+      .finally(() => this.#running.delete(home.key));
+    this.#running.set(home.key, running);
   }
 
   async close(): Promise<void> {
     this.#isClosing = true;
     if (this.#timer) clearTimeout(this.#timer);
     await Promise.all(this.#running.values());
-    for (const key of this.#used.keys()) {
-      this.run(key, () => this.#work.retire(key, closeWaitMs));
-      await this.#running.get(key);
+    for (const { home } of this.#used.values()) {
+      this.run(home, () => this.#work.retire(home, closeWaitMs));
+      await this.#running.get(home.key);
     }
     this.#used.clear();
     this.#forgetExit();
@@ -74,10 +76,10 @@ export class RetireSchedule<Key> {
   }
 
   #retireAtExit(untilMs: number): void {
-    for (const key of this.#used.keys()) {
+    for (const { home } of this.#used.values()) {
       if (performance.now() >= untilMs) return;
       try {
-        this.#work.retireNow(key);
+        this.#work.retireNow(home);
       } catch {
         // The WAL stays, and the next start retires it.
       }
@@ -94,10 +96,10 @@ export class RetireSchedule<Key> {
   #sweep(): void {
     this.#timer = null;
     const limit = performance.now() - idleMs;
-    for (const [key, usedAt] of this.#used) {
-      if (usedAt > limit || this.#running.size >= retiringMax) break;
+    for (const [key, { home, atMs }] of this.#used) {
+      if (atMs > limit || this.#running.size >= retiringMax) break;
       this.#used.delete(key);
-      if (!this.#running.has(key)) this.run(key, () => this.#work.retire(key, 0).finally(() => this.#sweepSoon()));
+      if (!this.#running.has(key)) this.run(home, () => this.#work.retire(home, 0).finally(() => this.#sweepSoon()));
     }
     if (this.#used.size === 0) this.#forgetExit();
     this.#arm();

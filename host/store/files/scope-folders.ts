@@ -4,8 +4,9 @@ import { inodeIn } from "../../disk/folder-handle.ts";
 import { forNewFolderIn } from "../../disk/permissions.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
-import { segmentsIn, wayToScope } from "./home.ts";
+import { hostFolder, segmentsIn, wayToScope } from "./home.ts";
 import type { HomeKind } from "./home.ts";
+import { replacedRecord } from "./record-files.ts";
 import { settleAll } from "./settle-all.ts";
 
 export interface KnownOfHome {
@@ -51,6 +52,23 @@ export class ScopeFolders implements Disposable {
     this.#folds = folds;
   }
 
+  /**
+   * Without the host's records in whose place is something else, such as a link or a folder. They count as lost, and keep
+   * nobody from the user's files.
+   */
+  usable<File extends { readonly scope: string; readonly path: string }>(files: readonly File[]): File[] {
+    const isUsable = ({ scope, path }: File): boolean => {
+      try {
+        this.read(scope, path);
+        return true;
+      } catch (error) {
+        if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return false;
+        throw error;
+      }
+    };
+    return files.filter((file) => file.scope !== hostFolder || isUsable(file));
+  }
+
   /** The folder of a scope; `null` when there is none. */
   folderOf(scope: string): Directory | null {
     return this.#walk(scope, [], openNext);
@@ -86,16 +104,21 @@ export class ScopeFolders implements Disposable {
 
   read(scope: string, path: string): Buffer | null {
     const file = this.#findExactly(scope, path);
+    if (file && scope === hostFolder) return replacedRecord(file.folder, file.name);
     return file && file.folder.read(file.name, path);
   }
 
   readStamped(scope: string, path: string): StampedFile | null {
+    if (scope === hostFolder) {
+      const content = this.read(scope, path);
+      return content && { content, stamp: null };
+    }
     const file = this.#findExactly(scope, path);
     return file && file.folder.readStamped(file.name, path);
   }
 
   stampOf(scope: string, path: string): FileStamp | null {
-    const file = this.#findExactly(scope, path);
+    const file = scope === hostFolder ? null : this.#findExactly(scope, path);
     return file && file.folder.stampOf(file.name);
   }
 

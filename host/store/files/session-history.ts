@@ -5,10 +5,11 @@ import type { ChangeSet } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { atOnce, inTurns, giveTurn } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
+import type { DerivedFiles } from "../engine.ts";
+import { isOfEntries } from "../home.ts";
 import { digestOf } from "../reading.ts";
 import type { GrowingFile } from "../scope-size.ts";
 import type { StoreSettings } from "../store-settings.ts";
-import type { DerivedFiles } from "../store.ts";
 import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { chained, loweringAfter } from "../versions/plan-versions.ts";
 import type { VersionedChange } from "../versions/plan-versions.ts";
@@ -20,18 +21,17 @@ import { planChangeVersions, contentIn } from "./change-versions.ts";
 import type { ChangeVersions } from "./change-versions.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
 import { ContentBases } from "./history/content-bases.ts";
-import { forgetContents } from "./history/forget-contents.ts";
 import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
-import type { KnownHistory } from "./history/known-history.ts";
+import type { KnownHistory } from "./history/load-history.ts";
 import { historyEnd, isFullSegment, loadHistory } from "./history/load-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import type { MovedVersions } from "./history/move-versions.ts";
 import { writePresent } from "./history/present-file.ts";
-import { pruneByAge, pruneToBytes, pruneVersions } from "./history/prune-history.ts";
+import { forgetContents, pruneByAge, pruneToBytes, pruneVersions } from "./history/prune-history.ts";
 import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
 import { contentsOf, versionsIn } from "./history/read-history.ts";
-import { hostFolder, isOfEntries } from "./home.ts";
+import { hostFolder } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
@@ -61,7 +61,7 @@ export class SessionHistory {
 
   *#find(): Pieces<KnownHistory> {
     const tail = this.#log.present?.tail;
-    const known = (tail && this.#setup.histories.of(tail)) ?? (yield* this.#load());
+    const known = (tail && this.#setup.histories.of(this.#setup.home, tail)) ?? (yield* this.#load());
     this.#known = known;
     this.#keep();
     return known;
@@ -74,7 +74,17 @@ export class SessionHistory {
   }
 
   /** Throws `StaleCall` if a file that somebody has edited is being edited. */
-  async plan(change: VersionedChange, folders: ScopeFolders): Promise<ChangeVersions> {
+  async plan(change: VersionedChange, lowered: readonly LoweredRun[], folders: ScopeFolders): Promise<ChangeVersions> {
+    const planned = await this.#plan(change, folders);
+    const versions = [...planned.versions];
+    for (const each of lowered) {
+      const head = versions.at(-1)?.head ?? this.known.origins.head;
+      versions.push(...loweringAfter(head, each, this.#setup.home.owner));
+    }
+    return { ...planned, versions };
+  }
+
+  async #plan(change: VersionedChange, folders: ScopeFolders): Promise<ChangeVersions> {
     this.#noteEnd();
     const planWith = (versions: () => readonly Version[]): Promise<ChangeVersions> =>
       inTurns(planChangeVersions({ ...this.known, versions }, change, { kind: this.#setup.home.kind, folders }));
@@ -88,19 +98,6 @@ export class SessionHistory {
     return await planWith(() => all);
   }
 
-  /** Adds a version without files, durably: there is nothing to stage and to apply. */
-  async noteLowered(lowered: LoweredRun): Promise<void> {
-    const { memo, home } = this.#setup;
-    this.#noteEnd();
-    const versions = loweringAfter(this.known.origins.head, lowered, home.owner);
-    await this.#log.write({ files: [], versions: versions.map(({ line }) => line) }, null);
-    memo.records++;
-    await this.recorded({ versions, edited: [], written: [] });
-    this.#log.present?.markApplied(null);
-    memo.tail = this.#log.present?.tail ?? null;
-    this.committed({ versions });
-  }
-
   /** The record of a change is durable. */
   async recorded({ versions, edited, written }: ChangeVersions): Promise<void> {
     const queued = await inTurns(queuedVersions(versions, [...edited, ...written], this.known.bases));
@@ -108,7 +105,7 @@ export class SessionHistory {
   }
 
   /** The change counts. */
-  committed({ versions }: Pick<ChangeVersions, "versions">): void {
+  committed({ versions }: ChangeVersions): void {
     const { origins } = this.known;
     for (const { version, head } of versions) {
       if (version.kind === "put back") this.#setup.note(putBackNote(version.files));
@@ -175,7 +172,7 @@ export class SessionHistory {
   async forget(changes: ChangeSet, derived: DerivedFiles = new Map()): Promise<void> {
     const { known } = this;
     const { memo, home } = this.#setup;
-    const gone = changes.filter((file) => isOfEntries(home.kind, file));
+    const gone = changes.filter(({ scope }) => isOfEntries(home.kind, scope));
     using folders = this.#place.walk();
     // Somebody has put them there by hand, and perhaps from where a version knows them.
     const unknown = gone.filter(({ scope, path }) => known.origins.of(scope, path) === null);
@@ -217,7 +214,7 @@ export class SessionHistory {
 
   #keep(): void {
     const tail = this.#log.present?.tail;
-    if (tail !== undefined) this.#setup.histories.keep(tail, this.known);
+    if (tail !== undefined) this.#setup.histories.keep(this.#setup.home, tail, this.known);
   }
 
   *#load(): Pieces<KnownHistory> {
@@ -236,11 +233,11 @@ export class SessionHistory {
   }
 
   *#read(): Pieces<KnownHistory> {
-    const { memo, note, histories } = this.#setup;
+    const { home, memo, note, histories } = this.#setup;
     using history = HistoryFolder.open(this.#place.own);
     const loaded = yield* loadHistory({ history, wal: this.#log.present, queued: memo.versions });
     const { head } = loaded.origins;
-    const { last } = histories;
+    const last = histories.last(home);
     const isOlder = last !== null && isBefore(head, last.head) && !this.#hasBegunAnew(loaded.origins, last);
     if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.head.seq}`);
     const isBroken = loaded.isBroken || isOlder;

@@ -4,13 +4,13 @@ import type { StoreSettings } from "../store-settings.ts";
 import type { WalTail } from "./commit/find-records.ts";
 import type { TouchedFile } from "./commit/retire.ts";
 import { walLimits } from "./commit/wal-limits.ts";
-import type { KeptHistory } from "./history/kept-histories.ts";
+import type { KeptHistories } from "./history/kept-histories.ts";
 import type { QueuedVersions } from "./history/queued-versions.ts";
-import type { Home, HomeKind } from "./home.ts";
+import type { FileHome, HomeKind } from "./home.ts";
 
 /** What a session starts with. */
 export interface SessionSetup {
-  readonly home: Home;
+  readonly home: FileHome;
   readonly memo: HomeMemo;
   /** Whether the folder records its owner. */
   readonly isOwned: boolean;
@@ -19,7 +19,7 @@ export interface SessionSetup {
   readonly isFlushed: boolean;
   readonly boot: string | null;
   readonly note: (text: string) => void;
-  readonly histories: KeptHistory;
+  readonly histories: KeptHistories;
   readonly settings: StoreSettings;
 }
 

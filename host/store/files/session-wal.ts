@@ -1,15 +1,19 @@
+import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import type { UserId } from "../../values/user-id.ts";
 import { removeStagedQuietly } from "./commit/apply-files.ts";
 import { WalDamaged } from "./commit/find-records.ts";
-import { replaceWal } from "./commit/replace-wal.ts";
+import { flushTrusted } from "./commit/retire.ts";
+import type { TouchedFile } from "./commit/retire.ts";
+import { damagedWalPrefix, relaxedMark, relaxedOffset, walFile } from "./commit/wal-format.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
-import { damagedWalPrefix, walFile } from "./commit/wal-names.ts";
 import { Wal } from "./commit/wal.ts";
 import { WalUnflushable } from "./commit/write-record.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { putAside } from "./put-aside.ts";
+import type { ScopeFolders } from "./scope-folders.ts";
 import type { SessionPlace } from "./session-place.ts";
 import type { SessionSetup } from "./session-setup.ts";
 
@@ -32,9 +36,11 @@ export class SessionWal implements Disposable {
     return this.#wal;
   }
 
-  /** Opens the WAL. Puts it aside if it cannot be read. */
+  /** Opens the WAL, perhaps again. Puts it aside if it cannot be read. */
   open(): void {
     const { home, memo, note } = this.#setup;
+    this.#wal?.[Symbol.dispose]();
+    this.#wal = null;
     try {
       this.#wal = Wal.open(this.#place.own, home, { known: memo.tail });
     } catch (error) {
@@ -135,4 +141,23 @@ export class SessionWal implements Disposable {
   [Symbol.dispose](): void {
     this.#wal?.[Symbol.dispose]();
   }
+}
+
+const staged = `staged-${walFile}`;
+
+/**
+ * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
+ * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
+ * process dies before its own flush, no record depends on a name that can be lost.
+ */
+async function replaceWal(
+  { own, folders, wal }: { own: Directory; folders: ScopeFolders; wal: Wal },
+  touched: readonly TouchedFile[],
+): Promise<void> {
+  await flushTrusted(folders, wal, touched);
+  // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
+  const content = new Uint8Array(relaxedOffset + 1);
+  content[relaxedOffset] = relaxedMark;
+  await replaceFile(own, walFile, { content, shown: walFile, staged });
+  await own.flush();
 }

@@ -4,8 +4,8 @@ import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { reasonOf, ToolError } from "../../values/tool-error.ts";
 import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
+import type { ScopeSurvey, UnfitFile } from "../holding.ts";
 import { byPath } from "../reading.ts";
-import type { ScopeSurvey, UnfitFile } from "../store.ts";
 
 /**
  * Lists everything below a folder, also what a read would refuse. Follows no link and opens no pipe. `hidden` is a name

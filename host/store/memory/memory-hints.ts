@@ -1,73 +1,58 @@
 import type { StoreId } from "../../values/store-id.ts";
+import type { NewGrants } from "../engine.ts";
 import { byAge, checkRoom, isLive } from "../grant-hints.ts";
 import type { GrantHint, GrantTimes } from "../grant-hints.ts";
-import type { NewGrants } from "../shared-stores.ts";
 
-/** What a principal was granted, by store, and the stores that it leaves out. */
-interface OfPrincipal {
-  readonly granted: Map<StoreId, GrantTimes>;
-  readonly left: Set<StoreId>;
+/** What a store has granted to a principal, and whether the principal leaves it out, whatever it grants later. */
+interface Hint {
+  readonly times: GrantTimes | null;
+  readonly isLeft: boolean;
 }
 
-/** Hints to the principals of one `memoryStore`. */
+/** The hints of one `memoryStore`, by principal and store. */
 export class MemoryHints {
-  readonly #byPrincipal = new Map<StoreId, OfPrincipal>();
+  readonly #hints = new Map<StoreId, Map<StoreId, Hint>>();
 
   list(principal: StoreId): GrantHint[] {
-    const { granted, left } = this.#of(principal);
-    const hints = Array.from(granted, ([store, { grantedMs, expiresMs }]) => {
-      return { store, grantedMs, expiresMs, isLeft: left.has(store) };
-    });
-    return hints.toSorted(byAge);
+    const hints = [...(this.#hints.get(principal) ?? [])];
+    return hints
+      .flatMap(([store, { times, isLeft }]) => (times ? Object.assign({ store, isLeft }, times) : []))
+      .toSorted(byAge);
   }
 
-  /** Throws `QUOTA_EXCEEDED` for grants that a grantee has no room for. */
-  check(store: StoreId, { granted, nowMs }: NewGrants): void {
-    for (const { grantee } of granted) checkRoom(this.list(grantee), store, nowMs);
-  }
-
+  /** Throws `QUOTA_EXCEEDED`, and notes nothing, if a grantee has no room for another store. */
   note(store: StoreId, { granted, revoked = [], nowMs }: NewGrants): void {
-    for (const { grantee, ...times } of granted) this.#add(store, grantee, times, nowMs);
-    for (const principal of revoked) {
-      this.#of(principal).granted.delete(store);
-      this.#forgetEmpty(principal);
+    for (const { grantee } of granted) checkRoom(this.list(grantee), store, nowMs);
+    for (const { grantee, grantedMs, expiresMs } of granted) {
+      for (const hint of this.list(grantee)) if (!isLive(hint, nowMs)) this.#set(grantee, hint.store, { times: null });
+      this.#set(grantee, store, { times: { grantedMs, expiresMs } });
     }
+    for (const principal of revoked) this.#set(principal, store, { times: null });
   }
 
-  /** Returns whether that changed anything. */
+  /** Only a store that has granted something can be left. Returns whether that changed anything. */
   leave(principal: StoreId, store: StoreId, isLeft: boolean): boolean {
-    const { granted, left } = this.#of(principal);
-    if (isLeft ? left.has(store) || !granted.has(store) : !left.delete(store)) return false;
-    if (isLeft) this.#byPrincipal.set(principal, { granted, left: left.add(store) });
-    this.#forgetEmpty(principal);
+    const hint = this.#hints.get(principal)?.get(store);
+    if (hint === undefined || hint.isLeft === isLeft || (isLeft && hint.times === null)) return false;
+    this.#set(principal, store, { isLeft });
     return true;
   }
 
   /** Forgets what hints a principal to others' stores, or others to the principal's, of grants up to a time. */
   forget(principal: StoreId, untilMs: number): void {
-    for (const [each, { granted, left }] of this.#byPrincipal) {
-      const ofGrants = each === principal ? [...granted.keys(), ...left] : [principal];
-      for (const store of ofGrants) {
-        if ((granted.get(store)?.grantedMs ?? 0) > untilMs) continue;
-        granted.delete(store);
-        left.delete(store);
+    for (const [each, hints] of this.#hints) {
+      for (const [store, { times }] of hints) {
+        if ((each !== principal && store !== principal) || (times?.grantedMs ?? 0) > untilMs) continue;
+        this.#set(each, store, { times: null, isLeft: false });
       }
-      this.#forgetEmpty(each);
     }
   }
 
-  #add(store: StoreId, principal: StoreId, times: GrantTimes, nowMs: number): void {
-    const { granted, left } = this.#of(principal);
-    for (const [other, each] of granted) if (!isLive(each, nowMs)) granted.delete(other);
-    this.#byPrincipal.set(principal, { granted: granted.set(store, times), left });
-  }
-
-  #of(principal: StoreId): OfPrincipal {
-    return this.#byPrincipal.get(principal) ?? { granted: new Map(), left: new Set() };
-  }
-
-  #forgetEmpty(principal: StoreId): void {
-    const { granted, left } = this.#of(principal);
-    if (granted.size === 0 && left.size === 0) this.#byPrincipal.delete(principal);
+  /** Changes a hint. Keeps none that says nothing. */
+  #set(principal: StoreId, store: StoreId, changed: Partial<Hint>): void {
+    const hints = this.#hints.get(principal) ?? new Map<StoreId, Hint>();
+    const hint = { times: null, isLeft: false, ...hints.get(store), ...changed };
+    if (hint.times || hint.isLeft) this.#hints.set(principal, hints.set(store, hint));
+    else if (hints.delete(store) && hints.size === 0) this.#hints.delete(principal);
   }
 }

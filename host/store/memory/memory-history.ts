@@ -1,118 +1,87 @@
-import type { Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { ClockReading } from "../../values/clock-reading.ts";
 import { atOnce } from "../../values/turns.ts";
+import type { EngineCommit } from "../engine.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import type { StoreSettings } from "../store-settings.ts";
-import type { CommitFacts } from "../store.ts";
 import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
 import type { HeldHistory } from "../versions/held-history.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
 import type { PlannedVersion } from "../versions/plan-versions.ts";
 import { PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
-import { unstatedFacts } from "../versions/version.ts";
-import type { Version } from "../versions/version.ts";
+import type { Version, VersionHead } from "../versions/version.ts";
 
-/** How many versions are kept. */
 const versionsMax = 20_000;
 
-/** The versions of one user's files, or of those of a shared store, in memory. Nobody edits these files by hand. */
-export class MemoryHistory {
+/** The versions of one home's files. Nobody edits these files by hand. */
+export class MemoryHistory implements HeldHistory {
   readonly #origins = new PresentOrigins();
   readonly #versions: Version[] = [];
+  /** By hash, the oldest first. */
   readonly #contents = new Map<string, Buffer>();
-  readonly #settings: () => StoreSettings;
   #bytes = 0;
   #aged: ClockReading | null = null;
+  readonly isBroken = false;
+  readonly unknown = "owner_edit" as const;
+  readonly originOf: HeldHistory["originOf"] = async (scope, path) => this.#origins.of(scope, path);
+  readonly origins: HeldHistory["origins"] = async () => this.#origins.entries();
+  readonly loweredRuns: HeldHistory["loweredRuns"] = async () => this.#origins.loweredRuns;
+  readonly versions: HeldHistory["versions"] = async () => this.#versions.filter(({ files }) => files.length > 0);
+  readonly contentsOf: HeldHistory["contentsOf"] = async (hashes) => {
+    const found = Array.from(hashes, (sha256) => [sha256, this.#contents.get(sha256)] as const);
+    return new Map(found.flatMap(([sha256, content]) => (content ? [[sha256, content]] : [])));
+  };
 
-  constructor(settings: () => StoreSettings) {
-    this.#settings = settings;
+  get head(): VersionHead {
+    return this.#origins.head;
+  }
+  get filesHead(): VersionHead {
+    return this.#origins.filesHead;
+  }
+  get hasStated(): boolean {
+    return this.#origins.hasStated;
   }
 
-  /** Throws nothing: a plan that was made can be kept. */
-  plan(planned: readonly PlannedFile[], { facts, kind }: CommitFacts): PlannedVersion[] {
-    const ground = {
-      origins: this.#origins,
-      unknown: "owner_edit",
-      isBroken: false,
-      versions: () => this.#versions,
-    } as const;
-    const seen: readonly Seen[] = [];
-    return atOnce(planVersions(ground, { facts: facts ?? unstatedFacts(Date.now()), kind, planned, seen }));
-  }
-
-  add(versions: readonly PlannedVersion[], planned: readonly PlannedFile[]): void {
-    for (const { version, head } of versions) {
-      this.#origins.add(version, head);
-      this.#versions.push(version);
-    }
-    this.#versions.splice(0, this.#versions.length - versionsMax);
+  /** Notes a commit, whose files are planned already. Throws nothing. */
+  add(planned: readonly PlannedFile[], commit: EngineCommit, settings: StoreSettings): void {
+    const { home, facts, kind, isPurge, derived, lowered } = commit;
+    if (isPurge) this.#forget(contentsOfPurged(this.#versions, { gone: planned, hashes: [], derived }, this.#origins));
+    const ground = { origins: this.#origins, unknown: this.unknown, isBroken: false, versions: () => this.#versions };
+    this.#append(atOnce(planVersions(ground, { facts, kind, planned, seen: [] })));
+    for (const run of lowered) this.#append(loweringAfter(this.head, run, home.id));
     for (const { sha256, after, isSame } of planned) {
-      if (sha256 !== null && after !== null && !isSame) this.#keep(sha256, after);
+      if (sha256 === null || after === null || isSame || this.#contents.has(sha256)) continue;
+      this.#contents.set(sha256, Buffer.from(after));
+      this.#bytes += after.length;
     }
-    this.#prune();
+    this.#prune(settings);
   }
 
-  /** The trust of a run has fallen. */
-  noteLowered(lowered: LoweredRun, principal: string): void {
-    this.add(loweringAfter(this.#origins.head, lowered, principal), []);
+  #append(planned: readonly PlannedVersion[]): void {
+    for (const { version, head } of planned) this.#origins.add(version, head);
+    this.#versions.push(...planned.map(({ version }) => version));
+    this.#versions.splice(0, this.#versions.length - versionsMax);
   }
 
-  /** Files are about to be removed from the trash for good. */
-  forget(gone: readonly PlannedFile[], derived: CommitFacts["derived"] = new Map()): void {
-    const purged = contentsOfPurged(this.#versions, { gone, hashes: [], derived }, this.#origins);
-    for (const sha256 of purged) this.#remove(sha256);
-  }
-
-  get held(): HeldHistory {
-    const origins = this.#origins;
-    return {
-      get head() {
-        return origins.head;
-      },
-      isBroken: false,
-      unknown: "owner_edit",
-      get hasStated() {
-        return origins.hasStated;
-      },
-      originOf: async (scope, path) => origins.of(scope, path),
-      origins: async () => origins.entries(),
-      loweredRuns: async () => origins.loweredRuns,
-      versions: async () => this.#versions.filter(({ files }) => files.length > 0),
-      contentsOf: async (hashes) => new Map(Array.from(hashes).flatMap((sha256) => this.#found(sha256))),
-    };
-  }
-
-  #found(sha256: string): [string, Buffer][] {
-    const content = this.#contents.get(sha256);
-    return content === undefined ? [] : [[sha256, content]];
-  }
-
-  #keep(sha256: string, content: Buffer): void {
-    if (this.#contents.has(sha256)) return;
-    this.#contents.set(sha256, Buffer.from(content));
-    this.#bytes += content.length;
-  }
-
-  #prune(): void {
-    const { history, clock } = this.#settings();
+  /** Forgets the contents that are too old, then the oldest ones if all together are too large. */
+  #prune({ history: { daysMax, bytesMax }, clock }: StoreSettings): void {
     const nowMs = clock();
     if (isAgingDue(this.#aged?.atMs ?? 0, nowMs)) {
       const { agreedMs, noted } = agree(this.#aged, nowMs);
-      const bound = { daysMax: history.daysMax, nowMs: agreedMs, isThere: () => true };
-      for (const sha256 of agedContents(this.#versions, this.#origins, bound)) this.#remove(sha256);
+      this.#forget(agedContents(this.#versions, this.#origins, { daysMax, nowMs: agreedMs, isThere: () => true }));
       this.#aged = noted;
     }
     for (const oldest of this.#contents.keys()) {
-      if (this.#bytes <= history.bytesMax) return;
-      this.#remove(oldest);
+      if (this.#bytes <= bytesMax) return;
+      this.#forget([oldest]);
     }
   }
 
-  #remove(sha256: string): void {
-    this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
-    this.#contents.delete(sha256);
+  #forget(hashes: Iterable<string>): void {
+    for (const sha256 of hashes) {
+      this.#bytes -= this.#contents.get(sha256)?.length ?? 0;
+      this.#contents.delete(sha256);
+    }
   }
 }

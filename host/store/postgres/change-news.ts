@@ -3,9 +3,8 @@ import { hash, randomUUID } from "node:crypto";
 import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import { nobody } from "./acting.ts";
 import type { Database } from "./database.ts";
-import { homeVersions, tellChanged } from "./statements.ts";
+import { homeVersions, nobody, tellChanged } from "./statements.ts";
 
 /** How long changes are collected before they are told. */
 const collectMs = 50;

@@ -2,13 +2,12 @@ import { Slots } from "../../values/slots.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { ToolError } from "../../values/tool-error.ts";
 import { untilFresh } from "../plan-changes.ts";
-import type { Acting } from "./acting.ts";
 import { commitSurely } from "./commit-surely.ts";
 import type { Connection } from "./connection.ts";
 import { Connections, askClient, endClient, inUse } from "./connections.ts";
 import type { ConnectionsSetup } from "./connections.ts";
 import { failureOfDatabase } from "./database-failure.ts";
-import type { Row, Statement } from "./statements.ts";
+import type { Acting, Row, Statement } from "./statements.ts";
 import { Transaction } from "./transaction.ts";
 import type { TransactionParts } from "./transaction.ts";
 
@@ -69,7 +68,7 @@ export class Database {
   /** Makes a change that can as well be made twice, so nobody has to find out what became of the first. */
   async change(who: StoreId, statement: Statement): Promise<Row[]> {
     const acting = { who, locks: [], isReadOnly: false, until: performance.now() + askMs };
-    return await untilFresh({ ...acting, writes: true }, () =>
+    return await untilFresh({}, () =>
       this.act(acting, asking, async (transaction) => (await commitSurely(transaction, [statement], null))[0] ?? []),
     );
   }

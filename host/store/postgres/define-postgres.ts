@@ -1,13 +1,13 @@
 import { checkFields } from "../../values/known-fields.ts";
 import { answerReads } from "../bridge/answer-reads.ts";
+import type { StoreDefinition } from "../definition.ts";
 import { defaultSettings } from "../store-settings.ts";
-import type { StoreDefinition } from "../store.ts";
 import { ChangeNews } from "./change-news.ts";
 import { refuseUnfit } from "./check-database.ts";
 import { withClient } from "./connections.ts";
 import { Database } from "./database.ts";
 import { Holds } from "./holds.ts";
-import { PostgresStore } from "./postgres-store.ts";
+import { PostgresEngine } from "./postgres-engine.ts";
 
 export interface PostgresStoreOptions {
   /** Where the database is, and as whom: `postgres://role:password@host/database`. Never shown. */
@@ -42,7 +42,7 @@ export function postgresStore(options: PostgresStoreOptions): StoreDefinition {
     open: (note, settings = defaultSettings) => {
       const setup = { url, connectionsMax, isRelaxed: durability === "relaxed", clock: settings.clock };
       const database = new Database({ ...setup, note: (text) => note("database", text) });
-      return new PostgresStore({ database, news: new ChangeNews(database), holds, settings });
+      return new PostgresEngine({ database, news: new ChangeNews(database), holds, settings });
     },
     checkTools: () => {},
     checkLogFile: () => {},

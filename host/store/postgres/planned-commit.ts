@@ -1,82 +1,69 @@
 /** Plans a change set of one home, and the statement that makes it. */
 import { randomUUID } from "node:crypto";
 
-import { isPurge, movedTo } from "../../values/change-set.ts";
-import type { ChangeSet, Seen } from "../../values/change-set.ts";
+import { movedTo } from "../../values/change-set.ts";
+import type { Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { Agreement } from "../../values/clock-reading.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
 import { inTurns } from "../../values/turns.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { DerivedFiles, EngineCommit } from "../engine.ts";
+import { isOfEntries } from "../home.ts";
 import { checkBytes, unsafe } from "../listed-files.ts";
 import { planChanges, StaleCall } from "../plan-changes.ts";
 import type { PlannedFile, PresentFiles } from "../plan-changes.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
 import type { StoreSettings } from "../store-settings.ts";
-import type { CommitFacts } from "../store.ts";
 import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
-import { planVersions } from "../versions/plan-versions.ts";
-import type { PlannedVersion } from "../versions/plan-versions.ts";
+import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
+import type { PlannedVersion, VersionedChange } from "../versions/plan-versions.ts";
 import { placeKey, PresentOrigins } from "../versions/present-origins.ts";
 import { contentsOfPurged } from "../versions/purged-contents.ts";
-import { unstatedFacts } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
-import { agedBy, noteAgedBy } from "./clock-and-run-statements.ts";
-import { commitChange } from "./commit-statement.ts";
-import type { PutFile } from "./commit-statement.ts";
-import type { HeldDatabaseHistory } from "./held-database-history.ts";
-import type { HeldHome, HomeFacts } from "./held-home.ts";
-import { checkFree } from "./held-home.ts";
+import { DatabaseHistory } from "./database-history.ts";
+import { checkFree } from "./database-home.ts";
+import type { DatabaseHome, HomeFacts } from "./database-home.ts";
+import type { HomePlace } from "./home-place.ts";
 import { isKnownFile, notAsRecorded } from "./known-file.ts";
 import type { KnownFile } from "./known-file.ts";
-import type { Statement } from "./statements.ts";
-
-/** What is to be committed in a home. The scopes in it are those inside the home. */
-export interface WantedCommit extends Pick<CommitFacts, "facts" | "kind" | "derived"> {
-  readonly changes: ChangeSet;
-  readonly seen: readonly Seen[];
-  /** Whose home it is; `null` if nobody has told. */
-  readonly userId: string | null;
-  /** The only scope that has a history. Default: all have. */
-  readonly recorded?: string;
-}
+import { agedBy, commitChange, noteAgedBy } from "./statements.ts";
+import type { PutFile, Statement } from "./statements.ts";
 
 interface Place {
   readonly scope: string;
   readonly path: string;
 }
 
-export interface PlannedCommit {
-  readonly planned: readonly PlannedFile[];
-  /** `null` if there is nothing to do. */
-  readonly statement: Statement | null;
+/** A change set of one home. */
+export interface PlannedChange {
+  readonly statement: Statement;
   /** By which the database knows the change set later. */
   readonly id: string;
   /** What is known of the home after it. */
-  readonly facts: HomeFacts;
+  readonly after: HomeFacts;
 }
 
+/** The change set of a home's files. Returns `null` if there is nothing to do. */
 export async function planCommit(
-  home: HeldHome,
-  history: HeldDatabaseHistory,
+  home: DatabaseHome,
   settings: StoreSettings,
-  wanted: WantedCommit,
-): Promise<PlannedCommit> {
-  await home.renew();
+  wanted: EngineCommit,
+): Promise<PlannedChange | null> {
+  if (wanted.changes.length === 0) return null;
   const planned = await planFiles(home, wanted);
   const id = randomUUID();
   const changed = planned.filter(({ isSame }) => !isSame);
-  if (changed.length === 0) return { planned, statement: null, id, facts: home.facts };
-  const isLast = isPurge(wanted.changes);
-  const kind = isLast ? "purged" : wanted.kind;
-  const isRecorded = ({ scope }: Pick<Place, "scope">): boolean =>
-    wanted.recorded === undefined || scope === wanted.recorded;
+  if (changed.length === 0) return null;
+  const history = new DatabaseHistory(home);
+  const isRecorded = ({ scope }: Pick<Place, "scope">): boolean => isOfEntries(home.place.kind, scope);
   const recorded = planned.filter(isRecorded);
   const seen = wanted.seen.filter(isRecorded);
-  const facts = wanted.facts ?? unstatedFacts(settings.clock());
-  const { versions, origins } = await planHistory(home, history, { ...wanted, seen, facts, kind, planned: recorded });
+  const { versions, origins } = await planHistory(home, history, { ...wanted, seen, planned: recorded });
   const nowMs = settings.clock();
   const aging = isAgingDue(home.facts.agedMs, nowMs) ? await agreeToAge(home, nowMs) : null;
   const forgotten = [
-    ...(isLast ? await purgedContents(history, recorded, wanted.derived) : []),
+    ...(wanted.isPurge ? await purgedContents(history, recorded, wanted.derived) : []),
     ...(aging !== null && home.facts.commits > 0 ? await contentsToAge(history, settings, aging.agreedMs) : []),
   ];
   const written = new Set(changed.map(placeKey));
@@ -84,7 +71,7 @@ export async function planCommit(
   const head = versions.at(-1)?.head ?? null;
   const statement = commitChange(home.place, {
     id,
-    userId: wanted.userId,
+    userId: ownerOf(wanted),
     seen: planned.map(({ scope, path, before }) => ({ scope, path, digest: before })),
     gone: changed.filter(({ after }) => after === null),
     put: [
@@ -98,21 +85,42 @@ export async function planCommit(
     keptBytesMax: settings.history.bytesMax,
   });
   const after: HomeFacts = {
+    ...home.facts,
     scopes: [
       ...new Set([...home.facts.scopes, ...changed.filter((file) => file.after !== null).map(({ scope }) => scope)]),
     ],
     version: "committed",
     commits: home.facts.commits + 1,
     head: head ?? home.facts.head,
+    filesHead: head ?? home.facts.head,
     agedMs: aging?.noted.atMs ?? home.facts.agedMs,
     hasStated: home.facts.hasStated || origins.hasStated,
-    isBroken: home.facts.isBroken,
-    unknown: home.facts.unknown,
   };
-  return { planned, statement, id, facts: after };
+  return { statement, id, after };
 }
 
-async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promise<PlannedFile[]> {
+/** The change sets that say that the trust of runs has fallen. Each is alone in one, after what is known `before`. */
+export function planLowered(place: HomePlace, { home, lowered }: EngineCommit, before: HomeFacts): PlannedChange[] {
+  let { head, commits } = before;
+  return lowered.map((each) => {
+    const [id, versions] = [randomUUID(), loweringAfter(head, each, home.id)];
+    head = versions.at(-1)?.head ?? head;
+    const change = { ...noFiles, id, userId: home.id, lines: versions.map(({ line }) => line), head };
+    const after = { ...before, version: "committed", commits: ++commits, head };
+    return { statement: commitChange(place, change), id, after };
+  });
+}
+
+/** What the history keeps is bounded with the next change of files. */
+const noFiles = { seen: [], gone: [], put: [], forgotten: [], agedMs: null, keptBytesMax: Number.MAX_SAFE_INTEGER };
+
+/** The user whose home it is; `null` if nobody has told. */
+function ownerOf({ home, by }: EngineCommit): UserId | null {
+  if (home.kind === "user") return home.id;
+  return by !== null && ownStoreOf(by) === home.id ? by : null;
+}
+
+async function planFiles(home: DatabaseHome, { changes, seen }: EngineCommit): Promise<PlannedFile[]> {
   const moved = changes.filter((change) => movedTo(change) !== null);
   const targets = moved.map((change) => ({ scope: change.scope, path: movedTo(change) ?? change.path }));
   const places = [...changes, ...targets, ...seen].map(({ scope, path }) => ({ scope: checkedScope(scope), path }));
@@ -127,7 +135,7 @@ async function planFiles(home: HeldHome, { changes, seen }: WantedCommit): Promi
 }
 
 /** Without the stamps of the medium, a plan would read again what the call has seen. */
-function refuseStale(home: HeldHome, touched: readonly Place[], seen: readonly Seen[]): void {
+function refuseStale(home: DatabaseHome, touched: readonly Place[], seen: readonly Seen[]): void {
   const keys = new Set(touched.map(placeKey));
   for (const file of seen.filter((each) => keys.has(placeKey(each)))) {
     const present = home.at(file);
@@ -143,9 +151,9 @@ interface PlannedHistory {
 
 /** All versions so far are asked for only if the plan needs them. */
 async function planHistory(
-  home: HeldHome,
-  history: HeldDatabaseHistory,
-  change: WantedCommit & Parameters<typeof planVersions>[1],
+  home: DatabaseHome,
+  history: DatabaseHistory,
+  change: VersionedChange,
 ): Promise<PlannedHistory> {
   const places = [...change.planned, ...change.seen].map(({ scope, path }) => ({ scope, path }));
   const found = (await home.find(places, false)).flatMap((file) =>
@@ -157,7 +165,7 @@ async function planHistory(
       asked();
       return all;
     };
-    const { unknown, isBroken } = history;
+    const { unknown, isBroken } = home.facts;
     const ground = { origins, unknown, isBroken, versions: versionsOf };
     const versions = await inTurns(planVersions(ground, change));
     for (const { version, head } of versions) origins.add(version, head);
@@ -185,16 +193,16 @@ function putFile({ scope, path, after, sha256, from }: PlannedFile, origins: Pre
 }
 
 /** A file that the change set does not write, but that a version names because somebody has edited it. */
-function editedFile(home: HeldHome, place: Place, origins: PresentOrigins): PutFile[] {
+function editedFile(home: DatabaseHome, place: Place, origins: PresentOrigins): PutFile[] {
   const file = home.at(place);
   if (file === undefined || !isKnownFile(file)) return [];
   return [{ ...file, content: null, origin: origins.of(place.scope, place.path) }];
 }
 
 async function purgedContents(
-  history: HeldDatabaseHistory,
+  history: DatabaseHistory,
   gone: readonly PlannedFile[],
-  derived: WantedCommit["derived"] = new Map(),
+  derived: DerivedFiles,
 ): Promise<Set<string>> {
   const origins = new PresentOrigins(history.head, await history.origins());
   const hashes = gone.flatMap(({ before }) => before ?? []);
@@ -202,7 +210,7 @@ async function purgedContents(
 }
 
 /** On the time by which contents are too old. What is noted is committed with the change. */
-async function agreeToAge(home: HeldHome, nowMs: number): Promise<Agreement> {
+async function agreeToAge(home: DatabaseHome, nowMs: number): Promise<Agreement> {
   const [[row] = []] = await home.transaction.ask(agedBy(home.place));
   const [process = "", uptime = "0"] = String(row?.["aged_by"] ?? "").split(" ");
   const { agedMs } = home.facts;
@@ -213,7 +221,7 @@ async function agreeToAge(home: HeldHome, nowMs: number): Promise<Agreement> {
 }
 
 async function contentsToAge(
-  history: HeldDatabaseHistory,
+  history: DatabaseHistory,
   { history: { daysMax } }: StoreSettings,
   nowMs: number,
 ): Promise<Set<string>> {
@@ -225,9 +233,9 @@ type Stamp = NonNullable<ReturnType<PresentFiles["stampOf"]>>;
 
 /** The files of a home that were found before, for a plan. A file's stamp is its hash. */
 class PresentHome implements PresentFiles {
-  readonly #home: HeldHome;
+  readonly #home: DatabaseHome;
 
-  constructor(home: HeldHome) {
+  constructor(home: DatabaseHome) {
     this.#home = home;
   }
 

@@ -1,8 +1,14 @@
 /** Every statement that the store can issue. Each names its tenant, and the policies of the database check it. */
+import type { EndSignal } from "../../values/call-ending.ts";
+import type { Seen } from "../../values/change-set.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
 import type { StoreId } from "../../values/store-id.ts";
 import type { UserId } from "../../values/user-id.ts";
-import type { NewGrants } from "../shared-stores.ts";
-import type { Acting } from "./acting.ts";
+import type { FoundHome, NewGrants } from "../engine.ts";
+import type { ActingPrincipal } from "../home.ts";
+import { loweredRunsMax } from "../versions/lowered-runs.ts";
+import type { FileOrigin } from "../versions/present-origins.ts";
+import type { VersionHead } from "../versions/version.ts";
 import { lockOf } from "./home-place.ts";
 import type { HomePlace } from "./home-place.ts";
 
@@ -18,6 +24,22 @@ interface Place {
   readonly scope: string;
   readonly path: string;
 }
+
+/** For whom the database works, and what it locks meanwhile. */
+export interface Acting {
+  readonly who: StoreId;
+  readonly vouched?: ActingPrincipal["vouched"];
+  /** Keys of locks, in the order in which they are taken. */
+  readonly locks: readonly string[];
+  /** Whether all reads see the same moment, and nothing is written. */
+  readonly isReadOnly: boolean;
+  /** When to give up waiting for locks, on the clock of `performance.now()`. */
+  readonly until: number;
+  readonly signal?: EndSignal | undefined;
+}
+
+/** Whoever lists acts for no tenant. */
+export const nobody = "00000000-0000-0000-0000-000000000000" as StoreId;
 
 export function enter(
   { who, vouched = [], locks, until }: Acting,
@@ -85,7 +107,7 @@ export const listVersions = ({ tenant, kind }: HomePlace): Statement => ({
 export const keptContents = ({ tenant, kind }: HomePlace, hashes: readonly string[]): Statement => ({
   text: `SELECT encode(sha256, 'hex') AS sha256, content FROM memcell.contents
     WHERE tenant = $1 AND kind = $2 AND sha256 = ANY ($3::bytea[]) AND is_kept`,
-  values: [tenant, kind, hashes.map((each) => Buffer.from(each, "hex"))],
+  values: [tenant, kind, hashes.map(bytesOf)],
 });
 
 export const countChanges = ({ tenant, kind }: HomePlace): Statement => ({
@@ -105,6 +127,77 @@ export const acceptEdits = ({ tenant, kind }: HomePlace): Statement => ({
   values: [tenant, kind],
 });
 
+/** By which process old contents were last looked for, and how long it had been running. */
+export const agedBy = ({ tenant, kind }: HomePlace): Statement => ({
+  text: "SELECT aged_by FROM memcell.homes WHERE tenant = $1 AND kind = $2",
+  values: [tenant, kind],
+});
+
+export const noteAgedBy = ({ tenant, kind }: HomePlace, by: string): Statement => ({
+  text: "UPDATE memcell.homes SET aged_by = $3 WHERE tenant = $1 AND kind = $2",
+  values: [tenant, kind, by],
+});
+
+/** The last versions that say that a run is trusted less; the last first. */
+export const listLowered = ({ tenant, kind }: HomePlace): Statement => ({
+  text: `SELECT lines[1] AS line FROM memcell.changes
+    WHERE tenant = $1 AND kind = $2 AND is_lowering ORDER BY commit_no DESC LIMIT ${loweredRunsMax}`,
+  values: [tenant, kind],
+});
+
+/** A file as it is after the change set. */
+export interface PutFile {
+  readonly scope: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** `null` if the home has the content. */
+  readonly content: Buffer | null;
+  /** `null` if no version says where it comes from. */
+  readonly origin: FileOrigin | null;
+}
+
+export interface DatabaseChange {
+  readonly id: string;
+  readonly userId: string | null;
+  /** What it is based on. */
+  readonly seen: readonly Seen[];
+  readonly gone: readonly { readonly scope: string; readonly path: string }[];
+  readonly put: readonly PutFile[];
+  /** Contents that the history shall not keep, by their hashes. */
+  readonly forgotten: readonly string[];
+  readonly lines: readonly string[];
+  /** The history's end after it; `null` if it does not change. */
+  readonly head: VersionHead | null;
+  /** When old contents were looked for; `null` if they were not. */
+  readonly agedMs: number | null;
+  readonly keptBytesMax: number;
+}
+
+export function commitChange({ tenant, kind }: HomePlace, change: DatabaseChange): Statement {
+  const { seen, gone, put } = change;
+  const values = [
+    [tenant, kind, change.userId, change.id, nowUs()],
+    [column(seen, "scope"), column(seen, "path"), seen.map(({ digest }) => bytesOf(digest))],
+    [column(gone, "scope"), column(gone, "path")],
+    [column(put, "scope"), column(put, "path"), put.map(({ sha256 }) => bytesOf(sha256)), column(put, "bytes")],
+    [ofOrigins(put, "seq"), ofOrigins(put, "class"), ofOrigins(put, "trust"), ofOrigins(put, "atMs")],
+    [ofOrigins(put, "kind"), column(put, "content"), change.forgotten.map(bytesOf)],
+    [change.lines, change.head?.seq ?? null, change.head?.hash ?? null, change.agedMs, change.keptBytesMax],
+  ].flat();
+  return { text: `SELECT memcell.commit_change(${values.map((_, at) => `$${at + 1}`).join(", ")})`, values };
+}
+
+const column = <Item, Name extends keyof Item>(items: readonly Item[], name: Name): Item[Name][] =>
+  items.map((item) => item[name]);
+
+const ofOrigins = (put: readonly PutFile[], name: keyof FileOrigin): unknown[] =>
+  put.map(({ origin }) => origin?.[name] ?? null);
+
+export const bytesOf = (sha256: string | null): Buffer | null => (sha256 === null ? null : Buffer.from(sha256, "hex"));
+
+const nowUs = (): number => Math.round((performance.timeOrigin + performance.now()) * 1_000);
+
 export const findChange = ({ tenant, kind }: HomePlace, id: string, after: number): Statement => ({
   text: "SELECT FROM memcell.changes WHERE tenant = $1 AND kind = $2 AND commit_no > $3 AND id = $4",
   values: [tenant, kind, after, id],
@@ -116,13 +209,19 @@ export const homeVersion = ({ tenant, kind }: HomePlace): Statement => ({
 });
 
 /** Throws `MC001` if one of the stores has another version. */
-export const refuseChanged = (versions: ReadonlyMap<StoreId, string>): Statement => ({
+export const refuseChanged = (versions: ReadonlyMap<HomePlace, string>): Statement => ({
   text: "SELECT memcell.refuse_changed($1, $2, $3)",
   values: [
-    [...versions.keys()],
+    Array.from(versions.keys(), ({ tenant }) => tenant),
     [...versions.values()],
-    Array.from(versions.keys(), (tenant) => lockOf({ tenant, kind: "store" })).toSorted(),
+    Array.from(versions.keys(), lockOf).toSorted(),
   ],
+});
+
+/** Keeps others from changing a home until the commit. */
+export const keepHome = (place: HomePlace): Statement => ({
+  text: "SELECT pg_advisory_xact_lock_shared($1)",
+  values: [lockOf(place)],
 });
 
 export const nameRecords = (tenant: StoreId, kind: string): Statement => ({
@@ -142,7 +241,7 @@ export const writeRecord = (tenant: StoreId, kind: string, name: string, body: s
 });
 
 /** A user who has only records has a home, too. */
-export const nameHome = ({ tenant, kind }: HomePlace, userId: UserId): Statement => ({
+export const nameHome = ({ tenant, kind }: HomePlace, userId: string): Statement => ({
   text: "INSERT INTO memcell.homes (tenant, kind, user_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
   values: [tenant, kind, userId],
 });
@@ -165,10 +264,20 @@ export const areRecords = (
   values: [tenant, records.map(({ kind }) => kind), records.map(({ name }) => name), records.map(({ text }) => text)],
 });
 
-export const listHomes = (kind: HomePlace["kind"]): Statement => ({
-  text: "SELECT tenant, user_id FROM memcell.list_homes($1)",
-  values: [kind],
+/** Of all tenants. */
+export const listHomes = (): Statement => ({
+  text: `SELECT k.kind, h.tenant, h.user_id
+    FROM unnest(ARRAY['user', 'store']) AS k (kind), memcell.list_homes(k.kind) AS h`,
+  values: [],
 });
+
+/** The home of such a row; none if nobody has told whose it is. */
+export function homeIn({ kind, tenant, user_id: userId }: Row): FoundHome[] {
+  if (kind === "user") return userId === null ? [] : [{ kind, id: userId as UserId }];
+  const byItsId = tenant as UserId;
+  const owner = ownStoreOf(byItsId) === (tenant as StoreId) ? byItsId : (userId as UserId | null);
+  return [{ kind: "store", id: tenant as StoreId, owner }];
+}
 
 export const listErased = (): Statement => ({
   text: "SELECT tenant, id, erased_ms::float8 AS erased_ms FROM memcell.list_erased()",

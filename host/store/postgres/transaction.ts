@@ -1,9 +1,8 @@
 import { StaleCall } from "../plan-changes.ts";
-import type { Acting } from "./acting.ts";
 import type { Connection } from "./connection.ts";
 import { DatabaseError, UnknownOutcome } from "./database-failure.ts";
 import { enter } from "./statements.ts";
-import type { Row, Statement } from "./statements.ts";
+import type { Acting, Row, Statement } from "./statements.ts";
 
 export interface TransactionParts {
   readonly connect: () => Promise<Connection>;

@@ -7,6 +7,9 @@ import type { Version, VersionHead } from "./version.ts";
 export interface HeldHistory {
   readonly head: VersionHead;
 
+  /** The last version of a commit that has files, without those of runs whose trust has fallen with it. */
+  readonly filesHead: VersionHead;
+
   /** Versions are missing, or somebody has changed them. */
   readonly isBroken: boolean;
 

@@ -30,6 +30,7 @@ export class PresentOrigins {
   readonly #files = new Map<string, FileOrigin>();
   readonly #runs = new Map<string, LoweredRun>();
   #head: VersionHead;
+  #filesHead: VersionHead;
   #firstMs: number | null = null;
   #lastMs: number | null = null;
   #stated = 0;
@@ -40,12 +41,18 @@ export class PresentOrigins {
     runs: readonly LoweredRun[] = [],
   ) {
     this.#head = head;
+    this.#filesHead = head;
     for (const each of runs) addLowered(this.#runs, each);
     for (const [place, origin] of files) this.#put(place, origin);
   }
 
   get head(): VersionHead {
     return this.#head;
+  }
+
+  /** As it was before runs whose trust has fallen since. */
+  get filesHead(): VersionHead {
+    return this.#filesHead;
   }
 
   get size(): number {
@@ -91,6 +98,7 @@ export class PresentOrigins {
       this.#put(key, file.sha256 === null ? null : originOf(version, file.sha256, file.trust, source));
     }
     this.#head = head;
+    if (version.kind !== "lowered") this.#filesHead = head;
     if (head.seq === 1) this.#firstMs = version.atMs;
     this.#lastMs = version.atMs;
   }

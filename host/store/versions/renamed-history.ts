@@ -8,6 +8,9 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
     get head() {
       return history.head;
     },
+    get filesHead() {
+      return history.filesHead;
+    },
     get isBroken() {
       return history.isBroken;
     },

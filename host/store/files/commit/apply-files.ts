@@ -9,6 +9,7 @@ import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
 import { placeKey } from "../../versions/present-origins.ts";
+import { hostFolder } from "../home.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 import { isWritten } from "./compare-again.ts";
 import type { TouchedFile } from "./retire.ts";
@@ -218,7 +219,11 @@ function removeLeftover(own: Directory, name: string): boolean {
 
 export function removeFile(folders: ScopeFolders, scope: string, path: string): void {
   const place = folders.find(scope, path);
-  if (place && place.folder.sizeOf(place.name, path) !== null) place.folder.remove(place.name);
+  if (place === null) return;
+  const { folder, name } = place;
+  // Whatever is in a record's place, nobody needs it.
+  const isThere = scope === hostFolder ? folder.measure(name) !== null : folder.sizeOf(name, path) !== null;
+  if (isThere) folder.remove(name);
 }
 
 /** No guest can name it, and no listing shows it. */

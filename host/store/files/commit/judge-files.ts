@@ -60,7 +60,7 @@ export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
   const known = new Set(
     records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
   );
-  return lastOfEach(wal).map((file) => {
+  return folders.usable(lastOfEach(wal)).map((file) => {
     const present = folders.read(file.scope, file.path);
     const digest = digestOf(present);
     const { scope, path, before, after } = file;

@@ -7,6 +7,7 @@ import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
+import { hostFolder } from "../home.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import { lastChangeUs, putContents, removeFile, removeStaged } from "./apply-files.ts";
 import { isOfOtherBoot } from "./find-records.ts";
@@ -44,7 +45,8 @@ export async function recover(recovery: Recovery): Promise<void> {
 async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
   const { folders, wal, note } = recovery;
   const pending: ReplacedFile[] = [];
-  for (const file of record.files) {
+  const recorded = folders.usable(record.files);
+  for (const file of recorded) {
     await giveTurn();
     const present = folders.read(file.scope, file.path);
     const digest = digestOf(present);
@@ -55,8 +57,8 @@ async function finish(recovery: Recovery, record: StoredRecord): Promise<void> {
     else if (isAsBefore) pending.push({ ...file, present });
     else note(`recovery kept ${file.path} as someone has edited it`);
   }
-  await putBack(recovery, pending, record.files);
-  wal.markApplied(await inTurns(lastChangeUs(recovery.own, folders, record.files)));
+  await putBack(recovery, pending, recorded);
+  wal.markApplied(await inTurns(lastChangeUs(recovery.own, folders, recorded)));
   if (record.files.length === 0) return;
   note(`recovery finished a change of ${record.files.length} files that a killed process had begun`);
 }
@@ -100,8 +102,8 @@ async function retire(recovery: Recovery, files: readonly ChangedFile[]): Promis
 
 /** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
 async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
-  const { path, after, isPerhapsTorn } = file;
-  const saved = isPerhapsTorn && after ? await saveAside(recovery, file, after) : null;
+  const { scope, path, after, isPerhapsTorn } = file;
+  const saved = isPerhapsTorn && after && scope !== hostFolder ? await saveAside(recovery, file, after) : null;
   recovery.note(`recovery kept ${path} as someone has changed it${saved === null ? "" : ` (recorded: ${saved})`}`);
 }
 
@@ -129,9 +131,10 @@ async function putBack(
   const { own, folders, note } = recovery;
   const inTrash = new Set(recorded.flatMap(({ path, after }) => (isTrashPath(path) ? [digestOf(after)] : [])));
   for (const file of pending) {
-    const { path, present, after } = file;
+    const { scope, path, present, after } = file;
     const digest = digestOf(present);
-    if (present !== null && !holdsNothing(present) && !inTrash.has(digest) && !isPurge(file, digest)) {
+    const isKept = inTrash.has(digest) || isPurge(file, digest) || scope === hostFolder;
+    if (present !== null && !holdsNothing(present) && !isKept) {
       note(`recovery moved ${path} to ${await saveAside(recovery, file, present)}, and finished its change`);
     }
     if (after !== null) await makeRoom(recovery, file);
@@ -147,6 +150,7 @@ function holdsNothing(content: Buffer): boolean {
 /** On a disk that folds case, moves a person's file away whose name differs only in case. */
 async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promise<void> {
   const { folders, note } = recovery;
+  if (scope === hostFolder) return;
   const twin = folders.twinOf(scope, path);
   const content = twin && folders.read(scope, twin);
   if (twin === null || !content) return;

@@ -1,8 +1,11 @@
 import { isScopePath } from "../../../../shared/path.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
+import type { ChangedFile } from "../../plan-changes.ts";
+import { digestOf } from "../../reading.ts";
+import { hostFolder } from "../home.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import { putContent } from "./apply-files.ts";
+import { putContent, putContents, removeStaged } from "./apply-files.ts";
 import { flushTrusted } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
 import type { Wal } from "./wal.ts";
@@ -28,4 +31,23 @@ export async function saveAside(aside: Aside, file: TouchedFile, content: Buffer
   await putContent(own, folders, { scope, path: saved, after: content });
   await flushTrusted(folders, wal, [{ scope, path: saved }]);
   return saved;
+}
+
+/**
+ * Applies a committed change of whose files a person has edited some since it was planned. Copies those to the trash
+ * first. Returns what was put aside, in words.
+ */
+export async function replaceEdited(aside: Aside, files: readonly ChangedFile[]): Promise<string[]> {
+  const { own, folders } = aside;
+  const notes: string[] = [];
+  for (const file of files) {
+    const present = folders.read(file.scope, file.path);
+    const digest = digestOf(present);
+    if (present === null || digest === file.before || digest === digestOf(file.after)) continue;
+    if (file.scope === hostFolder) continue;
+    notes.push(`${file.path} was edited meanwhile and was moved to ${await saveAside(aside, file, present)}`);
+  }
+  removeStaged(own);
+  await putContents(own, folders, files);
+  return notes;
 }

@@ -26,16 +26,23 @@ import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { parseJson } from "../../parse-json.ts";
-import { refuseBytes } from "../../plan-changes.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { decodeBytes, jsonOfBytes, storedBytesSchema } from "../../stored-bytes.ts";
 import type { VersionHead } from "../../versions/version.ts";
-import { hasPlace } from "../home.ts";
-import type { Home, HomeKind } from "../home.ts";
-import { checkpointMark } from "./wal-names.ts";
+import { hasPlace, hostFolder } from "../home.ts";
+import type { FileHome, HomeKind } from "../home.ts";
+
+/** Its name. It must not change: existing folders have it, and other processes look for it. */
+export const walFile = "journal";
+
+/** A WAL that cannot be read is renamed to this and a number. */
+export const damagedWalPrefix = "journal-damaged-";
+
+/** The first word of a checkpoint; the version of the format follows. */
+const checkpointMark = "memcell-journal";
 
 /** The home that a WAL belongs to. */
-export type WalHome = Pick<Home, "kind" | "owner">;
+export type WalHome = Pick<FileHome, "kind" | "owner">;
 
 export const checkpointOffsets = [0, 2048] as const;
 export const checkpointBytesMax = 256;
@@ -153,6 +160,7 @@ const beginCheck = (salt: string, sequence: number, { length }: Uint8Array): Has
   createHash("sha256").update(`${salt} ${sequence} ${length}\n`);
 
 const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const scopeSchema = z.string().check(z.refine((text) => scopeName.test(text) || text === hostFolder));
 const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
 
 /** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
@@ -164,10 +172,10 @@ const recordSchema = z.strictObject({
   /** The inode of the WAL's file. In a copy of the home it is another one, and the disk's times prove nothing. */
   inode: z.optional(z.string()),
   /** Set by recovery: it has judged all earlier records. Lists the files that it leaves as a person has made them. */
-  kept: z.optional(z.array(z.strictObject({ scope: z.string().check(z.regex(scopeName)), path: pathSchema }))),
+  kept: z.optional(z.array(z.strictObject({ scope: scopeSchema, path: pathSchema }))),
   files: z.array(
     z.strictObject({
-      scope: z.string().check(z.regex(scopeName)),
+      scope: scopeSchema,
       path: pathSchema,
       /** The inodes of the folders on the way to the file, the deepest last, when the record was written. */
       way: z.optional(z.array(z.string())),
@@ -205,9 +213,7 @@ export interface RecordedFile extends ChangedFile {
 
 export type KeptFile = Pick<ChangedFile, "scope" | "path">;
 
-/** Throws `QUOTA_EXCEEDED` when the files hold more than one change set may. */
 export function* encodeFiles({ files, edited, ...facts }: WalRecord): Pieces<Buffer> {
-  refuseBytes(files);
   const pieces: Buffer[] = [Buffer.from(`${opened(facts)},"files":[`)];
   for (const [at, { scope, path, way, before, after }] of files.entries()) {
     yield;

@@ -9,25 +9,25 @@ import { inTurns } from "../../../values/turns.ts";
 import { blankWal, findAdded, findRecords } from "./find-records.ts";
 import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
 import {
+  checkpointBytesMax,
+  checkpointOffsets,
   distrustMark,
   distrustOffset,
   encodeApplied,
+  encodeCheckpoint,
   encodeFiles,
   encodeHead,
   headBytes,
+  newSalt,
   recordsStart,
   relaxedMark,
   relaxedOffset,
   stateOffset,
+  walFile,
   writtenVersion,
-  checkpointBytesMax,
-  checkpointOffsets,
-  encodeCheckpoint,
-  newSalt,
 } from "./wal-format.ts";
 import type { HistoryEnd, WalHome, WalRecord, Checkpoint } from "./wal-format.ts";
 import { refuseLength } from "./wal-limits.ts";
-import { walFile } from "./wal-names.ts";
 import { clearRoom, flushRecord, writeRecord } from "./write-record.ts";
 
 export class Wal implements Disposable {

@@ -2,19 +2,16 @@ import { readBootId } from "../../../disk/boot-id.ts";
 import { DiskRoot } from "../../../disk/data-root.ts";
 import type { StoreId } from "../../../values/store-id.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import type { UserId } from "../../../values/user-id.ts";
 import type { CopySettings, HomeContent, HomeName, StoreCopy, WrittenHome } from "../../copying.ts";
 import { isLive } from "../../grant-hints.ts";
-import type { StoreFinding } from "../../store.ts";
-import { readErasedName } from "../erased-names.ts";
-import type { HomeSession } from "../home-session.ts";
-import { storeHome, storesFolder, userHome, usersFolder } from "../home.ts";
-import type { Home } from "../home.ts";
+import type { StoreFinding } from "../../holding.ts";
+import { storeHome, userHome } from "../../home.ts";
+import { readErasedName } from "../erase-mark.ts";
+import { listStores, listUsers, strayFolders, strayStores } from "../found-homes.ts";
+import { GrantedHints } from "../granted-hints.ts";
+import { fileHome, storesFolder, usersFolder } from "../home.ts";
+import type { FileHome } from "../home.ts";
 import { Homes } from "../homes.ts";
-import { listUsers, strayFolders } from "../list-users.ts";
-import { GrantedHints } from "../shared/granted-hints.ts";
-import { lockRecovered } from "../shared/lock-recovered.ts";
-import { listStores, strayStores } from "../shared/store-facts.ts";
 import { readHome } from "./read-home.ts";
 import { removeStagedHomes } from "./staged-home.ts";
 import { writeHome } from "./write-home.ts";
@@ -35,22 +32,16 @@ const everything = { daysMax: Infinity, bytesMax: Infinity };
 class FileCopy implements StoreCopy {
   readonly #root: DiskRoot;
   readonly #settings: CopySettings;
-  readonly #users: Homes<UserId>;
-  readonly #stores: Homes<StoreId>;
+  readonly #homes: Homes;
   readonly #hints: GrantedHints;
 
   constructor(root: DiskRoot, settings: CopySettings) {
     this.#root = root;
     this.#settings = settings;
-    const setup = {
-      isFlushed: settings.durability === "full",
-      boot: readBootId(),
-      settings: { history: everything, clock: Date.now },
-      note: () => {},
-    };
-    this.#users = new Homes<UserId>({ ...setup, homeOf: (id) => userHome(root, id) });
-    this.#stores = new Homes<StoreId>({ ...setup, homeOf: (id) => storeHome(root, id) });
-    this.#hints = new GrantedHints(root, setup.isFlushed);
+    const isFlushed = settings.durability === "full";
+    const history = { history: everything, clock: Date.now };
+    this.#homes = new Homes({ isFlushed, boot: readBootId(), settings: history, note: () => {} });
+    this.#hints = new GrantedHints(root, isFlushed);
   }
 
   async homes(): Promise<HomeName[]> {
@@ -73,13 +64,14 @@ class FileCopy implements StoreCopy {
   }
 
   async hold<Result>(home: HomeName, work: (content: HomeContent | null) => Promise<Result>): Promise<Result> {
-    const session = await this.#lock(home);
+    const until = performance.now() + this.#settings.waitMs;
+    const session = await this.#homes.open(this.#homeOf(home), { make: true, readOnlyWillDo: false, until });
     try {
       // Then the history has everything.
       await session?.retire(true);
       return await work(await readHome(this.#homeOf(home)));
     } finally {
-      if (session !== null) this.#release(home, session);
+      if (session !== null) this.#homes.releaseUnchanged(session);
     }
   }
 
@@ -105,24 +97,10 @@ class FileCopy implements StoreCopy {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#users.close();
-    await this.#stores.close();
+    await this.#homes.close();
   }
 
-  async #lock(home: HomeName): Promise<HomeSession | null> {
-    const until = performance.now() + this.#settings.waitMs;
-    const waiting = { make: true, readOnlyWillDo: false, until };
-    if (home.kind === "user") return await this.#users.open(home.id, waiting);
-    const locked = await lockRecovered({ root: this.#root, homes: this.#stores }, [home.id], waiting);
-    return locked.release()[0]?.[1] ?? null;
-  }
-
-  #release(home: HomeName, session: HomeSession): void {
-    if (home.kind === "user") this.#users.releaseUnchanged(home.id, session);
-    else this.#stores.releaseUnchanged(home.id, session);
-  }
-
-  #homeOf(home: HomeName): Home {
-    return home.kind === "user" ? userHome(this.#root, home.id) : storeHome(this.#root, home.id);
+  #homeOf(home: HomeName): FileHome {
+    return fileHome(home.kind === "user" ? userHome(home.id) : storeHome(home.id), this.#root);
   }
 }

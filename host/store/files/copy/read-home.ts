@@ -6,26 +6,23 @@ import { giveTurn, inTurns, sorted } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { UserId } from "../../../values/user-id.ts";
 import type { CopiedFile, CopiedRecord, HomeContent, KeptContent } from "../../copying.ts";
-import { recordKinds } from "../../held-records.ts";
 import type { UnfitFile } from "../../holding.ts";
+import { grantsPath, grantsScope, recordKinds } from "../../home.ts";
 import { digestOf } from "../../reading.ts";
-import { grantsPath, grantsScope } from "../../shared-stores.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { Wal } from "../commit/wal.ts";
 import { FileReader } from "../file-reader.ts";
-import { HeldFileHistory } from "../held-file-history.ts";
-import { heldFileRecords } from "../held-file-records.ts";
+import { contentsOfSegment } from "../history/content-line.ts";
 import { HistoryFolder } from "../history/history-folder.ts";
-import { KeptHistories } from "../history/kept-histories.ts";
 import { loadHistory } from "../history/load-history.ts";
-import { contentsOfSegment } from "../history/segment-contents.ts";
 import { HomeFolder } from "../home-folder.ts";
 import { checkOwner, readCreator } from "../home-owner.ts";
-import type { Home } from "../home.ts";
+import type { FileHome } from "../home.ts";
+import { readRecord, recordSizes } from "../record-files.ts";
 import { ScopeFolders } from "../scope-folders.ts";
 
 /** `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
-export async function readHome(home: Home): Promise<HomeContent | null> {
+export async function readHome(home: FileHome): Promise<HomeContent | null> {
   using folder = HomeFolder.open(home);
   if (folder === null) return null;
   const own = folder.openOwn();
@@ -40,7 +37,7 @@ export async function readHome(home: Home): Promise<HomeContent | null> {
     ...history,
     // Of no version, they are of no use.
     kept: history.lines.length === 0 ? [] : kept.list,
-    records: await readRecords(home),
+    records: readRecords(home, own),
     creator: own && home.kind === "store" ? ownerIn(home, own) : null,
     contentsOf: (hashes) => readContents(home, { files, kept }, hashes),
   };
@@ -48,7 +45,7 @@ export async function readHome(home: Home): Promise<HomeContent | null> {
 
 type ReadFiles = Pick<HomeContent, "files" | "scopes" | "leftOut">;
 
-function* readFiles(home: Home, folder: Directory): Pieces<ReadFiles> {
+function* readFiles(home: FileHome, folder: Directory): Pieces<ReadFiles> {
   const files: CopiedFile[] = [];
   const leftOut: UnfitFile[] = [];
   using reader = new FileReader(home);
@@ -84,7 +81,7 @@ const byPlace = (a: CopiedFile, b: CopiedFile): number =>
   a.scope === b.scope ? (a.path < b.path ? -1 : 1) : a.scope < b.scope ? -1 : 1;
 
 async function readHistory(
-  home: Home,
+  home: FileHome,
   own: Directory | null,
 ): Promise<Pick<HomeContent, "lines" | "origins" | "unknown" | "isBroken" | "agedMs">> {
   using history = own && HistoryFolder.open(own);
@@ -109,32 +106,24 @@ async function readHistory(
 /** What is no version's line does not count, and breaks the chain. */
 const isVersion = (line: string): boolean => parseLine(line) !== null;
 
-async function refuseToWrite(): Promise<never> {
-  throw new RangeError("Records are only read here");
-}
-
 /** Nobody else's id: see `claimCreator`. */
-function ownerIn({ names: [, store] }: Home, own: Directory): UserId | null {
+function ownerIn({ names: [, store] }: FileHome, own: Directory): UserId | null {
   const creator = readCreator(own);
   return creator !== null && ownStoreOf(creator) === store ? creator : null;
 }
 
-async function readRecords(home: Home): Promise<CopiedRecord[]> {
+function readRecords(home: FileHome, own: Directory | null): CopiedRecord[] {
   if (home.kind !== "user") return [];
-  const history = new HeldFileHistory({ home, session: () => null, tail: null, kept: new KeptHistories().ofHome("") });
-  const held = heldFileRecords({ home, session: () => null, history, toWrite: refuseToWrite });
-  const records: CopiedRecord[] = [];
-  for (const kind of recordKinds) {
-    for (const name of await held.names(kind)) {
-      const text = await held.read(kind, name);
-      if (text !== null) records.push({ kind, name, text });
-    }
-  }
-  return records;
+  return recordKinds.flatMap((kind) =>
+    Array.from(recordSizes(own, kind).keys()).flatMap((name) => {
+      const text = readRecord(own, kind, name);
+      return text === null ? [] : [{ kind, name, text }];
+    }),
+  );
 }
 
 async function readContents(
-  home: Home,
+  home: FileHome,
   { files, kept }: Pick<HomeContent, "files"> & { readonly kept: KeptContents },
   hashes: readonly string[],
 ): Promise<Map<string, Uint8Array>> {

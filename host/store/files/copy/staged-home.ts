@@ -11,24 +11,27 @@ import { ToolError } from "../../../values/tool-error.ts";
 import { HomeFolder } from "../home-folder.ts";
 import { lockFile, lockHome, lockNow } from "../home-lock.ts";
 import { hostFolder, shownAs, storesFolder, usersFolder } from "../home.ts";
-import type { Home } from "../home.ts";
+import type { FileHome } from "../home.ts";
 
 const prefix = ".copying.";
 
 export class StagedHome implements Disposable {
   readonly own: Directory;
   readonly folder: HomeFolder;
-  readonly #home: Home;
+  readonly #home: FileHome;
   readonly #lock: Disposable;
 
-  private constructor(home: Home, { folder, own, lock }: Pick<StagedHome, "folder" | "own"> & { lock: Disposable }) {
+  private constructor(
+    home: FileHome,
+    { folder, own, lock }: Pick<StagedHome, "folder" | "own"> & { lock: Disposable },
+  ) {
     this.#home = home;
     this.folder = folder;
     this.own = own;
     this.#lock = lock;
   }
 
-  static async make(home: Home): Promise<StagedHome> {
+  static async make(home: FileHome): Promise<StagedHome> {
     const staged = { ...home, names: [home.names[0] ?? "", `${prefix}${randomUUID()}`] };
     await HomeFolder.make(staged);
     const folder = HomeFolder.open(staged);

@@ -5,7 +5,7 @@ import { ToolError } from "../../../values/tool-error.ts";
 import { atOnce } from "../../../values/turns.ts";
 import { inParts } from "../../copying.ts";
 import type { CopiedFile, HomeContent, WrittenHome, KeptContent } from "../../copying.ts";
-import { recordKinds } from "../../held-records.ts";
+import { recordKinds } from "../../home.ts";
 import { placeKey, PresentOrigins } from "../../versions/present-origins.ts";
 import { headAfter, parseLine } from "../../versions/version-line.ts";
 import { noVersion } from "../../versions/version.ts";
@@ -20,14 +20,14 @@ import type { MovedVersions } from "../history/move-versions.ts";
 import { writePresent } from "../history/present-file.ts";
 import { queuedVersions } from "../history/queued-versions.ts";
 import { claimCreator, claimOwner } from "../home-owner.ts";
-import type { Home } from "../home.ts";
+import type { FileHome } from "../home.ts";
 import { ScopeFolders } from "../scope-folders.ts";
 import { settleAll } from "../settle-all.ts";
 import { StagedHome } from "./staged-home.ts";
 
 /** Returns `false` if something is there. `beforeNamed`: what must be there before the home is. */
 export async function writeHome(
-  home: Home,
+  home: FileHome,
   content: WrittenHome,
   { isFlushed, beforeNamed }: { readonly isFlushed: boolean; readonly beforeNamed: () => Promise<void> },
 ): Promise<boolean> {
@@ -45,7 +45,7 @@ export async function writeHome(
   }
 }
 
-async function fill(staged: StagedHome, home: Home, content: WrittenHome, isFlushed: boolean): Promise<void> {
+async function fill(staged: StagedHome, home: FileHome, content: WrittenHome, isFlushed: boolean): Promise<void> {
   const { own, folder } = staged;
   await claimOwner(own, home);
   if (content.creator !== null) await claimCreator(own, home, content.creator);
@@ -65,7 +65,7 @@ const fileBounds = { itemsMax: 64, bytesMax: 4 * 1024 * 1024 };
 /** In the order in which they were changed: listings then show the same order, as far as the disk's clock tells. */
 async function writeFiles(
   { folder }: StagedHome,
-  { kind }: Home,
+  { kind }: FileHome,
   content: HomeContent,
   isFlushed: boolean,
 ): Promise<void> {
@@ -111,7 +111,7 @@ async function flushFile(folder: StagedHome["own"], name: string): Promise<void>
   await file?.flush();
 }
 
-async function remove(root: DataRoot, { names: [above = ""] }: Home, { folder }: StagedHome): Promise<void> {
+async function remove(root: DataRoot, { names: [above = ""] }: FileHome, { folder }: StagedHome): Promise<void> {
   await folder.home.removeTree();
   using data = root.open();
   using place = data && data.openFolder(above);

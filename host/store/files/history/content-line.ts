@@ -20,14 +20,14 @@ const depthMax = 32;
 /** A smaller gain is not worth the further read. */
 const gainBytesMin = 256;
 
-const sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+const hashSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 const count = z.int().check(z.nonnegative());
 const piece = { text: z.optional(z.string()), base64: z.optional(z.string()) };
 const lineSchema = z.strictObject({
-  sha256,
+  sha256: hashSchema,
   ...piece,
   /** The other content, and how many bytes of its beginning and end are the same. */
-  like: z.optional(z.strictObject({ sha256, head: count, tail: count })),
+  like: z.optional(z.strictObject({ sha256: hashSchema, head: count, tail: count })),
 });
 
 export type ContentLine = z.infer<typeof lineSchema>;
@@ -66,6 +66,44 @@ export function decodeContent(
 function around(middle: Buffer, { head, tail }: NonNullable<ContentLine["like"]>, base: Buffer | null): Buffer | null {
   if (base === null || head + tail > base.length) return null;
   return Buffer.concat([base.subarray(0, head), middle, base.subarray(base.length - tail)]);
+}
+
+/** A content among a segment's lines. One that is told from another has it before itself. */
+export function contentIn(lines: readonly string[], sha256: string, before: number = lines.length): Buffer | null {
+  const at = lines.findLastIndex((line, index) => index < before && isLineOf(line, sha256));
+  const found = at < 0 ? null : parseContent(lines[at] ?? "");
+  return found && decodeContent(found, (base) => contentIn(lines, base, at));
+}
+
+const lineStart = '{"sha256":"';
+
+/** The hash of a line that a host has written; of another one, anything. */
+export const hashOfLine = (line: string): string => line.slice(lineStart.length, lineStart.length + 64);
+
+const isLineOf = (line: string, digest: string): boolean => line.startsWith(`${lineStart}${digest}"`);
+
+/**
+ * The contents of a segment, in the order of its lines, without damaged ones. Of those that others are told from, only
+ * these are held: a segment of differences can hold a hundred times its size.
+ */
+export function* contentsOfSegment(
+  lines: readonly string[],
+): Generator<{ readonly sha256: string; readonly content: Buffer }> {
+  const parsed = lines.map(parseContent).filter((line) => line !== null);
+  const uses = new Map<string, number>();
+  for (const { like } of parsed) if (like !== undefined) uses.set(like.sha256, (uses.get(like.sha256) ?? 0) + 1);
+  const bases = new Map<string, Buffer>();
+  for (const line of parsed) {
+    const content = decodeContent(line, (sha256) => bases.get(sha256) ?? null);
+    if (line.like !== undefined) {
+      const left = (uses.get(line.like.sha256) ?? 0) - 1;
+      uses.set(line.like.sha256, left);
+      if (left <= 0) bases.delete(line.like.sha256);
+    }
+    if (content === null) continue;
+    if ((uses.get(line.sha256) ?? 0) > 0) bases.set(line.sha256, content);
+    yield { sha256: line.sha256, content };
+  }
 }
 
 function likeness(base: Buffer, content: Buffer): { head: number; tail: number } {

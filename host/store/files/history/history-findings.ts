@@ -6,7 +6,7 @@ import { followChain } from "../../versions/version-chain.ts";
 import { WalDamaged } from "../commit/find-records.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
-import type { Home } from "../home.ts";
+import type { FileHome } from "../home.ts";
 import { ContentBases } from "./content-bases.ts";
 import { historyFolder, HistoryFolder } from "./history-folder.ts";
 import { loadHistory } from "./load-history.ts";
@@ -14,7 +14,7 @@ import { readPresent } from "./present-file.ts";
 import { versionsInRecords } from "./queued-versions.ts";
 
 /** What is wrong with a history. Every line is read, and compared with the one before. */
-export function* historyFindings(own: Directory, home: Home): Pieces<StoreFinding[]> {
+export function* historyFindings(own: Directory, home: FileHome): Pieces<StoreFinding[]> {
   using history = HistoryFolder.open(own);
   using opened = openWal(own, home);
   const fault = history === null ? missing(opened.wal) : ((yield* faultIn(history)) ?? (yield* cut(history, opened)));
@@ -36,7 +36,7 @@ interface OpenedWal extends Disposable {
   readonly isUnreadable: boolean;
 }
 
-function openWal(own: Directory, home: Home): OpenedWal {
+function openWal(own: Directory, home: FileHome): OpenedWal {
   try {
     const wal = Wal.open(own, home, { isRead: true });
     return { wal, isUnreadable: false, [Symbol.dispose]: () => wal?.[Symbol.dispose]() };

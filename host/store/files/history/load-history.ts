@@ -1,20 +1,46 @@
+import type { OriginClass } from "../../../../shared/origin.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { PresentOrigins } from "../../versions/present-origins.ts";
 import { lostTrust } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import type { HistoryEnd } from "../commit/wal-format.ts";
 import type { Wal } from "../commit/wal.ts";
+import type { ContentBases } from "./content-bases.ts";
 import type { HistoryFolder } from "./history-folder.ts";
-import type { KnownHistory } from "./known-history.ts";
 import { readPresent } from "./present-file.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
-import { storedVersions, withQueued } from "./stored-versions.ts";
+import { storedVersions, withQueued } from "./read-history.ts";
 
 /** A segment that is larger gets no further versions. */
 const segmentBytesMax = { versions: 256 * 1024, contents: 1024 * 1024 } as const;
 
 export const isFullSegment = (history: HistoryFolder, first: number): boolean =>
   (["versions", "contents"] as const).some((kind) => history.bytesOf(kind, first) >= segmentBytesMax[kind]);
+
+/** How a process has left the last segment of versions. As long as that is its size, nothing was moved to it since. */
+export interface SegmentEnd {
+  /** The number of its first version. */
+  readonly first: number;
+  readonly bytes: number;
+  /** The number of the first version that was not moved yet. A WAL that could not be retired has earlier ones again. */
+  readonly next: number;
+}
+
+/** What is known of a home's history. */
+export interface KnownHistory {
+  readonly origins: PresentOrigins;
+  /** Where a file comes from that no version knows. */
+  readonly unknown: OriginClass;
+  /** Versions are missing, or were changed. */
+  readonly isBroken: boolean;
+  readonly bases: ContentBases;
+  /** The next versions begin another segment. */
+  startsSegment: boolean;
+  /** How this process has left the last segment; `null` if it has not moved versions yet. */
+  end: SegmentEnd | null;
+  /** Versions since `present.json` was written. */
+  unwritten: number;
+}
 
 /** Where the versions of a home are. */
 export interface HistoryPlace {

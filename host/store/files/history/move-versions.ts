@@ -7,7 +7,7 @@ import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import { parseLine } from "../../versions/version-line.ts";
 import { appendLines, cutAfter, historyFolder, HistoryFolder } from "./history-folder.ts";
-import type { SegmentEnd } from "./known-history.ts";
+import type { SegmentEnd } from "./load-history.ts";
 import { isFullSegment } from "./load-history.ts";
 import type { QueuedVersions } from "./queued-versions.ts";
 

@@ -5,6 +5,7 @@ import type { CopiedFile, CopiedRecord } from "../../copying.ts";
 import type { FileOrigin } from "../../versions/present-origins.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import type { HomePlace } from "../home-place.ts";
+import { bytesOf } from "../statements.ts";
 import type { Statement } from "../statements.ts";
 
 /** A home, or records without one. */
@@ -164,5 +165,3 @@ export const addLeft = (tenant: StoreId, stores: readonly StoreId[]): Statement 
   text: "INSERT INTO memcell.left_stores (tenant, store) SELECT $1::uuid, unnest($2::uuid[]) ON CONFLICT DO NOTHING",
   values: [tenant, stores],
 });
-
-const bytesOf = (sha256: string): Buffer => Buffer.from(sha256, "hex");

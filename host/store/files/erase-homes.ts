@@ -1,0 +1,273 @@
+/** Erases users: their folders and own stores get names that nobody looks for, and are removed later. */
+import { scopeName } from "../../../shared/path.ts";
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
+import { isForbidden } from "../../disk/disk-failure.ts";
+import type { EndSignal } from "../../values/call-ending.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { ErasableContent, ErasedUser, ErasedUsers, LeftOver } from "../engine.ts";
+import type { StoreFinding } from "../holding.ts";
+import { entriesScope, storeHome } from "../home.ts";
+import type { HoldOptions } from "../home.ts";
+import { removeStagedHomes } from "./copy/staged-home.ts";
+import {
+  endFollowing,
+  erasedName,
+  followedName,
+  markToErase,
+  newErasedUser,
+  readErasedName,
+  takeMarkBack,
+} from "./erase-mark.ts";
+import { HomeFolder } from "./home-folder.ts";
+import { checkErasable } from "./home-owner.ts";
+import type { HomeSession } from "./home-session.ts";
+import { fileHome, hostFolder, storesFolder, usersFolder } from "./home.ts";
+import type { FileHome } from "./home.ts";
+import type { Homes } from "./homes.ts";
+
+/** Where what is left of users lies. */
+const places = [usersFolder, storesFolder];
+
+/** How long a store is waited for that has to follow its owner's folder. */
+const followWaitMs = 2_000;
+
+export class FileErasures implements ErasedUsers {
+  readonly #root: DataRoot;
+  readonly #homes: Homes;
+
+  constructor(root: DataRoot, homes: Homes) {
+    this.#root = root;
+    this.#homes = homes;
+  }
+
+  /** Holds a user's folder and own store, in this order. Nobody else takes both locks to change both. */
+  async hold<Result>(
+    homes: readonly FileHome[],
+    options: HoldOptions,
+    work: (erase: (erasedMs: number) => Promise<ErasedUser>) => Promise<Result>,
+  ): Promise<Result> {
+    const [folder, store] = homes;
+    if (folder?.kind !== "user" || store?.kind !== "store" || homes.length > 2) {
+      throw new RangeError("Only a user's folder and own store are erased, together");
+    }
+    options.signal?.throwIfAborted();
+    // One of them can be the user's.
+    await removeStagedHomes(this.#root);
+    using user = await ErasableHome.hold(this.#homes, folder, options);
+    using own = await ErasableHome.hold(this.#homes, store, options);
+    return await work(async (erasedMs) => {
+      const erased = newErasedUser(store.names[1] as StoreId, erasedMs);
+      await eraseHomes(this.#root, { user, own }, erased);
+      for (const home of homes) this.#homes.drop(home);
+      return erased;
+    });
+  }
+
+  async list(): Promise<ErasedUser[]> {
+    const found = places.flatMap((place) => this.#entriesOf(place));
+    const all = found.flatMap(({ name, kind }) => (kind === "folder" ? (readErasedName(name)?.erased ?? []) : []));
+    return [...new Map(all.map((each) => [each.id, each])).values()];
+  }
+
+  async removeFiles(erased: ErasedUser, signal?: EndSignal): Promise<LeftOver[]> {
+    await this.#endFollowing(erased);
+    const left: LeftOver[] = [];
+    const name = erasedName(erased);
+    for (const place of places) {
+      using above = this.#open(place);
+      using folder = above && above.openFolder(name);
+      if (folder === null) continue;
+      // Whoever has given it this name can have died before that was durable.
+      await above?.flush();
+      const inFolder = await folder.removeTree(signal);
+      left.push(...inFolder.map(({ path, reason }) => ({ path: `${place}/${name}/${path}`, reason })));
+    }
+    return left;
+  }
+
+  async forget(erased: ErasedUser): Promise<void> {
+    for (const place of places) {
+      using folder = this.#open(place);
+      folder?.removeFolder(erasedName(erased));
+      await folder?.flush();
+    }
+  }
+
+  async findings(): Promise<StoreFinding[]> {
+    return places.flatMap((place) => {
+      const left = this.#entriesOf(place).filter(({ name }) => readErasedName(name) !== null);
+      return left.map(({ name }) => leftFinding(`${place}/${name}`));
+    });
+  }
+
+  /** If the own store has not followed the user's folder, it does so now. Throws `BUSY` if somebody uses it for long. */
+  async #endFollowing(erased: ErasedUser): Promise<void> {
+    using users = this.#open(usersFolder);
+    if (users === null || users.identityOf(followedName(erased)) === null) return;
+    const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + followWaitMs };
+    using _locked = await this.#homes.lock(fileHome(storeHome(erased.store), this.#root), waiting);
+    await endFollowing(this.#root, erased.store);
+  }
+
+  #entriesOf(place: string): DirectoryEntry[] {
+    using folder = this.#open(place);
+    return folder?.entries() ?? [];
+  }
+
+  /** The folder of all users, or of all stores; `null` if there is none. */
+  #open(place: string): Directory | null {
+    using data = this.#root.open();
+    return data && data.openFolder(place);
+  }
+}
+
+const leftFinding = (path: string): StoreFinding => ({
+  code: "erase-unfinished",
+  path,
+  message: "it is what is left of an erased user",
+  remedy: "remove it, and what other stores have granted the user",
+});
+
+/** A home for whoever erases it: under its lock if any host can use it, whatever else is wrong with it. */
+class ErasableHome implements Disposable {
+  readonly folder: HomeFolder;
+  readonly #session: HomeSession | null;
+  readonly #release: (session: HomeSession) => void;
+  #isMoved = false;
+
+  private constructor(folder: HomeFolder, session: HomeSession | null, release: (session: HomeSession) => void) {
+    this.folder = folder;
+    this.#session = session;
+    this.#release = release;
+  }
+
+  /** `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
+  static async hold(
+    homes: Homes,
+    home: FileHome,
+    { until, signal, finishes = false }: HoldOptions,
+  ): Promise<ErasableHome | null> {
+    const waiting = { make: true, readOnlyWillDo: false, until, signal };
+    // Only what was recovered can be retired.
+    const release = (session: HomeSession): void => (finishes ? homes.release(session) : session[Symbol.dispose]());
+    const session = await ifUsable(() => {
+      makeOwn(home);
+      return finishes ? homes.open(home, waiting) : homes.lock(home, waiting);
+    });
+    const folder = session?.place.folder ?? openErasable(home);
+    return folder && new ErasableHome(folder, session, release);
+  }
+
+  get isLocked(): boolean {
+    return this.#session !== null;
+  }
+
+  /** Gives the home another name beside its own, durably. */
+  async moveAway(newName: string): Promise<void> {
+    this.#session?.place.check();
+    await this.folder.moveAway(newName);
+    this.#isMoved = true;
+  }
+
+  [Symbol.dispose](): void {
+    if (this.#session === null) this.folder[Symbol.dispose]();
+    // Nothing is left to retire.
+    else if (this.#isMoved) this.#session[Symbol.dispose]();
+    else this.#release(this.#session);
+  }
+}
+
+/** Takes no lock, and changes nothing. `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
+function openErasable(home: FileHome): HomeFolder | null {
+  const folder = HomeFolder.open(home);
+  if (folder === null) return null;
+  try {
+    checkErasable(() => folder.openOwn(), home);
+    return folder;
+  } catch (error) {
+    folder[Symbol.dispose]();
+    throw error;
+  }
+}
+
+/** A home that no host can use as it is has no holder, so it needs no lock. */
+async function ifUsable(lock: () => Promise<HomeSession | null>): Promise<HomeSession | null> {
+  try {
+    return await lock();
+  } catch (error) {
+    if (!isUnusable(error)) throw error;
+    return null;
+  }
+}
+
+/** Makes the host's own folder, and in it the lock, in a folder that a person has made. */
+function makeOwn(home: FileHome): void {
+  using folder = HomeFolder.open(home);
+  if (folder !== null && folder.openOwn() === null) folder.home.makeFolder(hostFolder)[Symbol.dispose]();
+}
+
+const isUnusable = (error: unknown): boolean =>
+  error instanceof ToolError && (unusable.has(error.code) || isForbidden(error));
+
+/** On a full disk nobody can make the lock of a home that has none. */
+const unusable: ReadonlySet<string> = new Set(["STORAGE_UNSAFE", "STORAGE_FULL"]);
+
+/** What there is in a home, also what no tool can read. */
+export async function contentsOf(home: FileHome): Promise<ErasableContent[]> {
+  using folder = openErasable(home);
+  if (folder === null) return [];
+  const isScope = (name: string): boolean => (home.kind === "store" ? name === entriesScope : scopeName.test(name));
+  // An empty folder is something, too.
+  const rows = new Map([[null as string | null, newRow()]]);
+  for (const entry of await folder.home.measureTree()) {
+    const scope = entry.kind === "folder" && isScope(entry.name) ? entry.name : null;
+    const row = rows.get(scope) ?? newRow();
+    row.files += entry.files;
+    row.bytes += entry.bytes;
+    row.closed.push(...entry.closed.map(({ path, reason }) => ({ path: [...home.names, path].join("/"), reason })));
+    rows.set(scope, row);
+  }
+  return Array.from(rows, ([scope, row]) => ({ scope, ...row }));
+}
+
+const newRow = () => ({ files: 0, bytes: 0, closed: [] as LeftOver[] });
+
+/** What a user has: a folder, an own store, or both. */
+interface ErasableHomes {
+  readonly user: ErasableHome | null;
+  readonly own: ErasableHome | null;
+}
+
+/**
+ * Renames a user's folder and own store, both or none: `erase-mark.ts` says how a crash in between is finished. A store
+ * that cannot have the mark, because no host can use it, follows without it.
+ */
+async function eraseHomes(root: DataRoot, { user, own }: ErasableHomes, erased: ErasedUser): Promise<void> {
+  if (user === null || own === null) return await (user ?? own)?.moveAway(erasedName(erased));
+  // What an earlier erasure has left must not decide about this store.
+  await endFollowing(root, erased.store);
+  const isMarked = own.isLocked && (await markToErase(own.folder));
+  try {
+    await user.moveAway(isMarked ? followedName(erased) : erasedName(erased));
+  } catch (error) {
+    if (isMarked) takeMarkBack(own.folder);
+    throw error;
+  }
+  await follow(root, own, { erased, isMarked });
+}
+
+/** The erasure counts already. If the store cannot follow now, it does as soon as somebody opens it. */
+async function follow(
+  root: DataRoot,
+  own: ErasableHome,
+  { erased, isMarked }: { readonly erased: ErasedUser; readonly isMarked: boolean },
+): Promise<void> {
+  try {
+    await own.moveAway(erasedName(erased));
+    await endFollowing(root, erased.store);
+  } catch (error) {
+    if (!isMarked || !(error instanceof ToolError)) throw error;
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * A user's folder and own store are erased together, all or nothing. First the store gets a mark. Then the folder is
+ * renamed, which decides: from then on a marked store is erased as well, whoever finds it first. Last the store is
+ * renamed. So only a mark without a renamed folder is taken back.
+ *
+ * The mark is the store's turnstile under another name, because a full disk has no room for a new file. The new names
+ * begin with a dot, so no user's folder and no store has one, and other programs' names that begin with a dot are not
+ * like them.
+ */
+import { randomBytes } from "node:crypto";
+
+import type { DataRoot } from "../../disk/data-root.ts";
+import type { Directory } from "../../disk/directory.ts";
+import { isMissing } from "../../disk/disk-failure.ts";
+import { isStoreId } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import type { ErasedUser } from "../engine.ts";
+import type { HomeFolder } from "./home-folder.ts";
+import { turnstileFile } from "./home-lock.ts";
+import { storesFolder, usersFolder } from "./home.ts";
+import type { FileHome } from "./home.ts";
+
+/** The mark of a store that is about to be erased: a file in the host's own folder. */
+export const eraseMark = "erasing";
+
+export const isMarked = (own: Directory): boolean => own.identityOf(eraseMark) !== null;
+
+/** Of a user's folder whose own store is perhaps still in its place. It has to follow. */
+const followedMark = ".erasing.";
+/** Of what is only to be removed. */
+const apartMark = ".erased.";
+
+export const followedName = ({ id }: ErasedUser): string => followedMark + id;
+export const erasedName = ({ id }: ErasedUser): string => apartMark + id;
+
+export function newErasedUser(store: StoreId, erasedMs: number): ErasedUser {
+  return { store, erasedMs, id: `${store}.${Math.max(0, erasedMs)}.${randomBytes(4).toString("hex")}` };
+}
+
+/** Whom a name is left of; `null` for any other name. */
+export function readErasedName(name: string): { readonly erased: ErasedUser; readonly isFollowed: boolean } | null {
+  const [, mark, id = "", store = "", ms] = pattern.exec(name) ?? [];
+  if (!isStoreId(store)) return null;
+  return { erased: { store, erasedMs: Number(ms), id }, isFollowed: mark === followedMark };
+}
+
+const pattern = /^(\.erasing\.|\.erased\.)(([0-9a-f-]{36})\.(\d{1,16})\.[0-9a-f]{8})$/;
+
+/** Marks a store that is held, durably. Returns `false` if it cannot have the mark. */
+export async function markToErase(folder: HomeFolder): Promise<boolean> {
+  const own = folder.openOwn();
+  try {
+    own?.rename(turnstileFile, own, eraseMark);
+  } catch (error) {
+    if (error instanceof ToolError) return false;
+    throw error;
+  }
+  try {
+    await own?.flush();
+  } catch (error) {
+    takeMarkBack(folder);
+    throw error;
+  }
+  return own !== null;
+}
+
+export function takeMarkBack(folder: HomeFolder): void {
+  const own = folder.openOwn();
+  if (own !== null && isMarked(own)) own.remove(eraseMark);
+}
+
+/**
+ * Decides about a marked store that is held: erases it, or takes the mark back. Returns whether it was erased. Throws what
+ * the disk says.
+ */
+export async function settleMark({ root, names }: FileHome, folder: HomeFolder): Promise<boolean> {
+  const id = names[1] as StoreId;
+  using places = Places.open(root);
+  const [followed] = places.followedOf(id);
+  if (followed === undefined) {
+    takeMarkBack(folder);
+    return false;
+  }
+  // Whoever has renamed the user's folder can have died before it was durable.
+  await places.users?.flush();
+  await folder.moveAway(erasedName(followed));
+  await endFollowing(root, id);
+  return true;
+}
+
+/**
+ * Says of a user's renamed folders that the store has followed, durably: from then on they decide about no later store of
+ * the user. To be called while the store is held, or is not there.
+ */
+export async function endFollowing(root: DataRoot, id: StoreId): Promise<void> {
+  using places = Places.open(root);
+  const followed = places.followedOf(id);
+  // The store's new name can be another process's, who has died before it was durable.
+  if (followed.length > 0) await places.stores?.flush();
+  for (const erased of followed) {
+    try {
+      places.users?.rename(followedName(erased), places.users, erasedName(erased));
+    } catch (error) {
+      // Another process has just done it.
+      if (!(error instanceof ToolError) || !isMissing(error.cause)) throw error;
+    }
+  }
+  await places.users?.flush();
+}
+
+/** The folders of all users and of all stores. */
+class Places implements Disposable {
+  readonly users: Directory | null;
+  readonly stores: Directory | null;
+
+  private constructor(users: Directory | null, stores: Directory | null) {
+    this.users = users;
+    this.stores = stores;
+  }
+
+  static open(root: DataRoot): Places {
+    using data = root.open();
+    const users = data?.openFolder(usersFolder) ?? null;
+    try {
+      return new Places(users, data?.openFolder(storesFolder) ?? null);
+    } catch (error) {
+      users?.[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** The erasures of a store's owner that the store perhaps has not followed yet: one at most. */
+  followedOf(id: StoreId): ErasedUser[] {
+    const entries = this.users?.entries() ?? [];
+    return entries.flatMap(({ name, kind }) => {
+      const found = kind === "folder" ? readErasedName(name) : null;
+      return found?.isFollowed && found.erased.store === id ? [found.erased] : [];
+    });
+  }
+
+  [Symbol.dispose](): void {
+    this.users?.[Symbol.dispose]();
+    this.stores?.[Symbol.dispose]();
+  }
+}

@@ -1,0 +1,127 @@
+/** What the host keeps about a user: files of the scope `.memcell`, which change with the next commit of the home. */
+import type { Change } from "../values/change-set.ts";
+import type { EngineHome } from "./engine.ts";
+import { hostScope, recordAt, recordPath } from "./home.ts";
+import type { RecordKind } from "./home.ts";
+import type { LoweredRun } from "./versions/lowered-runs.ts";
+
+export interface MarkedRuns {
+  /** The last to fall comes last. */
+  readonly runs: readonly LoweredRun[];
+  /** Whether no version of the history is missing. */
+  readonly isWhole: boolean;
+}
+
+/** What changes with the next commit. */
+export interface StagedRecords {
+  readonly changes: readonly Change[];
+  readonly lowered: readonly LoweredRun[];
+}
+
+/**
+ * Small files of the host's own about a user, beside the scopes: no guest can name them, no list, search or export has
+ * them, and an erasure removes them with the user. A name is 1 to 64 characters `[a-z0-9-]`. What is written here is read
+ * here at once, and is durable with the next commit of the home. Must not be used after the work has ended.
+ */
+export class HostRecords {
+  readonly #home: EngineHome;
+  readonly #commit: () => Promise<void>;
+  /** By path; `null` for a record that is removed. */
+  readonly #written = new Map<string, string | null>();
+  #lowered: LoweredRun[] = [];
+  /** As they are on the medium. Nobody else changes them while the home is held. */
+  readonly #sizes = new Map<RecordKind, ReadonlyMap<string, number>>();
+
+  /** `commit` makes a commit of the home that changes nothing else. */
+  constructor(home: EngineHome, commit: () => Promise<void>) {
+    this.#home = home;
+    this.#commit = commit;
+  }
+
+  /** Sorted. */
+  async names(kind: RecordKind): Promise<string[]> {
+    return [...(await this.sizes(kind)).keys()];
+  }
+
+  /** The bytes of all records of a kind, by name. Reads none of them. */
+  async sizes(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map(await this.#known(kind));
+    for (const [path, text] of this.#written) {
+      const at = recordAt(path);
+      if (at?.kind !== kind) continue;
+      if (text === null) sizes.delete(at.name);
+      else sizes.set(at.name, Buffer.byteLength(text));
+    }
+    return new Map([...sizes].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+
+  /** `null` if there is none. What it returns can be anything: people and other programs can write to a disk. */
+  async read(kind: RecordKind, name: string): Promise<string | null> {
+    const written = this.#written.get(checkedPath(kind, name));
+    return written === undefined ? await this.#home.records.read(kind, name) : written;
+  }
+
+  /** Replaces a record, or makes one. */
+  async write(kind: RecordKind, name: string, text: string): Promise<void> {
+    this.#written.set(checkedPath(kind, name), text);
+  }
+
+  /** Removes a record. Does nothing if there is none. */
+  async remove(kind: RecordKind, name: string): Promise<void> {
+    const path = checkedPath(kind, name);
+    if ((await this.#known(kind)).has(name)) this.#written.set(path, null);
+    else this.#written.delete(path);
+  }
+
+  async #known(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
+    const sizes = this.#sizes.get(kind) ?? (await this.#home.records.sizes(kind));
+    this.#sizes.set(kind, sizes);
+    return sizes;
+  }
+
+  /** The runs whose trust has fallen, by the user's history. */
+  async loweredRuns(): Promise<MarkedRuns> {
+    const { history } = this.#home;
+    return { runs: [...(await history.loweredRuns()), ...this.#lowered], isWhole: !history.isBroken };
+  }
+
+  /** Adds to the user's history that the trust of a run has fallen. */
+  async noteLowered(lowered: LoweredRun): Promise<void> {
+    this.#lowered.push(lowered);
+  }
+
+  /** Commits what is staged, and nothing else. Does nothing if nothing is. */
+  async commit(): Promise<void> {
+    if (this.hasStaged) await this.#commit();
+  }
+
+  get hasStaged(): boolean {
+    return this.#written.size + this.#lowered.length > 0;
+  }
+
+  /** Forgets what is staged. */
+  drop(): void {
+    this.take();
+  }
+
+  /** What is staged. Afterwards nothing is. */
+  take(): StagedRecords {
+    const changes = Array.from(this.#written, ([path, text]): Change =>
+      text === null
+        ? { kind: "remove", scope: hostScope, path }
+        : { kind: "write", scope: hostScope, path, content: text },
+    );
+    const staged = { changes, lowered: this.#lowered };
+    this.#written.clear();
+    this.#sizes.clear();
+    this.#lowered = [];
+    return staged;
+  }
+}
+
+/** Throws a `RangeError` for a name that no record has. */
+function checkedPath(kind: RecordKind, name: string): string {
+  const path = recordPath(kind, name);
+  if (recordAt(path) === null) throw new RangeError("A record's name has 1 to 64 characters a-z, 0-9 and -");
+  return path;
+}

@@ -1,0 +1,75 @@
+import type { ListedFile } from "../../../shared/abi.ts";
+import { foldersOf } from "../../../shared/path.ts";
+import type { DirectFiles } from "../held-reads.ts";
+import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
+import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
+import { checkedScope, segmentsOf } from "../reading.ts";
+import { sizeOfFiles } from "../scope-size.ts";
+import type { ScopeSize } from "../scope-size.ts";
+
+type ScopeFiles = Map<string, { readonly content: Buffer; readonly changedUs: number }>;
+
+/** One home's files. Grammar, order, bounds and refusals are those of files on a disk. */
+export class HomeFiles implements DirectFiles, PresentFiles {
+  /** By scope, then by path. */
+  readonly #scopes = new Map<string, ScopeFiles>();
+  /** Every folder that ever contained a file, as `scope:path`. As on a disk, no file can have the name of a folder. */
+  readonly #folders = new Set<string>();
+  #lastUs = 0;
+
+  readonly scopes = (): string[] => [...this.#scopes.keys()].toSorted();
+  readonly beside = (): [] => [];
+  readonly list = (scope: string, prefix: string, filesMax?: number): ListedFile[] =>
+    listedIn(this.#allOf(scope), prefix, filesMax);
+  readonly listTrash: DirectFiles["listTrash"] = (scope) => trashIn(this.#allOf(scope));
+  readonly survey: DirectFiles["survey"] = (scope) => surveyOf(this.#allOf(scope));
+  readonly scopeSize = (scope: string): ScopeSize => sizeOfFiles(this.#allOf(scope));
+  readonly sizeOf = (scope: string, path: string): number | null => this.read(scope, path)?.length ?? null;
+  readonly bytesOf: DirectFiles["bytesOf"] = (scope, path) => {
+    const content = this.read(scope, path);
+    return content && Buffer.from(content);
+  };
+  readonly readStamped: PresentFiles["readStamped"] = (scope, path) => {
+    const content = this.read(scope, path);
+    return content && { content, stamp: null };
+  };
+  // A read costs as little as a stamp, and names that differ by case are different names.
+  readonly stampOf = (): null => null;
+  readonly refuseTwin = (): void => {};
+  readonly nameOf: PresentFiles["nameOf"] = (_scope, path) => path;
+
+  /** Returns the stored bytes themselves, not a copy. The caller must not change them. */
+  read(scope: string, path: string): Buffer | null {
+    segmentsOf(path);
+    const files = this.#filesOf(scope);
+    if (foldersOf(path).some((folder) => files.has(folder))) throw inFoldersPlace();
+    if (this.#folders.has(`${scope}:${path}`)) throw unsafe(path, noFile);
+    const content = files.get(path)?.content ?? null;
+    checkBytes(path, content?.length ?? 0);
+    return content;
+  }
+
+  /** Applies all changes in one step: nothing can fail, and nobody reads meanwhile. */
+  apply(changed: readonly ChangedFile[]): void {
+    // Two commits never have the same time.
+    this.#lastUs = Math.max(this.#lastUs + 1, Math.round((performance.timeOrigin + performance.now()) * 1_000));
+    for (const { scope, path, after } of changed) {
+      const files = this.#filesOf(scope);
+      files.delete(path);
+      if (after === null) continue;
+      // Copied out of Node's shared buffer pool, so that no other content is sent along with it.
+      const content = Buffer.from(new Uint8Array(after).buffer);
+      this.#scopes.set(scope, files.set(path, { content, changedUs: this.#lastUs }));
+      for (const folder of foldersOf(path)) this.#folders.add(`${scope}:${folder}`);
+    }
+  }
+
+  #allOf(scope: string): ListedFile[] {
+    const files = Array.from(this.#filesOf(scope));
+    return files.map(([path, { content, changedUs }]) => ({ path, bytes: content.length, changedUs }));
+  }
+
+  #filesOf(scope: string): ScopeFiles {
+    return this.#scopes.get(checkedScope(scope)) ?? new Map();
+  }
+}

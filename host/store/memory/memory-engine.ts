@@ -1,0 +1,156 @@
+import { UserQueue } from "../../values/slots.ts";
+import { ownStoreOf } from "../../values/store-id.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { atOnce } from "../../values/turns.ts";
+import type { UserId } from "../../values/user-id.ts";
+import type { FindAnswer } from "../bridge/answer-reads.ts";
+import type { Engine, EngineCommit, EngineHome, EngineHomes } from "../engine.ts";
+import { entriesScope, hostScope, isOfEntries, keyOf, recordAt, recordPath, storeHome, userHome } from "../home.ts";
+import type { Home } from "../home.ts";
+import { planChanges } from "../plan-changes.ts";
+import { checkedStore } from "../reading.ts";
+import { onSnapshot } from "../snapshot.ts";
+import { defaultSettings } from "../store-settings.ts";
+import { HomeFiles } from "./home-files.ts";
+import { MemoryHints } from "./memory-hints.ts";
+import { MemoryHistory } from "./memory-history.ts";
+
+/** All homes of one `memoryStore`, in the thread that created it. All runtimes with that store share this object. */
+export class MemoryEngine implements Engine {
+  /** Those of the runtime that has opened it last. */
+  settings = defaultSettings;
+  /** From their first commit on, by `keyOf`. */
+  readonly #homes = new Map<string, MemoryHome>();
+  readonly #queue = new UserQueue();
+  readonly #hints = new MemoryHints();
+  readonly #find = (home: Home): MemoryHome => this.#homes.get(keyOf(home)) ?? new MemoryHome(home);
+  #commits = 0;
+
+  readonly hold: Engine["hold"] = async (homes, mode, { until, signal, onlyRead = [] }, work) => {
+    const free = new Set(onlyRead.map(keyOf));
+    const run = (): ReturnType<typeof work> => work(this.#held(homes, onlyRead));
+    const inTurn = (kind: Home["kind"], then: typeof run): ReturnType<typeof work> => {
+      const keys = homes.filter((home) => home.kind === kind && !free.has(keyOf(home))).map(keyOf);
+      const what = kind === "store" ? "the store" : "the user's memory";
+      const tooLong = (waitedMs: number): ToolError =>
+        new ToolError("BUSY", `Cannot use ${what}: it has been in use for ${waitedMs} ms`);
+      return this.#queue.runAll(keys, { until, signal, tooLong }, then);
+    };
+    const locked = (): ReturnType<typeof work> => inTurn("store", run);
+    // A hold that only reads keeps no writer of stores waiting.
+    const snapshot = { note: async () => this.#noted(homes), work: run, locked };
+    return await inTurn("user", () => (mode === "read" ? onSnapshot({ until, signal }, snapshot) : locked()));
+  };
+
+  /** Answers a guest's read, while the call holds the home. */
+  readonly answer: FindAnswer = ({ asked, userId, scope, path }) => {
+    const [home, inside] = userId === null ? [storeHome(checkedStore(scope)), entriesScope] : [userHome(userId), scope];
+    const { files } = this.#find(home);
+    return asked === "scopeSize" ? files.scopeSize(inside) : files[asked](inside, path);
+  };
+
+  readonly homes: Engine["homes"] = async () => {
+    const all = [...this.#homes.values()].filter((each) => each.has());
+    return all.map(({ home: { kind, id }, owner }) => (kind === "store" ? { kind, id, owner } : { kind: "user", id }));
+  };
+  readonly hintsOf: Engine["hintsOf"] = async (principal) => this.#hints.list(principal);
+  readonly leave: Engine["leave"] = async (...asked) => this.#hints.leave(...asked);
+  readonly forgetHints: Engine["forgetHints"] = async (...asked) => this.#hints.forget(...asked);
+  // Nothing is left over, no other host changes anything, and other runtimes can use the data after a close.
+  readonly mounts = [];
+  readonly strays = nothing;
+  readonly erased = { list: nothing, removeFiles: nothing, forget: doNothing };
+  readonly retireLeftOver = doNothing;
+  readonly watch: Engine["watch"] = () => () => {};
+  readonly close = doNothing;
+
+  /** Notes the homes' versions. Returns whether they are the same still. */
+  #noted(homes: readonly Home[]): () => boolean {
+    const noted = homes.map((home) => [home, this.#find(home).version] as const);
+    return () => noted.every(([home, version]) => this.#find(home).version === version);
+  }
+
+  #held(homes: readonly Home[], onlyRead: readonly Home[]): EngineHomes {
+    const held = new Map(homes.map((home) => [keyOf(home), this.#find(home)]));
+    // The same object all the time, also of a home that a commit makes.
+    const of = (home: Home): MemoryHome => held.get(keyOf(home)) ?? this.#find(home);
+    return {
+      of,
+      handed: null,
+      isAtomic: false,
+      areReadStill: this.#noted(onlyRead),
+      commit: async (parts, done) => {
+        for (const part of parts) {
+          this.#commit(of(part.home), part);
+          done(part.home);
+        }
+      },
+      erase: async (erasedMs) => {
+        const own = homes.find((home) => home.kind === "store");
+        if (own === undefined) throw new RangeError("Cannot erase a user without the own store");
+        for (const home of homes) this.#homes.delete(keyOf(home));
+        return { store: own.id, erasedMs, id: "" };
+      },
+    };
+  }
+
+  #commit(found: MemoryHome, commit: EngineCommit): void {
+    const { home, by, changes, seen, grants } = commit;
+    const ofFiles = changes.filter(({ scope }) => scope !== hostScope);
+    const planned = atOnce(planChanges(found.files, ofFiles, seen));
+    if (home.kind === "store" && grants) this.#hints.note(home.id, grants);
+    // From here on nothing can fail. As nothing waits either, nobody sees a part of it.
+    const versioned = planned.filter(({ scope }) => isOfEntries(home.kind, scope));
+    found.history.add(versioned, commit, this.settings);
+    found.files.apply(planned);
+    for (const change of changes) {
+      if (change.scope !== hostScope) continue;
+      if (change.kind === "write") found.kept.set(change.path, Buffer.from(change.content));
+      else found.kept.delete(change.path);
+    }
+    if (by !== null && ownStoreOf(by) === home.id) found.owner = by;
+    found.version = ++this.#commits;
+    this.#homes.set(keyOf(home), found);
+  }
+}
+
+/** A home, also one that is not there yet. */
+class MemoryHome implements EngineHome {
+  readonly home: Home;
+  readonly files = new HomeFiles();
+  readonly history = new MemoryHistory();
+  /** What the host keeps about a user, by path. It is apart from the files, so that no list has it. */
+  readonly kept = new Map<string, Buffer>();
+  /** Of a store. Its id can be that of its owner; else the owner is known from the owner's first commit on. */
+  owner: UserId | null;
+  /** Another one after each commit, also if the home was erased in between; 0 before the first. */
+  version = 0;
+
+  constructor(home: Home) {
+    this.home = home;
+    const byItsId = home.id as string as UserId;
+    this.owner = ownStoreOf(byItsId) === home.id ? byItsId : null;
+  }
+
+  /** A user of whom only the host keeps something is not there. */
+  readonly has = (): boolean => this.files.scopes().length > 0;
+  readonly open = (): HomeFiles => this.files;
+  readonly records: EngineHome["records"] = {
+    sizes: async (kind) => {
+      const names = Array.from(this.kept.keys(), recordAt).flatMap((at) => (at?.kind === kind ? at.name : []));
+      return new Map(names.toSorted().map((name) => [name, this.kept.get(recordPath(kind, name))?.length ?? 0]));
+    },
+    read: async (kind, name) => this.kept.get(recordPath(kind, name))?.toString() ?? null,
+  };
+  // To measure costs little, and nobody can put in what is unfit.
+  readonly knownSizes = {};
+  readonly findings = nothing;
+  readonly contents: EngineHome["contents"] = async () =>
+    this.files.scopes().map((scope) => {
+      const { live, trash } = this.files.scopeSize(scope);
+      return { scope, files: live.files + trash.files, bytes: live.bytes + trash.bytes, closed: [] };
+    });
+}
+
+const nothing = async (): Promise<[]> => [];
+const doNothing = async (): Promise<void> => {};
