@@ -36,7 +36,7 @@ export { memoryStore } from "./store/memory/define-memory.ts";
 export { postgresStore } from "./store/postgres/define-postgres.ts";
 export type { PostgresStoreOptions } from "./store/postgres/define-postgres.ts";
 export type { AskedWrite, WriteHook, WrittenFile } from "./gate/write-hook.ts";
-export type { StoreDefinition } from "./store/store.ts";
+export type { StoreDefinition } from "./store/definition.ts";
 export { CredentialDetector } from "./detect/credentials.ts";
 export type { CredentialDetectorOptions } from "./detect/credentials.ts";
 export type { LogEntry } from "./log/log-entry.ts";

@@ -1,4 +1,6 @@
 /** Admits calls until it is closed: one user's in order, and with bounds for waiting calls and running users. */
+import { AsyncLocalStorage } from "node:async_hooks";
+
 import { queueLimits } from "../../shared/limits.ts";
 import type { Measures } from "../audit/collect/measures.ts";
 import type { AskingTurn } from "../values/asking-turn.ts";
@@ -7,8 +9,6 @@ import { Slots, UserQueue } from "../values/slots.ts";
 import type { Patience } from "../values/slots.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
-import { AskedProgram } from "./asked-program.ts";
-import { CallerSignals } from "./caller-signals.ts";
 import { WaitingCalls } from "./waiting-calls.ts";
 import type { WaitingLimits } from "./waiting-calls.ts";
 
@@ -220,4 +220,82 @@ class CallControl implements Disposable {
 
 function closedMeanwhile(action: string): ToolError {
   return new ToolError("CANCELLED", `Cannot ${action}: the runtime was closed before it had ended`);
+}
+
+interface Listening {
+  readonly cancels: Set<() => void>;
+  readonly listener: () => void;
+}
+
+/**
+ * Adds one listener to each caller's signal: a program can use one signal for thousands of calls, and Node prints a
+ * warning for the eleventh listener.
+ */
+class CallerSignals {
+  readonly #listening = new Map<AbortSignal, Listening>();
+
+  /** Returns a function to call when the call has ended. */
+  onAbort(signal: AbortSignal, cancel: () => void): () => void {
+    const { cancels, listener } = this.#listening.get(signal) ?? this.#listen(signal);
+    cancels.add(cancel);
+    return () => {
+      cancels.delete(cancel);
+      if (cancels.size > 0) return;
+      signal.removeEventListener("abort", listener);
+      this.#listening.delete(signal);
+    };
+  }
+
+  #listen(signal: AbortSignal): Listening {
+    const cancels = new Set<() => void>();
+    const listener = (): void => {
+      for (const cancel of cancels) cancel();
+    };
+    const listening = { cancels, listener };
+    signal.addEventListener("abort", listener);
+    this.#listening.set(signal, listening);
+    return listening;
+  }
+}
+
+/** A question to the program about a call of a user. */
+interface Question {
+  readonly userId: UserId;
+  isOpen: boolean;
+  /** The question to whose answer the call belongs; `null` if it belongs to none. */
+  readonly outer: Question | null;
+}
+
+/** The embedding program while it is asked. It can make calls before it answers: where they come from tells them apart. */
+class AskedProgram {
+  readonly #asked = new AsyncLocalStorage<Question>();
+
+  /** Whether what runs now belongs to the program's answer to a question about this user. */
+  isAskedAbout(userId: UserId): boolean {
+    for (let question = this.#question; question !== null; question = openOne(question.outer)) {
+      if (question.userId === userId) return true;
+    }
+    return false;
+  }
+
+  /** Asks about a call of a user. */
+  async ask<Answer>(userId: UserId, ask: () => Promise<Answer>): Promise<Answer> {
+    const question: Question = { userId, isOpen: true, outer: this.#question };
+    try {
+      return await this.#asked.run(question, ask);
+    } finally {
+      question.isOpen = false;
+    }
+  }
+
+  get #question(): Question | null {
+    return openOne(this.#asked.getStore() ?? null);
+  }
+}
+
+/** What the program goes on with after its answer no longer belongs to the question. */
+function openOne(question: Question | null): Question | null {
+  let open = question;
+  while (open !== null && !open.isOpen) open = open.outer;
+  return open;
 }

@@ -1,13 +1,15 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import type { ApprovedWrite } from "../gate/approval.ts";
 import type { PendingWrite } from "../gate/pending-write.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
-import type { RecordDecision } from "../store/held-records.ts";
-import type { DerivedFiles, HeldReader, HeldUser, KnownSizes } from "../store/store.ts";
+import type { HeldHomes, HomeCommit } from "../store/held-homes.ts";
+import type { HeldReader } from "../store/holding.ts";
+import type { Home } from "../store/home.ts";
 import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
-import type { Seen, SizedChange } from "../values/change-set.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 import type { Turn } from "./admission.ts";
 
@@ -31,7 +33,9 @@ export interface AskedCall {
 /** What is held by the host's own work, in its turn. */
 export interface HeldInTurn {
   readonly turn: Turn;
-  readonly held: HeldUser;
+  readonly held: HeldHomes;
+  /** The home whose scopes the work is about. */
+  readonly home: Home;
 }
 
 /** What the host adds to a tool call of its own. */
@@ -45,8 +49,8 @@ export interface CallOptions {
   readonly accepts?: Accepts<ToolSuccess>;
   /** What the changes of `accepts` make the scope smaller by: the guest can write as many bytes more. Default: 0. */
   readonly freedBytes?: number;
-  /** Reads the user's files as a crash has left them, and commits nothing. */
-  readonly isLookingOnly?: boolean;
+  /** How what it reaches is held: `look` commits nothing. Default: as its tool needs it. */
+  readonly mode?: "look" | "thorough" | undefined;
   /** Commits nothing. */
   readonly view?: EntryView;
   /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
@@ -54,18 +58,15 @@ export interface CallOptions {
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
   readonly approved?: PendingWrite | undefined;
   /** What its commit decides about the write that its owner has approved. */
-  readonly decision?: RecordDecision | undefined;
+  readonly decision?: ApprovedWrite | undefined;
   /** Where it runs, if the owner's operation that makes it holds the files. Default: it waits for its turn and holds them. */
   readonly within?: HeldInTurn | undefined;
   /** How its changes come about, if not by a tool that writes them. */
   readonly kind?: VersionKind | undefined;
-  /** Ignores what the store has cached about the user. */
-  readonly isThorough?: boolean;
 }
 
 /** Whether the changes of a call are dropped. */
-export const keepsNothing = ({ isLookingOnly, view }: CallOptions): boolean =>
-  isLookingOnly === true || view !== undefined;
+export const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" || view !== undefined;
 
 /** What the guest is shown: everything but entries that are trusted less. */
 export interface EntryView {
@@ -87,18 +88,10 @@ export interface EndedCall {
   readonly isCommitted: boolean;
 }
 
-/** A change set, and the files that it was made from. */
-export interface PreparedChanges {
+/** A change set, the files that it was made from, and what the history says of it. */
+export interface PreparedChanges extends HomeCommit {
   readonly changes: readonly SizedChange[];
-  readonly seen: readonly Seen[];
-  /** The sizes of scopes that were measured, before the changes. Default: those that the store still knows. */
-  readonly knownSizes?: KnownSizes | undefined;
-  /** What the history says of the changes. */
   readonly facts: WriteFacts;
-  readonly kind?: VersionKind | undefined;
-  /** Of a purge: the files that plugins make from others, by scope. */
-  readonly derived?: DerivedFiles | undefined;
-  readonly decision?: RecordDecision | undefined;
 }
 
 /** The host's own work, and its audit record. */

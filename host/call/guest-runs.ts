@@ -5,11 +5,12 @@ import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import type { PolicyLimits } from "../plugins/policy/policy.ts";
 import type { CalledExport } from "../plugins/tool-commands.ts";
 import type { Handed } from "../store/handed.ts";
-import type { KnownSizes } from "../store/store.ts";
+import type { KnownSizes } from "../store/scope-size.ts";
 import type { Pool } from "../thread/pool.ts";
 import type { WorkerReply, WorkerTask } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
+import { RateLimit } from "../values/rate-limit.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { UserId } from "../values/user-id.ts";
@@ -25,7 +26,7 @@ export interface GuestRunsParts {
 }
 
 /** A call whose guest can run, once or several times. */
-export interface RunnableCall {
+interface RunnableCall {
   readonly userId: UserId;
   readonly found: CatalogTool;
   readonly called: CalledExport;
@@ -41,7 +42,7 @@ export interface RunnableCall {
 }
 
 /** What differs between the runs of a call. */
-export interface RunOptions {
+interface RunOptions {
   readonly knownSizes: KnownSizes;
   readonly handed?: Handed | null;
   readonly freedBytes?: number | undefined;
@@ -52,7 +53,7 @@ export interface RunOptions {
   readonly notesSeen?: boolean;
 }
 
-export interface GuestRun {
+interface GuestRun {
   /** The time that the guest was given. */
   readonly epochMs: number;
   readonly staged: readonly SizedChange[];
@@ -166,3 +167,28 @@ async function inSharedMemory(changes: readonly SizedChange[]): Promise<SizedCha
 
 const bytesIn = (change: SizedChange): Uint8Array | null =>
   change.kind === "write" && typeof change.content !== "string" ? change.content : null;
+
+/** Threads that are terminated for one user in a minute. A new one costs 130 ms of CPU time, which all users pay. */
+const killsPerMinute = 10;
+/** Users for whom terminated threads are counted. */
+const countedMax = 10_000;
+
+/** Counts the guests that did not stop when their calls had ended, and so cost a thread. */
+export class KilledGuests {
+  readonly #kills = new RateLimit(killsPerMinute, countedMax);
+
+  /** Throws `BUSY` for a user whose guests have cost too many threads. */
+  refuse(userId: UserId, action: string): void {
+    const waitS = this.#kills.waitS(userId);
+    if (waitS === 0) return;
+    const reason = `${killsPerMinute} of the user's calls in a minute did not stop, the maximum (wait ${waitS} s)`;
+    throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
+  }
+
+  /** The user's next call waits for the thread that replaces the one which this call's guest has cost. */
+  async pay(userId: UserId, replaced: Promise<void> | null): Promise<void> {
+    if (replaced === null) return;
+    this.#kills.count(userId);
+    await replaced;
+  }
+}

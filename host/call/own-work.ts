@@ -5,14 +5,12 @@ import { causeLines } from "../log/failure-line.ts";
 import type { LogEntry, LogLine, LogSource } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
-import { inStore, ownReader } from "../sharing/own-store.ts";
-import type { ErasedUser, HeldToErase, HoldToEraseOptions } from "../store/erasing.ts";
-import type { HeldRecords } from "../store/held-records.ts";
-import type { HeldStores } from "../store/shared-stores.ts";
-import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { ErasedUser } from "../store/engine.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
+import type { Home, HoldOptions, Mode } from "../store/home.ts";
+import type { Store } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { ownStoreOf, storeOfScope } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
+import { inStore } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { WaitingId } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
@@ -58,51 +56,18 @@ export class OwnWork {
     }
   }
 
-  /** Works on a user's files. */
+  /** Works on homes, in the user's turn. */
   hold<Result>(
     asked: HostWork,
-    options: Omit<HoldOptions, "until" | "signal">,
-    work: (held: HeldUser, turn: Turn) => Promise<Result>,
+    { homes, mode, ...options }: AskedHold,
+    work: (held: HeldHomes, turn: Turn) => Promise<Result>,
   ): Promise<Result> {
-    return this.#inTurn(asked, (turn, begin) =>
-      this.#parts.store.hold(asked.userId, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held, turn))),
-    );
-  }
-
-  /** Works on what the host keeps about a user. */
-  holdRecords<Result>(
-    asked: HostWork,
-    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
-    work: (records: HeldRecords) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#inTurn(asked, (turn, begin) =>
-      this.#parts.store.holdRecords(asked.userId, { ...options, ...waitOf(turn) }, (records) =>
-        begin(() => work(records)),
-      ),
-    );
-  }
-
-  /** Works on everything that a user has. */
-  holdToErase<Result>(
-    asked: HostWork,
-    to: HoldToEraseOptions["to"],
-    work: (held: HeldToErase) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#inTurn(asked, (turn, begin) =>
-      this.#parts.store.holdToErase(asked.userId, { to, ...waitOf(turn) }, (held) => begin(() => work(held))),
-    );
-  }
-
-  /** Works on shared stores. */
-  holdStores<Result>(
-    asked: HostWork,
-    ids: readonly StoreId[],
-    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
-    work: (held: HeldStores) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#inTurn(asked, (turn, begin) =>
-      this.#parts.store.shared.hold(ids, { ...options, ...waitOf(turn) }, (held) => begin(() => work(held))),
-    );
+    return this.#inTurn(asked, (turn, begin) => {
+      const { until, signal } = turn;
+      return this.#parts.store.hold(homes, mode, { ...options, until, signal }, (held) =>
+        begin(() => work(held, turn)),
+      );
+    });
   }
 
   /** Works on whatever it holds itself, in the user's turn. */
@@ -141,39 +106,49 @@ export class OwnWork {
 
   /** Records a change set, commits it, notifies listeners. A change set that cannot be recorded is not committed. */
   async commit(
-    { changes, seen, ...more }: PreparedChanges,
-    held: HeldUser,
+    { changes, ...more }: PreparedChanges,
+    held: HeldHome,
     record: CallRecord | UpkeepRecord,
   ): Promise<void> {
     if (changes.length === 0) return;
+    const { home } = held;
+    const named = home.kind === "store" ? inStore(changes, home.id) : changes;
     // The record is made in one piece, which counts in a turn that has begun.
     await giveTurn();
-    record.staged(changes);
-    await held.commit(changes, seen, more);
+    record.staged(named);
+    await held.commit({ ...more, changes, by: record.source.userId as UserId });
     record.committed();
-    record.versioned([{ store: storeOfScope(changes[0]?.scope ?? ""), ...held.history.head }]);
-    this.tellLater(changes, record);
+    record.versioned([{ store: home.kind === "store" ? home.id : null, ...held.history.filesHead }]);
+    this.tellLater(named, record);
   }
 
-  /** Records new grants of a store, then commits them. */
+  /** Records new grants of a user's own store, then commits them. */
   async commitGrants(
     { stored, changes }: ChangedGrants,
-    { held, userId }: { readonly held: HeldStores; readonly userId: UserId },
+    { held, userId }: { readonly held: HeldHome; readonly userId: UserId },
     record: UpkeepRecord,
   ): Promise<void> {
     record.staged([], changes);
-    await held.commit(ownStoreOf(userId), { by: userId, changes: [], seen: [], grants: stored });
+    await held.commit({ by: userId, changes: [], seen: [], grants: stored });
     record.committed();
   }
 
   /** Records what is erased, erases it, notifies listeners. What cannot be recorded is not erased. */
-  async erase(held: HeldToErase, { own, erasedMs, ...facts }: Erasing, record: UpkeepRecord): Promise<ErasedUser> {
-    const removed = !this.#parts.listeners.isHeard("onChange") ? [] : await removalsOf(held, own);
+  async erase(held: HeldHomes, { homes, erasedMs, ...facts }: Erasing, record: UpkeepRecord): Promise<ErasedUser> {
+    const removed: SizedChange[] = [];
+    if (this.#parts.listeners.isHeard("onChange")) {
+      for (const home of homes) removed.push(...(await removalsOf(held.of(home))));
+    }
     record.erasing(facts);
     const erased = await held.erase(erasedMs);
     record.committed();
     this.tellLater(removed, record);
     return erased;
+  }
+
+  /** The operator is told of a record that could not be removed. */
+  noteLeft(error: ToolError, { source }: CallRecord | UpkeepRecord): void {
+    this.log(causeLines(error), source);
   }
 
   log(lines: readonly LogLine[], source: LogSource): void {
@@ -194,26 +169,26 @@ export class OwnWork {
   }
 }
 
+export interface AskedHold extends Pick<HoldOptions, "scopes" | "finishes"> {
+  readonly homes: readonly Home[];
+  readonly mode: Mode;
+}
+
 interface Erasing extends ErasedFacts {
-  /** The user's own store. */
-  readonly own: StoreId;
+  readonly homes: readonly Home[];
   readonly erasedMs: number;
 }
 
 /** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
-async function removalsOf({ reader, stores }: HeldToErase, own: StoreId): Promise<SizedChange[]> {
+async function removalsOf({ reader, home }: HeldHome): Promise<SizedChange[]> {
   const removals: SizedChange[][] = [];
-  for (const each of [reader, ownReader(stores, own)]) {
-    try {
-      for (const scope of await each.scopes()) {
-        const { files } = await each.survey(scope);
-        removals.push(files.map(({ path, bytes }) => ({ kind: "remove", scope, path, bytes })));
-      }
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
+  try {
+    for (const scope of await reader.scopes()) {
+      const { files } = await reader.survey(scope);
+      removals.push(files.map(({ path, bytes }) => ({ kind: "remove", scope, path, bytes })));
     }
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
   }
-  return inStore(removals.flat(), own);
+  return home.kind === "store" ? inStore(removals.flat(), home.id) : removals.flat();
 }
-
-const waitOf = ({ until, signal }: Turn): Pick<HoldOptions, "until" | "signal"> => ({ until, signal });

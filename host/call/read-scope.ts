@@ -1,33 +1,29 @@
 import { placeIn } from "../../shared/abi.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
+import type { HeldReader } from "../store/holding.ts";
+import { storeHome } from "../store/home.ts";
 import { digestOf } from "../store/reading.ts";
-import { entriesScope } from "../store/shared-stores.ts";
-import type { HeldStores } from "../store/shared-stores.ts";
-import type { HeldReader, HeldUser } from "../store/store.ts";
 import { ContentOrigins } from "../store/versions/content-origins.ts";
 import type { ContentOrigin } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import type { DecidedStores } from "../values/decided-stores.ts";
 import { scopeOfStore } from "../values/store-id.ts";
 
-/** The scopes of a user's folder that a call's guest can read. */
-export const scopesOfUser = ({ history, reader }: HeldUser, scopes: readonly string[]): ReadScope[] =>
-  scopes.map((scope) => new ReadScope({ scope, inner: scope, history, reader, owner: "" }));
+/** The scopes of a user's home that a call's guest can read. */
+export const scopesOfHome = ({ history, reader }: HeldHome, scopes: readonly string[]): ReadScope[] =>
+  scopes.map((scope) => new ReadScope({ scope, history, reader, owner: "" }));
 
 /** Those of shared stores that the caller reaches. */
-export const scopesOfStores = (held: HeldStores, { own, stores }: DecidedStores): ReadScope[] =>
+export const scopesOfStores = (held: HeldHomes, { own, stores }: DecidedStores): ReadScope[] =>
   stores
     .filter(({ level }) => level !== null)
     .map(({ id }) => {
-      const owner = id === own ? "" : `${id}/`;
-      const [history, reader] = [held.history(id), held.reader(id)];
-      return new ReadScope({ scope: scopeOfStore(id), inner: entriesScope, history, reader, owner });
+      const { history, reader } = held.of(storeHome(id));
+      return new ReadScope({ scope: scopeOfStore(id), history, reader, owner: id === own ? "" : `${id}/` });
     });
 
 interface ReadScopeParts {
-  /** As calls name it. */
   readonly scope: string;
-  /** As its history and its reader name it. */
-  readonly inner: string;
   readonly history: HeldHistory;
   readonly reader: Pick<HeldReader, "list" | "bytesOf">;
   /** What stands before the names of its entries: nothing, or another's store. */
@@ -38,15 +34,13 @@ interface ReadScopeParts {
 export class ReadScope {
   readonly scope: string;
   readonly owner: string;
-  readonly #inner: string;
   readonly #history: HeldHistory;
   readonly #reader: ReadScopeParts["reader"];
   readonly #origins: ContentOrigins;
 
-  constructor({ scope, inner, history, reader, owner }: ReadScopeParts) {
+  constructor({ scope, history, reader, owner }: ReadScopeParts) {
     this.scope = scope;
     this.owner = owner;
-    this.#inner = inner;
     this.#history = history;
     this.#reader = reader;
     this.#origins = new ContentOrigins(history);
@@ -70,7 +64,7 @@ export class ReadScope {
 
   /** `digest`: of the present content; `null` if it was not looked at. */
   originOf(path: string, digest: string | null): Promise<ContentOrigin> {
-    return this.#origins.of(this.#inner, path, digest);
+    return this.#origins.of(this.scope, path, digest);
   }
 
   /**
@@ -81,17 +75,17 @@ export class ReadScope {
     if (!isSure && this.#history.unknown === "owner_edit") return await this.#recorded();
     const { isBroken } = this.#history;
     const found = new Map<string, ContentOrigin>();
-    for (const { path } of await this.#reader.list(this.#inner, "")) {
-      const isKnown = (await this.#history.originOf(this.#inner, path)) !== null;
+    for (const { path } of await this.#reader.list(this.scope, "")) {
+      const isKnown = (await this.#history.originOf(this.scope, path)) !== null;
       const reads = isBroken || (isSure && !isKnown);
-      const digest = reads ? digestOf(await this.#reader.bytesOf(this.#inner, path)) : null;
+      const digest = reads ? digestOf(await this.#reader.bytesOf(this.scope, path)) : null;
       found.set(path, await this.originOf(path, digest));
     }
     return found;
   }
 
   async #recorded(): Promise<ReadonlyMap<string, ContentOrigin>> {
-    const before = `${this.#inner}:`;
+    const before = `${this.scope}:`;
     const all = Array.from(await this.#history.origins());
     const own = all.filter(([place]) => place.startsWith(before));
     return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));

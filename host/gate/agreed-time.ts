@@ -1,6 +1,6 @@
 /** Up to when a user's records can be removed by time: see `clock-reading.ts`. */
 import * as z from "../../shared/zod.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { parseJson } from "../store/parse-json.ts";
 import { agree, readingSchema } from "../values/clock-reading.ts";
 import type { ClockReading } from "../values/clock-reading.ts";
@@ -10,7 +10,7 @@ const name = "clock";
 
 /** `isAsked`: something has ended by `nowMs`. If not, only a reading that was wrong is forgotten. */
 export async function agreedTime(
-  records: HeldRecords,
+  records: HostRecords,
   nowMs: number,
   { isAsked }: { readonly isAsked: boolean },
 ): Promise<number> {
@@ -23,7 +23,7 @@ export async function agreedTime(
 }
 
 /** `null` also if it cannot be read: then nothing is removed. */
-async function readNoted(records: HeldRecords): Promise<ClockReading | null> {
+async function readNoted(records: HostRecords): Promise<ClockReading | null> {
   try {
     const json = await records.read("runs", name);
     const parsed = z.safeParse(readingSchema, json === null ? null : parseJson(json));

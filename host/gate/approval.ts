@@ -1,5 +1,5 @@
 /** The approval of a write that waits, as a decision of the commit that applies it. */
-import type { HeldRecords, RecordDecision } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import { decisionAbout, decisionsIn, noteDecisions, notWaiting } from "./decisions.ts";
 import type { Decision } from "./decisions.ts";
@@ -11,7 +11,7 @@ export interface AskedDecision {
   readonly clock: () => number;
 }
 
-export class ApprovedWrite implements RecordDecision {
+export class ApprovedWrite {
   readonly #asked: AskedDecision;
   #hasBegun = false;
 
@@ -19,8 +19,11 @@ export class ApprovedWrite implements RecordDecision {
     this.#asked = asked;
   }
 
-  /** Throws `ENTRY_NOT_FOUND` if the write does not wait any more. */
-  async begin(records: HeldRecords, history: HeldHistory): Promise<void> {
+  /**
+   * Before the commit, which is not made if it throws. `history`: that of the files. Throws `ENTRY_NOT_FOUND` if the write
+   * does not wait any more.
+   */
+  async begin(records: HostRecords, history: HeldHistory): Promise<void> {
     const { id, action, clock } = this.#asked;
     const atMs = clock();
     if ((await findPending(records, id, atMs)) === null) {
@@ -29,6 +32,7 @@ export class ApprovedWrite implements RecordDecision {
     const made = (await approvalsIn(history)).get(id);
     if (made !== undefined) {
       await records.remove("pending", id);
+      await records.commit();
       throw notWaiting(action, id, made);
     }
     await noteDecisions(records, [{ id, how: "approved", atMs, by: null }]);
@@ -40,7 +44,8 @@ export class ApprovedWrite implements RecordDecision {
     return this.#hasBegun;
   }
 
-  async end(records: HeldRecords): Promise<void> {
+  /** After the commit, or in it. A process that is killed in between leaves what `begin` has written. */
+  async end(records: HostRecords): Promise<void> {
     await records.remove("pending", this.#asked.id);
   }
 }
@@ -55,7 +60,7 @@ export async function approvalsIn(history: HeldHistory): Promise<ReadonlyMap<str
 }
 
 /** Those that are noted, and whose writes still wait: only the history knows whether they were made. */
-export async function begunApprovals(records: HeldRecords): Promise<Decision[]> {
+export async function begunApprovals(records: HostRecords): Promise<Decision[]> {
   const decided = await decisionsIn(records);
   if (decided.length === 0) return [];
   const waiting = new Set(await records.names("pending"));

@@ -4,7 +4,7 @@
  */
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { parseJson } from "../store/parse-json.ts";
 import { ToolError } from "../values/tool-error.ts";
 
@@ -27,7 +27,7 @@ const schema = z.array(
 export type Decision = Readonly<z.infer<typeof schema>[number]>;
 
 /** The oldest first. None if the record cannot be read: then nobody is told more than that nothing waits. */
-export async function decisionsIn(records: HeldRecords): Promise<Decision[]> {
+export async function decisionsIn(records: HostRecords): Promise<Decision[]> {
   try {
     const parsed = z.safeParse(schema, parseJson((await records.read("pending", name)) ?? "[]"));
     return parsed.success ? parsed.data : [];
@@ -37,20 +37,20 @@ export async function decisionsIn(records: HeldRecords): Promise<Decision[]> {
   }
 }
 
-export const decisionAbout = async (records: HeldRecords, id: string): Promise<Decision | null> =>
+export const decisionAbout = async (records: HostRecords, id: string): Promise<Decision | null> =>
   (await decisionsIn(records)).find((each) => each.id === id) ?? null;
 
 /** Notes decisions, and forgets others about the same writes. */
-export async function noteDecisions(records: HeldRecords, noted: readonly Decision[]): Promise<void> {
+export async function noteDecisions(records: HostRecords, noted: readonly Decision[]): Promise<void> {
   await replace(records, noted, new Set(noted.map(({ id }) => id)));
 }
 
 /** Forgets an approval that was not made. */
-export async function forgetDecision(records: HeldRecords, { id }: Decision): Promise<void> {
+export async function forgetDecision(records: HostRecords, { id }: Decision): Promise<void> {
   await replace(records, [], new Set([id]));
 }
 
-async function replace(records: HeldRecords, noted: readonly Decision[], gone: ReadonlySet<string>): Promise<void> {
+async function replace(records: HostRecords, noted: readonly Decision[], gone: ReadonlySet<string>): Promise<void> {
   const kept = (await decisionsIn(records)).filter(({ id }) => !gone.has(id));
   await records.write("pending", name, JSON.stringify([...kept, ...noted].slice(-decisionsMax)));
 }

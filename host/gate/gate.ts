@@ -8,8 +8,8 @@ import { isDerivedFile } from "../plugins/family-files.ts";
 import type { FamilyFiles } from "../plugins/family-files.ts";
 import type { TrustPolicy } from "../plugins/policy/policy.ts";
 import { judgeWrite } from "../plugins/policy/trust-policy.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HoldOptions, Store } from "../store/store.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { statedTrust } from "../values/origin.ts";
@@ -42,7 +42,6 @@ export interface GatedWrite {
 
 /** The call of a write that waits. */
 export interface WaitingCall {
-  readonly userId: UserId;
   readonly action: string;
   /** JSON text. */
   readonly input: string;
@@ -139,18 +138,15 @@ export async function shownChanges(
   return shown;
 }
 
-/** Makes a write wait. Returns the failure that its caller gets: nothing has changed. */
-export async function makeWait(
-  store: Store,
-  { userId, action, input, epochMs, facts, changes }: WaitingCall,
-  waiting: Pick<HoldOptions, "until" | "signal">,
+/** Stages a write that waits. Returns the failure that its caller gets once it is durable: nothing else has changed. */
+export async function stagePending(
+  records: HostRecords,
+  { action, input, epochMs, facts, changes }: WaitingCall,
 ): Promise<ToolError> {
   const { tool, plugin, class: of, trust, run, turn, source, callId, atMs } = facts;
   const named = { tool: tool ?? "", plugin: plugin ?? "", callId: callId ?? "" };
   const pending = { atMs, epochMs, ...named, input, class: of, trust, run, turn, source, changes: [...changes] };
-  const write = await store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
-    addPending(records, pending, { action }),
-  );
+  const write = await addPending(records, pending, { action });
   const message =
     `Saved as a suggestion (${write.id}), not yet as memory: the trust of its text is ${trust}, ` +
     `so the user has to approve it within ${pendingLimits.days} days. Do not retry`;

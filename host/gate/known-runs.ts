@@ -5,7 +5,7 @@
 import { isAtLeast, lowestOf, originClasses } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { parseJson } from "../store/parse-json.ts";
 import { loweredRunsMax } from "../store/versions/lowered-runs.ts";
 import type { LoweredRun } from "../store/versions/lowered-runs.ts";
@@ -35,7 +35,7 @@ export interface KnownRuns {
 }
 
 /** A record that is missing is as good as one that cannot be read, if the history has runs of that time or is lost itself. */
-export async function readRuns(records: HeldRecords, nowMs: number): Promise<KnownRuns> {
+export async function readRuns(records: HostRecords, nowMs: number): Promise<KnownRuns> {
   const recorded = await readRecord(records);
   const { runs: marked, isWhole } = await records.loweredRuns();
   if (recorded === null) return { recorded, marked, fault: "it cannot be read" };
@@ -57,12 +57,9 @@ export const trustOf = ({ recorded, marked }: KnownRuns, run: string, nowMs: num
 export const isMarked = ({ recorded, marked }: KnownRuns, run: string, nowMs: number): boolean =>
   isAtLeast(trustAmong(recorded?.filter((each) => each.run === run) ?? [], run, nowMs), trustAmong(marked, run, nowMs));
 
-/**
- * Puts on record that the trust of a run has fallen: first in the record, so that a crash in between leaves a run that is
- * trusted less, and no history of a record that is not there.
- */
+/** Stages that the trust of a run has fallen: in the record, and as a version of the history. */
 export async function lowerRun(
-  records: HeldRecords,
+  records: HostRecords,
   { run, trust }: Omit<LoweredRun, "atMs">,
   nowMs: number,
 ): Promise<void> {
@@ -77,7 +74,7 @@ export async function lowerRun(
 }
 
 /** Begins a record that is lost anew: every run until now counts as one that has read untrusted text. */
-export async function renewRuns(records: HeldRecords, nowMs: number): Promise<void> {
+export async function renewRuns(records: HostRecords, nowMs: number): Promise<void> {
   const { recorded, marked, fault } = await readRuns(records, nowMs);
   if (fault === null) return;
   if (recorded !== null) return await writeRecord(records, [...recorded, ...lackingIn(recorded, marked, nowMs)]);
@@ -99,7 +96,7 @@ export function lostUntilMs({ recorded }: KnownRuns, nowMs: number): number | nu
 }
 
 /** `null` if it cannot be read. */
-async function readRecord(records: HeldRecords): Promise<LoweredRun[] | null> {
+async function readRecord(records: HostRecords): Promise<LoweredRun[] | null> {
   try {
     const json = await records.read("runs", name);
     if (json === null) return [];
@@ -111,7 +108,7 @@ async function readRecord(records: HeldRecords): Promise<LoweredRun[] | null> {
   }
 }
 
-const writeRecord = (records: HeldRecords, runs: readonly LoweredRun[]): Promise<void> =>
+const writeRecord = (records: HostRecords, runs: readonly LoweredRun[]): Promise<void> =>
   records.write("runs", name, JSON.stringify(runs));
 
 const isInForce = ({ atMs }: LoweredRun, nowMs: number): boolean => atMs > nowMs - daysMax * dayMs;
@@ -125,7 +122,7 @@ const trustAmong = (runs: readonly LoweredRun[], run: string, nowMs: number): Or
   );
 
 /** By which time runs are too old to be kept: only if two readings of the clock agree. */
-const untilMs = (records: HeldRecords, runs: readonly LoweredRun[], nowMs: number): Promise<number> =>
+const untilMs = (records: HostRecords, runs: readonly LoweredRun[], nowMs: number): Promise<number> =>
   agreedTime(records, nowMs, { isAsked: !runs.every((each) => isInForce(each, nowMs)) });
 
 /**

@@ -1,6 +1,6 @@
 /** The writes of a user that wait. Each is a record of the host's own, so no guest and no list of files has it. */
 import { pendingLimits } from "../../shared/limits.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import { agreedTime } from "./agreed-time.ts";
@@ -20,7 +20,7 @@ export const pendingMs = days * 24 * 3_600_000;
  * not wait any more: somebody has decided about it meanwhile.
  */
 export async function addPending(
-  records: HeldRecords,
+  records: HostRecords,
   facts: PendingFacts,
   { action, replaces = null }: { readonly action: string; readonly replaces?: string | null },
 ): Promise<PendingWrite> {
@@ -44,7 +44,7 @@ export async function addPending(
 
 /** Throws `QUOTA_EXCEEDED` if too many writes wait already, or too many bytes of them. */
 async function checkRoom(
-  records: HeldRecords,
+  records: HostRecords,
   present: readonly PendingName[],
   { action, write, bytes }: { readonly action: string; readonly write: PendingWrite; readonly bytes: number },
 ): Promise<void> {
@@ -75,7 +75,7 @@ const decideFirst = "; the owner can approve or reject some of them first";
  * record that no host has written is left out.
  */
 export async function listPending<Kept>(
-  records: HeldRecords,
+  records: HostRecords,
   nowMs: number,
   keep: (write: PendingWrite) => Kept | null,
 ): Promise<Kept[]> {
@@ -90,7 +90,7 @@ export async function listPending<Kept>(
 }
 
 /** `null` if there is none, or it has waited too long. */
-export async function findPending(records: HeldRecords, id: string, nowMs: number): Promise<PendingWrite | null> {
+export async function findPending(records: HostRecords, id: string, nowMs: number): Promise<PendingWrite | null> {
   const name = pendingName(id);
   if (name === null || isOver(name, nowMs)) return null;
   try {
@@ -101,12 +101,12 @@ export async function findPending(records: HeldRecords, id: string, nowMs: numbe
   }
 }
 
-async function namesOf(records: HeldRecords): Promise<PendingName[]> {
+async function namesOf(records: HostRecords): Promise<PendingName[]> {
   return (await records.names("pending")).flatMap((id) => pendingName(id) ?? []);
 }
 
 /** Those that have waited too long are hidden, and removed once two readings of the clock agree that they have. */
-async function sweep(records: HeldRecords, nowMs: number): Promise<PendingName[]> {
+async function sweep(records: HostRecords, nowMs: number): Promise<PendingName[]> {
   const names = await namesOf(records);
   const left = names.filter((name) => !isOver(name, nowMs));
   const agreedMs = await agreedTime(records, nowMs, { isAsked: left.length < names.length });

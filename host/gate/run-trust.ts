@@ -2,21 +2,19 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import type { HeldRecords } from "../store/held-records.ts";
-import type { HoldOptions, Store } from "../store/store.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { UserId } from "../values/user-id.ts";
 import { isMarked, lowerRun, readRuns, renewRuns, trustOf } from "./known-runs.ts";
 
-type Waiting = Pick<HoldOptions, "until" | "signal">;
-
-interface Lowering extends Waiting {
-  /** Whether the answer is withheld if the record cannot be written: not of a call that has committed. */
-  readonly isNeeded: boolean;
+/** A run of a user. */
+export interface UserRun {
+  readonly userId: UserId;
+  readonly run: string;
 }
 
 /** Entries of the user are as good as any text of the user, so a run that reads only such entries needs no record. */
-const isUsers = (trust: OriginClass): boolean => isAtLeast(trust, "direct_user");
+export const lowersRun = (trust: OriginClass): boolean => !isAtLeast(trust, "direct_user");
 
 /** Then no record can be written for long, and reads go on. */
 const unwritable: ReadonlySet<ErrorCode> = new Set(["READ_ONLY", "STORAGE_FULL", "STORAGE_FAILED"]);
@@ -25,72 +23,66 @@ const unwritable: ReadonlySet<ErrorCode> = new Set(["READ_ONLY", "STORAGE_FULL",
 const unwrittenMax = 10_000;
 
 export class RunTrust {
-  readonly #store: Store;
   readonly #clock: () => number;
   /** Of runs whose record could not be written. They count in this process. */
   readonly #unwritten = new Map<string, OriginClass>();
 
-  constructor(store: Store, clock: () => number) {
-    this.#store = store;
+  constructor(clock: () => number) {
     this.#clock = clock;
   }
 
-  /** The lowest trust that a run has read so far. */
-  async of(userId: UserId, run: string, waiting: Waiting): Promise<OriginClass> {
-    const { trust, fault, isNoted } = await this.#look(userId, run, waiting);
-    if (fault !== null) await this.#tryToWrite(userId, waiting, (records) => renewRuns(records, this.#clock()));
-    else if (!isNoted) {
-      await this.#tryToWrite(userId, waiting, (records) => lowerRun(records, { run, trust }, this.#clock()));
-    }
-    return lowestOf(trust, this.#unwritten.get(keyOf(userId, run)) ?? "owner_edit");
-  }
-
-  /** A run has read entries. Durable before its model gets the answer, if the medium can be written. */
-  async lower(userId: UserId, run: string, trust: OriginClass, { isNeeded, ...waiting }: Lowering): Promise<void> {
-    if (isUsers(trust)) return;
-    const key = keyOf(userId, run);
-    const unwritten = this.#unwritten.get(key);
+  /**
+   * The lowest trust that a run has read so far. A record that cannot be read lowers every run, and is begun anew if it can
+   * be written: its replacement does so only as long as runs are remembered.
+   */
+  async of(records: HostRecords, { userId, run }: UserRun): Promise<OriginClass> {
+    const nowMs = this.#clock();
+    const known = await readRuns(records, nowMs);
+    const trust = trustOf(known, run, nowMs);
     try {
-      // Another read can find that the record can be written again.
-      if (unwritten === undefined) {
-        const known = await this.#look(userId, run, waiting);
-        if (isAtLeast(trust, known.trust) && known.isNoted) return;
-      }
-      await this.#store.holdRecords(userId, { ...waiting, writes: true }, (records) =>
-        lowerRun(records, { run, trust: lowestOf(trust, unwritten ?? trust) }, this.#clock()),
-      );
-      this.#unwritten.delete(key);
-    } catch (error) {
-      const isKept = !isNeeded || (error instanceof ToolError && unwritable.has(error.tableCode));
-      if (!isKept) throw error;
-      this.#keep(key, trust);
-    }
-  }
-
-  async #look(
-    userId: UserId,
-    run: string,
-    waiting: Waiting,
-  ): Promise<{ readonly trust: OriginClass; readonly fault: string | null; readonly isNoted: boolean }> {
-    return await this.#store.holdRecords(userId, { ...waiting, writes: false }, async (records) => {
-      const nowMs = this.#clock();
-      const known = await readRuns(records, nowMs);
-      const trust = trustOf(known, run, nowMs);
-      return { trust, fault: known.fault, isNoted: isMarked(known, run, nowMs) };
-    });
-  }
-
-  /** A record that cannot be read lowers every run. Its replacement does so only as long as runs are remembered. */
-  async #tryToWrite(userId: UserId, waiting: Waiting, write: (records: HeldRecords) => Promise<void>): Promise<void> {
-    try {
-      await this.#store.holdRecords(userId, { ...waiting, writes: true }, write);
+      if (known.fault !== null) await renewRuns(records, nowMs);
+      else if (!isMarked(known, run, nowMs)) await lowerRun(records, { run, trust }, nowMs);
+      await records.commit();
     } catch (error) {
       // It stays as it is, and lowers every run.
       if (!(error instanceof ToolError)) throw error;
+      records.drop();
     }
+    return lowestOf(trust, this.#unwritten.get(keyOf({ userId, run })) ?? "owner_edit");
   }
 
-  #keep(key: string, trust: OriginClass): void {
+  /** Whether the record of a run says already that it has read this. */
+  async isLow(records: HostRecords, of: UserRun, trust: OriginClass): Promise<boolean> {
+    // Another read can find that the record can be written again.
+    if (this.#unwritten.has(keyOf(of))) return false;
+    const nowMs = this.#clock();
+    const known = await readRuns(records, nowMs);
+    return isAtLeast(trust, trustOf(known, of.run, nowMs)) && isMarked(known, of.run, nowMs);
+  }
+
+  /**
+   * A run, if it is one, has read entries, if it has. Returns whether there is anything to commit; `written` follows when that
+   * is durable.
+   */
+  async lower(records: HostRecords, of: UserRun | null, trust: OriginClass | null): Promise<boolean> {
+    if (of === null || trust === null || !lowersRun(trust) || (await this.isLow(records, of, trust))) return false;
+    const unwritten = this.#unwritten.get(keyOf(of)) ?? trust;
+    await lowerRun(records, { run: of.run, trust: lowestOf(trust, unwritten) }, this.#clock());
+    return true;
+  }
+
+  /** What `lower` has staged is durable. */
+  written(of: UserRun | null): void {
+    if (of !== null) this.#unwritten.delete(keyOf(of));
+  }
+
+  /**
+   * The record could not be written. Throws the error, so that the answer is withheld, if the medium can be written for
+   * others; not of a call that has committed (`isNeeded` is false).
+   */
+  keep(of: UserRun, trust: OriginClass, { error, isNeeded }: { error: unknown; isNeeded: boolean }): void {
+    if (isNeeded && !(error instanceof ToolError && unwritable.has(error.tableCode))) throw error;
+    const key = keyOf(of);
     const before = this.#unwritten.get(key) ?? trust;
     this.#unwritten.delete(key);
     this.#unwritten.set(key, lowestOf(trust, before));
@@ -99,4 +91,4 @@ export class RunTrust {
   }
 }
 
-const keyOf = (userId: UserId, run: string): string => `${userId}\n${run}`;
+const keyOf = ({ userId, run }: UserRun): string => `${userId}\n${run}`;

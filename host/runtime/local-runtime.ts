@@ -1,25 +1,36 @@
 /** A runtime in this process. It finds the tool of a call and passes the call to the `CallRunner`. */
-import type { CallRunner, CallRunnerParts } from "../call/call-runner.ts";
+import type { Role } from "../../shared/roles.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
+import type { CallRunner, CallRunnerParts } from "../call/call.ts";
 import type { OwnWork } from "../call/own-work.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { offeredTools } from "../plugins/describe-tool.ts";
 import { toolsIn } from "../plugins/formats/tool-formats.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
-import { toolForHost, toolLabel, unknownTool } from "../plugins/loaded-tools.ts";
+import { toolForHost, toolLabel, unknownRole, unknownTool } from "../plugins/loaded-tools.ts";
 import { readOnlyTools } from "../plugins/read-only-tools.ts";
 import { isOffered } from "../plugins/tool-commands.ts";
 import type { Caller } from "../plugins/tool-commands.ts";
+import type { ContextualAccess } from "../sharing/vouching.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
+import { operate } from "../upkeep/operate.ts";
+import type { OperationName } from "../upkeep/operate.ts";
+import type { Operation, UpkeepParts } from "../upkeep/operation.ts";
+import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/store-access.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
+import { grantAccess, leaveStore, listGrants, listStores, revokeAccess } from "../upkeep/user-stores.ts";
 import type { CallContext } from "../values/call-context.ts";
+import { refuseOthers } from "../values/known-fields.ts";
 import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
+import { roleAnswer } from "../values/role-answer.ts";
+import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
+import { storeOfName } from "../values/store-id.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { checkUserId } from "../values/user-id.ts";
 import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
-import { LocalUserStores } from "./local-user-stores.ts";
 import { familiesOf } from "./memory-families.ts";
 import type {
   EntriesChoice,
@@ -29,7 +40,7 @@ import type {
   MemoryEntry,
   MemoryFamily,
 } from "./memory-families.ts";
-import type { UserStores } from "./user-stores.ts";
+import type { InternalEntry, InternalFlags, UserStores } from "./user-stores.ts";
 
 interface RuntimeParts extends Pick<
   CallRunnerParts,
@@ -214,5 +225,83 @@ export class LocalRuntime implements Runtime {
 
   #unknownTool(action: string, toolName: string): ToolError {
     return unknownTool(action, this.tools(), this.#catalog.tools.notLoaded.hintForModelTool(toolName));
+  }
+}
+
+interface UserStoresParts extends UpkeepParts {
+  readonly runner: CallRunner;
+  readonly tools: LoadedTools;
+  readonly contextualAccess: ContextualAccess | null;
+}
+
+class LocalUserStores implements UserStores {
+  readonly #parts: UserStoresParts;
+  readonly #ctx: CallContext;
+
+  constructor(parts: UserStoresParts, ctx: CallContext) {
+    this.#parts = parts;
+    this.#ctx = ctx;
+  }
+
+  list(): Promise<readonly ReachableStore[]> {
+    return this.#operate(["listStores", "list the stores"], (operation) =>
+      listStores(operation, this.#parts.contextualAccess),
+    );
+  }
+
+  grants(): Promise<readonly GrantedAccess[]> {
+    return this.#operate(["listGrants", "list the grants"], listGrants);
+  }
+
+  grant(to: string, grant: NewGrant = {}): Promise<void> {
+    return this.#operate(["grant", "grant access"], (operation) => grantAccess(operation, to, grant));
+  }
+
+  revoke(from: string): Promise<boolean> {
+    return this.#operate(["revoke", "revoke access"], (operation) => revokeAccess(operation, from));
+  }
+
+  async clear(creator: string): Promise<number> {
+    const { trashed } = await this.#ask("clear", { creator: storeOfName(creator) ?? creator });
+    return trashed;
+  }
+
+  leave(store: string): Promise<boolean> {
+    return this.#operate(["leaveStore", "leave a store"], (operation) => leaveStore(operation, store, true));
+  }
+
+  rejoin(store: string): Promise<boolean> {
+    return this.#operate(["rejoinStore", "rejoin a store"], (operation) => leaveStore(operation, store, false));
+  }
+
+  async getInternal(store: string | null, key: string, entry: InternalEntry = {}): Promise<unknown> {
+    refuseOthers("get a value", entry, { namespace: true });
+    const { namespace } = entry;
+    const { value } = await this.#ask("get", { ...(store !== null && { store }), key, namespace });
+    return value;
+  }
+
+  async setInternal(store: string | null, key: string, value: unknown, flags: InternalFlags = {}): Promise<void> {
+    refuseOthers("set a value", flags, { namespace: true, encrypted: true, ttl: true });
+    const { namespace, encrypted, ttl } = flags;
+    await this.#ask("set", { ...(store !== null && { store }), key, value, namespace, encrypted, ttl });
+  }
+
+  #operate<Result>(name: OperationName, work: (operation: Operation) => Promise<Result>): Promise<Result> {
+    return operate(this.#parts, name, this.#ctx, work);
+  }
+
+  async #ask<Of extends Role>(role: Of, input: RoleInput<Of>): Promise<RoleOutput<Of>> {
+    const { admission, tools, runner } = this.#parts;
+    const [found] = tools.withRole(role);
+    const toolName = found?.tool.name ?? null;
+    const action = found === undefined ? "use a store" : `call ${found.tool.name}`;
+    const find = (): NonNullable<typeof found> => {
+      admission.checkOpen(action);
+      if (found === undefined) throw unknownRole(action, role, { hint: tools.notLoaded.hintForScope(ownStoreName) });
+      return found;
+    };
+    const asked = { toolName, action, find, caller: "host" as const, input, ctx: this.#ctx };
+    return roleAnswer(role, toolName ?? "", (await runner.call(asked)).result);
   }
 }

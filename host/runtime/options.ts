@@ -5,7 +5,7 @@ import type { WriteHook } from "../gate/write-hook.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
 import type { ContextualAccess } from "../sharing/vouching.ts";
-import type { StoreDefinition } from "../store/store.ts";
+import type { StoreDefinition } from "../store/definition.ts";
 import type { Mount } from "../values/mount.ts";
 
 export interface RuntimeOptions {

@@ -5,9 +5,9 @@ import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { checkAuditLogOptions } from "../audit/log/log-names.ts";
 import { limitedLog } from "../log/limited-log.ts";
 import { defaultPlugins, isPluginName } from "../plugins/bundled-plugins.ts";
+import type { StoreDefinition } from "../store/definition.ts";
 import { fileStore } from "../store/files/define-files.ts";
 import { isStoreDefinition } from "../store/open-readers.ts";
-import type { StoreDefinition } from "../store/store.ts";
 import { checkFields } from "../values/known-fields.ts";
 import type { RuntimeOptions } from "./options.ts";
 

@@ -6,8 +6,8 @@ import { Measures } from "../audit/collect/measures.ts";
 import { Recorder } from "../audit/collect/recorder.ts";
 import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
 import { Admission } from "../call/admission.ts";
-import { CallRunner } from "../call/call-runner.ts";
-import type { GatedCallParts } from "../call/gated-call.ts";
+import { CallRunner } from "../call/call.ts";
+import type { JudgedParts } from "../call/judged-write.ts";
 import { Listeners } from "../call/listeners.ts";
 import { OwnWork } from "../call/own-work.ts";
 import { Gate } from "../gate/gate.ts";
@@ -24,10 +24,11 @@ import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import { narrowingText } from "../plugins/policy/narrow-plugin.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
 import { readOnlyText } from "../plugins/read-only-tools.ts";
-import { withOwnStores } from "../sharing/own-store.ts";
-import { readOnlyStore } from "../store/read-only-store.ts";
+import { LeftOverErasures } from "../sharing/finish-erased.ts";
+import type { NoteOfUser, StoreDefinition } from "../store/definition.ts";
+import { readOnlyEngine } from "../store/engine.ts";
 import type { StoreSettings } from "../store/store-settings.ts";
-import type { NoteOfUser, Store, StoreDefinition } from "../store/store.ts";
+import { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { version } from "../values/version.ts";
 import type { Runtime } from "./api.ts";
@@ -94,11 +95,8 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
       await pool.close();
       throw error;
     });
-  const waitingLimits = {
-    calls: bounds.queuedCallsMax,
-    callsPerUser: bounds.queuedCallsPerUserMax,
-    bytes: queueLimits.bytesMax,
-  };
+  const { queuedCallsMax: calls, queuedCallsPerUserMax: callsPerUser } = bounds;
+  const waitingLimits = { calls, callsPerUser, bytes: queueLimits.bytesMax };
   const deadlineMs = Math.min(policy.limits.deadlineMs, bounds.deadlineMs ?? Infinity);
   const deadlinesMs = catalog.plugins.map(({ manifest }) => Math.min(manifest.deadlineMs, deadlineMs));
   const { limits } = policy;
@@ -107,10 +105,11 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
   const admission = new Admission(waitMs, waitingLimits, measures);
   const { contextualAccess, memory } = bounds;
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
-  const parts = { store, pool, admission, recorder, listeners, ...called, ...gateParts(checked, store) };
+  const leftOver = new LeftOverErasures(store);
+  const parts = { store, leftOver, pool, admission, recorder, listeners, ...called, ...gateParts(checked) };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
-  if (retiresLeftOver && !readOnly) void store.retireLeftOver();
+  if (retiresLeftOver && !readOnly) void Promise.all([store.retireLeftOver(), leftOver.finish()]);
   const own = new OwnWork(parts);
   const runner = new CallRunner(parts, own);
   const runtime = new LocalRuntime(catalog, {
@@ -134,17 +133,17 @@ async function openStore(
   }: { readonly note: NoteOfUser; readonly settings: StoreSettings; readonly readOnly: boolean },
 ): Promise<Store> {
   await definition.checkMedium?.();
-  const opened = definition.open(note, settings);
-  return withOwnStores(readOnly ? readOnlyStore(opened) : opened);
+  const engine = definition.open(note, settings);
+  return new Store(readOnly ? readOnlyEngine(engine) : engine);
 }
 
-function gateParts({ onWrite, clock, onLog }: CheckedOptions, store: Store): Pick<GatedCallParts, "gate" | "runTrust"> {
+function gateParts({ onWrite, clock, onLog }: CheckedOptions): Pick<JudgedParts, "gate" | "runTrust"> {
   // As often as it fails, its writes wait: a line a minute tells it.
   const noteFailure = (error: unknown): void => {
     const line = { ...failureLine(error), topic: "onWrite" };
     writeLog(onLog, { ...line, tool: "onWrite", userId: "", callId: "" });
   };
-  return { gate: new Gate(onWrite ?? null, noteFailure), runTrust: new RunTrust(store, clock) };
+  return { gate: new Gate(onWrite ?? null, noteFailure), runTrust: new RunTrust(clock) };
 }
 
 /** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */

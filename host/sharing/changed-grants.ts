@@ -1,5 +1,5 @@
+import type { NewGrants } from "../store/engine.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { NewGrants } from "../store/shared-stores.ts";
 import type { GrantChange, StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { writeGrants } from "./grants-file.ts";

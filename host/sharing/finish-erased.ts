@@ -1,5 +1,5 @@
 /** Does what is left to do when a user is erased: at once, at the next start, or when the doctor is asked to. */
-import type { ErasedUser, LeftOver } from "../store/erasing.ts";
+import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { Store } from "../store/store.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { revokeAll } from "./revoke-all.ts";
@@ -21,7 +21,7 @@ export async function finishErased(store: Store, erased: ErasedUser, revoking: R
     }
   };
   await attempt(() => store.erased.removeFiles(erased, revoking.signal));
-  await attempt(() => revokeAll(store.shared, erased, revoking));
+  await attempt(() => revokeAll(store, erased, revoking));
   if (left.length > 0) return left;
   await attempt(async () => {
     await store.erased.forget(erased);

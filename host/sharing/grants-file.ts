@@ -3,8 +3,7 @@ import { sharingLimits } from "../../shared/limits.ts";
 import { accessLevels } from "../../shared/shared-scope.ts";
 import { parseStrictJson } from "../../shared/strict-json.ts";
 import * as z from "../../shared/zod.ts";
-import { grantsPath, grantsScope } from "../store/shared-stores.ts";
-import type { HeldStores } from "../store/shared-stores.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { isStoreId } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -40,9 +39,7 @@ export function readGrants(bytes: Uint8Array | null): readonly StoreGrant[] {
 }
 
 /** The grants of a held store. Throws as `readGrants`. */
-export async function grantsIn(held: HeldStores, id: StoreId): Promise<readonly StoreGrant[]> {
-  return readGrants(await held.reader(id).bytesOf(grantsScope, grantsPath));
-}
+export const grantsIn = async (held: HeldHome): Promise<readonly StoreGrant[]> => readGrants(await held.grants());
 
 export function writeGrants(grants: readonly StoreGrant[]): string {
   return `${JSON.stringify({ version: 1, grants }, null, 2)}\n`;

@@ -1,6 +1,8 @@
 /** Removes what others' stores hold of an erased user: grants to it, and hints of grants. */
-import type { ErasedUser, LeftOver } from "../store/erasing.ts";
-import type { SharedStores, StoreHoldOptions } from "../store/shared-stores.ts";
+import type { ErasedUser, LeftOver } from "../store/engine.ts";
+import { storeHome } from "../store/home.ts";
+import type { HoldOptions } from "../store/home.ts";
+import type { Store } from "../store/store.ts";
 import type { GrantChange, StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
@@ -8,7 +10,7 @@ import { giveTurn } from "../values/turns.ts";
 import { changedGrants } from "./changed-grants.ts";
 import { grantsIn } from "./grants-file.ts";
 
-export type Waiting = Pick<StoreHoldOptions, "until" | "signal">;
+export type Waiting = Pick<HoldOptions, "until" | "signal">;
 
 /** A grant to a principal, and whose it is. */
 export interface ReceivedGrant {
@@ -23,19 +25,20 @@ export interface Received {
 }
 
 /** Asks all stores, because a hint can be missing. Those that cannot be read open themselves to nobody. */
-export async function grantsTo(shared: SharedStores, principal: StoreId, waiting: Waiting): Promise<Received> {
-  const hinted = new Set((await shared.hintsOf(principal)).map(({ store }) => store));
+export async function grantsTo(store: Store, principal: StoreId, waiting: Waiting): Promise<Received> {
+  const hinted = new Set((await store.hintsOf(principal)).map((hint) => hint.store));
   const grants: ReceivedGrant[] = [];
   const unreadable: LeftOver[] = [];
-  for (const store of await shared.ids()) {
-    if (store === principal) continue;
+  for (const id of await store.stores()) {
+    if (id === principal) continue;
     await giveTurn();
+    const home = storeHome(id);
     try {
-      const all = await shared.hold([store], { ...waiting, writes: false }, (held) => grantsIn(held, store));
-      grants.push(...all.filter(({ grantee }) => grantee === principal).map((grant) => ({ store, grant })));
+      const all = await store.hold([home], "read", waiting, (held) => grantsIn(held.of(home)));
+      grants.push(...all.filter(({ grantee }) => grantee === principal).map((grant) => ({ store: id, grant })));
     } catch (error) {
       waiting.signal?.throwIfAborted();
-      if (hinted.has(store) || !isOfStorage(error)) unreadable.push(leftAt(store, error));
+      if (hinted.has(id) || !isOfStorage(error)) unreadable.push(leftAt(id, error));
     }
   }
   return { grants, unreadable };
@@ -48,32 +51,34 @@ export interface Revoking extends Waiting {
 
 /** Grants that are later than the erasure stay: they are for the user's new memory. Returns what could not be removed. */
 export async function revokeAll(
-  shared: SharedStores,
+  store: Store,
   { store: principal, erasedMs }: ErasedUser,
   { record, ...waiting }: Revoking,
 ): Promise<LeftOver[]> {
-  const { grants, unreadable } = await grantsTo(shared, principal, waiting);
+  const { grants, unreadable } = await grantsTo(store, principal, waiting);
   const left = [...unreadable];
   const isMeant = ({ grantee, grantedMs }: StoreGrant): boolean => grantee === principal && grantedMs <= erasedMs;
-  for (const { store } of grants.filter(({ grant }) => isMeant(grant))) {
+  for (const { store: id } of grants.filter(({ grant }) => isMeant(grant))) {
+    const home = storeHome(id);
     try {
-      await shared.hold([store], { ...waiting, writes: true }, async (held) => {
-        const before = await grantsIn(held, store);
+      await store.hold([home], "write", waiting, async (homes) => {
+        const held = homes.of(home);
+        const before = await grantsIn(held);
         const { stored, changes } = changedGrants(
-          store,
+          id,
           before,
           before.filter((grant) => !isMeant(grant)),
           erasedMs,
         );
         record(changes);
-        await held.commit(store, { by: null, changes: [], seen: [], grants: stored });
+        await held.commit({ changes: [], seen: [], grants: stored });
       });
     } catch (error) {
       waiting.signal?.throwIfAborted();
-      left.push(leftAt(store, error));
+      left.push(leftAt(id, error));
     }
   }
-  await shared.forgetHints(principal, erasedMs);
+  await store.forgetHints(principal, erasedMs);
   return left;
 }
 

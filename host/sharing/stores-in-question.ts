@@ -2,7 +2,10 @@
 import { sharingLimits } from "../../shared/limits.ts";
 import { accessSources } from "../../shared/shared-scope.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { ActingPrincipal, HeldStores, SharedStores } from "../store/shared-stores.ts";
+import type { HeldHomes } from "../store/held-homes.ts";
+import type { ActingPrincipal, Home } from "../store/home.ts";
+import { storeHome } from "../store/home.ts";
+import type { Store } from "../store/store.ts";
 import type { DecidedStore, DecidedStores } from "../values/decided-stores.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -17,7 +20,7 @@ export interface Deciding {
   /** The caller's own store. */
   readonly principal: StoreId;
   readonly vouching: Vouching;
-  readonly shared: SharedStores;
+  readonly store: Store;
   readonly clock: () => number;
 }
 
@@ -40,8 +43,8 @@ export class StoresInQuestion {
   }
 
   /** The stores to hold while the guest runs. */
-  get held(): readonly StoreId[] {
-    return [...this.#held];
+  get homes(): readonly Home[] {
+    return Array.from(this.#held, storeHome);
   }
 
   /** For whom they are held. */
@@ -51,8 +54,8 @@ export class StoresInQuestion {
   }
 
   /** Those of them that need no lock, as `survey` has found. */
-  get onlyRead(): readonly StoreId[] {
-    return [...this.#onlyRead];
+  get onlyRead(): readonly Home[] {
+    return Array.from(this.#onlyRead, storeHome);
   }
 
   /** Whether a decision lacks an answer of the program. `askProgram` gets it. */
@@ -89,15 +92,15 @@ export class StoresInQuestion {
   }
 
   /** Finds out which of them need no lock, because the caller may not change them. */
-  async survey(held: HeldStores): Promise<void> {
+  async survey(held: HeldHomes): Promise<void> {
     this.#onlyRead = new Set();
     const { stores } = await this.decide(held);
     const mayChange = new Set(stores.filter(({ level }) => level === "readwrite").map(({ id }) => id));
-    this.#onlyRead = new Set(this.held.filter((id) => !mayChange.has(id)));
+    this.#onlyRead = new Set(Array.from(this.#held).filter((id) => !mayChange.has(id)));
   }
 
-  /** Decides about all of them. `held` are the stores of `this.held`. Never waits for the program. */
-  async decide(held: HeldStores): Promise<DecidedStores> {
+  /** Decides about all of them. `held` are the stores of `this.homes`. Never waits for the program. */
+  async decide(held: HeldHomes): Promise<DecidedStores> {
     const { principal, clock } = this.#deciding;
     const nowMs = clock();
     const decided: Ranked[] = [];
@@ -120,7 +123,7 @@ export class StoresInQuestion {
    * Whether all decisions still hold: time has passed since they were made. If the program must be asked first, `isLacking`
    * says so.
    */
-  async isStill(before: DecidedStores, held: HeldStores): Promise<boolean> {
+  async isStill(before: DecidedStores, held: HeldHomes): Promise<boolean> {
     const now = await this.decide(held);
     return before.stores.every(({ id, level }) => now.stores.find((each) => each.id === id)?.level === level);
   }
@@ -145,12 +148,12 @@ export class StoresInQuestion {
 
   /** What the context names, and hints of grants. */
   async #known(): Promise<Known> {
-    const { principal, shared, vouching, clock } = this.#deciding;
+    const { principal, store, vouching, clock } = this.#deciding;
     const nowMs = clock();
-    const hints = (await shared.hintsOf(principal)).filter((hint) => isLive(hint, nowMs));
-    const granted = hints.filter(({ isLeft }) => !isLeft).map(({ store }) => store);
+    const hints = (await store.hintsOf(principal)).filter((hint) => isLive(hint, nowMs));
+    const granted = hints.filter(({ isLeft }) => !isLeft).map((hint) => hint.store);
     return {
-      all: new Set([...vouching.named, ...hints.map(({ store }) => store)]),
+      all: new Set([...vouching.named, ...hints.map((hint) => hint.store)]),
       listed: [...new Set([...vouching.named, ...granted])],
     };
   }
@@ -173,9 +176,9 @@ interface Known {
 }
 
 /** `null` if they cannot be read: then they open the store to nobody, and cannot be changed. */
-async function grantsOf(held: HeldStores, id: StoreId): Promise<readonly StoreGrant[] | null> {
+async function grantsOf(held: HeldHomes, id: StoreId): Promise<readonly StoreGrant[] | null> {
   try {
-    return await grantsIn(held, id);
+    return await grantsIn(held.of(storeHome(id)));
   } catch (error) {
     if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
     throw error;

@@ -1,5 +1,5 @@
+import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldUser } from "../store/store.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import type { Version, VersionHead, VersionKind } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
@@ -40,14 +40,14 @@ export async function commitPlanned<Plan extends PlannedChanges>(
   for (let attempt = 1; attempt <= freeAttemptsMax && operation.waited < freePart; attempt++) {
     const planned = await plan(operation);
     if (planned.changes.length === 0) return planned;
-    const isDone = await operation.hold({ scopes, writes: true }, async (held) => {
+    const isDone = await operation.hold({ scopes, mode: "write" }, async (held) => {
       if (!(await isStill(held, planned, concerns))) return false;
       await operation.commit(held, planned.changes, kind);
       return true;
     });
     if (isDone) return planned;
   }
-  return await operation.bounded(heldPart).holdAll({ scopes, writes: true }, async (held, inside) => {
+  return await operation.bounded(heldPart).holdAll({ scopes, mode: "write" }, async (held, inside) => {
     const planned = await plan(inside);
     await operation.commit(held, planned.changes, kind);
     return planned;
@@ -56,7 +56,7 @@ export async function commitPlanned<Plan extends PlannedChanges>(
 
 /** Whether a plan would be the same now: it depends on files of its scopes, and on versions of them. */
 async function isStill(
-  { reader, history }: HeldUser,
+  { reader, history }: HeldHome,
   { changes, seen, head }: PlannedChanges,
   concerns: (version: Version) => boolean,
 ): Promise<boolean> {

@@ -5,7 +5,7 @@ import type { Decision } from "../gate/decisions.ts";
 import { scopeOf } from "../gate/pending-write.ts";
 import type { PendingWrite } from "../gate/pending-write.ts";
 import { findPending, listPending } from "../gate/pending-writes.ts";
-import type { HeldRecords } from "../store/held-records.ts";
+import type { HostRecords } from "../store/host-records.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
@@ -22,13 +22,13 @@ interface PlacedWrite {
 const placeOf = ({ id, changes: [first] }: PendingWrite): PlacedWrite => ({ id, scope: first ? scopeOf(first) : null });
 
 /** The writes that something is decided about. No other one keeps it from that. */
-type Concerned = (records: HeldRecords) => Promise<readonly PlacedWrite[]>;
+type Concerned = (records: HostRecords) => Promise<readonly PlacedWrite[]>;
 
 /** Does work that decides about the writes that `keep` keeps, while nobody else does. */
 export async function decide<Result>(
   operation: Operation,
   keep: (write: PendingWrite) => unknown,
-  work: (records: HeldRecords) => Promise<Result>,
+  work: (records: HostRecords) => Promise<Result>,
 ): Promise<Result> {
   const concerned: Concerned = (records) =>
     listPending(records, operation.now(), (write) => (keep(write) === null ? null : placeOf(write)));
@@ -38,11 +38,11 @@ export async function decide<Result>(
 async function decideAbout<Result>(
   operation: Operation,
   concerned: Concerned,
-  work: (records: HeldRecords) => Promise<Result>,
+  work: (records: HostRecords) => Promise<Result>,
 ): Promise<Result> {
   for (let attempt = 1; attempt <= attemptsMax; attempt++) {
     await endBegun(operation, concerned);
-    const done = await operation.holdRecords({ writes: true }, async (records) => {
+    const done = await operation.holdRecords("write", async (records) => {
       const begun = await begunApprovals(records);
       const isBegun = begun.length > 0 && amongThem(begun, await concerned(records)).length > 0;
       return isBegun ? null : { result: await work(records) };
@@ -60,7 +60,7 @@ export async function waitingWrites<Kept>(
   operation: Operation,
   keep: (write: PendingWrite) => Kept | null,
 ): Promise<Kept[]> {
-  const listed = await operation.holdRecords({ writes: false }, (records) =>
+  const listed = await operation.holdRecords("read", (records) =>
     listPending(records, operation.now(), (write) => {
       const kept = keep(write);
       return kept && { ...placeOf(write), kept };
@@ -73,7 +73,7 @@ export async function waitingWrites<Kept>(
 
 /** One that waits. Throws `ENTRY_NOT_FOUND`, with what has become of it. */
 export async function waitingOne(operation: Operation, id: string): Promise<PendingWrite> {
-  const { write, decision } = await operation.holdRecords({ writes: false }, async (records) => ({
+  const { write, decision } = await operation.holdRecords("read", async (records) => ({
     write: await findPending(records, id, operation.now()),
     decision: await decisionAbout(records, id),
   }));
@@ -99,29 +99,35 @@ export async function endOne(operation: Operation, id: string, how: Decision["ho
 
 /** Ends the waiting of writes, for good. */
 export async function endWaiting(
-  records: HeldRecords,
+  records: HostRecords,
   writes: readonly Pick<PendingWrite, "id">[],
   { how, atMs }: Pick<Decision, "how" | "atMs">,
 ): Promise<void> {
   for (const { id } of writes) await records.remove("pending", id);
+  await records.commit();
   // It only tells others. A full disk keeps nobody from rejecting.
-  const noted = noteDecisions(
-    records,
-    writes.map(({ id }) => ({ id, how, atMs, by: null })),
-  );
-  await noted.catch(passOverFailure);
+  try {
+    const noted = writes.map(({ id }): Decision => ({ id, how, atMs, by: null }));
+    await noteDecisions(records, noted);
+    await records.commit();
+  } catch (error) {
+    records.drop();
+    passOverFailure(error);
+  }
 }
 
 async function endBegun(operation: Operation, concerned: Concerned): Promise<void> {
-  const { writes, begun } = await operation.holdRecords({ writes: false }, async (records) => {
+  const { writes, begun } = await operation.holdRecords("read", async (records) => {
     const found = await concerned(records);
     return { writes: found, begun: amongThem(await begunApprovals(records), found) };
   });
   const applied = await appliedAmong(operation, writes, ({ id }) => !begun.some((each) => each.id === id));
   if (applied.size + begun.length === 0) return;
-  await operation.holdRecords({ writes: true }, async (records) => {
+  await operation.holdRecords("write", async (records) => {
+    for (const id of applied.keys()) await records.remove("pending", id);
+    // First, because that needs no room.
+    await records.commit();
     for (const [id, made] of applied) {
-      await records.remove("pending", id);
       if ((await decisionAbout(records, id)) === null) await noteDecisions(records, [made]);
     }
     for (const { id, atMs } of begun.filter((each) => !applied.has(each.id))) {
@@ -144,7 +150,7 @@ async function appliedAmong(
   for (const scope of new Set(writes.flatMap((write) => write.scope ?? []))) {
     const here = writes.filter((write) => write.scope === scope);
     const made = await operation
-      .hold({ scopes: [scope], writes: false }, ({ history }) => approvalsIn(history))
+      .hold({ scopes: [scope], mode: "read" }, ({ history }) => approvalsIn(history))
       .catch((error: unknown) => {
         const isUnread = error instanceof ToolError && error.code.startsWith("STORAGE_");
         if (!isUnread || !here.every(canPassOver)) throw error;

@@ -47,7 +47,7 @@ const inputOf = ({ paths }: ScopeChanges, mend: boolean): RoleInput<"inspect"> =
 
 /** What the plugin writes is needed although the scope may be full: the owner is about to make it right. */
 function lookingAt(staged: readonly SizedChange[]): Omit<CallOptions, "accepts"> {
-  return { stage: async () => staged, freedBytes: storeLimits.scopeBytesMax, isLookingOnly: true };
+  return { stage: async () => staged, freedBytes: storeLimits.scopeBytesMax, mode: "look" };
 }
 
 /** What the plugin would write if some changes were made. */

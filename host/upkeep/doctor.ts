@@ -6,7 +6,7 @@ import type { KnownRuns } from "../gate/known-runs.ts";
 import { mayChange, ownScopesOf } from "../plugins/loaded-tools.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
-import type { StoreFinding, HeldReader } from "../store/store.ts";
+import type { HeldReader, StoreFinding } from "../store/holding.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
@@ -14,10 +14,10 @@ import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 
 export async function inspectUser(operation: Operation): Promise<Finding[]> {
-  const parts = await operation.parts();
+  const parts = operation.parts;
   const ofParts: Readonly<Record<"found" | "unkept", Finding[]>>[] = [];
   for (const scopes of parts) {
-    const options = { scopes, writes: false, isLookingOnly: true };
+    const options = { scopes, mode: "look" } as const;
     const elsewhere = scopes.length === 0 ? parts.flat() : [];
     const ofPart = await operation.hold(options, async (held) => ({
       found: (await held.findings()).map(ofStore),
@@ -75,7 +75,7 @@ export const scopeOf = (found: CatalogTool): string => ownScopesOf(found)[0] ?? 
 /** Asks one plugin for its findings. If it fails or gives an invalid answer, that is a finding too, with `remedy`. */
 async function look(operation: Operation, inspector: CatalogTool, remedy: string | null): Promise<Finding[]> {
   try {
-    const told = await operation.ask("inspect", inspector, { mend: false }, { isLookingOnly: true });
+    const told = await operation.ask("inspect", inspector, { mend: false }, { mode: "look" });
     return findingsIn(told, scopeOf(inspector));
   } catch (error) {
     const { code, message } = asToolError(error, action);
@@ -107,12 +107,12 @@ const notInspected = (path: string, message: string, remedy: string | null): Fin
 async function mendAll(operation: Operation): Promise<void> {
   const failures: ToolError[] = [];
   for (const inspector of mendersIn(operation)) {
-    const mending = operation.ask("inspect", inspector, { mend: true }, { isThorough: true });
+    const mending = operation.ask("inspect", inspector, { mend: true }, { mode: "thorough" });
     await mending.catch((error: unknown) => void failures.push(asToolError(error, action)));
   }
   await mendRuns(operation);
   for (const scopes of await unheldParts(operation)) {
-    await operation.hold({ scopes, writes: true, isThorough: true }, async () => {});
+    await operation.hold({ scopes, mode: "thorough" }, async () => {});
   }
   const [first] = failures;
   if (first !== undefined) throw first;
@@ -125,7 +125,7 @@ function mendersIn({ tools }: Operation): CatalogTool[] {
 
 /** The parts that no mender holds. */
 async function unheldParts(operation: Operation): Promise<(readonly string[])[]> {
-  const parts = await operation.parts();
+  const parts = operation.parts;
   const mended = mendersIn(operation).map(scopeOf);
   const isNamed = (scope: string): boolean => parts.some((scopes) => scopes.includes(scope));
   return parts.filter((scopes) =>
@@ -172,7 +172,7 @@ async function orNothing<Read>(read: () => Promise<Read>): Promise<Read | null> 
 async function grantsFindings(operation: Operation): Promise<Finding[]> {
   const own = ownStoreOf(operation.userId);
   try {
-    await operation.holdStores([own], { writes: false, isLookingOnly: true }, (held) => grantsIn(held, own));
+    await operation.holdOwnStore("look", grantsIn);
     return [];
   } catch (error) {
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
@@ -186,9 +186,7 @@ const runsPath = ".memcell/runs/trust.json";
 /** Whether the record of what runs have read is whole: if not, writes that name a run wait, and no tool says why. */
 async function runsFindings(operation: Operation): Promise<Finding[]> {
   try {
-    const known = await operation.holdRecords({ writes: false, isLookingOnly: true }, (records) =>
-      readRuns(records, operation.now()),
-    );
+    const known = await operation.holdRecords("look", (records) => readRuns(records, operation.now()));
     return findingsAbout(known, operation.now());
   } catch (error) {
     // Of what cannot be opened, the store's own findings say it.
@@ -215,5 +213,5 @@ function findingsAbout(known: KnownRuns, nowMs: number): Finding[] {
 
 /** Does nothing if it is whole. */
 async function mendRuns(operation: Operation): Promise<void> {
-  await operation.holdRecords({ writes: true }, (records) => renewRuns(records, operation.now()));
+  await operation.holdRecords("write", (records) => renewRuns(records, operation.now()));
 }

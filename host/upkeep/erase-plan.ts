@@ -1,7 +1,5 @@
-import type { LeftOver } from "../store/erasing.ts";
-
-export type { LeftOver } from "../store/erasing.ts";
-
+import type { LeftOver } from "../store/engine.ts";
+export type { LeftOver } from "../store/engine.ts";
 export interface EraseOptions {
   /** The zip file to write before anything is removed. Default: none. */
   readonly export?: string | undefined;

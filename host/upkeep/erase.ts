@@ -4,11 +4,12 @@ import { counted, quoted } from "../../shared/text.ts";
 import { writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { grantsIn } from "../sharing/grants-file.ts";
-import { ownHistory, ownReader } from "../sharing/own-store.ts";
 import { grantsTo } from "../sharing/revoke-all.ts";
 import type { ReceivedGrant } from "../sharing/revoke-all.ts";
-import type { ErasedUser, HeldToErase, LeftOver } from "../store/erasing.ts";
+import type { ErasableContent, ErasedUser, LeftOver } from "../store/engine.ts";
 import { isLive } from "../store/grant-hints.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
+import type { Home } from "../store/home.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ownStoreOf } from "../values/store-id.ts";
 import type { StoreId } from "../values/store-id.ts";
@@ -21,7 +22,10 @@ import { eachPart } from "./user-scopes.ts";
 
 export async function planErasure(operation: Operation): Promise<ErasePlan> {
   const elsewhere = await findElsewhere(operation);
-  return await operation.holdToErase("look", async (held) => (await findAll(operation, held, elsewhere)).plan);
+  return await operation.holdToErase(
+    { mode: "look" },
+    async (held, homes) => (await findAll(operation, homesIn(held, homes), elsewhere)).plan,
+  );
 }
 
 /** `file`: the zip file to write first; `null` for none. */
@@ -29,14 +33,18 @@ export async function eraseUser(operation: Operation, file: string | null): Prom
   const elsewhere = await findElsewhere(operation);
   const sum = new ExportSum();
   const fromMounts = file === null ? [] : await exportMounts(operation, elsewhere, sum);
-  const { plan, erased } = await operation.holdToErase(file === null ? "remove" : "read", async (held) => {
-    const found = await findAll(operation, held, elsewhere);
-    if (file !== null) {
-      const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
-      await writeArchive(file, zipOf((await together(parts)).files));
-    }
-    return { plan: found.plan, erased: found.isThere ? [await operation.erase(held, found)] : [] };
-  });
+  const { plan, erased } = await operation.holdToErase(
+    { mode: "erase", finishes: file !== null },
+    async (all, homes) => {
+      const held = homesIn(all, homes);
+      const found = await findAll(operation, held, elsewhere);
+      if (file !== null) {
+        const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
+        await writeArchive(file, zipOf((await together(parts)).files));
+      }
+      return { plan: found.plan, erased: found.isThere ? [await operation.erase(all, homes, found)] : [] };
+    },
+  );
   const left: LeftOver[] = [];
   const isRecorded = ({ store }: GrantChange): boolean => plan.granters.includes(store);
   for (const each of [...elsewhere.leftOver, ...erased]) {
@@ -55,12 +63,12 @@ interface Elsewhere {
 }
 
 async function findElsewhere(operation: Operation): Promise<Elsewhere> {
-  const { shared, erased } = operation;
+  const { store } = operation;
   const own = ownStoreOf(operation.userId);
-  const { grants } = await operation.inTurn((turn) => grantsTo(shared, own, turn));
-  const mounted = (await operation.parts()).flat().filter((scope) => scope !== ownStoreName);
-  const leftOver = (await erased.list()).filter(({ store }) => store === own);
-  return { mounted, received: grants, isHinted: (await shared.hintsOf(own)).length > 0, leftOver };
+  const { grants } = await operation.inTurn((turn) => grantsTo(store, own, turn));
+  const mounted = operation.parts.flat().filter((scope) => scope !== ownStoreName);
+  const leftOver = (await store.erased.list()).filter((each) => each.store === own);
+  return { mounted, received: grants, isHinted: (await store.hintsOf(own)).length > 0, leftOver };
 }
 
 interface Found {
@@ -74,25 +82,36 @@ interface Found {
 /** Throws `ENTRY_NOT_FOUND` if there is nothing. */
 async function findAll(
   operation: Operation,
-  held: HeldToErase,
+  held: readonly HeldHome[],
   { mounted, received, isHinted, leftOver }: Elsewhere,
 ): Promise<Found> {
   const own = ownStoreOf(operation.userId);
-  const all = await held.contents();
+  const all: ErasableContent[] = [];
+  for (const each of held) all.push(...(await each.contents()));
   const contents = sumsOf(all);
-  const grantees = await granteesOf(operation, held, own);
+  const grantees = await granteesOf(operation, held);
   const granters = received.map(({ store }) => store);
   const isThere = contents.length > 0 || granters.length > 0 || isHinted;
   if (!isThere && leftOver.length === 0) {
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: nothing is stored of this user`);
   }
-  const named = contents.map((each) => (each.scope === scopeOfStore(own) ? { ...each, scope: ownStoreName } : each));
   const closed = all.flatMap((each) => each.closed);
   const granted = [...grantees.map((each) => revoked(own, each)), ...granters.map((each) => revoked(each, own))];
-  return { plan: { contents: named, grantees, granters, mounted, closed }, isThere, contents, granted };
+  return {
+    plan: { contents, grantees, granters, mounted, closed },
+    isThere,
+    contents: inStoreScope(contents, own),
+    granted,
+  };
 }
 
 const revoked = (store: StoreId, grantee: StoreId): GrantChange => ({ store, grantee, level: null, expiresMs: null });
+
+const homesIn = (held: HeldHomes, homes: readonly Home[]): HeldHome[] => homes.map((home) => held.of(home));
+
+/** As the audit log names them. */
+const inStoreScope = (contents: readonly ErasedContent[], own: StoreId): ErasedContent[] =>
+  contents.map((each) => (each.scope === ownStoreName ? { ...each, scope: scopeOfStore(own) } : each));
 
 /** One row for each scope, and a last one for what is in none. */
 function sumsOf(contents: readonly ErasedContent[]): ErasedContent[] {
@@ -108,9 +127,10 @@ function sumsOf(contents: readonly ErasedContent[]): ErasedContent[] {
 const lastOfNone = ({ scope }: ErasedContent): string => scope ?? "~";
 
 /** To whom the user has granted access. Grants that cannot be read open the store to nobody. */
-async function granteesOf(operation: Operation, { stores }: HeldToErase, own: StoreId): Promise<StoreId[]> {
+async function granteesOf(operation: Operation, held: readonly HeldHome[]): Promise<StoreId[]> {
   try {
-    const grants = await grantsIn(stores, own);
+    const own = held.find(({ home }) => home.kind === "store");
+    const grants = own === undefined ? [] : await grantsIn(own);
     return grants.filter((each) => isLive(each, operation.now())).map(({ grantee }) => grantee);
   } catch (error) {
     if (error instanceof ToolError) return [];
@@ -120,7 +140,7 @@ async function granteesOf(operation: Operation, { stores }: HeldToErase, own: St
 
 /** Mounted folders stay, so what an export leaves out there is not lost. */
 async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: ExportSum): Promise<MemoryExport[]> {
-  return await eachPart(operation, { writes: false, only: mounted }, (part) =>
+  return await eachPart(operation, { mode: "read", only: mounted }, (part) =>
     exportPart({ ...part, history: part.held.history }, sum, true),
   );
 }
@@ -128,19 +148,17 @@ async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: E
 /** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
 async function exportHeld(
   operation: Operation,
-  { reader, history, stores }: HeldToErase,
+  held: readonly HeldHome[],
   { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
 ): Promise<MemoryExport[]> {
-  const apart = new Set([...elsewhere.mounted, ownStoreName]);
-  const all = await reader.scopes();
-  const scopes = all.filter((scope) => !apart.has(scope));
-  const hidden = all.filter((scope) => apart.has(scope));
-  const own = ownStoreOf(operation.userId);
-  const ofStore = { reader: ownReader(stores, own), history: ownHistory(stores, own) };
-  const parts = [
-    await exportPart({ reader, history, scopes, hidden }, sum, true),
-    await exportPart({ ...ofStore, scopes: await ofStore.reader.scopes(), hidden: [] }, sum, true),
-  ];
+  const parts: MemoryExport[] = [];
+  for (const { home, reader, history } of held) {
+    const apart = new Set(home.kind === "user" ? [...elsewhere.mounted, ownStoreName] : []);
+    const all = await reader.scopes();
+    const scopes = all.filter((scope) => !apart.has(scope));
+    const hidden = all.filter((scope) => apart.has(scope));
+    parts.push(await exportPart({ reader, history, scopes, hidden }, sum, true));
+  }
   const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
   if (first === undefined) return parts;
   const place = [first.scope, first.path].filter((name) => name !== "").join("/");

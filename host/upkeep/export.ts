@@ -5,8 +5,8 @@
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { ownScopesOf } from "../plugins/loaded-tools.ts";
+import type { HeldReader } from "../store/holding.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldReader } from "../store/store.ts";
 import { ContentOrigins } from "../store/versions/content-origins.ts";
 import type { HeldHistory } from "../store/versions/held-history.ts";
 import { lowestByContent } from "../store/versions/lowest-by-content.ts";
@@ -25,7 +25,7 @@ export async function exportUser(
 ): Promise<MemoryExport> {
   const sum = new ExportSum(onProgress);
   const known = operation.tools.all.flatMap(ownScopesOf);
-  const parts = await eachPart(operation, { writes: false, only: scopes }, (part) => {
+  const parts = await eachPart(operation, { mode: "read", only: scopes }, (part) => {
     known.push(...part.scopes);
     const asked = part.scopes.filter((scope) => scopes?.includes(scope) ?? true);
     return exportPart({ ...part, scopes: asked, history: part.held.history }, sum, scopes === undefined);

@@ -1,7 +1,7 @@
 /** Finds a file in the history, by its path or by the name of its entry. */
 import { counted, quoted } from "../../shared/text.ts";
 import type { LoadedTools } from "../plugins/loaded-tools.ts";
-import type { HeldUser } from "../store/store.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { placeKey } from "../store/versions/present-origins.ts";
 import type { Version, VersionedFile } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -23,7 +23,7 @@ export interface FilePlace {
 /** Throws `ENTRY_NOT_FOUND` if no version names the file, and `INPUT_INVALID` if files of several scopes have the name. */
 export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
   const only = scope === undefined ? undefined : [scope];
-  const parts = await eachPart(operation, { writes: false, only }, async ({ held, hidden }) => {
+  const parts = await eachPart(operation, { mode: "read", only }, async ({ held, hidden }) => {
     // Each file once: it can have thousands of versions.
     const files = new Map<string, FilePlace>();
     for (const version of await held.history.versions()) {
@@ -60,7 +60,7 @@ export function isEntry(tools: LoadedTools, { scope, path }: FilePlace, name: st
 /** What a version did to a file. Throws `ENTRY_NOT_FOUND` if it is none of the file's. */
 export async function versionOf(
   { action }: Pick<Operation, "action">,
-  { history }: Pick<HeldUser, "history">,
+  { history }: Pick<HeldHome, "history">,
   { scope, path, seq }: FilePlace & Pick<Version, "seq">,
 ): Promise<VersionedFile> {
   const version = (await history.versions()).find((each) => each.seq === seq);

@@ -22,7 +22,7 @@ import type { HeldPart } from "./user-scopes.ts";
 /** Every version of the user's files, the latest first. */
 export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<FileVersion[]> {
   const only = scope === undefined ? undefined : [scope];
-  const parts = await eachPart(operation, { writes: false, only }, async ({ held: { history }, scopes, hidden }) => {
+  const parts = await eachPart(operation, { mode: "read", only }, async ({ held: { history }, scopes, hidden }) => {
     const ofPart: FileVersion[] = [];
     // A scope that is empty by now still has a history.
     for (const version of await history.versions()) {
@@ -56,7 +56,7 @@ export async function diffVersions(
 ): Promise<FileDiff> {
   const { scope, path } = await findFile(operation, { name, scope: only });
   const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const [both] = await eachPart(operation, { writes: false, only: [scope] }, async ({ held, reader }) => {
+  const [both] = await eachPart(operation, { mode: "read", only: [scope] }, async ({ held, reader }) => {
     const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
       const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
       const content = sha256 === null ? null : await keptContent(held, sha256);
@@ -93,10 +93,10 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
   if (isTrashPath(path))
     throw new ToolError("INPUT_INVALID", `${refusal}: it is in the trash, which is restored by name`);
   checkHasScope(operation, scope, refusal);
-  const parts = await operation.parts();
+  const parts = operation.parts;
   const scopes = parts.find((each) => each.includes(scope)) ?? [];
   const plan = async (inside: Operation): Promise<Restoring> => {
-    const task = { scopes, apart: new Set(parts.flat()), writes: false };
+    const task = { scopes, apart: new Set(parts.flat()), mode: "read" } as const;
     const own = await holdPart(inside, task, (part) => planRestored(inside, part, { ...place, seq }));
     return { ...own, ...(await withDerived(inside, place, own)) };
   };

@@ -146,10 +146,10 @@ class ScopeImport {
         refuse(refused);
         return [];
       };
-      const options = { stage, accepts, isLookingOnly: !commits, kind: imported };
+      const options = { stage, accepts, kind: imported, ...(!commits && { mode: "look" as const }) };
       told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
     } else {
-      await operation.hold({ scopes: [scope], writes: commits }, async (held) => {
+      await operation.hold({ scopes: [scope], mode: commits ? "write" : "read" }, async (held) => {
         const changes = await stage(held.reader, operation.now());
         if (commits) await operation.commit(held, changes, imported);
       });
@@ -228,7 +228,7 @@ async function askPaths(operation: Operation, scope: string, paths: readonly str
   for (let at = 0; at < live.length; at += pathsAtOnce) {
     if (inspector === null) break;
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
-    const told = await operation.ask("inspect", inspector, input, { isLookingOnly: true });
+    const told = await operation.ask("inspect", inspector, input, { mode: "look" });
     // The host decides about the trash, not the plugin.
     unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
     derived.push(...(told.derived ?? []));

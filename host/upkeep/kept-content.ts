@@ -1,5 +1,5 @@
+import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldUser } from "../store/store.ts";
 import { placeOfKey } from "../store/versions/present-origins.ts";
 import { ToolError } from "../values/tool-error.ts";
 
@@ -8,7 +8,7 @@ import { ToolError } from "../values/tool-error.ts";
  * kept nowhere. `inHistory`: what the history has of several contents, if it was asked for them.
  */
 export async function keptContent(
-  { history, reader }: HeldUser,
+  { history, reader }: HeldHome,
   sha256: string,
   inHistory?: ReadonlyMap<string, Uint8Array>,
 ): Promise<Uint8Array | null> {

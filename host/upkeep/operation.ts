@@ -8,25 +8,24 @@ import type { Recorder } from "../audit/collect/recorder.ts";
 import type { ErasedFacts } from "../audit/collect/upkeep-record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
 import type { Accepts, CallOptions, HeldInTurn, HostWork } from "../call/asked-call.ts";
-import type { CallRunner } from "../call/call-runner.ts";
-import type { OwnWork } from "../call/own-work.ts";
-import { writeFacts } from "../call/write-facts.ts";
+import type { CallRunner } from "../call/call.ts";
+import { writeFacts } from "../call/judged-write.ts";
+import type { AskedHold, OwnWork } from "../call/own-work.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
 import type { ChangedGrants } from "../sharing/changed-grants.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
-import { inStore } from "../sharing/own-store.ts";
-import type { ErasedUser, ErasedUsers, HeldToErase, HoldToEraseOptions, LeftOver } from "../store/erasing.ts";
-import type { HeldRecords } from "../store/held-records.ts";
-import type { HeldStores, SharedStores } from "../store/shared-stores.ts";
-import type { HeldUser, HoldOptions, Store } from "../store/store.ts";
+import type { ErasedUser, LeftOver } from "../store/engine.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
+import { ownStoreHome, userHome } from "../store/home.ts";
+import type { Home, Mode } from "../store/home.ts";
+import type { HostRecords } from "../store/host-records.ts";
+import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { ContextStore } from "../values/context-store.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
-import { ownStoreOf } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { UserId } from "../values/user-id.ts";
 
@@ -42,7 +41,11 @@ export interface UpkeepParts {
   readonly isReadOnly: boolean;
 }
 
-type WithScopes = Omit<HoldOptions, "until" | "signal"> & { readonly scopes: readonly string[] };
+/** Scopes of one home, and how it is held. */
+interface OfScopes {
+  readonly scopes: readonly string[];
+  readonly mode: Mode;
+}
 
 type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly accepts?: Accepts<RoleOutput<Of>> };
 
@@ -75,12 +78,8 @@ export class Operation {
     return this.#asked.stores;
   }
 
-  get shared(): SharedStores {
-    return this.#parts.store.shared;
-  }
-
-  get erased(): ErasedUsers {
-    return this.#parts.store.erased;
+  get store(): Store {
+    return this.#parts.store;
   }
 
   now(): number {
@@ -105,41 +104,51 @@ export class Operation {
     return 1 - (until - performance.now()) / this.#parts.admission.waitMs;
   }
 
-  /** The parts of the user's scopes that are held together, each as the scopes to pass to `hold`. */
-  async parts(): Promise<(readonly string[])[]> {
-    return (await this.#parts.store.parts(this.#asked.userId)).map(({ scopes }) => scopes);
+  /** The user's homes, each as the scopes to pass to `hold`. The first names none: it has all that no other one has. */
+  get parts(): (readonly string[])[] {
+    return this.#parts.store.homesOf(this.userId).map((home) => (home.kind === "user" ? [] : [home.scope]));
   }
 
-  /** Does the host's own work on the files of a part. */
-  hold<Result>(options: WithScopes, work: (held: HeldUser) => Promise<Result>): Promise<Result> {
-    if (this.#within !== undefined) return work(this.#within.held);
-    return this.#parts.own.hold(this.#asked, options, work);
+  /** Does the host's own work on the files of a home. */
+  hold<Result>(options: OfScopes, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
+    if (this.#within !== undefined) return work(this.#within.held.of(this.#within.home));
+    return this.holdAll(options, work);
   }
 
-  /** As `hold`. What the work does by `inside`, holds and calls of one part, it does in this hold: nobody comes between. */
-  holdAll<Result>(options: WithScopes, work: (held: HeldUser, inside: Operation) => Promise<Result>): Promise<Result> {
-    return this.#parts.own.hold(this.#asked, options, (held, turn) =>
-      work(held, new Operation(this.#parts, this.#asked, { held, turn })),
+  /** As `hold`. What the work does by `inside`, holds and calls of one home, it does in this hold: nobody comes between. */
+  holdAll<Result>(
+    { scopes, mode }: OfScopes,
+    work: (held: HeldHome, inside: Operation) => Promise<Result>,
+  ): Promise<Result> {
+    const home = this.#parts.store.homeOf(this.userId, scopes);
+    return this.#parts.own.hold(this.#asked, { homes: [home], mode, scopes }, (held, turn) =>
+      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn, home })),
     );
   }
 
-  /** Does the host's own work on what it keeps about the user. */
-  holdRecords<Result>(
-    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
-    work: (records: HeldRecords) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#parts.own.holdRecords(this.#asked, options, work);
+  /** Does the host's own work on what it keeps about the user. What the work has staged is durable then. */
+  holdRecords<Result>(mode: Mode, work: (records: HostRecords) => Promise<Result>): Promise<Result> {
+    const home = userHome(this.userId);
+    return this.#parts.own.hold(this.#asked, { homes: [home], mode, scopes: [] }, async (held) => {
+      const { records } = held.of(home);
+      const result = await work(records);
+      await records.commit();
+      return result;
+    });
   }
 
-  /** Does the host's own work on everything that the user has. */
-  holdToErase<Result>(to: HoldToEraseOptions["to"], work: (held: HeldToErase) => Promise<Result>): Promise<Result> {
-    return this.#parts.own.holdToErase(this.#asked, to, work);
+  /** Does the host's own work on everything that the user has but mounted folders: the folder, and the own store. */
+  holdToErase<Result>(
+    options: Pick<AskedHold, "mode" | "finishes">,
+    work: (held: HeldHomes, homes: readonly Home[]) => Promise<Result>,
+  ): Promise<Result> {
+    const homes = [userHome(this.userId), ownStoreHome(this.userId)];
+    return this.#parts.own.hold(this.#asked, { ...options, homes }, (held) => work(held, homes));
   }
 
   /** Erases the user. It is recorded first. */
-  erase(held: HeldToErase, { contents, granted }: ErasedFacts): Promise<ErasedUser> {
-    const own = ownStoreOf(this.userId);
-    return this.#parts.own.erase(held, { own, erasedMs: this.now(), contents, granted }, this.#asked.record);
+  erase(held: HeldHomes, homes: readonly Home[], { contents, granted }: ErasedFacts): Promise<ErasedUser> {
+    return this.#parts.own.erase(held, { homes, erasedMs: this.now(), contents, granted }, this.#asked.record);
   }
 
   /** Does what is left to do then, and records what is not on record. The caller can no longer cancel it. */
@@ -151,13 +160,10 @@ export class Operation {
     return finishErased(store, erased, { until: performance.now() + admission.waitMs, record });
   }
 
-  /** Does the host's own work on shared stores. */
-  holdStores<Result>(
-    ids: readonly StoreId[],
-    options: Pick<HoldOptions, "writes" | "isLookingOnly">,
-    work: (held: HeldStores) => Promise<Result>,
-  ): Promise<Result> {
-    return this.#parts.own.holdStores(this.#asked, ids, options, work);
+  /** Does the host's own work on the user's own store. */
+  holdOwnStore<Result>(mode: Mode, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
+    const home = ownStoreHome(this.userId);
+    return this.#parts.own.hold(this.#asked, { homes: [home], mode }, (held) => work(held.of(home)));
   }
 
   /** Does the host's own work in the user's turn. */
@@ -166,18 +172,17 @@ export class Operation {
   }
 
   /** Commits new grants of a user's own store. They are recorded first. */
-  commitGrants(held: HeldStores, changed: ChangedGrants): Promise<void> {
+  commitGrants(held: HeldHome, changed: ChangedGrants): Promise<void> {
     return this.#parts.own.commitGrants(changed, { held, userId: this.userId }, this.#asked.record);
   }
 
-  /** Commits changes of the host's own. They are recorded first, and the own store is named as in calls. */
-  commit(held: HeldUser, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
-    const named = inStore(changes, ownStoreOf(this.userId));
+  /** Commits changes of the host's own. They are recorded first. */
+  commit(held: HeldHome, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
     const { record, origin, name } = this.#asked;
     const writer = { tool: name, plugin: null, userId: this.userId, callId: record.callId, origin, isUpkeep: true };
     const facts = writeFacts({ ...writer, atMs: this.now(), kind });
     return this.#parts.own.commit(
-      { changes: named, seen: held.reader.seen, facts, kind, derived: this.tools.derivedFiles },
+      { changes, seen: held.reader.seen, facts, kind, derived: this.tools.derivedFiles },
       held,
       record,
     );

@@ -91,7 +91,7 @@ function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): C
 
 async function showAgain(operation: Operation, replaces: string, changed: PendingWrite): Promise<Approval> {
   const { id: _, ...facts } = changed;
-  const again = await operation.holdRecords({ writes: true }, (records) =>
+  const again = await operation.holdRecords("write", (records) =>
     addPending(records, facts, { action: operation.action, replaces }),
   );
   return { applied: false, write: await shownWrite(operation, again) };
@@ -134,7 +134,7 @@ function presentFile(
   scope: string,
   path: string,
 ): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
-  return operation.hold({ scopes: [scope], writes: false }, async ({ reader, history }) => {
+  return operation.hold({ scopes: [scope], mode: "read" }, async ({ reader, history }) => {
     const bytes = await reader.bytesOf(scope, path);
     if (bytes === null) return { bytes, presentTrust: null };
     const origin = await history.originOf(scope, path);

@@ -2,8 +2,8 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
+import type { HeldReader } from "../store/holding.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldReader } from "../store/store.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { trashPaths } from "../values/trash-path.ts";

@@ -9,7 +9,7 @@ import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Accepts } from "../call/asked-call.ts";
 import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { HeldReader } from "../store/store.ts";
+import type { HeldReader } from "../store/holding.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { FilePlaces, livePlaces } from "./file-places.ts";
@@ -76,7 +76,7 @@ const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_
 async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
   const { scope } = file;
   checkHasScope(operation, scope, restoring(file));
-  await operation.hold({ scopes: [scope], writes: true }, async (held) => {
+  await operation.hold({ scopes: [scope], mode: "write" }, async (held) => {
     const { length: bytes } = await trashedBytes(held.reader, file);
     await operation.commit(held, [await moveBack(held.reader, { ...file, bytes })]);
   });

@@ -1,7 +1,7 @@
 /** Lists the trash of all of a user's scopes, and removes files from it for good. */
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
-import type { HeldReader } from "../store/store.ts";
+import type { HeldReader } from "../store/holding.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
@@ -10,11 +10,11 @@ import { eachPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
 export async function listTrash(operation: Operation): Promise<TrashedFile[]> {
-  return await latestFirst((await eachPart(operation, { writes: false }, trashIn)).flat());
+  return await latestFirst((await eachPart(operation, { mode: "read" }, trashIn)).flat());
 }
 
 export async function purgeTrash(operation: Operation, beforeEpochMs: number): Promise<TrashedFile[]> {
-  const purged = await eachPart(operation, { writes: true }, async (part) => {
+  const purged = await eachPart(operation, { mode: "write" }, async (part) => {
     const old = (await trashIn(part)).filter(({ epochMs }) => epochMs < beforeEpochMs);
     for (let at = 0; at < old.length; at += storeLimits.changesMax) {
       await operation.commit(part.held, old.slice(at, at + storeLimits.changesMax).map(removalOf));

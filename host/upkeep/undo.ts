@@ -93,7 +93,7 @@ const rejectedIn =
   };
 
 async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
-  const parts = await operation.parts();
+  const parts = operation.parts;
   const ofAll = { apart: new Set(parts.flat()), isUndone: isOneOf(options), epochMs: operation.now() };
   return parts.map((scopes) => Object.assign({ scopes }, ofAll));
 }
@@ -153,7 +153,7 @@ interface PlannedPart extends UndonePart, PlannedChanges {
 async function planPart(operation: Operation, task: PartTask): Promise<PlannedPart> {
   const unusable = new Map<string, string>();
   for (;;) {
-    const part = await holdPart(operation, { ...task, writes: false }, (held) =>
+    const part = await holdPart(operation, { ...task, mode: "read" }, (held) =>
       planUndone(operation, held, { ...task, unusable }),
     );
     const made = await makeDerived(operation, part.files);

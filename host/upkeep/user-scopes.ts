@@ -1,11 +1,13 @@
 import { quoted } from "../../shared/text.ts";
-import type { HeldReader, HeldUser } from "../store/store.ts";
+import type { HeldHome } from "../store/held-homes.ts";
+import type { HeldReader } from "../store/holding.ts";
+import type { Mode } from "../store/home.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
 /** A part of a user's scopes while it is held. */
 export interface HeldPart {
-  readonly held: HeldUser;
+  readonly held: HeldHome;
   readonly reader: HeldReader;
   /** Its scopes, sorted by name. */
   readonly scopes: readonly string[];
@@ -19,15 +21,15 @@ export interface HeldPart {
  */
 export async function eachPart<Result>(
   operation: Operation,
-  { writes, only }: { readonly writes: boolean; readonly only?: readonly string[] | undefined },
+  { mode, only }: { readonly mode: Mode; readonly only?: readonly string[] | undefined },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result[]> {
-  const parts = await operation.parts();
+  const parts = operation.parts;
   const apart = new Set(parts.flat());
   const results: Result[] = [];
   for (const scopes of parts) {
     if (only && !only.some((scope) => isOf({ scopes, apart }, scope))) continue;
-    results.push(await holdPart(operation, { scopes, apart, writes }, work));
+    results.push(await holdPart(operation, { scopes, apart, mode }, work));
   }
   return results;
 }
@@ -41,10 +43,10 @@ interface PartScopes {
 /** Runs `work` on one part. */
 export async function holdPart<Result>(
   operation: Operation,
-  { writes, ...part }: PartScopes & { readonly writes: boolean },
+  { mode, ...part }: PartScopes & { readonly mode: Mode },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result> {
-  return await operation.hold({ writes, scopes: part.scopes }, async (held) => {
+  return await operation.hold({ mode, scopes: part.scopes }, async (held) => {
     const { reader } = held;
     const all = await reader.scopes();
     const [scopes, hidden] = [true, false].map((isHere) => all.filter((scope) => isOf(part, scope) === isHere));

@@ -21,15 +21,15 @@ export async function listStores(
   operation: Operation,
   contextualAccess: ContextualAccess | null,
 ): Promise<ReachableStore[]> {
-  const { userId, stores, shared, action } = operation;
+  const { userId, stores, store, action } = operation;
   const decided = await operation.inTurn(async (turn) => {
     const { until, signal } = turn;
     const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
-    const deciding = { principal: ownStoreOf(userId), vouching, shared, clock: () => operation.now() };
+    const deciding = { principal: ownStoreOf(userId), vouching, store, clock: () => operation.now() };
     const questions = new StoresInQuestion(deciding);
     await questions.add({ stores: [], isAll: true });
     const decide = (): Promise<DecidedStores> =>
-      shared.hold(questions.held, { as: questions.as, writes: false, until, signal }, (held) => questions.decide(held));
+      store.hold(questions.homes, "read", { as: questions.as, until, signal }, (held) => questions.decide(held));
     for (;;) {
       const now = await decide();
       if (!questions.isLacking) return now;
@@ -40,8 +40,7 @@ export async function listStores(
 }
 
 export async function listGrants(operation: Operation): Promise<GrantedAccess[]> {
-  const own = ownStoreOf(operation.userId);
-  const grants = await operation.holdStores([own], { writes: false }, (held) => grantsIn(held, own));
+  const grants = await operation.holdOwnStore("read", grantsIn);
   return grants
     .filter((each) => isLive(each, operation.now()))
     .map(({ grantee, level, grantedMs, expiresMs }) => ({
@@ -79,7 +78,7 @@ export async function revokeAccess(operation: Operation, from: string): Promise<
  * changed anything.
  */
 export async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
-  if (isStoreId(store)) return await operation.shared.leave(ownStoreOf(operation.userId), store, isLeft);
+  if (isStoreId(store)) return await operation.store.leave(ownStoreOf(operation.userId), store, isLeft);
   throw unfit(operation.action, { field: "store", value: presentValue(store), allowed: "the id of a store, a UUID" });
 }
 
@@ -91,8 +90,8 @@ async function changeGrants(
 ): Promise<boolean> {
   const own = ownStoreOf(operation.userId);
   const grantee = granteeOf(operation, named, own);
-  return await operation.holdStores([own], { writes: true }, async (held) => {
-    const before = await grantsIn(held, own);
+  return await operation.holdOwnStore("write", async (held) => {
+    const before = await grantsIn(held);
     const nowMs = operation.now();
     const live = before.filter((each) => isLive(each, nowMs));
     const others = live.filter((each) => each.grantee !== grantee);

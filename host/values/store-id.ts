@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import { storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
+import { ownStoreName, scopeOfStore, storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
 import { checkUserId, isUserId } from "./user-id.ts";
 import type { UserId } from "./user-id.ts";
 
@@ -73,3 +73,9 @@ export function storeOfScope(scope: string): StoreId | null {
 }
 
 export { scopeOfStore } from "../../shared/shared-scope.ts";
+
+/** Names a user's own store, which the host lists beside the user's scopes as `store`, by its id, as calls do. */
+export function inStore<Placed extends { readonly scope: string }>(placed: readonly Placed[], own: StoreId): Placed[] {
+  const scope = scopeOfStore(own);
+  return placed.map((each) => (each.scope === ownStoreName ? { ...each, scope } : each));
+}
