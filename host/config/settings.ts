@@ -4,8 +4,24 @@ import { defaultPlugins } from "../plugins/bundled-plugins.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
 import { isUserId, userIdsAllowed } from "../values/user-id.ts";
 import { clientOrigin, originClass } from "./origin-setting.ts";
-import { fileName, folderName, isListed, isName, listOf, onOrOff, oneOf, optionalSetting } from "./setting.ts";
-import { plainText, readMount, setting, someOf, textLike, textThat, timeMs, whole } from "./setting.ts";
+import {
+  fileName,
+  folderName,
+  isListed,
+  isName,
+  listOf,
+  onOrOff,
+  oneOf,
+  optionalSetting,
+  plainText,
+  readMount,
+  setting,
+  someOf,
+  textLike,
+  textThat,
+  timeMs,
+  whole,
+} from "./setting.ts";
 import type { Setting } from "./setting.ts";
 import { isAddress, isDatabaseUrl, isOrigin, isSafeUrl, isUrl } from "./web-address.ts";
 

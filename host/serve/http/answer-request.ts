@@ -1,9 +1,14 @@
 /** The steps of a request, in order, from its first check to the last byte of its answer. */
-import type { IncomingMessage } from "node:http";
+import { once } from "node:events";
+import type { IncomingMessage, ServerResponse } from "node:http";
 
 import type { Runtime } from "../../runtime/api.ts";
 import type { RateLimit } from "../../values/rate-limit.ts";
+import { originOfRequest } from "../mcp/client-origin.ts";
 import type { HttpServeOptions } from "../serve-options.ts";
+import { answerStorage } from "../storage/answer-storage.ts";
+import type { StorageAnswer } from "../storage/storage-answer.ts";
+import { StorageRefusal } from "../storage/storage-refusal.ts";
 import type { Admission, Credentials } from "./admission.ts";
 import {
   bodyFormAt,
@@ -16,15 +21,13 @@ import {
 import type { StorageAddress, Target, Targets } from "./check-request.ts";
 import { clientGone } from "./client-gone.ts";
 import type { NodeExchange } from "./client-gone.ts";
+import { httpLimits } from "./http-limits.ts";
 import { callFrom, isStanding } from "./mcp-call.ts";
 import { peerOf } from "./peer.ts";
-import { declaredBytes, discardBody, readMessages } from "./read-body.ts";
-import { errorBody, RefusedRequest, refusals } from "./refusals.ts";
+import { declaredBytes, discardBody, hasBody, readJson, readMessages } from "./read-body.ts";
+import { RefusedRequest, errorBody, refusals } from "./refusals.ts";
 import type { BodyForm, RefusalAnswer } from "./refusals.ts";
 import { resourceMetadata } from "./resource-metadata.ts";
-import { sendResponse } from "./send-response.ts";
-import type { Sending } from "./send-response.ts";
-import { storageResponse } from "./storage-response.ts";
 import { checkScope } from "./token-scope.ts";
 import type { RequestAccess } from "./token-scope.ts";
 import { endedStatus } from "./user-endpoint.ts";
@@ -44,7 +47,7 @@ export interface AnsweringParts {
   readonly onError: (error: unknown) => void;
 }
 
-export interface NodeRequest extends NodeExchange {
+interface NodeRequest extends NodeExchange {
   /** Call it for a stream: a closing server does not wait for streams. */
   readonly stands: () => void;
 }
@@ -208,4 +211,122 @@ function sendError(exchange: Exchange, { status, ...error }: RefusalAnswer): voi
   if (exchange.res.headersSent) exchange.res.destroy();
   else sendJson(exchange, status, errorBody(error, exchange.bodyForm));
   discardBody(exchange.req, exchange.parts.options.bodyBytesMax);
+}
+
+/** The headers of a response that are sent. This server sets those for caching and connections itself. */
+const passedHeaders = new Set(["content-type", "allow", "retry-after"]);
+
+interface Sending {
+  readonly res: ServerResponse;
+  readonly headers: Readonly<Record<string, string>>;
+  /** When a stream ends early, because its token expires. `null`: never. */
+  readonly endsAtMs: number | null;
+  /** The client is gone. */
+  readonly gone: AbortSignal;
+}
+
+/** Resolves when all is written or the client is gone. `stalled`: it was cut because the client does not read. */
+async function sendResponse(
+  response: Response,
+  { res, headers, gone, endsAtMs }: Sending,
+): Promise<"sent" | "stalled"> {
+  const passed = Array.from(response.headers).filter(([name]) => passedHeaders.has(name));
+  const all = { ...headers, ...Object.fromEntries(passed) };
+  if (response.headers.get("content-type")?.startsWith("text/event-stream") && response.body) {
+    // Proxies must not buffer a stream.
+    res.writeHead(response.status, { ...all, "X-Accel-Buffering": "no" });
+    res.flushHeaders();
+    return await pump(response.body, res, { gone, endsAtMs });
+  }
+  const body = Buffer.from(await response.arrayBuffer());
+  res.writeHead(response.status, { ...all, "Content-Length": body.length });
+  return await finish(res, body, gone);
+}
+
+async function finish(res: ServerResponse, body: Buffer, gone: AbortSignal): Promise<"sent" | "stalled"> {
+  let isStalled = false;
+  const late = setTimeout(() => {
+    isStalled = true;
+    res.destroy();
+  }, httpLimits.answerMs);
+  const closed = once(res, "close", { signal: gone });
+  res.end(body);
+  // Rejects when the client has gone before everything was written.
+  await closed.catch(() => null);
+  clearTimeout(late);
+  return isStalled ? "stalled" : "sent";
+}
+
+async function pump(
+  stream: ReadableStream<Uint8Array>,
+  res: ServerResponse,
+  { gone, endsAtMs }: Pick<Sending, "gone" | "endsAtMs">,
+): Promise<"sent" | "stalled"> {
+  const reader = stream.getReader();
+  const stop = (): void => void reader.cancel().catch(() => null);
+  // The listener needs no removal: the signal ends with the request, and cancelling an ended stream does nothing.
+  gone.addEventListener("abort", stop, { once: true });
+  if (gone.aborted) stop();
+  // The longest that a Node timer runs are 24 days.
+  const leftMs = Math.min(Math.max(0, (endsAtMs ?? Infinity) - Date.now()), 2 ** 31 - 1);
+  const expiry = endsAtMs === null ? undefined : setTimeout(stop, leftMs);
+  expiry?.unref();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      // Checked before each write: the last chunk can be large, but the earlier ones must have been read.
+      if (res.writableLength > httpLimits.streamBytesMax) {
+        stop();
+        res.destroy();
+        return "stalled";
+      }
+      res.write(value);
+    }
+  } finally {
+    clearTimeout(expiry);
+  }
+  return await finish(res, Buffer.alloc(0), gone);
+}
+
+interface StorageCall {
+  readonly req: IncomingMessage;
+  readonly target: StorageAddress;
+  readonly identity: Admitted;
+  /** Aborted when the client is gone. */
+  readonly gone: AbortSignal;
+  /** Records a refusal. */
+  readonly record: (reason: string) => void;
+}
+
+interface StorageParts {
+  readonly runtime: Runtime;
+  readonly options: HttpServeOptions;
+}
+
+/** Throws a reason that begins with `body-`. */
+async function storageResponse(call: StorageCall, { runtime, options }: StorageParts): Promise<Response> {
+  const { req, target, identity, gone, record } = call;
+  const { storage, bodyBytesMax } = options;
+  if (storage === null) throw new TypeError("There are no storage routes");
+  const method = req.method ?? "";
+  const body = hasBody(method) ? (await readJson(req, bodyBytesMax)).value : undefined;
+  const hasContentType = req.headers["content-type"] !== undefined;
+  const { userId, client, originClass } = identity;
+  const labels = { via: "http-storage", ...identity.labels };
+  const ctx = { userId, signal: gone, labels, ...originOfRequest({ client, originClass, connection: null }) };
+  const request = { target: target.storage, query: target.query, method, body, hasContentType };
+  const ofRequest = identity.access === "write" ? runtime : runtime.asReadOnly();
+  try {
+    return responseFor(await answerStorage(request, { runtime: ofRequest, ctx, options: storage }));
+  } catch (error) {
+    if (!(error instanceof StorageRefusal)) throw error;
+    record(error.reason);
+    return responseFor({ status: error.status, body: { error: error.message } });
+  }
+}
+
+function responseFor({ status, body, isRetryable }: StorageAnswer): Response {
+  const headers = { "Content-Type": "application/json", ...(isRetryable && status === 503 && { "Retry-After": "1" }) };
+  return new Response(JSON.stringify(body), { status, headers });
 }
