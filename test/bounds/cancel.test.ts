@@ -5,7 +5,7 @@ import { setImmediate } from "node:timers/promises";
 import type { CallContext, ToolResult } from "memcell";
 import { expect, onTestFinished, test } from "vitest";
 
-import { fileStore } from "../stage/store.ts";
+import { openFiles } from "../stage/open-store.ts";
 import type { UserId } from "../stage/store.ts";
 import { shippedPlugin } from "../support/test-plugin.ts";
 import { userFolderNames } from "../support/user-files.ts";
@@ -45,10 +45,10 @@ test("cancels a call that waits for the user's lock, which another process holds
   await using stage = await openBoundedStage();
   await stage.write("alice", "a.md");
   const gate = new EventEmitter();
-  const other = fileStore({ dir: stage.dataDir }).open(() => {});
+  const other = openFiles(stage.dataDir);
   const options = { writes: true, until: performance.now() + 10_000 };
   const held = once(gate, "held");
-  const holding = other.hold("alice" as UserId, options, () => {
+  const holding = other.holdUser("alice" as UserId, options, () => {
     gate.emit("held");
     return once(gate, "open");
   });

@@ -12,9 +12,9 @@ import stringWidth from "string-width";
 import { describe, expect, test } from "vitest";
 import type { TestContext } from "vitest";
 
+import { openFiles } from "../stage/open-store.ts";
 import { oneIn } from "../stage/seed.ts";
 import { program } from "../stage/serve-lines.ts";
-import { fileStore } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { runOnTerminal, whyNoTerminal } from "../support/pseudo-terminal.ts";
@@ -186,16 +186,16 @@ async function lockedStage() {
   const folder = temporaryFolder();
   const files = { "memory/MEMORY.md": indexLine("a") + indexLine("b"), "memory/a.md": entryText("a") };
   writeUserFiles(folder.path, Object.fromEntries(users.map((userId) => [userId, files])));
-  const store = fileStore({ dir: folder.path }).open(() => {});
+  const store = openFiles(folder.path);
   const options = { writes: true, until: Number.MAX_VALUE };
   // A first commit creates the lock file.
   for (const userId of users) {
     const write = { kind: "write", scope: "memory", path: "b.md", content: entryText("b") } as const;
-    await store.hold(userId as UserId, options, (held) => held.commit([write], []));
+    await store.holdUser(userId as UserId, options, (held) => held.commit([write], []));
   }
   const signals = new EventEmitter();
   const held = once(signals, "held");
-  const holding = store.hold("bob" as UserId, options, async () => {
+  const holding = store.holdUser("bob" as UserId, options, async () => {
     signals.emit("held");
     await once(signals, "release");
   });

@@ -6,7 +6,7 @@ import { delimiter, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, expect, test } from "vitest";
 
-import { configSchema } from "../../host/config/config-file.ts";
+import { configSchema } from "../../host/config/read-settings.ts";
 import { memcell } from "../stage/command.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fileWith, settingsOf } from "./settings-of.ts";

@@ -1,13 +1,13 @@
 /** A store that one runtime keeps for many vectors. It wraps a new store for each of them. */
 import type { StoreDefinition } from "memcell";
 
-import type { NoteOfUser, ReadBridge, Store, StoreSettings } from "../stage/store.ts";
+import type { Engine, NoteOfUser, ReadBridge, StoreSettings } from "../stage/store.ts";
 
 /** Opens a definition's store while it is in use. A closed store's memory can still be read through its definition. */
 export class RenewedStore {
   readonly #bridges: ReadBridge[] = [];
   #present: StoreDefinition;
-  #store: Store | null = null;
+  #engine: Engine | null = null;
   #note: NoteOfUser = () => {};
   #settings: StoreSettings | undefined;
   #isEnded = false;
@@ -29,13 +29,13 @@ export class RenewedStore {
   /** Closes the present store and waits for its background work. */
   async end(): Promise<void> {
     this.#isEnded = true;
-    await this.#store?.close();
-    this.#store = null;
+    await this.#engine?.close();
+    this.#engine = null;
   }
 
   get definition(): StoreDefinition {
-    const opened = (): Store => {
-      if (!this.#isEnded) return (this.#store ??= this.#present.open(this.#note, this.#settings));
+    const opened = (): Engine => {
+      if (!this.#isEnded) return (this.#engine ??= this.#present.open(this.#note, this.#settings));
       this.lateUses += 1;
       throw new Error("A call uses the store after its answer");
     };
@@ -45,7 +45,7 @@ export class RenewedStore {
       open: (note, settings) => {
         this.#note = note;
         this.#settings = settings;
-        return through({ close: () => this.end(), shared: through({}, () => opened().shared) }, opened);
+        return through({ close: () => this.end() }, opened);
       },
     };
   }

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { scopeOfStore } from "../../shared/shared-scope.ts";
 import { entriesScope, grantsPath, grantsScope } from "../stage/store.ts";
-import type { SharedStores, StoreId, UserId } from "../stage/store.ts";
+import type { OpenedStore, StoreId, UserId } from "../stage/store.ts";
 import { bytesOf, contentOf, filesBelow } from "./vector-files.ts";
 import type { VectorFile, VectorGrant, VectorStates } from "./vector.ts";
 
@@ -46,7 +46,7 @@ export function foundStates(dataDir: string): VectorStates {
 }
 
 /** Commits stores to an engine that has no files. */
-export async function commitStates(shared: SharedStores, states: VectorStates = {}): Promise<void> {
+export async function commitStates(store: OpenedStore, states: VectorStates = {}): Promise<void> {
   for (const [name, { files = {}, grants }] of Object.entries(states)) {
     const id = name as StoreId;
     const changes = Object.entries(files).map(([path, file]) => ({
@@ -61,20 +61,20 @@ export async function commitStates(shared: SharedStores, states: VectorStates = 
       grantee: each.grantee as StoreId,
     }));
     const stored = grants && granted && { content: grantsText(grants), granted, nowMs: 0 };
-    await shared.hold([id], options(true), (held) =>
+    await store.holdStores([id], options(true), (held) =>
       held.commit(id, { by: name as UserId, changes, seen: [], ...(stored && { grants: stored }) }),
     );
   }
 }
 
 /** The stores of an engine that has no files. */
-export async function keptStates(shared: SharedStores): Promise<VectorStates> {
-  const ids = await shared.ids();
-  return withoutEmpty(await Promise.all(ids.map(async (id) => [id, await keptState(shared, id)] as const)));
+export async function keptStates(store: OpenedStore): Promise<VectorStates> {
+  const ids = await store.stores();
+  return withoutEmpty(await Promise.all(ids.map(async (id) => [id, await keptState(store, id)] as const)));
 }
 
-async function keptState(shared: SharedStores, id: StoreId): Promise<VectorStates[string]> {
-  return await shared.hold([id], options(false), async (held) => {
+async function keptState(store: OpenedStore, id: StoreId): Promise<VectorStates[string]> {
+  return await store.holdStores([id], options(false), async (held) => {
     const reader = held.reader(id);
     const files: Record<string, VectorFile> = {};
     for (const { path } of (await reader.survey(entriesScope)).files) {

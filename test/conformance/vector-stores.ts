@@ -5,8 +5,9 @@ import { fileStore, memoryStore, postgresStore } from "memcell";
 import type { StoreDefinition } from "memcell";
 
 import { isScopePath, scopeName } from "../../shared/path.ts";
+import { openStore } from "../stage/open-store.ts";
 import { userFolderName } from "../stage/store.ts";
-import type { ChangeSet, HoldOptions, Store, UserId } from "../stage/store.ts";
+import type { ChangeSet, HoldOptions, OpenedStore, UserId } from "../stage/store.ts";
 import { emptiedDatabase } from "../support/postgres/fresh-database.ts";
 import { diskLacks } from "./disk-abilities.ts";
 import { bytesOf, contentOf, foundFiles, writeBefore } from "./vector-files.ts";
@@ -55,26 +56,26 @@ function withoutFiles(define: () => StoreDefinition | Promise<StoreDefinition>):
     lacks: whyFiles,
     open: async (vector) => {
       const definition = await define();
-      const store = definition.open(() => {});
+      const store = openStore(definition);
       await commitFiles(store, vector);
-      await commitStates(store.shared, vector.storesBefore);
+      await commitStates(store, vector.storesBefore);
       return {
         definition,
         found: () => keptIn(store, vector),
-        foundStates: () => keptStates(store.shared),
+        foundStates: () => keptStates(store),
         [Symbol.asyncDispose]: () => store.close(),
       };
     },
   };
 }
 
-async function commitFiles(store: Store, vector: Vector): Promise<void> {
+async function commitFiles(store: OpenedStore, vector: Vector): Promise<void> {
   for (const [userId, files] of Object.entries(vector.before)) {
     const changes = Object.entries(files).map(([at, file]): ChangeSet[number] => {
       const [scope, path] = partsOf(at);
       return { kind: "write", scope, path, content: bytesOf(file) };
     });
-    await store.hold(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
+    await store.holdUser(userId as UserId, holdOptions(), (held) => held.commit(changes, []));
   }
 }
 
@@ -100,21 +101,22 @@ function partsOf(at: string): [scope: string, path: string] {
 
 const holdOptions = (): HoldOptions => ({ writes: true, until: performance.now() + 10_000 });
 
-async function keptIn(store: Store, vector: Vector): Promise<FilesByFolder> {
+async function keptIn(store: OpenedStore, vector: Vector): Promise<FilesByFolder> {
   const kept: FilesByFolder = {};
-  for (const userId of await store.users()) {
+  for (const { kind, id } of await store.engine.homes()) {
+    if (kind !== "user") continue;
     const files: FilesByFolder[string] = {};
-    await store.hold(userId, holdOptions(), async ({ reader }) => {
+    await store.holdUser(id, holdOptions(), async ({ reader }) => {
       for (const scope of await reader.scopes()) {
         const { files: listed, unfit } = await reader.survey(scope);
         // A store does not read a file that is too large, so only its existence is checked.
-        for (const { path } of unfit) files[`${scope}/${path}`] = vector.before[userId]?.[`${scope}/${path}`] ?? "";
+        for (const { path } of unfit) files[`${scope}/${path}`] = vector.before[id]?.[`${scope}/${path}`] ?? "";
         for (const { path } of listed) {
           files[`${scope}/${path}`] = contentOf(Buffer.from((await reader.bytesOf(scope, path)) ?? []));
         }
       }
     });
-    kept[userFolderName(userId)] = files;
+    kept[userFolderName(id)] = files;
   }
   return kept;
 }

@@ -5,8 +5,9 @@ import { join } from "node:path";
 import type { StoreDefinition } from "memcell";
 
 import { memcell } from "../stage/command.ts";
+import { openStore } from "../stage/open-store.ts";
 import { digestOf, entriesScope, grantsPath, grantsScope, ownStoreOf, recordKinds } from "../stage/store.ts";
-import type { HeldHistory, HeldReader, HeldRecords, Store } from "../stage/store.ts";
+import type { HeldHistory, HeldReader, HostRecords, OpenedStore } from "../stage/store.ts";
 import { leaver, users } from "./filled-folder.ts";
 
 /** Runs the command. What it says is in one text. */
@@ -21,22 +22,21 @@ const options = () => ({ writes: false, until: performance.now() + 30_000 });
 
 /** Everything that a store tells of everybody. */
 export async function stateOf(definition: StoreDefinition): Promise<State> {
-  const store = definition.open(() => {});
+  const store = openStore(definition);
   try {
     const state: Record<string, unknown> = {
       users: (await store.users()).toSorted(),
-      stores: (await store.shared.ids()).toSorted(),
-      owners: (await store.shared.owners()).toSorted(),
+      stores: (await store.stores()).toSorted(),
     };
     for (const userId of await store.users()) {
-      state[userId] = await store.hold(userId, options(), async ({ reader, history }) => ({
+      state[userId] = await store.holdUser(userId, options(), async ({ reader, history }) => ({
         files: await filesIn(reader, history, await reader.scopes()),
         history: await historyOf(history),
       }));
       state[`records of ${userId}`] = await store.holdRecords(userId, options(), recordsIn);
     }
-    for (const id of await store.shared.ids()) {
-      state[id] = await store.shared.hold([id], options(), async (held) => ({
+    for (const id of await store.stores()) {
+      state[id] = await store.holdStores([id], options(), async (held) => ({
         files: await filesIn(held.reader(id), held.history(id), [entriesScope]),
         grants: textOf(await held.reader(id).bytesOf(grantsScope, grantsPath)),
         history: await historyOf(held.history(id)),
@@ -77,16 +77,16 @@ async function historyOf(history: HeldHistory): Promise<State> {
   };
 }
 
-async function recordsIn(records: HeldRecords): Promise<State> {
+async function recordsIn(records: HostRecords): Promise<State> {
   const all: Record<string, unknown> = {};
   for (const kind of recordKinds)
     for (const name of await records.names(kind)) all[`${kind}/${name}`] = await records.read(kind, name);
   return all;
 }
 
-async function hintsIn({ shared }: Store): Promise<State> {
+async function hintsIn(store: OpenedStore): Promise<State> {
   const principals = [...users, leaver, "planner", "critic"];
-  const hints = await Promise.all(principals.map((userId) => shared.hintsOf(ownStoreOf(userId as never))));
+  const hints = await Promise.all(principals.map((userId) => store.hintsOf(ownStoreOf(userId as never))));
   return Object.fromEntries(principals.map((userId, at) => [userId, hints[at]]));
 }
 

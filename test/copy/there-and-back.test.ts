@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { openFiles } from "../stage/open-store.ts";
 import type { UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -78,10 +79,10 @@ test("what was begun in a database goes into a folder and into another database"
 
 test("a history of several segments has all of its versions and contents", async () => {
   for (let opening = 0; opening < 3; opening++) {
-    const store = fileStore({ dir: data }).open(() => {});
+    const store = openFiles(data);
     for (let at = 0; at < 4; at++) {
       const content = randomBytes(300_000).toString("base64");
-      await store.hold(alice, { writes: true, until: performance.now() + 30_000 }, (held) =>
+      await store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, (held) =>
         held.commit([{ kind: "write", scope: "memory", path: `entry-${at}.md`, content }], []),
       );
     }

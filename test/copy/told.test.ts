@@ -12,6 +12,7 @@ import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
 import { openCopy } from "../../host/store/open-copy.ts";
 import type { CopyPlace } from "../../host/store/open-copy.ts";
+import { openStore } from "../stage/open-store.ts";
 import type { UserId } from "../stage/store.ts";
 import { asAdministrator, freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -55,9 +56,9 @@ test("a history that somebody has changed gives no trust at the target", async (
   const [database, dir] = [await freshDatabase(), join(folder.path, "back")];
   for (const target of [database, dir]) {
     expect(await copy(url, target)).toMatchObject({ status: 0 });
-    const store = (target === dir ? fileStore({ dir }) : postgresStore({ url: database })).open(() => {});
+    const store = openStore(target === dir ? fileStore({ dir }) : postgresStore({ url: database }));
     const options = { writes: false, until: performance.now() + 10_000 };
-    expect(await store.hold("alice" as UserId, options, async ({ history }) => history.isBroken)).toBe(true);
+    expect(await store.holdUser("alice" as UserId, options, async ({ history }) => history.isBroken)).toBe(true);
     await store.close();
   }
 });
@@ -67,7 +68,7 @@ test.for(["a folder", "a database"])(
   async (kind) => {
     expect(await copy(data, url)).toMatchObject({ status: 0 });
     const [from, store] = kind === "a folder" ? [data, fileStore({ dir: data })] : [url, postgresStore({ url })];
-    const opened = store.open(() => {});
+    const opened = openStore(store);
     await opened.holdToErase("bob" as UserId, { to: "remove", until: performance.now() + 10_000 }, (held) =>
       held.erase(1),
     );

@@ -103,7 +103,7 @@ test.for(between)("a call after a kept session in which $name", async ({ disturb
 
   const later = openStore(dataDir, { kept }, "a later start");
   await store.close();
-  await later.hold(alice, { writes: false, until: performance.now() + 10_000 }, () => Promise.resolve());
+  await later.holdUser(alice, { writes: false, until: performance.now() + 10_000 }, () => Promise.resolve());
   expect(filesIn(dataDir)).toEqual(wanted);
   await later.close();
   expect(openDescriptors(folder.path)).toEqual([]);
@@ -162,7 +162,7 @@ test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, sho
   const bobs = treeFingerprint(join(dataDir, "users/bob"));
 
   let isDisturbed = false;
-  const work = store.hold(alice, within(10_000), async (held) => {
+  const work = store.holdUser(alice, within(10_000), async (held) => {
     using reader = store.openUser(alice);
     for (const { path } of changes) reader.read("memory", path);
     if (!isDisturbed) disturb(dataDir, "");
@@ -194,9 +194,9 @@ test("a call whose lock is removed while it waits for it still keeps all others 
   const lock = own(folder.path, "lock");
   const codes: string[] = [];
   let wait = Promise.resolve();
-  await first.hold(alice, within(10_000), async () => {
-    wait = waiting.hold(alice, within(10_000), async (held) => {
-      codes.push(await codeOf(late.hold(alice, within(0), () => Promise.resolve())));
+  await first.holdUser(alice, within(10_000), async () => {
+    wait = waiting.holdUser(alice, within(10_000), async (held) => {
+      codes.push(await codeOf(late.holdUser(alice, within(0), () => Promise.resolve())));
       await held.commit(entry("b", "two"), []);
     });
     while (openDescriptors(folder.path).filter((path) => path === lock).length < 2) await setImmediate();

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { stepOf, stepsOf } from "./homes/step.ts";
 import { boots, filesOn, subjects } from "./homes/subjects.ts";
 import { alice } from "./homes/user.ts";
-import { createRuntime, DiskRoot, FileStore } from "./host-under-test.ts";
+import { createRuntime, DiskRoot, openFiles } from "./host-under-test.ts";
 import type { StoreUnderTest } from "./host-under-test.ts";
 import { prepare } from "./kill/scenario.ts";
 import { whyNoTracing } from "./strace.ts";
@@ -55,10 +55,10 @@ test("a user whose last change a killed process has left unfinished is erased wi
   await prepare({ of: "user", before: stepsOf("upsert a first"), killedIn }, dataDir);
   const notes: string[] = [];
   const note = (_owner: string, text: string): void => void notes.push(text);
-  const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note }, nextBoot);
+  const store = openFiles(new DiskRoot(dataDir), { durability: "full", note }, nextBoot);
   await eraseIn(store, alice);
   // Nothing is replayed then, nor later.
-  await store.hold(alice, { writes: true, until: until() }, async () => {});
+  await store.holdUser(alice, { writes: true, until: until() }, async () => {});
   await store.close();
   expect({ notes, files: filesOn(subjects.user, dataDir) }).toEqual({ notes: [], files: new Map() });
 });

@@ -57,7 +57,7 @@ test("a lock file that was removed lets no second holder in, and nothing is ackn
   const [first, second] = [openStore(folder.path), openStore(folder.path)];
   await commit(first, [write("a.md", "one")]);
   const options = { writes: true, until: performance.now() + 10_000 };
-  const held = first.hold(alice, options, async (user) => {
+  const held = first.holdUser(alice, options, async (user) => {
     rmSync(join(userFolder(folder.path, alice), ".memcell", "lock"));
     await commit(second, [write("b.md", "two")]);
     await user.commit([write("a.md", "lost")], []);
@@ -123,7 +123,7 @@ test("what a killed process has left of a record is told by the doctor, and remo
   expect(leftovers.filter((name) => existsSync(join(own, name)))).toEqual([]);
   for (const name of leftovers) writeFileSync(join(own, name), "Of a page that nobody has approved.");
   const looking = { ...hold(false), isLookingOnly: true };
-  const findings = await knowing.hold(alice, looking, (held) => held.findings());
+  const findings = await knowing.holdUser(alice, looking, (held) => held.findings());
   const told = findings.flatMap(({ code, path }) => (code === "temporary-file" ? [path] : []));
   expect(told.toSorted()).toEqual(leftovers.map((name) => `.memcell/${name}`));
   expect(await store.holdRecords(alice, hold(false), (records) => records.names("pending"))).toEqual(["w-1"]);

@@ -12,7 +12,7 @@ import { memoryFolder } from "./homes/tree.ts";
 import { presentTree } from "./model/crash-states.ts";
 import { ModelledDisk } from "./model/modelled-disk.ts";
 import { Recording } from "./model/recording.ts";
-import { FileStore, host } from "./store-under-test.ts";
+import { openFiles, host } from "./store-under-test.ts";
 
 afterAll(closeRuntimes);
 
@@ -35,7 +35,7 @@ const interruptions = [
 test.each(interruptions)("$what", async ({ at, interrupt, code, left }) => {
   using folder = memoryFolder();
   const recording = new Recording(host, folder.path, new ModelledDisk());
-  const store = new FileStore(recording, { durability: "full", note: () => {}, settings }, "boot");
+  const store = openFiles(recording, { durability: "full", note: () => {}, settings }, "boot");
   const place = { host, store, path: folder.path };
   const runtime = await runtimeOf(host);
   const take = (words: string): Promise<void> => runtime.perform(place, stepOf(words) as GateOperation);

@@ -38,7 +38,9 @@ test.for([
   using folder = temporaryFolder();
   const store = open(folder.path);
   await commit(store, entry("a", "one"));
-  expect(await codeOf(store.hold(alice, { writes: false, until: 0, ...options }, () => Promise.resolve()))).toBe("ok");
+  expect(await codeOf(store.holdUser(alice, { writes: false, until: 0, ...options }, () => Promise.resolve()))).toBe(
+    "ok",
+  );
   await store.close();
 });
 
@@ -74,7 +76,7 @@ test("a session that is older than it may be is not kept, and neither are more t
   const few = open(folder.path, { ...forLong, sessionsMax: 3 });
   const users = Array.from({ length: 10 }, (_, at) => `user-${at}` as UserId);
   for (const user of users) {
-    await few.hold(user, { writes: true, until: performance.now() + 10_000 }, (held) =>
+    await few.holdUser(user, { writes: true, until: performance.now() + 10_000 }, (held) =>
       held.commit(entry("a", "x"), []),
     );
   }

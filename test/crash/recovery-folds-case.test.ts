@@ -24,7 +24,7 @@ test(title, { timeout: 300_000 }, async (context) => {
   writeFileSync(join(memory, "A.md"), "a person's");
 
   const after = openStore(dataDir, { note }, "another start");
-  await after.hold(alice, { writes: false, until: performance.now() + 60_000 }, async () => {});
+  await after.holdUser(alice, { writes: false, until: performance.now() + 60_000 }, async () => {});
   await after.close();
   expect(readdirSync(memory).toSorted()).toEqual(["a.md", "trash"]);
   expect(readFileSync(join(memory, "a.md"), "utf8")).toBe("ours");

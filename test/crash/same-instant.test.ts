@@ -56,7 +56,7 @@ test.for(["this disk", "tmpfs", "ext4", "exfat"] as const)("on %s a program chan
 /** Writes a file with what another one has; the latter is edited after the first read. Returns what was read. */
 async function copyWhile(store: StoreUnderTest, edit: () => void): Promise<(string | null)[]> {
   const reads: (string | null)[] = [];
-  await store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
     using reader = store.openUser(alice);
     const found = reader.read("memory", "a.md");
     reads.push(found);

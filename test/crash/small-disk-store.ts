@@ -8,7 +8,7 @@ import { loopDisk } from "../support/loop-disk.ts";
 import type { LoopDisk, LoopDiskKind, LoopDiskOptions } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { alice } from "./homes/user.ts";
-import { DiskRoot, FileStore } from "./store-under-test.ts";
+import { DiskRoot, openFiles } from "./store-under-test.ts";
 import type { StoreUnderTest } from "./store-under-test.ts";
 
 export { alice } from "./homes/user.ts";
@@ -29,11 +29,11 @@ export async function diskOr(context: TestContext, kind: LoopDiskKind, options: 
   return typeof disk === "string" ? skipWithReason(context, disk) : disk;
 }
 
-type StoreOptions = ConstructorParameters<typeof FileStore>[1];
+type StoreOptions = Parameters<typeof openFiles>[1];
 
 /** `boot`: the start of the machine. Default: this one. */
 export function openStore(dataDir: string, options: Partial<StoreOptions> = {}, boot?: string): StoreUnderTest {
-  return new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {}, ...options }, boot);
+  return openFiles(new DiskRoot(dataDir), { durability: "full", note: () => {}, ...options }, boot);
 }
 
 /** Holds the user Alice, runs the given work, and commits. */
@@ -42,7 +42,7 @@ export async function commit(
   changes: ChangeSet,
   between: () => unknown = () => {},
 ): Promise<void> {
-  await store.hold(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
+  await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
     await between();
     await held.commit(changes, []);
   });

@@ -8,16 +8,27 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 
 import type * as DataRootModule from "../../host/disk/data-root.ts";
 import type * as DiskFailureModule from "../../host/disk/disk-failure.ts";
-import type * as FileStoreModule from "../../host/store/files/file-store.ts";
+import type * as FilesEngineModule from "../../host/store/files/files-engine.ts";
+import type * as OpenFilesModule from "../../host/store/files/open-files.ts";
+import type * as StoreModule from "../../host/store/store.ts";
+import { withHolds } from "../stage/store.ts";
+import type { OpenedStore, StoreReaders } from "../stage/store.ts";
 
 /** This file runs from `dist/test/` or from `test/`. In both cases the built host is in `dist/host/`. */
 const here = fileURLToPath(new URL(".", import.meta.url));
 export const projectFolder = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
 export const hostFolder: string = process.env["TEST_HOST"] ?? join(projectFolder, "dist/host");
 
+type DataRoot = DataRootModule.DataRoot;
+type Setup = ConstructorParameters<typeof FilesEngineModule.FilesEngine>[1];
+
+/** A store in a folder, with what its threads read by. */
+export type StoreUnderTest = OpenedStore & StoreReaders;
+
 /** A compiled host: the parts of it that the suites use. */
 export interface Host {
-  readonly FileStore: typeof FileStoreModule.FileStore;
+  /** `boot`: the start of the machine. Default: this one. */
+  readonly openFiles: (root: DataRoot, setup: Setup, boot?: string | null) => StoreUnderTest;
   readonly DiskRoot: typeof DataRootModule.DiskRoot;
   readonly failureOfDisk: typeof DiskFailureModule.failureOfDisk;
   /** Where it is compiled. */
@@ -26,15 +37,20 @@ export interface Host {
 
 export async function loadHost(folder: string): Promise<Host> {
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
-  const { FileStore } = (await load("store/files/file-store.js")) as typeof FileStoreModule;
+  const { Store } = (await load("store/store.js")) as typeof StoreModule;
+  const { FilesEngine } = (await load("store/files/files-engine.js")) as typeof FilesEngineModule;
+  const { readersOf } = (await load("store/files/open-files.js")) as typeof OpenFilesModule;
   const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
   const { failureOfDisk } = (await load("disk/disk-failure.js")) as typeof DiskFailureModule;
-  return { FileStore, DiskRoot, failureOfDisk, folder };
+  const openFiles: Host["openFiles"] = (root, setup, boot) => {
+    const engine = new FilesEngine(root, setup, boot);
+    return Object.assign(withHolds(new Store(engine), engine), readersOf(root));
+  };
+  return { openFiles, DiskRoot, failureOfDisk, folder };
 }
 
 export const host = await loadHost(hostFolder);
-export const { FileStore, DiskRoot, failureOfDisk } = host;
-export type StoreUnderTest = InstanceType<typeof FileStore>;
+export const { openFiles, DiskRoot, failureOfDisk } = host;
 
 /** The path of a compiled script of the crash suites, to run as a process. */
 export const compiledScript = (path: string): string => join(projectFolder, "dist/test/crash", path);

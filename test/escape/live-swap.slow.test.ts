@@ -10,7 +10,8 @@ import { fileURLToPath } from "node:url";
 
 import { afterAll, expect, test } from "vitest";
 
-import { DiskRoot, FileStore } from "../crash/host-under-test.ts";
+import { DiskRoot, openFiles } from "../crash/host-under-test.ts";
+import type { StoreUnderTest } from "../crash/host-under-test.ts";
 import { isLong } from "../stage/seed.ts";
 import type { UserId } from "../stage/store.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
@@ -145,9 +146,9 @@ class Battle {
   readonly promised = new Promised();
   readonly codes: Record<string, number> = {};
   readonly counts = { reads: 0, readsOk: 0, writes: 0, writesOk: 0, escapes: 0 };
-  readonly #store: InstanceType<typeof FileStore>;
+  readonly #store: StoreUnderTest;
 
-  constructor(store: InstanceType<typeof FileStore>) {
+  constructor(store: StoreUnderTest) {
     this.#store = store;
   }
 
@@ -174,7 +175,7 @@ class Battle {
     const content = `own ${turn}`;
     if (path !== "target.md") this.promised.tried(path, content);
     try {
-      await this.#store.hold(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+      await this.#store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
         await held.commit([{ kind: "write", scope: "memory", path, content }], []);
       });
       this.counts.writesOk++;
@@ -196,7 +197,7 @@ test.for(attacks)(
   async ({ name, target }, context) => {
     if (typeof attacker === "string") skipWithReason(context, attacker);
     const { dataDir, victims } = makeData(name.replaceAll(/[^a-z]/g, "-"));
-    const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
+    const store = openFiles(new DiskRoot(dataDir), { durability: "full", note: () => {} });
     const battle = new Battle(store);
     await battle.writeOnce(1);
     const before = victims.map(treeFingerprint);
@@ -219,16 +220,16 @@ test.for(attacks)(
     await store.close();
     // Checked only now: before `close` the store can still be retiring a WAL in the background.
     expect(openDescriptors(dataDir)).toEqual([]);
-    const next = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
+    const next = openFiles(new DiskRoot(dataDir), { durability: "full", note: () => {} }, "after a restart");
     await expectUsable(next, battle);
     await next.close();
   },
 );
 
 /** Once the real folder is back, a call is served and every promised write is there. */
-async function expectUsable(store: InstanceType<typeof FileStore>, { promised }: Battle): Promise<void> {
+async function expectUsable(store: StoreUnderTest, { promised }: Battle): Promise<void> {
   const content = `own, afterwards ${Math.random()}`;
-  await store.hold(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
+  await store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
     using reader = store.openUser(alice);
     promised.expectKept((path) => reader.read("memory", path));
     await held.commit([{ kind: "write", scope: "memory", path: "after.md", content }], reader.seen);

@@ -7,8 +7,8 @@ import { join } from "node:path";
 
 import { expect, test } from "vitest";
 
-import { DiskRoot } from "../../host/disk/data-root.ts";
-import { FileStore } from "../../host/store/files/file-store.ts";
+import { DiskRoot, openFiles } from "../crash/store-under-test.ts";
+import type { StoreUnderTest } from "../crash/store-under-test.ts";
 import type { ChangeSet, UserId } from "../stage/store.ts";
 import { readStored } from "../support/read-stored.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
@@ -16,13 +16,13 @@ import { readUserFiles, userFolder, writeUserFiles } from "../support/user-files
 
 const alice = "alice" as UserId;
 
-function openStore(dataDir: string): FileStore {
-  return new FileStore(new DiskRoot(dataDir, "path"), { durability: "full", note: () => {} });
+function openStore(dataDir: string): StoreUnderTest {
+  return openFiles(new DiskRoot(dataDir, "path"), { durability: "full", note: () => {} });
 }
 
-async function commit(store: FileStore, changes: ChangeSet): Promise<void> {
+async function commit(store: StoreUnderTest, changes: ChangeSet): Promise<void> {
   const options = { writes: true, until: performance.now() + 10_000 };
-  await store.hold(alice, options, (held) => held.commit(changes, []));
+  await store.holdUser(alice, options, (held) => held.commit(changes, []));
 }
 
 const write = (path: string, content: string): ChangeSet[number] => ({ kind: "write", scope: "memory", path, content });
@@ -84,7 +84,7 @@ test("a commit into a folder that was renamed away during the call is refused", 
   await commit(store, [write("a.md", "one")]);
   const place = userFolder(folder.path, "alice");
   const options = { writes: true, until: performance.now() + 10_000 };
-  const held = store.hold(alice, options, async (user) => {
+  const held = store.holdUser(alice, options, async (user) => {
     renameSync(place, `${place}-away`);
     mkdirSync(place);
     await user.commit([write("a.md", "two")], []);

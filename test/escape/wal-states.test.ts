@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
 
-import { digestOf } from "../stage/store.ts";
+import { digestOf, readOnlyEngine } from "../stage/store.ts";
 import {
   boots,
   encodeFiles,
@@ -42,7 +42,7 @@ const asItWas = "as it was";
 const kinds = ["user", "store"] as const;
 const ownerOf = ({ kind, id }: Home): string => (kind === "user" ? id : `stores/${id}`);
 const walIn = ({ folder }: Home): string => join(folder, ".memcell/journal");
-const fileIn = ({ folder, scope }: Home): string => join(folder, scope, "x.md");
+const fileIn = ({ folder, inside }: Home): string => join(folder, inside, "x.md");
 const textIn = (home: Home): string => readFileSync(fileIn(home), "utf8");
 
 async function newHome(kind: Home["kind"]): Promise<Home> {
@@ -55,9 +55,9 @@ async function newHome(kind: Home["kind"]): Promise<Home> {
 async function expectIgnored(home: Home, wal: Uint8Array, size?: number): Promise<void> {
   writeFileSync(walIn(home), wal);
   if (size !== undefined) truncateSync(walIn(home), size);
-  const before = [treeFingerprint(join(home.folder, home.scope)), watched()];
+  const before = [treeFingerprint(join(home.folder, home.inside)), watched()];
   await home.hold(async () => {}, { writes: false });
-  expect([treeFingerprint(join(home.folder, home.scope)), watched()]).toEqual(before);
+  expect([treeFingerprint(join(home.folder, home.inside)), watched()]).toEqual(before);
   expect(await home.ask(["read", "memory", "x.md"])).toEqual([{ value: asItWas }]);
   await home.commit([write("x.md", "written")]);
   expect([textIn(home), watched()]).toEqual(["written", before[1]]);
@@ -65,9 +65,9 @@ async function expectIgnored(home: Home, wal: Uint8Array, size?: number): Promis
 
 /** As a runtime that is read-only uses a home. */
 async function readOnly<Result>(home: Home, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-  const beside = stage.openBeside();
+  const beside = stage.openBeside(readOnlyEngine);
   try {
-    return await new Home(beside, home.kind, home.id).hold(work, { writes: false, isReadOnly: true });
+    return await new Home(beside, home.kind, home.id).hold(work, { writes: false });
   } finally {
     await beside.store.close();
   }
@@ -82,7 +82,7 @@ type File = WalRecord["files"][number];
 
 /** Changes `x.md`: the attacker knows what is in it. */
 const taking = (home: Home, after: Buffer | null = Buffer.from("taken over")): File => ({
-  scope: home.scope,
+  scope: home.inside,
   path: "x.md",
   before: digestOf(Buffer.from(asItWas)),
   after,

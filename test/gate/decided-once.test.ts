@@ -10,8 +10,9 @@ import { storeIdOf } from "memcell";
 import type { Runtime, RuntimeOptions } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
+import { openStore } from "../stage/open-store.ts";
 import { oneIn } from "../stage/seed.ts";
-import type { HeldRecords, UserId } from "../stage/store.ts";
+import type { HostRecords, UserId } from "../stage/store.ts";
 import { ask } from "../stores/store-stage.ts";
 import { policyFor } from "../support/policy-for.ts";
 import { testPlugin } from "../support/test-plugin.ts";
@@ -37,7 +38,7 @@ interface Hosts extends AsyncDisposable {
   readonly both: readonly [Runtime, Runtime];
   readonly folder: string;
   /** What the hosts keep beside a user's memory. */
-  withRecords(userId: string, work: (records: HeldRecords) => Promise<void>): Promise<void>;
+  withRecords(userId: string, work: (records: HostRecords) => Promise<void>): Promise<void>;
 }
 
 async function openHosts(engine: StoreKind, options: Partial<RuntimeOptions> = {}): Promise<Hosts> {
@@ -46,7 +47,7 @@ async function openHosts(engine: StoreKind, options: Partial<RuntimeOptions> = {
     both: [await stage.open(options), await stage.open(options)],
     folder: stage.path,
     async withRecords(userId, work) {
-      const store = stage.store().open(() => {});
+      const store = openStore(stage.store());
       try {
         await store.holdRecords(userId as UserId, { writes: true, until: performance.now() + 9_000 }, work);
       } finally {

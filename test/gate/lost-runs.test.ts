@@ -1,12 +1,23 @@
 /** What a run has read is not forgotten when its record is lost: the history says which runs the record must have. */
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 
-import { storeIdOf } from "memcell";
+import { createRuntime, fileStore, storeIdOf } from "memcell";
 import type { CallContext, Runtime, RuntimeOptions } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
-import { dayMs, inRun, openGateStage, owner, problemsOf, read, save, waits } from "./gate-stage.ts";
+import { diskOr, fillUp } from "../crash/small-disk-store.ts";
+import { dayMs, inRun, openGateStage, owner, problemsOf, read, save, trusting, waits, web } from "./gate-stage.ts";
 import type { GateStage } from "./gate-stage.ts";
 
 let stage: GateStage;
@@ -50,6 +61,55 @@ test.for<readonly [string, (path: string) => void]>([
   nowMs += 91 * dayMs;
   expect(await save(runtime, "e", ctx("other"))).toMatchObject({ ok: true });
   expect(await problemsOf(runtime, userId)).toEqual([]);
+});
+
+const elsewhere = (path: string): string => join(path, "../../../elsewhere");
+
+test.for<readonly [what: string, put: (path: string) => void, isReplaced: boolean]>([
+  ["a folder", (path) => mkdirSync(path), false],
+  ["a link", (path) => symlinkSync(elsewhere(path), path), true],
+  ["more than a record has", (path) => (writeFileSync(path, ""), truncateSync(path, 17 * 1024 * 1024)), true],
+  [
+    "nothing, because a file is in its folder's place",
+    (path) => {
+      rmSync(join(path, ".."), { recursive: true });
+      writeFileSync(join(path, ".."), "");
+    },
+    false,
+  ],
+])("where %s is in a record's place, its runs wait, and nothing else is kept", async ([, put, isReplaced]) => {
+  const { userId, ctx, record } = await newUser("r");
+  rmSync(record);
+  put(record);
+  await waits(save(runtime, "a", ctx("r")));
+  await waits(save(runtime, "b", ctx("other")));
+  expect(await read(runtime, "page", ctx("r"))).toMatchObject({ ok: true });
+  expect(await save(runtime, "c", { userId, origin: { class: "direct_user" } })).toMatchObject({ ok: true });
+  expect(isReplaced ? lstatSync(record).isFile() && readFileSync(record).length < 9_000 : true).toBe(true);
+  expect(existsSync(elsewhere(record))).toBe(false);
+});
+
+test("on a full disk a run that reads a page is not trusted more once there is room, whatever it reads then", async (context) => {
+  const disk = await diskOr(context, "tmpfs", { bytes: 1024 * 1024 });
+  const filler = join(disk.path, "filler");
+  const store = fileStore({ dir: join(disk.path, "data") });
+  const policy = trusting();
+  {
+    await using lax = await createRuntime({ store, policy, threadsMax: 1 });
+    expect(await save(lax, "page", web("alice"))).toMatchObject({ ok: true });
+    expect(await save(lax, "mine", owner("alice"))).toMatchObject({ ok: true });
+  }
+  await using strict = await createRuntime({ store, threadsMax: 1 });
+  const ctx = inRun("alice", "r");
+  fillUp(filler);
+  expect(await read(strict, "page", ctx)).toMatchObject({ ok: true });
+  // Its own entries lower nothing, and take nothing back.
+  expect(await read(strict, "mine", ctx)).toMatchObject({ ok: true });
+  rmSync(filler);
+  expect(await read(strict, "mine", ctx)).toMatchObject({ ok: true });
+  await waits(save(strict, "a", ctx));
+  expect(await read(strict, "page", ctx)).toMatchObject({ ok: true });
+  await waits(save(strict, "b", ctx));
 });
 
 test("the doctor begins a record that was lost anew, and says until when it counts", async () => {

@@ -2,11 +2,16 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import type { CallContext, PendingNotice, Runtime } from "memcell";
+import { storeIdOf } from "memcell";
+import type { CallContext, PendingNotice, Runtime, ToolResult } from "memcell";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 import { pendingIdOf } from "../stage/pending.ts";
 import type { PendingWrite } from "../stage/pending.ts";
+import { scopeOfStore } from "../stage/store.ts";
+import { ask } from "../stores/store-stage.ts";
+import { policyFor } from "../support/policy-for.ts";
+import { testPlugin } from "../support/test-plugin.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
 import { userFolder } from "../support/user-files.ts";
 import { waitingId } from "../support/waiting-id.ts";
@@ -29,6 +34,49 @@ describe.for(["files", "memory"] as const)("in %s", (kind) => {
     runtime = await stage.open({ clock: () => nowMs++ });
   });
   afterAll(() => stage[Symbol.asyncDispose]());
+
+  test("a write to a store waits once, after the program has vouched again for what its guest has read", async () => {
+    const plugins = [testPlugin("store-puppet")];
+    let answers = 0;
+    let isLeft = false;
+    const contextualAccess = (): { kind: "chat" } | null => ((answers += 1) > 1 && isLeft ? null : { kind: "chat" });
+    const asking = await stage.open({ plugins, policy: policyFor(plugins), contextualAccess });
+    const told: PendingNotice[] = [];
+    asking.onPending((notice) => void told.push(notice));
+    const ctx = { ...web("vouched"), stores: [{ id: storeIdOf("bob"), kind: "chat" as const }] };
+    const steps = [
+      ask("store_read", { scope: scopeOfStore(storeIdOf("bob")), path: "b.md" }),
+      ask("store_write", { scope: "store:self", path: "a.md", content: "A" }),
+    ];
+    const call = (): Promise<ToolResult> => asking.callAsHost("StorePuppet", steps, ctx);
+    const id = waitingId(await call());
+    expect(answers).toBe(2);
+    expect(await asking.upkeep.pending(owner("vouched"))).toMatchObject([{ id }]);
+    [answers, isLeft] = [0, true];
+    expect(await call()).toMatchObject({ error: { code: "CAPABILITY_DENIED" } });
+    expect(await asking.upkeep.pending(owner("vouched"))).toHaveLength(1);
+    expect(told).toMatchObject([{ id }]);
+  });
+
+  test("what a run has read counts for every tool that writes, also for one of programs", async () => {
+    const userId = await newUser();
+    await stage.poison(userId);
+    const ctx = inRun(userId, "reader");
+    expect(await runtime.call("ReadUserMemory", { name: "page" }, ctx)).toMatchObject({ ok: true });
+    await waits(runtime.callAsHost("SetInternal", { key: "k", value: "of a page" }, ctx));
+    const other = inRun(userId, "other");
+    expect(await runtime.callAsHost("SetInternal", { key: "k", value: "mine" }, other)).toMatchObject({ ok: true });
+  });
+
+  test("what a call wants to write in the own store waits in its user's home, for runs and for others", async () => {
+    const { userId, origin } = web(await newUser());
+    for (const [at, run] of [undefined, "r"].entries()) {
+      const ctx = { userId, origin: { ...origin, class: "tool_external" as const, run } };
+      const input = { command: "create", path: `/memories/${at}.md`, file_text: "x" };
+      await waits(runtime.callAsHost("stores/AnthropicMemory", input, ctx));
+    }
+    expect(await runtime.upkeep.pending(owner(userId))).toHaveLength(2);
+  });
 
   test("an approval applies what was shown, and it is trusted as the owner's", async () => {
     const alice = await newUser();

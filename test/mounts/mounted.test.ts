@@ -45,6 +45,38 @@ test("the folder's files are the scope, and writes appear there under exactly th
   expect(existsSync(stage.dataDir)).toBe(false);
 });
 
+test("a guest reads the mounted folder, and nothing else of its user, whatever is held beside", async () => {
+  using stage = mountedStage();
+  {
+    await using apart = await stage.open({ mounts: [] });
+    await play(apart, [write("secret.md", "of the user")]);
+  }
+  stage.put("day.md", "of the workspace");
+  await using runtime = await stage.open();
+  const steps = [list(), read("day.md"), read("journal/secret.md")];
+  for (const origin of [undefined, { class: "direct_user", run: "r" } as const]) {
+    expect(await runtime.call("Puppet", steps, { userId: "alice", origin })).toMatchObject({
+      data: [{ entries: [{ path: "day.md" }] }, { content: "of the workspace" }, { content: null }],
+    });
+  }
+  expect(stage.files()).toEqual({ "day.md": "of the workspace" });
+});
+
+test("where the data folder cannot be written, a run writes to its mounted folder all the same", async (context) => {
+  using stage = mountedStage();
+  using disk = await diskOr(context, "ext4", { bytes: 8 * 2 ** 20 });
+  const dataDir = join(disk.path, "data");
+  {
+    await using apart = await stage.open({ mounts: [], dataDir });
+    await play(apart, [write("a.md", "of the user")]);
+  }
+  await disk.remountReadOnly();
+  await using runtime = await stage.open({ dataDir });
+  const ctx = { userId: "alice", origin: { class: "direct_user", run: "r" } } as const;
+  expect(await runtime.call("Puppet", [write("day.md", "x")], ctx)).toMatchObject({ ok: true });
+  expect(stage.files()).toEqual({ "day.md": "x" });
+});
+
 test("a missing folder reads as empty, and the first write creates it and its parents, for their owner only", async () => {
   using stage = mountedStage();
   await using runtime = await stage.open();

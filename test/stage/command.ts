@@ -1,5 +1,5 @@
-import { PassThrough, Readable } from "node:stream";
 /** The command in this process: real code and real files, without a new process for each call. */
+import { PassThrough, Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 import type * as RunCommandModule from "../../host/cli/run-command.ts";

@@ -1,33 +1,27 @@
 /** The interfaces of a store, with what they are made of. Tests of homes and engines reach them through here. */
-export { fileStore } from "../../host/store/files/define-files.ts";
 export { openFileReaders } from "../../host/store/files/open-files.ts";
 export { userFolderName } from "../../host/store/files/user-folder-name.ts";
-export { recordKinds } from "../../host/store/held-records.ts";
-export type { HeldRecords } from "../../host/store/held-records.ts";
-export type { HeldReader } from "../../host/store/holding.ts";
+export type { NoteOfUser, ReadBridge, StoreDefinition, StoreLocation } from "../../host/store/definition.ts";
+export { readOnlyEngine } from "../../host/store/engine.ts";
+export type { Engine, ErasedUser, NewGrants } from "../../host/store/engine.ts";
+export type { HomeCommit } from "../../host/store/held-homes.ts";
+export type { HeldReader, StoreFinding } from "../../host/store/holding.ts";
+export {
+  entriesScope,
+  grantsPath,
+  grantsScope,
+  ownStoreHome,
+  recordKinds,
+  storeHome,
+  userHome,
+} from "../../host/store/home.ts";
+export type { Home } from "../../host/store/home.ts";
+export type { HostRecords } from "../../host/store/host-records.ts";
 export { openReaders } from "../../host/store/open-readers.ts";
 export { digestOf } from "../../host/store/reading.ts";
 export { noFiles, sizeOfFiles } from "../../host/store/scope-size.ts";
 export type { KnownSizes, ScopeSize } from "../../host/store/scope-size.ts";
-export { entriesScope, grantsPath, grantsScope } from "../../host/store/shared-stores.ts";
-export type {
-  HeldStores,
-  NewGrants,
-  SharedStores,
-  ChangesOfStore,
-  StoreChanges,
-  StoreHoldOptions,
-} from "../../host/store/shared-stores.ts";
-export type {
-  HeldUser,
-  HoldOptions,
-  NoteOfUser,
-  ReadBridge,
-  Store,
-  StoreLocation,
-  StoreReaders,
-  UserReader,
-} from "../../host/store/store.ts";
+export type { StoreReaders, UserReader } from "../../host/store/readers.ts";
 export { defaultSettings } from "../../host/store/store-settings.ts";
 export type { StoreSettings } from "../../host/store/store-settings.ts";
 export type { HeldHistory } from "../../host/store/versions/held-history.ts";
@@ -44,8 +38,18 @@ export { ToolError, asToolError } from "../../host/values/tool-error.ts";
 export type { ToolResult } from "../../host/values/tool-result.ts";
 export { checkUserId, isUserId } from "../../host/values/user-id.ts";
 export type { UserId } from "../../host/values/user-id.ts";
-export type { HoldToEraseOptions, HeldToErase } from "../../host/store/erasing.ts";
 export { isLive } from "../../host/store/grant-hints.ts";
 export type { Handed } from "../../host/store/handed.ts";
-export type { CommitFacts, StoreFinding } from "../../host/store/store.ts";
 export type { VersionKind } from "../../host/store/versions/version.ts";
+export { modeOf, withHolds } from "./store-holds.ts";
+export type {
+  ChangesOfStore,
+  CommitFacts,
+  HeldStores,
+  HeldToErase,
+  HeldUser,
+  HoldOptions,
+  HoldToEraseOptions,
+  OpenedStore,
+  StoreHoldOptions,
+} from "./store-holds.ts";

@@ -26,7 +26,7 @@ import type { Home } from "./store-stage.ts";
 const mebibyte = 2 ** 20;
 const engines = await openEngines();
 
-const missing = ({ named }: Home, path = "a.md"): Seen => ({ scope: named, path, digest: null });
+const missing = ({ scope }: Home, path = "a.md"): Seen => ({ scope, path, digest: null });
 
 describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
   async function homeWith(...paths: readonly string[]): Promise<Home> {
@@ -199,7 +199,7 @@ describe.each(homesIn(engines))("$name", ({ stage, kind, newHome }) => {
         const measured = await held.reader.scopeSize(home.scope);
         const isKnown = stage.kind === "fileStore" && step !== steps[0];
         expect(held.known).toEqual(isKnown ? measured : undefined);
-        await held.commit(step, held.seen, { knownSizes: { [home.named]: measured } });
+        await held.commit(step, held.seen, { knownSizes: { [home.scope]: measured } });
       });
     }
     expect(await home.hold((held) => held.findings(), { writes: false, isLookingOnly: true })).toEqual([]);
@@ -210,7 +210,7 @@ const newStores = (): [StoreId, StoreId, StoreId] => [newStoreId(), newStoreId()
 
 describe.each(engines)("several stores in a $kind", (stage) => {
   const areThere = async (ids: readonly StoreId[]): Promise<boolean[]> => {
-    const all = await stage.store.shared.ids();
+    const all = await stage.store.stores();
     return ids.map((id) => all.includes(id));
   };
 
@@ -240,7 +240,7 @@ describe.each(engines)("several stores in a $kind", (stage) => {
       [true, true],
       [true, true],
     ]);
-    expect(await stage.store.users()).not.toContain(a);
+    expect(await stage.store.engine.homes()).not.toContainEqual(expect.objectContaining({ kind: "user", id: a }));
   });
 
   test("a store is its owner's, from the owner's first commit on or by its id, and keeps no other user's id", async () => {
@@ -248,7 +248,7 @@ describe.each(engines)("several stores in a $kind", (stage) => {
     const [alice, bob] = [`alice of ${chat}`, `bob of ${chat}`] as [UserId, UserId];
     const own = ownStoreOf(alice);
     const owners = async (): Promise<UserId[]> =>
-      (await stage.store.shared.owners()).filter((id) => [alice, bob, chat as string].includes(id));
+      (await stage.store.users()).filter((id) => [alice, bob, chat as string].includes(id));
     await stage.commitStores([writeIn(own, "a.md", "one"), writeIn(chat, "a.md", "one")], { by: bob });
     expect(await owners()).toEqual([chat]);
     for (const by of [alice, bob]) {

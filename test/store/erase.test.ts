@@ -69,7 +69,7 @@ describe.each(await openEngines())("$kind", (stage) => {
       { value: [] },
     ]);
     expect(await stage.store.users()).toEqual(expect.not.arrayContaining([alice]));
-    expect(await stage.store.shared.ids()).toEqual(expect.not.arrayContaining([own]));
+    expect(await stage.store.stores()).toEqual(expect.not.arrayContaining([own]));
     expect(await stage.store.erased.list()).toEqual([]);
     expect(await stage.store.strays()).toEqual([]);
     expect(await all(bob, others)).toEqual(before);
@@ -129,7 +129,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     await stage.store.erased.removeFiles(erased);
     await stage.store.erased.forget(erased);
     expect(await all(alice, own)).toEqual([[["new-0.md", "new-1.md"]], { "1/new-0.md": "new", "1/new-1.md": "new" }]);
-    expect(await stage.store.shared.owners()).toContain(alice);
+    expect(await stage.store.users()).toContain(alice);
     await other.store.close();
   });
 
@@ -180,8 +180,8 @@ describe.each(await openEngines())("$kind", (stage) => {
   test("who reads by a folder that a person has made, which has no lock, sees all of it or nothing", async () => {
     const { alice, own } = people();
     for (const home of [new Home(stage, "user", alice), new Home(stage, "store", own)]) {
-      mkdirSync(join(home.folder, home.scope), { recursive: true });
-      writeFileSync(join(home.folder, home.scope, "a.md"), "by hand");
+      mkdirSync(join(home.folder, home.inside), { recursive: true });
+      writeFileSync(join(home.folder, home.inside, "a.md"), "by hand");
       const runs: unknown[] = [];
       const look = async ({ reader }: Parameters<Parameters<Home["hold"]>[0]>[0]): Promise<void> => {
         runs.push(await reader.bytesOf(home.scope, "a.md"));

@@ -128,7 +128,7 @@ test("an edit and a removal by hand of files that were only read are versions as
   await stage.commit([write("a.md", "one"), write("b.md", "two")]);
   writeFileSync(join(stage.user, "memory", "a.md"), "edited");
   unlinkSync(join(stage.user, "memory", "b.md"));
-  await stage.store.hold("alice" as never, soon(), async (held) => {
+  await stage.store.holdUser("alice" as never, soon(), async (held) => {
     for (const path of ["a.md", "b.md"]) await held.reader.bytesOf("memory", path);
     await held.commit([write("c.md", "three")], held.reader.seen);
   });

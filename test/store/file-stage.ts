@@ -2,11 +2,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 
-import { fileStore } from "memcell";
-
 import type { OriginClass } from "../../shared/origin.ts";
+import { openFiles } from "../stage/open-store.ts";
 import { unstatedFacts } from "../stage/store.ts";
-import type { ChangeSet, CommitFacts, HeldHistory, Store, UserId } from "../stage/store.ts";
+import type { ChangeSet, CommitFacts, HeldHistory, OpenedStore, UserId } from "../stage/store.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { contentsOf, soon } from "./store-stage.ts";
@@ -15,12 +14,12 @@ const alice = "alice" as UserId;
 
 export class FileStage implements AsyncDisposable {
   readonly #folder: Disposable & { readonly path: string };
-  readonly #opened: Store[] = [];
+  readonly #opened: OpenedStore[] = [];
   readonly notes: string[] = [];
   /** The folder of the one user, and a place beside it. */
   readonly user: string;
   readonly aside: string;
-  store: Store;
+  store: OpenedStore;
 
   /** `folder`: where the data is; a fresh folder by default. */
   constructor(folder: Disposable & { readonly path: string } = temporaryFolder()) {
@@ -31,8 +30,8 @@ export class FileStage implements AsyncDisposable {
   }
 
   /** Opens a second store beside the first, as another process does. It ends with the stage. */
-  beside(): Store {
-    const store = fileStore({ dir: this.#folder.path }).open((_owner, text) => void this.notes.push(text));
+  beside(): OpenedStore {
+    const store = openFiles(this.#folder.path, (_owner, text) => void this.notes.push(text));
     this.#opened.push(store);
     return store;
   }
@@ -46,16 +45,16 @@ export class FileStage implements AsyncDisposable {
   async commit(
     changes: ChangeSet,
     of: OriginClass = "direct_user",
-    more: CommitFacts & { readonly by?: Store } = {},
+    more: CommitFacts & { readonly by?: OpenedStore } = {},
   ): Promise<void> {
     const facts = { ...unstatedFacts(Date.now()), class: of, trust: of };
-    await (more.by ?? this.store).hold(alice, soon(), (held) =>
+    await (more.by ?? this.store).holdUser(alice, soon(), (held) =>
       held.commit(changes, held.reader.seen, { facts, ...more }),
     );
   }
 
   look<Found>(look: (held: HeldHistory) => Found | Promise<Found>): Promise<Found> {
-    return this.store.hold(alice, { ...soon(), writes: false }, async (held) => look(held.history));
+    return this.store.holdUser(alice, { ...soon(), writes: false }, async (held) => look(held.history));
   }
 
   /** Each version's number and kind. */
@@ -74,7 +73,7 @@ export class FileStage implements AsyncDisposable {
 
   async findings(): Promise<string[]> {
     const options = { ...soon(), writes: false, isLookingOnly: true };
-    const found = await this.store.hold(alice, options, (held) => held.findings());
+    const found = await this.store.holdUser(alice, options, (held) => held.findings());
     return found.map(({ code, message }) => `${code}: ${message}`);
   }
 

@@ -7,7 +7,7 @@ import { expect, test, vi } from "vitest";
 import { storeLimits } from "../../shared/limits.ts";
 import { oneIn } from "../stage/seed.ts";
 import { noFiles, ownStoreOf } from "../stage/store.ts";
-import type { ChangeSet, HeldUser, KnownSizes, Store, UserId } from "../stage/store.ts";
+import type { ChangeSet, HeldUser, KnownSizes, OpenedStore, UserId } from "../stage/store.ts";
 import { idleBytes, recordsStart } from "../stage/wal.ts";
 import { steppedClock } from "../support/stepped-clock.ts";
 import { FileStage } from "./file-stage.ts";
@@ -16,19 +16,20 @@ import { remove, soon, StoreStage, textOf, write, writeIn } from "./store-stage.
 const alice = "alice" as UserId;
 
 const hold = <Result>(
-  store: Store,
+  store: OpenedStore,
   work: (held: HeldUser) => Promise<Result>,
   options: { isThorough?: boolean } = {},
-): Promise<Result> => store.hold(alice, { ...soon(), ...options }, work);
+): Promise<Result> => store.holdUser(alice, { ...soon(), ...options }, work);
 
-const commit = (store: Store, ...changes: ChangeSet): Promise<void> => hold(store, (held) => held.commit(changes, []));
+const commit = (store: OpenedStore, ...changes: ChangeSet): Promise<void> =>
+  hold(store, (held) => held.commit(changes, []));
 
-const known = (store: Store): Promise<KnownSizes> => hold(store, async ({ knownSizes }) => knownSizes);
-const measured = (store: Store): Promise<KnownSizes> =>
+const known = (store: OpenedStore): Promise<KnownSizes> => hold(store, async ({ knownSizes }) => knownSizes);
+const measured = (store: OpenedStore): Promise<KnownSizes> =>
   hold(store, async ({ reader }) => ({ memory: await reader.scopeSize("memory") }));
 
 /** Commits as a call does whose guest has measured its scope. Returns what the next call is given. */
-async function measuredCommit(store: Store, ...changes: ChangeSet): Promise<KnownSizes> {
+async function measuredCommit(store: OpenedStore, ...changes: ChangeSet): Promise<KnownSizes> {
   await hold(store, async (held) => {
     const memory = { ...(await held.reader.scopeSize("memory")), ...held.knownSizes["memory"] };
     await held.commit(changes, [], { knownSizes: { memory } });
@@ -136,7 +137,7 @@ test.for(oneIn(2, [-3_600_000, 3_600_000]))(
     await commit(first, write("a.md", "a secret"));
     using _clock = steppedClock(stepMs);
     await hold(first, async () => {
-      const waiting = second.hold(alice, soon(20), async () => {});
+      const waiting = second.holdUser(alice, soon(20), async () => {});
       await expect(waiting).rejects.toMatchObject({ code: "BUSY" });
     });
     const isRetired = (): boolean => !readFileSync(stage.wal, "utf8").includes("a secret");

@@ -13,12 +13,12 @@ const grant = (stage: StoreStage, id: StoreId, grants: Partial<NewGrants>): Prom
   stage.commitStores([], granting(id, JSON.stringify(grants), grants));
 
 const hinted = async (stage: StoreStage, id: StoreId): Promise<StoreId[]> =>
-  (await stage.store.shared.hintsOf(id)).map(({ store }) => store);
+  (await stage.store.hintsOf(id)).map(({ store }) => store);
 
 const newStores = (): [StoreId, StoreId, StoreId] => [newStoreId(), newStoreId(), newStoreId()];
 
 describe.each(await openEngines())("$kind", (stage) => {
-  const { shared } = stage.store;
+  const { store } = stage;
 
   test("name the stores that have granted, the oldest grants first, until they revoke", async () => {
     const [a, b, principal] = newStores();
@@ -26,7 +26,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     await grant(stage, b, { granted: [to(principal, 1)] });
     await grant(stage, a, { granted: [to(b, 2), to(principal, 2, 9)] });
     await grant(stage, a, { granted: [to(principal, 3, 10)] });
-    expect(await shared.hintsOf(principal)).toEqual([
+    expect(await store.hintsOf(principal)).toEqual([
       { store: b, grantedMs: 1, expiresMs: null, isLeft: false },
       { store: a, grantedMs: 3, expiresMs: 10, isLeft: false },
     ]);
@@ -44,7 +44,7 @@ describe.each(await openEngines())("$kind", (stage) => {
       [false, []],
       [false, []],
     ]);
-    expect(await shared.ids()).not.toContain(grantee);
+    expect(await store.stores()).not.toContain(grantee);
     await stage.commitStores([writeIn(grantee, "a.md", "first"), writeIn(a, "a.md", "first")]);
     expect(await found(true)).toEqual([true, []]);
     expect(await hinted(stage, grantee)).toEqual([a]);
@@ -76,20 +76,20 @@ describe.each(await openEngines())("$kind", (stage) => {
     expect(await hinted(stage, principal)).toHaveLength(1_000);
     // A grant is replaced, and one is left out: then there is room for another.
     await grant(stage, storeAt(9_000), { granted: [to(principal, 99, 101)], nowMs: 99 });
-    await shared.leave(principal, storeAt(8_999), true);
+    await store.leave(principal, storeAt(8_999), true);
     await grant(stage, other, { granted, nowMs: 99 });
     await grant(stage, one, { granted, nowMs: 100 });
-    const live = (await shared.hintsOf(principal)).filter((each) => isLive(each, 100));
-    expect(live.map(({ store }) => store).toSorted()).toEqual([storeAt(9_000), one, other]);
+    const live = (await store.hintsOf(principal)).filter((each) => isLive(each, 100));
+    expect(live.map((each) => each.store).toSorted()).toEqual([storeAt(9_000), one, other]);
   });
 
   test("a principal leaves a store out, also when its grant is replaced, and takes that back", async () => {
     const [a, , principal] = newStores();
-    const isLeft = async (): Promise<boolean[]> => (await shared.hintsOf(principal)).map((each) => each.isLeft);
-    expect(await shared.leave(principal, a, true)).toBe(false);
+    const isLeft = async (): Promise<boolean[]> => (await store.hintsOf(principal)).map((each) => each.isLeft);
+    expect(await store.leave(principal, a, true)).toBe(false);
     await grant(stage, a, { granted: [to(principal, 1)] });
     const changed: boolean[] = [];
-    for (const leaves of [false, true, true]) changed.push(await shared.leave(principal, a, leaves));
+    for (const leaves of [false, true, true]) changed.push(await store.leave(principal, a, leaves));
     expect([changed, await isLeft()]).toEqual([[false, true, false], [true]]);
     await grant(stage, a, { granted: [to(principal, 2)] });
     expect(await isLeft()).toEqual([true]);
@@ -97,7 +97,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     expect(await isLeft()).toEqual([]);
     await grant(stage, a, { granted: [to(principal, 3)] });
     expect(await isLeft()).toEqual([true]);
-    expect([await shared.leave(principal, a, false), await isLeft()]).toEqual([true, [false]]);
+    expect([await store.leave(principal, a, false), await isLeft()]).toEqual([true, [false]]);
   });
 
   test("hints to an erased principal and of its store are forgotten, but for those of later grants", async () => {
@@ -106,14 +106,14 @@ describe.each(await openEngines())("$kind", (stage) => {
     await grant(stage, a, { granted: [to(own, 5)] });
     await grant(stage, b, { granted: [to(own, 6)] });
     await grant(stage, own, { granted: [to(a, 5), to(b, 6)] });
-    await shared.leave(own, a, true);
-    await shared.leave(a, own, true);
-    await shared.forgetHints(own, 5);
+    await store.leave(own, a, true);
+    await store.leave(a, own, true);
+    await store.forgetHints(own, 5);
     expect(await all()).toEqual([[b], [], [own]]);
     // What was left out is forgotten as well: it does not count for a later grant.
     await grant(stage, a, { granted: [to(own, 7)] });
-    expect((await shared.hintsOf(own)).map(({ isLeft }) => isLeft)).toEqual([false, false]);
-    await shared.forgetHints(own, 7);
+    expect((await store.hintsOf(own)).map(({ isLeft }) => isLeft)).toEqual([false, false]);
+    await store.forgetHints(own, 7);
     expect(await all()).toEqual([[], [], []]);
   });
 });
@@ -143,7 +143,7 @@ test("two hints of one store, as a crash leaves them, count as the one that ends
   await plant(stage, a, to(principal, 2, 9));
   const strange = join(stage.dataDir, "stores/.granted", principal, "notes.txt");
   writeFileSync(strange, "by hand");
-  expect(await stage.store.shared.hintsOf(principal)).toMatchObject([{ store: a, expiresMs: 9 }]);
+  expect(await stage.store.hintsOf(principal)).toMatchObject([{ store: a, expiresMs: 9 }]);
   await grant(stage, a, { revoked: [principal] });
   expect([await hinted(stage, principal), existsSync(strange)]).toEqual([[], true]);
 });

@@ -188,8 +188,8 @@ describe.each(homesIn(engines))("$name", ({ stage, newHome }) => {
     const paths = ["a.md", "none.md", "a.md"];
     const answers = await home.ask(...paths.map((path) => ["read", "memory", path] as const), ["seen"]);
     const found = [
-      { scope: home.named, path: "a.md", digest: digestOf(Buffer.from("a.md")) },
-      { scope: home.named, path: "none.md", digest: null },
+      { scope: home.scope, path: "a.md", digest: digestOf(Buffer.from("a.md")) },
+      { scope: home.scope, path: "none.md", digest: null },
     ];
     // A store on a disk adds what the disk's times show.
     expect(answers.at(-1)).toMatchObject({ value: found });
@@ -231,7 +231,7 @@ describe.each(homesIn(engines))("$name", ({ stage, newHome }) => {
     const restored = await timesIn(home);
     expect(restored["a.md"]).toBeGreaterThanOrEqual(trashed["trash/a.1.md"] ?? Infinity);
     if (stage.kind !== "fileStore") return;
-    const onDisk = join(home.folder, home.scope, "a.md");
+    const onDisk = join(home.folder, home.inside, "a.md");
     utimesSync(onDisk, 1, 1);
     chmodSync(onDisk, 0o600);
     expect((await timesIn(home))["a.md"]).toBeGreaterThanOrEqual(restored["a.md"] ?? Infinity);

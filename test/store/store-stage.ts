@@ -4,26 +4,27 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 
-import { fileStore, memoryStore, postgresStore } from "memcell";
-import type { StoreDefinition } from "memcell";
 import { afterAll } from "vitest";
 
-import { scopeOfStore, storeOfScope } from "../stage/store.ts";
+import { fileStore, memoryStore, openEngine, postgresStore } from "../stage/open-store.ts";
+import { modeOf, scopeOfStore, storeHome, storeOfScope, userHome } from "../stage/store.ts";
 import type {
   Change,
   ChangeSet,
   CommitFacts,
+  Engine,
   HeldHistory,
   HeldReader,
   HeldStores,
   HeldUser,
   HoldOptions,
+  HomeCommit,
   NewGrants,
+  OpenedStore,
   ReadBridge,
   ScopeSize,
   Seen,
-  Store,
-  StoreChanges,
+  StoreDefinition,
   StoreFinding,
   StoreGrant,
   StoreHoldOptions,
@@ -49,7 +50,7 @@ const script = fileURLToPath(new URL("../../dist/test/store/reading-thread.js", 
 export class StoreStage implements AsyncDisposable {
   readonly kind: StoreKind;
   readonly definition: StoreDefinition;
-  readonly store: Store;
+  readonly store: OpenedStore;
   readonly #folder: ReturnType<typeof temporaryFolder>;
   readonly #threads: Worker[] = [];
   #asked: Worker | null = null;
@@ -59,16 +60,21 @@ export class StoreStage implements AsyncDisposable {
     return new StoreStage(kind, await definitions[kind](folder.path), folder);
   }
 
-  private constructor(kind: StoreKind, definition: StoreDefinition, folder: ReturnType<typeof temporaryFolder>) {
+  private constructor(
+    kind: StoreKind,
+    definition: StoreDefinition,
+    folder: ReturnType<typeof temporaryFolder>,
+    as: (engine: Engine) => Engine = (engine) => engine,
+  ) {
     this.kind = kind;
     this.#folder = folder;
     this.definition = definition;
-    this.store = this.definition.open(() => {});
+    this.store = openEngine(as(definition.open(() => {})));
   }
 
   /** Another opening of the same store, as another process has it. The caller closes its store. */
-  openBeside(): StoreStage {
-    return new StoreStage(this.kind, this.definition, this.#folder);
+  openBeside(as?: (engine: Engine) => Engine): StoreStage {
+    return new StoreStage(this.kind, this.definition, this.#folder, as);
   }
 
   /** The data folder of a store of files. */
@@ -111,7 +117,7 @@ export class StoreStage implements AsyncDisposable {
     work: (held: HeldUser) => Promise<Result>,
     options: Partial<HoldOptions> = {},
   ): Promise<Result> {
-    return this.store.hold(userId as UserId, { ...soon(), ...options }, work);
+    return this.store.holdUser(userId as UserId, { ...soon(), ...options }, work);
   }
 
   async commit(userId: string, changes: ChangeSet, seen: readonly Seen[] = []): Promise<void> {
@@ -123,7 +129,7 @@ export class StoreStage implements AsyncDisposable {
     work: (held: HeldStores) => Promise<Result>,
     options: Partial<StoreHoldOptions> = {},
   ): Promise<Result> {
-    return this.store.shared.hold(ids, { ...soon(), ...options }, work);
+    return this.store.holdStores(ids, { ...soon(), ...options }, work);
   }
 
   /** Commits changes of the stores that they name. */
@@ -148,7 +154,7 @@ export class StoreStage implements AsyncDisposable {
   }
 }
 
-interface ManyChanges extends StoreChanges {
+interface ManyChanges extends HomeCommit {
   /** Whose the grants are. */
   readonly of?: readonly StoreId[];
 }
@@ -191,18 +197,17 @@ export class Home {
   readonly kind: HomeKind;
   readonly stage: StoreStage;
   readonly id: string;
-  /** Its scope, as its reader names it. */
-  readonly scope: "memory" | "entries";
-  /** Its scope, as guests and changes name it. */
-  readonly named: string;
+  readonly scope: string;
+  /** Its scope, as its folder and its WAL name it. */
+  readonly inside: "memory" | "entries";
 
   /** By default one that no other test has. */
   constructor(stage: StoreStage, kind: HomeKind, id = kind === "user" ? `user-${++made}` : newStoreId()) {
     this.stage = stage;
     this.kind = kind;
     this.id = id;
-    this.scope = kind === "user" ? "memory" : "entries";
-    this.named = kind === "user" ? "memory" : scopeOfStore(id);
+    this.scope = kind === "user" ? "memory" : scopeOfStore(id);
+    this.inside = kind === "user" ? "memory" : "entries";
   }
 
   /** In the data folder of a store of files. */
@@ -215,48 +220,26 @@ export class Home {
     options: Partial<HoldOptions> = {},
     stage = this.stage,
   ): Promise<Result> {
-    if (this.kind === "user") return await stage.hold(this.id, (held) => work(this.#ofUser(held)), options);
-    const id = this.id as StoreId;
-    return await stage.holdStores(
-      [id],
-      (held) =>
-        work({
-          reader: held.reader(id),
-          history: held.history(id),
-          get seen() {
-            return held.seen;
-          },
-          known: held.knownSizes[this.named],
-          commit: (steps, seen = held.seen, { knownSizes, facts, kind } = {}) =>
-            held.commit(id, {
-              by: principal,
-              changes: this.#own(steps),
-              seen,
-              facts,
-              kind,
-              ...(knownSizes && { knownSizes }),
-            }),
-          findings: () => held.findings(id),
-        }),
-      options,
-    );
-  }
-
-  #ofUser(held: HeldUser): HeldHome {
-    return {
-      reader: held.reader,
-      history: held.history,
-      get seen() {
-        return held.reader.seen;
-      },
-      known: held.knownSizes["memory"],
-      commit: (steps, seen = held.reader.seen, more = {}) => held.commit(steps, seen, more),
-      findings: () => held.findings(),
-    };
+    const home = this.kind === "user" ? userHome(this.id as UserId) : storeHome(this.id as StoreId);
+    const asked = { ...soon(), ...options };
+    return await stage.store.hold([home], modeOf(asked), asked, (all) => {
+      const held = all.of(home);
+      return work({
+        reader: held.reader,
+        history: held.history,
+        get seen() {
+          return held.reader.seen;
+        },
+        known: held.knownSizes[this.scope],
+        commit: (steps, seen = held.reader.seen, more = {}) =>
+          held.commit({ by: principal, changes: this.#own(steps), seen, ...more }),
+        findings: () => held.findings(),
+      });
+    });
   }
 
   #own(steps: ChangeSet): ChangeSet {
-    return steps.map((step) => (step.scope === "memory" ? Object.assign({}, step, { scope: this.named }) : step));
+    return steps.map((step) => (step.scope === "memory" ? Object.assign({}, step, { scope: this.scope }) : step));
   }
 
   async commit(steps: ChangeSet, seen?: readonly Seen[], more?: CommitFacts): Promise<void> {
@@ -266,7 +249,7 @@ export class Home {
   /** As a guest of a new call reads it. */
   async ask(...questions: readonly Question[]): Promise<Answer[]> {
     const own = questions.map((question) =>
-      question.map((part, at) => (at === 1 && part === "memory" ? this.named : part)),
+      question.map((part, at) => (at === 1 && part === "memory" ? this.scope : part)),
     );
     return await this.stage.ask(this.kind === "user" ? this.id : null, ...(own as unknown as Question[]));
   }
@@ -290,7 +273,7 @@ export class Home {
   /** Whether anybody has ever committed to it. */
   async exists(): Promise<boolean> {
     const { store } = this.stage;
-    const ids: readonly string[] = this.kind === "user" ? await store.users() : await store.shared.ids();
+    const ids: readonly string[] = this.kind === "user" ? await store.users() : await store.stores();
     return ids.includes(this.id);
   }
 }

@@ -91,7 +91,6 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/audit/log/disk/log-folder.ts",
     "host/audit/log/file-audit-log.ts",
     "host/audit/log/log-files.ts",
-    "host/config/config-file.ts",
     "host/config/find-config-file.ts",
     "host/config/read-settings.ts",
     "host/disk/bounded-file.ts",

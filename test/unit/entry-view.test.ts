@@ -13,6 +13,7 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 const hidden: FileOrigin = { class: "tool_external", trust: "tool_external", atMs: 0, sha256: "menu", seq: 1 };
 
 const history: HeldHistory = {
+  filesHead: { seq: 1, hash: "" },
   head: { seq: 1, hash: "" },
   isBroken: false,
   unknown: "owner_edit",
@@ -32,7 +33,7 @@ test("a hidden file that is moved while the guest runs makes the call run again"
   const [found] = catalog.tools.withRole("index");
   if (found === undefined) return expect.fail("There is no index");
   const reader = { list: async () => [{ path: "menu.md", bytes: 4 }], bytesOf: async () => null };
-  const scope = new ReadScope({ scope: "memory", inner: "memory", history, reader, owner: "" });
+  const scope = new ReadScope({ scope: "memory", history, reader, owner: "" });
   const entries = await seenEntries(found, [scope], { view: { least: "tool_internal", made: [] } });
   expect(entries.changes).toEqual([{ kind: "remove", scope: "memory", path: "menu.md", bytes: 0 }]);
   const answer = { ok: true, message: "", data: { text: "", entriesShown: 0, entriesHidden: 0 } } as const;

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 /** What the plugin takes for front matter and what people added to it, within bounds; what describes a text that has none. */
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 
 import { frontMatterLimits, whyTooLarge } from "../../plugin/kit/front-matter-bounds.ts";

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { familyFiles } from "../../host/plugins/family-files.ts";
 import type { CatalogTool } from "../../host/plugins/loaded-tools.ts";
 import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
-import { joinedIndex } from "../../host/runtime/joined-index.ts";
+import { joinedIndex } from "../../host/runtime/family-memory.ts";
 import { leaveOutOf } from "../../host/runtime/leave-out.ts";
 import { readContext } from "../../host/values/call-context.ts";
 import type { ErrorCode } from "../../shared/errors.ts";

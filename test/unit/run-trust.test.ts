@@ -1,30 +1,33 @@
 import { expect, test } from "vitest";
 
 import { RunTrust } from "../../host/gate/run-trust.ts";
-import { MemoryUsers } from "../../host/store/memory/memory-users.ts";
+import type { OriginClass } from "../../shared/origin.ts";
+import { memoryStore, openStore } from "../stage/open-store.ts";
 import { ToolError } from "../stage/store.ts";
-import type { HoldOptions, Store, UserId } from "../stage/store.ts";
+import type { HostRecords, UserId } from "../stage/store.ts";
 
-const alice = "alice" as UserId;
-const waiting = (): Pick<HoldOptions, "until"> => ({ until: performance.now() + 1_000 });
+const run = { userId: "alice" as UserId, run: "r" };
 
 test("what a run has read while the disk was full is on record as soon as another read can write it", async () => {
-  const disk = { isFull: true };
-  const users = new MemoryUsers();
-  const store = storeOn(users, disk);
-  const trust = new RunTrust(store, Date.now);
-  await trust.lower(alice, "r", "untrusted_document", { ...waiting(), isNeeded: true });
-  disk.isFull = false;
+  const store = openStore(memoryStore());
+  const trust = new RunTrust(Date.now);
+  const withRecords = <Result>(work: (records: HostRecords) => Promise<Result>): Promise<Result> =>
+    store.holdRecords(run.userId, { writes: true, until: performance.now() + 1_000 }, work);
+  /** As a call does that has read entries. */
+  async function lower(to: OriginClass, isFull: boolean): Promise<void> {
+    try {
+      await withRecords(async (records) => {
+        await trust.lower(records, run, to);
+        if (isFull) throw new ToolError("STORAGE_FULL", "Cannot write: the disk is full");
+        await records.commit();
+        trust.written(run);
+      });
+    } catch (error) {
+      trust.keep(run, to, { error, isNeeded: true });
+    }
+  }
+  await lower("untrusted_document", true);
   // The second text is more trusted than the first, which must not be forgotten.
-  await trust.lower(alice, "r", "tool_external", { ...waiting(), isNeeded: true });
-  expect(await new RunTrust(store, Date.now).of(alice, "r", waiting())).toBe("untrusted_document");
+  await lower("tool_external", false);
+  expect(await withRecords((records) => new RunTrust(Date.now).of(records, run))).toBe("untrusted_document");
 });
-
-/** A store whose records can be written only as long as its disk is not full. */
-function storeOn(users: MemoryUsers, disk: { readonly isFull: boolean }): Store {
-  const holdRecords: Store["holdRecords"] = async (userId, options, work) => {
-    if (options.writes && disk.isFull) throw new ToolError("STORAGE_FULL", "Cannot write: the disk is full");
-    return await users.holdRecords(userId, options, work);
-  };
-  return Object.assign(Object.create(users) as Store, { holdRecords });
-}

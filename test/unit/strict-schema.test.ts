@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 
 import { anthropicDialect, openaiDialect } from "../../host/plugins/formats/strict-dialects.ts";
-import { strictSchema } from "../../host/plugins/formats/strict-schema.ts";
+import { strictSchema } from "../../host/plugins/formats/tool-formats.ts";
 import { strictFaults } from "../executor/strict-faults.ts";
 
 /** An object whose one field has the schema. */

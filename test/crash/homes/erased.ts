@@ -33,8 +33,8 @@ export const erasedSubject: Subject = {
   },
   hold: async (opened, options, work) => {
     await finishErased(opened);
-    await opened.hold(alice, options, (held) =>
-      opened.shared.hold([own], { writes: true, until: options.until }, (stores) =>
+    await opened.holdUser(alice, options, (held) =>
+      opened.holdStores([own], { writes: true, until: options.until }, (stores) =>
         work(async (changes, seen) => {
           if (changes.some(({ scope }) => scope !== "memory"))
             await stores.commit(own, { by: alice, changes, seen: [] });
@@ -51,10 +51,10 @@ export const erasedSubject: Subject = {
   check: async (opened, options) => {
     const has = { memory: false, store: false };
     // Takes no lock, if nothing is to be finished.
-    await opened.shared.hold([own], { ...options, writes: false }, async (held) => {
+    await opened.holdStores([own], { ...options, writes: false }, async (held) => {
       has.store = (await held.reader(own).bytesOf("entries", "note.md")) !== null;
     });
-    await opened.hold(alice, options, async ({ reader }) => {
+    await opened.holdUser(alice, options, async ({ reader }) => {
       has.memory = (await reader.bytesOf("memory", "one.md")) !== null;
     });
     if (has.memory !== has.store) throw new Error(`Half of the user is there: ${JSON.stringify(has)}`);

@@ -52,8 +52,8 @@ export const gateSubject: Subject = {
     throw new TypeError("A runtime makes the changes");
   },
   hold: async (opened, options, work) => {
-    await opened.shared.hold([ownStore, chat], options, () => Promise.resolve());
-    await opened.hold(alice, options, async (held) => {
+    await opened.holdStores([ownStore, chat], options, () => Promise.resolve());
+    await opened.holdUser(alice, options, async (held) => {
       await checkHistory(held);
       await work((changes, seen) => held.commit(changes, seen));
     });
@@ -78,11 +78,7 @@ export async function statesOf(
 ): Promise<ReturnType<typeof statesFrom>> {
   using scratch = memoryFolder();
   writeTree(tree, scratch.path);
-  const store = new host.FileStore(
-    new host.DiskRoot(scratch.path),
-    { durability: "full", note: () => {}, settings },
-    boot,
-  );
+  const store = host.openFiles(new host.DiskRoot(scratch.path), { durability: "full", note: () => {}, settings }, boot);
   const applied = await approvalsOf(store);
   await gateSubject.perform?.({ host, store, path: scratch.path }, operation);
   await store.close();
@@ -99,7 +95,7 @@ export async function statesOf(
 /** The waiting writes that were applied, by their ids. */
 async function approvalsOf(store: StoreUnderTest): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
-  await store.hold(alice, { writes: false, until: performance.now() + 20_000 }, async ({ history }) => {
+  await store.holdUser(alice, { writes: false, until: performance.now() + 20_000 }, async ({ history }) => {
     for (const { approval } of await history.versions()) if (approval !== undefined) ids.add(approval);
   });
   return ids;
@@ -114,8 +110,8 @@ const subsetsOf = <Item>(items: readonly Item[]): Item[][] =>
   Array.from({ length: 2 ** items.length }, (_, subset) => items.filter((_item, at) => (subset >> at) % 2 === 1));
 
 /**
- * An approval is durable before its record goes: until then the write waits although it is applied. An undo changes the
- * memory before the store. A rename writes into the other store first.
+ * An approval in the store is durable before its record goes: until then the write waits although it is applied. An undo
+ * changes the memory before the store. A rename writes into the other store first.
  */
 export function statesFrom(
   before: Files,
@@ -127,7 +123,8 @@ export function statesFrom(
   const notes = Array.from(before).filter(([key]) => isNote(key));
   const half = new Map([...Array.from(after).filter(([key]) => !isNote(key)), ...notes]);
   const both = new Map([...before, ...Array.from(after).filter(([key]) => key.startsWith(inChat))]);
-  const during = { approve: gone.length > 0 ? [approved] : [], undo: [half], rename: [both] };
+  const isInStore = Array.from(after).some(([key, text]) => isNote(key) && before.get(key) !== text);
+  const during = { approve: isInStore && gone.length > 0 ? [approved] : [], undo: [half], rename: [both] };
   return { during: act in during ? during[act as keyof typeof during] : [], after };
 }
 

@@ -62,7 +62,9 @@ export type Step =
   /** All processes end without retiring anything. The machine shuts down cleanly and starts again. */
   | { readonly do: "restart" }
   /** The next flush of this file or folder fails, or the one after some more. */
-  | { readonly do: "fail flush"; readonly name: string; readonly after: number };
+  | { readonly do: "fail flush"; readonly name: string; readonly after: number }
+  /** From now on, no file of this life of the disk becomes longer, and none is made but empty ones. */
+  | { readonly do: "fill" };
 
 /** Steps by their words: `stepsOf("upsert one; edit one.md; close")`. */
 export const stepsOf = (script: string): Step[] => script.split("; ").map((words, at) => stepOf(words, at));
@@ -118,6 +120,7 @@ export function stepOf(words: string, number = 0): Step {
     case "look":
     case "close":
     case "erase":
+    case "fill":
     case "restart":
       return { do: verb };
     default:

@@ -3,8 +3,8 @@ import { scopeOfStore } from "../../stage/store.ts";
 import type {
   Change,
   ChangeSet,
+  HomeCommit,
   NewGrants,
-  StoreChanges,
   StoreGrant,
   StoreId,
   UserId,
@@ -45,7 +45,7 @@ export const storeSubject: Subject = {
   openReader: (store) => store.openShared(),
   changesFor: storeChangesFor,
   hold: (store, options, work) =>
-    store.shared.hold(letters.map(storeOf), options, (held) =>
+    store.holdStores(letters.map(storeOf), options, (held) =>
       work(async (changes, seen) => {
         const letter = letterOf(changes[0]?.scope ?? "a");
         await held.reader(storeOf(letter)).bytesOf("grants", "grants.json");
@@ -57,7 +57,7 @@ export const storeSubject: Subject = {
     return Array.from(named, (letter) => changes.filter(({ scope }) => letterOf(scope) === letter));
   },
   homes: letters,
-  lookAtOne: (store, letter, options) => store.shared.hold([storeOf(letter)], options, () => Promise.resolve()),
+  lookAtOne: (store, letter, options) => store.holdStores([storeOf(letter)], options, () => Promise.resolve()),
   callAfterCrash: (depth) => ({
     do: "put",
     in: ["abc", "ab", "bc"][depth] ?? "bc",
@@ -70,7 +70,7 @@ export const storeSubject: Subject = {
 const granted: StoreGrant = { grantee: storeOf("c"), level: "read", grantedMs: 1, expiresMs: null };
 
 /** The changes of a store in a model with the real scope, and the grants apart. */
-function divided(changes: ChangeSet): Pick<StoreChanges, "changes" | "grants"> {
+function divided(changes: ChangeSet): Pick<HomeCommit, "changes" | "grants"> {
   const entries = changes.filter(({ scope }) => !isGrantsScope(scope));
   const grants = changes.flatMap((change): NewGrants[] =>
     isGrantsScope(change.scope) && change.kind === "write"

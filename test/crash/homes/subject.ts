@@ -76,6 +76,7 @@ export async function takeStep(
     case "change process":
     case "restart":
     case "fail flush":
+    case "fill":
       throw new RangeError(`Only the model can "${step.do}"`);
     case "upsert":
     case "recreate":

@@ -1,5 +1,5 @@
 /** All kinds of home by name, so that other processes can be told one, and what suites on real disks do with them. */
-import { FileStore, DiskRoot, host } from "../store-under-test.ts";
+import { openFiles, DiskRoot, host } from "../store-under-test.ts";
 import { erasedSubject } from "./erased.ts";
 import { gateSubject } from "./gate.ts";
 import { storeSubject } from "./stores.ts";
@@ -25,12 +25,12 @@ export type Boot = (typeof boots)[number];
 /** It keeps no session: each call is as one of another process. */
 export const nothingKept = { idleMs: 0, ageMs: 0, sessionsMax: 0 };
 
-type StoreOptions = ConstructorParameters<typeof FileStore>[1];
+type StoreOptions = Parameters<typeof openFiles>[1];
 
 /** A store on a real disk. It goes by the clock of the runtime's versions. */
 export function openPlace(path: string, boot: string, more: Partial<StoreOptions> = {}): StorePlace {
   const options = { durability: "full", note: () => {}, settings, ...more } as const;
-  return { host, path, store: new FileStore(new DiskRoot(path), options, boot) };
+  return { host, path, store: openFiles(new DiskRoot(path), options, boot) };
 }
 
 export const filesOn = (subject: Subject, path: string): Files => subject.filesIn(readTree(path));

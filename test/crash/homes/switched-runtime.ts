@@ -40,11 +40,11 @@ export async function switchedRuntime(host: Host): Promise<SwitchedRuntime> {
   const folder = memoryFolder();
   const dir = join(folder.path, "data");
   let present: StoreUnderTest | null = null;
-  const now = (): StoreUnderTest => {
+  const now = (): StoreUnderTest["engine"] => {
     if (present === null) throw new Error("The runtime has no store yet");
-    return present;
+    return present.engine;
   };
-  const switched = through(now, { shared: through(() => now().shared), close: () => Promise.resolve() });
+  const switched = through(now, { close: () => Promise.resolve() });
   const runtime = await createRuntime({
     store: { ...fileStore({ dir }), open: () => switched },
     plugins: ["user-memory", "stores"],

@@ -19,7 +19,7 @@ export function userSubject(user: UserId): Subject {
     openReader: (store) => store.openUser(user),
     changesFor,
     hold: (store, options, work) =>
-      store.hold(user, options, (held) => work((changes, seen) => held.commit(changes, seen))),
+      store.holdUser(user, options, (held) => work((changes, seen) => held.commit(changes, seen))),
     callAfterCrash: (depth) => ({ do: "upsert", name: `after-crash-${depth}`, body: "Still works." }),
   };
 }

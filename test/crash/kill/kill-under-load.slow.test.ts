@@ -16,7 +16,7 @@ import type { UserId } from "../../stage/store.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
-import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { DiskRoot, openFiles } from "../store-under-test.ts";
 import { shownIn } from "./entry-history.ts";
 import { LoadedProcess } from "./loaded-process.ts";
 
@@ -94,8 +94,8 @@ test.concurrent.for([1, 2])("kills lose nothing, seed %i", { timeout: killsOfPai
 
 /** Recovers a user like the next process, without waiting for the dead ones, and checks every entry. */
 async function checkUser(dataDir: string, user: string, done: ReadonlyMap<string, number>): Promise<void> {
-  const store = new FileStore(new DiskRoot(dataDir), { durability: "full", note: () => {} });
-  await store.hold(user as UserId, { writes: true, until: performance.now() }, async () => {
+  const store = openFiles(new DiskRoot(dataDir), { durability: "full", note: () => {} });
+  await store.holdUser(user as UserId, { writes: true, until: performance.now() }, async () => {
     const files = readUserFiles(dataDir, user);
     for (const entry of [...entriesOf(0), ...entriesOf(1)]) {
       const key = `${user} ${entry}`;

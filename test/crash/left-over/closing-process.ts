@@ -1,7 +1,7 @@
 /** A process that has nothing else to do lets a store look for what is left over, and closes it at once. */
-import { DiskRoot, FileStore } from "../store-under-test.ts";
+import { DiskRoot, openFiles } from "../store-under-test.ts";
 
-const store = new FileStore(new DiskRoot(process.argv[2] ?? ""), { durability: "full", note: () => {} });
+const store = openFiles(new DiskRoot(process.argv[2] ?? ""), { durability: "full", note: () => {} });
 
 process.once("beforeExit", () => void close());
 

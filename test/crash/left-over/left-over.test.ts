@@ -13,7 +13,8 @@ import type { UserId } from "../../stage/store.ts";
 import { thisBoot } from "../../stage/wal.ts";
 import { temporaryFolder } from "../../support/temporary-folder.ts";
 import { readUserFiles, userFolder } from "../../support/user-files.ts";
-import { compiledScript, DiskRoot, FileStore } from "../store-under-test.ts";
+import { compiledScript, DiskRoot, openFiles } from "../store-under-test.ts";
+import type { StoreUnderTest } from "../store-under-test.ts";
 import type { End } from "./ending-process.ts";
 
 /** Returns the expected text of `pref.md`; `null` if it is gone. `first` is the first version of `pref.md`. */
@@ -57,9 +58,9 @@ const byHand: Readonly<Record<string, ByHand>> = {
 
 const boots = { "same start": thisBoot, "another start": "another start of the machine" };
 const openings = {
-  "a call": (store: InstanceType<typeof FileStore>, userId: string) =>
-    store.hold(userId as UserId, { writes: false, until: performance.now() + 20_000 }, async () => {}),
-  "the start": (store: InstanceType<typeof FileStore>) => store.retireLeftOver(),
+  "a call": (store: StoreUnderTest, userId: string) =>
+    store.holdUser(userId as UserId, { writes: false, until: performance.now() + 20_000 }, async () => {}),
+  "the start": (store: StoreUnderTest) => store.retireLeftOver(),
 };
 
 const cases = Object.keys(byHand).flatMap((change) =>
@@ -122,7 +123,7 @@ test.for(Object.keys(ends).flatMap((end) => cases.map((each) => Object.assign({ 
     const second = readFileSync(join(memory, "pref.md"), "utf8");
     const first = second.replace("second", "first");
     const wanted = byHand[change]?.(memory, first) ?? null;
-    const store = new FileStore(
+    const store = openFiles(
       new DiskRoot(dataDir),
       { durability: "full", note: () => {} },
       boots[boot as keyof typeof boots],

@@ -75,6 +75,7 @@ export class Play {
     else if (step.do === "close") await this.#close();
     else if (step.do === "restart") this.#restart();
     else if (step.do === "fail flush") this.#setup.recording.failFlush(step.name, step.after ?? 0);
+    else if (step.do === "fill") this.#setup.recording.isFull = true;
     else if (step.do === "edit meanwhile") await this.#call(step.call, step);
     else if (step.do === "gate") await this.#perform(step);
     else await this.#call(step);
@@ -207,11 +208,11 @@ export class Play {
   }
 
   get #store(): StoreUnderTest {
-    const { FileStore } = this.#setup.host;
+    const { openFiles } = this.#setup.host;
     const note = (_owner: string, text: string): void => void this.notes.push(text);
     const store =
       this.#stores.get(this.#process) ??
-      new FileStore(this.#setup.recording, { durability: "full", note, settings }, this.#boot);
+      openFiles(this.#setup.recording, { durability: "full", note, settings }, this.#boot);
     this.#stores.set(this.#process, store);
     return store;
   }

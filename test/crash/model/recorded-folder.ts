@@ -1,6 +1,6 @@
 /** Real folders and files that record their changes. What is not named here, the real one does. */
 import { through } from "../homes/through.ts";
-import type { FileStore } from "../store-under-test.ts";
+import type { openFiles } from "../store-under-test.ts";
 import type { DiskNode, Effect, NameChange } from "./modelled-disk.ts";
 import type { ModelledDisk } from "./modelled-disk.ts";
 
@@ -10,9 +10,11 @@ export interface EffectLog {
   readonly disk: ModelledDisk;
   add(effect: Effect): void;
   flush(node: DiskNode, name: string): Promise<void>;
+  /** Throws if the disk is full. */
+  refuseFull(): void;
 }
 
-export type DataRoot = ConstructorParameters<typeof FileStore>[0];
+export type DataRoot = Parameters<typeof openFiles>[0];
 export type Directory = NonNullable<ReturnType<DataRoot["open"]>>;
 type DiskFile = NonNullable<ReturnType<Directory["openFile"]>>;
 
@@ -92,6 +94,7 @@ export function recordedFolder(
       return { text: [nodeOf(name).id, bytes, changedUs, writtenUs].join(":"), bytes };
     },
     create: (name, content, shown, like) => {
+      if (content.length > 0) log.refuseFull();
       real.create(name, content, shown, like);
       const node = log.disk.newNode("file");
       set(name, node);
@@ -148,10 +151,12 @@ function recordedFile(log: EffectLog, real: DiskFile, { id, name }: { id: number
   return through(() => real, {
     identity: identityOf({ kind: "file", id }),
     write: (at, bytes) => {
+      if (at + bytes.length > real.size()) log.refuseFull();
       real.write(at, bytes);
       log.add({ kind: "write", file: id, at, bytes: Buffer.from(bytes) });
     },
     truncate: (bytes) => {
+      if (bytes > real.size()) log.refuseFull();
       real.truncate(bytes);
       log.add({ kind: "truncate", file: id, bytes });
     },

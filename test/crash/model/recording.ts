@@ -19,6 +19,8 @@ export class Recording implements DataRoot, EffectLog {
   readonly #failing: { readonly name: string; after: number }[] = [];
   /** How many flushes have failed. */
   failures = 0;
+  /** Whether nothing can become longer. */
+  isFull = false;
   /** Runs while a flush is awaited, with the name of the file or folder. */
   meanwhile: ((name: string) => void) | null = null;
 
@@ -98,6 +100,12 @@ export class Recording implements DataRoot, EffectLog {
     if (isOk) return;
     const error = Object.assign(new Error("EIO: i/o error, fsync"), { errno: -5, code: "EIO" });
     throw this.#failureOf(error, "flush");
+  }
+
+  refuseFull(): void {
+    if (!this.isFull) return;
+    const error = Object.assign(new Error("ENOSPC: no space left on device, write"), { errno: -28, code: "ENOSPC" });
+    throw this.#failureOf(error, "write");
   }
 
   #isFailing(name: string): boolean {

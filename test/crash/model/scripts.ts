@@ -84,6 +84,9 @@ const ofGate: Table = {
   "a rename into another store": "write note; rename note; write note; close; rename note",
   "the first write of a user waits": "wait page; approve",
   "waits, is approved and rejected": "write mine; wait mine; approve; wait other; reject",
+  // The long record has made the WAL just as long as it needs.
+  "a write is rejected on a full disk": "wait page 9000; fill; reject; look",
+  "a write into a store waits": "wait note; approve",
   "a run reads and is trusted less": "infer guess; read guess; write mine; read guess",
   "an undo among writes that wait":
     "write mine; infer guess; wait page; infer mine; infer note; undo; close; approve; read guess",
@@ -91,7 +94,8 @@ const ofGate: Table = {
     "infer guess; wait page; process 2; read guess; wait other; process 1; approve; process 2; reject; close; process 1; " +
     "read guess",
   "the flush of a write that waits fails":
-    "write mine; fail pending; wait page; wait page; fail pending; approve; approve",
+    "write mine; fail journal; wait page; wait page; fail journal; approve; approve",
+  "the flush of the folder of writes that wait fails": "write mine; wait page; fail pending; close; look; approve",
 };
 
 const densities: Readonly<Record<string, number>> = {

@@ -137,35 +137,43 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       "",
     ],
   },
-  "store/files/record-changes.js": {
-    "a record of the host is not flushed": [
-      "the first write of a user waits",
-      `await folder.flush();
-    own.remove(mark);`,
-      `void folder;
-    own.remove(mark);`,
+  "store/files/record-files.js": {
+    "a record that is removed without a log is not flushed": [
+      "a write is rejected on a full disk",
+      "await folder.flush();",
+      "void folder;",
     ],
   },
-  "store/decided-commits.js": {
-    "a write stops waiting before it is applied": [
-      "waits, is approved and rejected",
-      "await decision?.begin(records, history);",
-      `await decision?.begin(records, history);
-    await decision?.end(records);`,
-    ],
-  },
-  "store/files/shared/file-shared-stores.js": {
+  "store/files/held-files.js": {
     "a rename trashes here before it writes there": [
       "a rename into another store",
-      "for (const [id, changes] of parts) {",
-      "for (const [id, changes] of parts.toReversed()) {",
+      "for (const part of parts) {",
+      "for (const part of parts.toReversed()) {",
     ],
   },
-  "call/gated-call.js": {
+  "call/commit-changes.js": {
+    "a write stops waiting before it is applied": [
+      "waits, is approved and rejected",
+      `await decision.end(records);
+        return await commit();`,
+      `await decision.end(records);
+        await records.commit();
+        return await commit();`,
+    ],
+    "a write stops waiting before it is applied in a store": [
+      "a write into a store waits",
+      `await records.commit();
+    await commit();`,
+      `await decision.end(records);
+    await records.commit();
+    await commit();`,
+    ],
+  },
+  "call/call.js": {
     "a run that has read is trusted less only after the answer": [
       "a run reads and is trusted less",
-      "await runTrust.lower(",
-      "void runTrust.lower(",
+      "await this.#noteAfterwards(call, toNote);",
+      "void this.#noteAfterwards(call, toNote);",
     ],
   },
 };

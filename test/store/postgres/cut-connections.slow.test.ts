@@ -2,10 +2,10 @@
  * A connection is cut at every message of a change in turn: before the server gets it, or before the host gets it. A
  * call that ends well has made its change, once; one that fails has changed nothing.
  */
-import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
-import type { Store, StoreId } from "../../stage/store.ts";
+import { openPostgres } from "../../stage/open-store.ts";
+import type { OpenedStore, StoreId } from "../../stage/store.ts";
 import { CuttingProxy } from "../../support/postgres/cutting-proxy.ts";
 import type { Side } from "../../support/postgres/cutting-proxy.ts";
 import { freshDatabase } from "../../support/postgres/fresh-database.ts";
@@ -17,10 +17,10 @@ const grantee = "99999999-9999-4999-8999-999999999999" as StoreId;
 /** What a change writes: a text of its own, everywhere that it writes. */
 interface CutChange {
   /** Gives what it needs. */
-  readonly prepare?: (store: Store) => Promise<void>;
-  readonly make: (store: Store, text: string) => Promise<unknown>;
+  readonly prepare?: (store: OpenedStore) => Promise<void>;
+  readonly make: (store: OpenedStore, text: string) => Promise<unknown>;
   /** Every place that it writes, with the number of its versions. */
-  readonly shown: (store: Store) => Promise<readonly unknown[]>;
+  readonly shown: (store: OpenedStore) => Promise<readonly unknown[]>;
   /** What `shown` shows after a change that has been made on what was shown `before`. */
   readonly after: (before: readonly unknown[], text: string) => readonly unknown[];
 }
@@ -33,18 +33,18 @@ const files: CutChange = {
 
 const stores: CutChange = {
   make: (store, text) =>
-    store.shared.hold([storeA], soon(), (held) => {
+    store.holdStores([storeA], soon(), (held) => {
       const grants = granting(storeA, text, { granted: [to(grantee, Number(text))] });
       return commitIn(held, [writeIn(storeA, "a.md", text), writeIn(storeA, "b.md", text)], { by: alice, ...grants });
     }),
   shown: async (store) => [
-    ...(await store.shared.hold([storeA], { ...soon(), writes: false }, async (held) => [
+    ...(await store.holdStores([storeA], { ...soon(), writes: false }, async (held) => [
       (await held.history(storeA).versions()).length,
       await textOf(held, storeA, "a.md"),
       await textOf(held, storeA, "b.md"),
       await grantsOf(held, storeA),
     ])),
-    ...(await store.shared.hintsOf(grantee)).map(({ grantedMs }) => String(grantedMs)),
+    ...(await store.hintsOf(grantee)).map(({ grantedMs }) => String(grantedMs)),
   ],
   after: ([versions], text) => [Number(versions) + 1, text, text, text, text],
 };
@@ -73,22 +73,22 @@ const erasure: CutChange = {
   make: (store, text) =>
     store.holdToErase(alice, { to: "remove", until: performance.now() + 30_000 }, (held) => held.erase(Number(text))),
   shown: async (store) => [
-    (await store.users()).length,
+    (await store.users()).includes(alice),
     ...(await files.shown(store)),
     ...(await records.shown(store)),
     ...(await store.erased.list()).map(({ erasedMs }) => erasedMs),
   ],
-  after: (_before, text) => [0, 0, null, null, null, null, null, Number(text)],
+  after: (_before, text) => [false, 0, null, null, null, null, null, Number(text)],
 };
 
 const hints: CutChange = {
   prepare: async (store) => {
     const granted = granting(storeA, "", { granted: [to(grantee)] });
-    await store.shared.hold([storeA], soon(), (held) => commitIn(held, [], { by: alice, ...granted }));
-    await store.shared.leave(grantee, storeA, false);
+    await store.holdStores([storeA], soon(), (held) => commitIn(held, [], { by: alice, ...granted }));
+    await store.leave(grantee, storeA, false);
   },
-  make: (store) => store.shared.leave(grantee, storeA, true),
-  shown: async (store) => (await store.shared.hintsOf(grantee)).map(({ isLeft }) => isLeft),
+  make: (store) => store.leave(grantee, storeA, true),
+  shown: async (store) => (await store.hintsOf(grantee)).map(({ isLeft }) => isLeft),
   after: () => [true],
 };
 
@@ -97,9 +97,9 @@ const cutChanges = { stores, records, erasure, hints };
 /** A store whose connections can be cut, and another one on the same database that sees what has become of a change. */
 class CutStage implements AsyncDisposable {
   readonly #proxy: CuttingProxy;
-  readonly #open: () => Store;
-  readonly #direct: Store;
-  #store: Store;
+  readonly #open: () => OpenedStore;
+  readonly #direct: OpenedStore;
+  #store: OpenedStore;
   #texts = 0;
 
   static async open(): Promise<CutStage> {
@@ -111,7 +111,7 @@ class CutStage implements AsyncDisposable {
     this.#proxy = proxy;
     this.#open = () => openFaulty(proxy.urlOf(url), { connectionsMax: 2, newsUrl: url });
     this.#store = this.#open();
-    this.#direct = postgresStore({ url }).open(() => {});
+    this.#direct = openPostgres({ url });
   }
 
   /**

@@ -3,6 +3,7 @@ import { createRuntime, postgresStore, storeIdOf } from "memcell";
 import type { Runtime } from "memcell";
 import { beforeEach, expect, test } from "vitest";
 
+import { openPostgres } from "../../stage/open-store.ts";
 import type { HeldUser, UserId } from "../../stage/store.ts";
 import { asAdministrator, freshDatabase } from "../../support/postgres/fresh-database.ts";
 import { write } from "../store-stage.ts";
@@ -84,9 +85,9 @@ test("the doctor takes a changed content as an edit, and the memory can be used 
 });
 
 test("a content that was damaged is whole again when it is written again", async () => {
-  const store = postgresStore({ url }).open(() => {});
+  const store = openPostgres({ url });
   const hold = <Result>(work: (held: HeldUser) => Promise<Result>): Promise<Result> =>
-    store.hold("bob" as UserId, { writes: true, until: performance.now() + 10_000 }, work);
+    store.holdUser("bob" as UserId, { writes: true, until: performance.now() + 10_000 }, work);
   for (const text of ["one", "two"]) await hold((held) => held.commit([write("a.md", text)], []));
   await sql("UPDATE memcell.contents SET content = 'x' WHERE content = 'one'");
   await hold((held) => held.commit([write("a.md", "one")], []));

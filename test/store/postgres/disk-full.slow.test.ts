@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
 import { diskOr, fillUp } from "../../crash/small-disk-store.ts";
+import { openPostgres } from "../../stage/open-store.ts";
 import { openToServer } from "../../support/postgres/server-user.ts";
 import { commit, errorOf, faultServer, shown, unfit } from "./fault-stage.ts";
 
@@ -22,7 +22,7 @@ test("a full disk refuses calls with STORAGE_FULL", { timeout: 180_000 }, async 
   using disk = await diskOr(context, "ext4", { bytes: 192 << 20 });
   openToServer(dirname(disk.path));
   await using server = await faultServer({ above: disk.path, settings: { wal_recycle: "off" } });
-  const store = postgresStore({ url: server.host }).open(() => {});
+  const store = openPostgres({ url: server.host });
   await commit(store, noise(0));
   await server.run("CHECKPOINT");
   const ballast = join(disk.path, "ballast");

@@ -5,9 +5,10 @@ import type pg from "pg";
 import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
 import { Database } from "../../../host/store/postgres/database.ts";
 import { Holds } from "../../../host/store/postgres/holds.ts";
-import { PostgresStore } from "../../../host/store/postgres/postgres-store.ts";
+import { PostgresEngine } from "../../../host/store/postgres/postgres-engine.ts";
+import { openEngine } from "../../stage/open-store.ts";
 import { defaultSettings } from "../../stage/store.ts";
-import type { HeldUser, Store, UserId } from "../../stage/store.ts";
+import type { HeldUser, OpenedStore, UserId } from "../../stage/store.ts";
 import { prepareDatabase } from "../../support/postgres/fresh-database.ts";
 import { startPostgres } from "../../support/postgres/postgres-server.ts";
 import type { PostgresOptions, PostgresServer } from "../../support/postgres/postgres-server.ts";
@@ -29,22 +30,22 @@ interface StoreOptions {
 }
 
 /** A store with what no program can set. */
-export function openFaulty(url: string, { newsUrl, ...options }: StoreOptions): Store {
+export function openFaulty(url: string, { newsUrl, ...options }: StoreOptions): OpenedStore {
   const setup = { isRelaxed: false, clock: Date.now, note: () => {}, ...options };
   const database = new Database({ ...setup, url });
   const news = new ChangeNews(newsUrl === undefined ? database : new Database({ ...setup, url: newsUrl }));
-  return new PostgresStore({ database, news, holds: new Holds(), settings: defaultSettings });
+  return openEngine(new PostgresEngine({ database, news, holds: new Holds(), settings: defaultSettings }));
 }
 
 /** Writes the same text into two files. */
-export function commit(store: Store, text: string | Buffer, signal?: AbortSignal): Promise<void> {
+export function commit(store: OpenedStore, text: string | Buffer, signal?: AbortSignal): Promise<void> {
   const work = (held: HeldUser): Promise<void> => held.commit([write("a.md", text), write("b.md", text)], []);
-  return store.hold(alice, { ...soon(), signal }, work);
+  return store.holdUser(alice, { ...soon(), signal }, work);
 }
 
 /** What both files have, and how many versions there are. */
-export function shown(store: Store) {
-  return store.hold(alice, { ...soon(), writes: false }, async ({ reader, history }) => ({
+export function shown(store: OpenedStore) {
+  return store.holdUser(alice, { ...soon(), writes: false }, async ({ reader, history }) => ({
     versions: (await history.versions()).length,
     a: await textIn(reader, "memory", "a.md"),
     b: await textIn(reader, "memory", "b.md"),

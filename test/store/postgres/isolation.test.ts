@@ -3,6 +3,7 @@ import { createRuntime, postgresStore } from "memcell";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 
+import { openPostgres } from "../../stage/open-store.ts";
 import { oneIn } from "../../stage/seed.ts";
 import { digestOf, ownStoreOf } from "../../stage/store.ts";
 import type { StoreId, UserId } from "../../stage/store.ts";
@@ -28,19 +29,19 @@ interface Filled {
 /** A database in which Bob has something in every table but that of the erased. */
 async function filled(): Promise<Filled> {
   const url = await freshDatabase();
-  const store = postgresStore({ url }).open(() => {});
+  const store = openPostgres({ url });
   const bob = "bob" as UserId;
   const [store1, store2] = [ownStoreOf(bob), newStoreId()];
-  await store.hold(bob, soon(), (held) => held.commit([write("a.md", secret)], []));
+  await store.holdUser(bob, soon(), (held) => held.commit([write("a.md", secret)], []));
   await store.holdRecords(bob, soon(), (records) => records.write("pending", "w", secret));
-  await store.shared.hold([store2], soon(), (held) =>
+  await store.holdStores([store2], soon(), (held) =>
     commitIn(held, [], { by: null, ...granting(store2, "", { granted: [to(store1)] }) }),
   );
   const grants = granting(store1, secret, { granted: [to(newStoreId())] });
-  await store.shared.hold([store1], soon(), (held) =>
+  await store.holdStores([store1], soon(), (held) =>
     commitIn(held, [writeIn(store1, "a.md", secret)], { by: bob, ...grants }),
   );
-  await store.shared.leave(store1, store2, true);
+  await store.leave(store1, store2, true);
   await store.close();
   return { url, admin: await administratorOf(url) };
 }

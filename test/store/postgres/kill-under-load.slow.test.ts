@@ -11,6 +11,7 @@ import { fileURLToPath } from "node:url";
 import { createRuntime, postgresStore } from "memcell";
 import { expect, test } from "vitest";
 
+import { openPostgres } from "../../stage/open-store.ts";
 import { isLong } from "../../stage/seed.ts";
 import type { UserId } from "../../stage/store.ts";
 import { seededRandom } from "../../support/seeded-random.ts";
@@ -110,8 +111,8 @@ test("kills lose nothing, and add nothing", { timeout: kills * 20_000 }, async (
 
 /** The bodies that a user's versions have brought: one each, the last one of each entry as its file has it. */
 async function bodiesOf(url: string, userId: string): Promise<string[]> {
-  const store = postgresStore({ url }).open(() => {});
-  const bodies = await store.hold(userId as UserId, { ...soon(), writes: false }, async ({ reader, history }) => {
+  const store = openPostgres({ url });
+  const bodies = await store.holdUser(userId as UserId, { ...soon(), writes: false }, async ({ reader, history }) => {
     const versions = await history.versions();
     expect(versions.map(({ seq }) => seq)).toEqual(versions.map((_, at) => at + 1));
     const found: string[] = [];

@@ -6,9 +6,10 @@ import pg from "pg";
 import { expect, test } from "vitest";
 
 import { memcell } from "../../stage/command.ts";
+import { openPostgres } from "../../stage/open-store.ts";
 import { oneIn } from "../../stage/seed.ts";
 import { scopeOfStore } from "../../stage/store.ts";
-import type { ChangesOfStore, Store, StoreChanges, StoreId } from "../../stage/store.ts";
+import type { ChangesOfStore, OpenedStore, HomeCommit, StoreId } from "../../stage/store.ts";
 import {
   administratorOf,
   asAdministrator,
@@ -23,7 +24,7 @@ import { alice, commit, errorOf, shown, unfit, untilWaiting } from "./fault-stag
 async function opened(...ofDatabase: readonly string[]) {
   const url = await freshDatabase();
   await asAdministrator(url, ofDatabase.map((each) => `ALTER DATABASE ${databaseOf(url)} SET ${each}`).join("; "));
-  const [one, other] = [1, 2].map(() => postgresStore({ url, connectionsMax: 1 }).open(() => {})) as [Store, Store];
+  const [one, other] = [1, 2].map(() => openPostgres({ url, connectionsMax: 1 })) as [OpenedStore, OpenedStore];
   return { url, one, other, [Symbol.asyncDispose]: async () => void (await Promise.all([one.close(), other.close()])) };
 }
 
@@ -33,7 +34,8 @@ test("records are not kept if one of them failed, whatever the work makes of it"
     stage.one.holdRecords(alice, soon(), async (records) => {
       await records.write("pending", "w-1", "kept?");
       // No text of the database can have this character.
-      expect(await errorOf(records.write("pending", "w-2", "\0"))).not.toBeNull();
+      await records.write("pending", "w-2", "\0");
+      expect(await errorOf(records.commit())).not.toBeNull();
     }),
   );
   expect(error).toMatchObject({ code: "STORAGE_FAILED" });
@@ -48,7 +50,7 @@ test("records are not kept if one of them failed, whatever the work makes of it"
 test("no session stays in a transaction", async () => {
   await using stage = await opened();
   for (let call = 0; call < 5; call++) {
-    await errorOf(stage.one.hold(alice, soon(), () => Promise.reject(new Error("of the work"))));
+    await errorOf(stage.one.holdUser(alice, soon(), () => Promise.reject(new Error("of the work"))));
     await errorOf(stage.one.holdRecords(alice, soon(), (records) => records.write("pending", "w-1", "\0")));
     await commit(stage.one, `${call}`);
   }
@@ -61,18 +63,18 @@ test("no session stays in a transaction", async () => {
 
 test("the second change set of a hold follows what another host has committed in between", async () => {
   await using stage = await opened();
-  await stage.one.hold(alice, soon(), async (held) => {
+  await stage.one.holdUser(alice, soon(), async (held) => {
     await held.commit([write("a.md", "a")], []);
     await commit(stage.other, "b");
     await held.commit([write("c.md", "c")], []);
   });
-  await stage.other.hold(alice, soon(), async (held) => {
+  await stage.other.holdUser(alice, soon(), async (held) => {
     expect((await held.history.versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await held.findings()).toEqual([]);
   });
 });
 
-const changing = (id: StoreId, path: string): StoreChanges => ({
+const changing = (id: StoreId, path: string): HomeCommit => ({
   by: null,
   changes: [write(path, path, scopeOfStore(id))],
   seen: [],
@@ -82,14 +84,14 @@ test("so does that of another store, whose lock the first one has given away", a
   await using stage = await opened();
   const [a, b] = [newStoreId(), newStoreId()];
   const commitTo = (id: StoreId, path: string): Promise<void> =>
-    stage.other.shared.hold([id], soon(), (held) => held.commit(id, changing(id, path)));
+    stage.other.holdStores([id], soon(), (held) => held.commit(id, changing(id, path)));
   await commitTo(b, "b.md");
-  await stage.one.shared.hold([a, b], soon(), async (held) => {
+  await stage.one.holdStores([a, b], soon(), async (held) => {
     await held.commit(a, changing(a, "a.md"));
     await commitTo(b, "of-another-host.md");
     await held.commit(b, changing(b, "later.md"));
   });
-  await stage.other.shared.hold([b], soon(), async (held) => {
+  await stage.other.holdStores([b], soon(), async (held) => {
     expect((await held.history(b).versions()).map(({ seq }) => seq)).toEqual([1, 2, 3]);
     expect(await held.findings(b)).toEqual([]);
   });
@@ -98,12 +100,12 @@ test("so does that of another store, whose lock the first one has given away", a
 test("the changes of several stores are made in one transaction: all of them, or none", async () => {
   await using stage = await opened();
   const [a, b] = [newStoreId(), newStoreId()];
-  const done: StoreId[] = [];
+  const done: string[] = [];
   const changes = [a, b].map(
     (id) => [id, { by: null, changes: [write("x.md", id, scopeOfStore(id))], seen: [] }] as const,
   );
   const gone = { kind: "remove", scope: scopeOfStore(b), path: "none.md" } as const;
-  await stage.one.shared.hold([a, b], soon(), async (held) => {
+  await stage.one.holdStores([a, b], soon(), async (held) => {
     const refused = held.commitEach(
       [changes[0] as ChangesOfStore, [b, { by: null, changes: [gone], seen: [] }]],
       (id) => done.push(id),
@@ -113,7 +115,7 @@ test("the changes of several stores are made in one transaction: all of them, or
     await held.commitEach(changes, (id) => done.push(id));
   });
   expect(done).toEqual([a, b]);
-  await stage.other.shared.hold([a, b], soon(), async (held) =>
+  await stage.other.holdStores([a, b], soon(), async (held) =>
     expect([held.has(a), held.has(b)]).toEqual([true, true]),
   );
 });
@@ -124,8 +126,8 @@ test("of two calls that each read what the other one changes, not both are made"
   const meeting = new EventTarget();
   const both = Promise.all([once(meeting, a), once(meeting, b)]);
   let runs = 0;
-  const change = (store: Store, written: StoreId, read: StoreId): Promise<void> =>
-    store.shared.hold([written, read], { ...soon(), onlyRead: [read] }, async (held) => {
+  const change = (store: OpenedStore, written: StoreId, read: StoreId): Promise<void> =>
+    store.holdStores([written, read], { ...soon(), onlyRead: [read] }, async (held) => {
       runs++;
       await held.reader(read).bytesOf("entries", "x.md");
       meeting.dispatchEvent(new Event(written));
