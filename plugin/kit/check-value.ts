@@ -185,17 +185,18 @@ export const record: Kind = (rule, value, faults, leniency) => {
 export const union: Kind = (rule, value, faults) => {
   const [first, ...others] = rule.parts as [Rule, ...Rule[]];
   if (others.length === 0) return check(first, value, faults, null);
-  const near: Fault[][] = [];
+  const near: { readonly found: readonly Fault[]; readonly checked: unknown }[] = [];
   for (const part of [first, ...others]) {
     const found: Fault[] = [];
     const checked = check(part, value, found, null);
     if (found.length === 0) return checked;
-    if (found.every((fault) => fault.ends === ends.nothing)) near.push(found);
+    if (found.every((fault) => fault.ends === ends.nothing)) near.push({ found, checked });
   }
   const [only, other] = near;
   if (!only || other) return refuse(faults, value, rule);
-  faults.push(...only);
-  return value;
+  faults.push(...only.found);
+  // As zod: a test of what is around is made of it.
+  return only.checked;
 };
 
 export const option: Kind = (rule, value, faults, leniency) => {

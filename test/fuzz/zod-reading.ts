@@ -74,10 +74,16 @@ function mend(input: unknown, faults: readonly Issue[], { schema, leniency }: Re
     for (const key of path) [holder, value, at] = [value, Object(value)[key], at && partOf(at, key, value)];
     const last = path.at(-1);
     if (last !== undefined && at) isChanged = mendField({ holder, key: last, value, at }, leniency) || isChanged;
-    for (const key of path.length === 0 ? keys : [])
+    for (const key of path.length === 0 && !isUnion(schema) ? keys : [])
       if (isUnused(key, Object(input)[key], leniency)) isChanged = Reflect.deleteProperty(Object(input), key);
   }
   return isChanged;
+}
+
+/** Of options that nothing tells apart, none is looked into, also if only one is near. */
+function isUnion({ _zod }: Schema): boolean {
+  const { innerType, options = [], discriminator } = _zod.def as Definition;
+  return innerType ? isUnion(innerType) : options.length > 1 && discriminator === undefined;
 }
 
 interface Field {
