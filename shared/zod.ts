@@ -25,6 +25,8 @@ export {
   number,
   object,
   optional,
+  pipe,
+  readonly,
   record,
   refine,
   regex,
@@ -32,6 +34,7 @@ export {
   strictObject,
   string,
   toJSONSchema,
+  transform,
   union,
   unknown,
 } from "zod/mini";

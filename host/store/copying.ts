@@ -3,11 +3,10 @@
  * for itself, such as a write-ahead log, is not part of it.
  */
 import type { OriginClass } from "../../shared/origin.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import type { StoreId } from "../values/store-id.ts";
-import type { UserId } from "../values/user-id.ts";
-import type { StoreFinding, UnfitFile } from "./holding.ts";
 import type { RecordKind } from "./home.ts";
+import type { StoreFinding, UnfitFile } from "./reading.ts";
 import type { FileOrigin } from "./versions/present-origins.ts";
 
 /** The scopes and records of a user, or a store. Each is held, copied and compared on its own. */

@@ -2,9 +2,10 @@
 import type { MessagePort } from "node:worker_threads";
 
 import type { ManifestTool } from "../../shared/manifest.ts";
-import type { UserId } from "../values/user-id.ts";
+import { historyDefaults } from "../values/history-limits.ts";
+import type { HistoryLimits } from "../values/history-limits.ts";
+import type { UserId } from "../values/ids.ts";
 import type { Engine } from "./engine.ts";
-import type { StoreSettings } from "./store-settings.ts";
 
 /** Plain data from which a thread makes its readers. `open-readers.ts` knows every kind. */
 export type StoreLocation = FilesLocation | { readonly kind: "memory" | "postgres" };
@@ -48,15 +49,15 @@ export interface StoreDefinition {
 
   /**
    * Throws `PLUGIN_REFUSED` for a tool whose scopes are in two parts, or for a part's scope that no tool has. Then
-   * `hintFor` says what the program can do about the scope.
+   * `hintFor` says what the program can do about the scope. Default: all fit.
    */
-  checkTools(
+  checkTools?(
     tools: readonly Pick<ManifestTool, "name" | "scopes">[],
     hintFor: (scope: string) => string | undefined,
   ): void;
 
-  /** Throws a `RangeError` if the audit log would be where tools write. */
-  checkLogFile(file: string): void;
+  /** Throws a `RangeError` if the audit log would be where tools write. Default: it is not. */
+  checkLogFile?(file: string): void;
 
   /** Whether a path is inside the users' data. */
   readonly holdsFile: (file: string) => boolean;
@@ -72,3 +73,12 @@ export interface ReadBridge {
   /** Four bytes that change from 0 to 1 when the answer has arrived at the thread's port. */
   readonly signal: SharedArrayBuffer;
 }
+
+/** What a runtime says of itself to the store that it opens. */
+export interface StoreSettings {
+  readonly history: HistoryLimits;
+  /** Milliseconds since 1970-01-01 UTC: the clock of the versions. */
+  readonly clock: () => number;
+}
+
+export const defaultSettings: StoreSettings = { history: historyDefaults, clock: Date.now };

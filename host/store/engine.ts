@@ -1,21 +1,17 @@
+import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
+import type { StoreGrant } from "../values/store-grant.ts";
 /**
  * What an engine implements. `Store` is in front of it: it has checked what is asked, calls each operation as this page
  * says, repeats work that was stale, and names scopes as inside a home.
  */
-import type { EndSignal } from "../values/call-ending.ts";
-import type { Change, Seen } from "../values/change-set.ts";
-import type { StoreGrant } from "../values/store-grant.ts";
-import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { UserId } from "../values/user-id.ts";
+import type { EndSignal } from "../values/turns.ts";
 import type { GrantHint } from "./grant-hints.ts";
-import type { Handed } from "./handed.ts";
-import type { DirectFiles } from "./held-reads.ts";
-import type { StoreFinding } from "./holding.ts";
-import type { Home, HoldOptions, MountHome, Mode, RecordKind } from "./home.ts";
-import type { KnownSizes } from "./scope-size.ts";
-import type { HeldHistory } from "./versions/held-history.ts";
-import type { LoweredRun } from "./versions/lowered-runs.ts";
+import type { HoldOptions, Home, Mode, MountHome, RecordKind } from "./home.ts";
+import type { Handed } from "./readers.ts";
+import type { Files, KnownSizes, StoreFinding } from "./reading.ts";
+import type { HeldHistory, LoweredRun } from "./versions/present-origins.ts";
 import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
 export interface Engine {
@@ -41,12 +37,6 @@ export interface Engine {
 
   /** Stores that have perhaps granted something to a principal, the oldest grants first. Each must be asked. */
   hintsOf(principal: StoreId): Promise<GrantHint[]>;
-
-  /** See `Store.leave`. */
-  leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean>;
-
-  /** See `Store.forgetHints`. */
-  forgetHints(principal: StoreId, untilMs: number): Promise<void>;
 
   /** What is left of erased users. */
   readonly erased: ErasedUsers;
@@ -107,16 +97,19 @@ export interface EngineHome {
   /** Whether it is one of `homes()`. */
   has(): boolean;
   /** Opens its files. */
-  open(): DirectFiles;
+  open(): Files;
   readonly history: HeldHistory;
-  /** What is still known of the sizes of its scopes. */
-  readonly knownSizes: KnownSizes;
-  /** Of a user: what the host keeps. */
+  /** What is still known of the sizes of its scopes. Default: nothing. */
+  readonly knownSizes?: KnownSizes;
+  /**
+   * Of a user: what the host keeps. Of a store: which ones its owner leaves out, by their names alone. Those must be found by
+   * the store's id, because hints say it, so an engine keeps them beside the hints.
+   */
   readonly records: EngineRecords;
-  /** The problems that can be found without parsing the files. */
-  findings(): Promise<StoreFinding[]>;
-  /** What there is, also what no tool can read, by scope; `null`: in none. In modes `erase` and `look`. */
-  contents(): Promise<ErasableContent[]>;
+  /** The problems that can be found without parsing the files. Default: none. */
+  findings?(): Promise<StoreFinding[]>;
+  /** What there is, also what no tool can read, by scope; `null`: in none. In modes `erase` and `look`. Default: its files. */
+  contents?(): Promise<ErasableContent[]>;
 }
 
 /** Small files in the scope `.memcell`, beside the other scopes. */
@@ -127,25 +120,33 @@ export interface EngineRecords {
   read(kind: RecordKind, name: string): Promise<string | null>;
 }
 
-/** What is changed in one home. */
-export interface EngineCommit {
-  readonly home: Home;
-  /** Who makes the change; `null` for the host itself. A store records its owner. */
-  readonly by: UserId | null;
-  /** Also of the scopes `grants` and `.memcell`, which have no history. */
-  readonly changes: readonly Change[];
+/** What is changed in one home, by the scopes as whoever holds it names them. What is staged in its records is changed with it. */
+export interface HomeCommit {
+  readonly changes: ChangeSet;
+  /** The files that the changes are based on; those of other homes do not count. What was read of grants is added. */
   readonly seen: readonly Seen[];
-  readonly facts: WriteFacts;
-  readonly kind?: VersionKind | undefined;
-  /** Whether files are removed from the trash for good, with what the history keeps of them. Then nothing else is done. */
-  readonly isPurge: boolean;
-  /** Of a purge: by scope, the files that plugins make from others. What they have said of the purged files goes as well. */
-  readonly derived: DerivedFiles;
+  /** Who makes the change. Default: the host itself. A store records its owner. */
+  readonly by?: UserId | null | undefined;
   /** The sizes that were measured. Default: those that are still known. */
   readonly knownSizes?: KnownSizes | undefined;
+  /** What the history says of it. Default: nobody has told anything. */
+  readonly facts?: WriteFacts | undefined;
+  readonly kind?: VersionKind | undefined;
+  /** Of a purge: the files that plugins make from others. What they have said of the purged files goes as well. */
+  readonly derived?: DerivedFiles | undefined;
+  readonly grants?: NewGrants | undefined;
+}
+
+/** The same by the scopes inside the home. The changes are also of the scopes `grants` and `.memcell`, which have no history. */
+export interface EngineCommit extends HomeCommit {
+  readonly home: Home;
+  readonly by: UserId | null;
+  readonly facts: WriteFacts;
+  readonly derived: DerivedFiles;
+  /** `purged`: files are removed from the trash for good, with what the history keeps of them. Then nothing else is done. */
+  readonly kind: VersionKind | undefined;
   /** Runs whose trust has fallen: each is a version of the history. */
   readonly lowered: readonly LoweredRun[];
-  readonly grants?: NewGrants | undefined;
 }
 
 /** By scope, the paths and folders of files that a plugin makes from its other files: see `derivedFiles` of manifests. */
@@ -197,8 +198,44 @@ export interface ErasedUsers {
   /** Removes a user's files for good. Returns what is left of them. Throws the signal's reason when it is aborted. */
   removeFiles(erased: ErasedUser, signal?: EndSignal): Promise<LeftOver[]>;
 
-  /** Forgets the user, if no files are left. To be called when nothing else is left to do. */
-  forget(erased: ErasedUser): Promise<void>;
+  /**
+   * Forgets all hints to the user and of its store to others, and what is left out of both, but for those of grants that are
+   * later than the erasure. `isFinished`: nothing else is left to do, so it forgets the user as well, if no files are left.
+   */
+  forget(erased: ErasedUser, isFinished: boolean): Promise<void>;
+}
+
+export interface SnapshotWays<Result> {
+  /** Notes the stores' present versions, and returns a function that says whether they are the same still. */
+  readonly note: () => Promise<() => boolean>;
+  readonly work: () => Promise<Result>;
+  /** Runs the work while nobody can change the stores. */
+  readonly locked: () => Promise<Result>;
+}
+
+/** How often the work runs without locks. */
+const freeRunsMax = 2;
+
+/**
+ * Runs work that only reads, and keeps no writer waiting. If someone has changed a store meanwhile, the work has perhaps
+ * seen two versions, so it runs again; the last time under the locks.
+ */
+export async function onSnapshot<Result>(
+  { until, signal }: HoldOptions,
+  { note, work, locked }: SnapshotWays<Result>,
+): Promise<Result> {
+  for (let run = 1; run <= freeRunsMax; run++) {
+    const isSame = await note();
+    try {
+      const result = await work();
+      if (isSame()) return result;
+    } catch (error) {
+      // Two versions can also make the work fail.
+      if (isSame() || signal?.aborted || performance.now() >= until) throw error;
+    }
+    signal?.throwIfAborted();
+  }
+  return await locked();
 }
 
 /** An engine that writes nothing, whatever it is asked for. What would write is `READ_ONLY`. */
@@ -206,14 +243,12 @@ export function readOnlyEngine(engine: Engine): Engine {
   return {
     mounts: engine.mounts,
     hold: async (homes, mode, options, work) => {
-      if (mode !== "look" && mode !== "read") throw refused();
+      if (mode !== "look" && mode !== "read") throw readOnly();
       return await engine.hold(homes, mode, { ...options, isReadOnly: true }, work);
     },
     homes: () => engine.homes(),
     strays: () => engine.strays(),
     hintsOf: (principal) => engine.hintsOf(principal),
-    leave: refuse,
-    forgetHints: refuse,
     erased: { list: () => engine.erased.list(), removeFiles: refuse, forget: refuse },
     retireLeftOver: async () => {
       // It is left to a runtime that may write.
@@ -223,6 +258,6 @@ export function readOnlyEngine(engine: Engine): Engine {
   };
 }
 
-const refuse = (): Promise<never> => Promise.reject(refused());
+const refuse = (): Promise<never> => Promise.reject(readOnly());
 
-const refused = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");
+const readOnly = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");

@@ -2,8 +2,8 @@
  * Hints to a principal: which stores have granted something, and until when. They only say where to look, so that nobody
  * has to read the grants of all stores. Who has access, the grants themselves say.
  */
+import type { StoreId } from "../values/ids.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import type { StoreId } from "../values/store-id.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 export type GrantTimes = Pick<StoreGrant, "grantedMs" | "expiresMs">;

@@ -1,49 +1,44 @@
 /** The homes that work holds: checks what the work asks, names scopes as the work does, and keeps the readers. */
+import type { ListedFile } from "../../shared/abi.ts";
 import { storePrefix } from "../../shared/shared-scope.ts";
 import { isPurge } from "../values/change-set.ts";
-import type { Change, ChangeSet, Seen } from "../values/change-set.ts";
-import { scopeOfStore } from "../values/store-id.ts";
+import type { Change, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { UserId } from "../values/user-id.ts";
+import { giveTurn } from "../values/turns.ts";
 import type {
-  DerivedFiles,
   EngineCommit,
   EngineHome,
   EngineHomes,
   ErasableContent,
   ErasedUser,
+  HomeCommit,
   NewGrants,
 } from "./engine.ts";
-import type { Handed } from "./handed.ts";
-import { HeldReads } from "./held-reads.ts";
-import type { HeldReader, StoreFinding } from "./holding.ts";
-import { commits, entriesScope, grantsPath, grantsScope, hostScope, keyOf } from "./home.ts";
-import type { Home, HoldOptions, Mode } from "./home.ts";
+import {
+  commits,
+  entriesScope,
+  grantsPath,
+  grantsScope,
+  hostScope,
+  innerScope,
+  keyOf,
+  renamedSeen,
+  renamedSizes,
+  seenOutside,
+  shownIn,
+  sizesOutside,
+} from "./home.ts";
+import type { HoldOptions, Home, Mode } from "./home.ts";
 import { HostRecords } from "./host-records.ts";
 import { StaleCall } from "./plan-changes.ts";
-import { noSuchScope } from "./reading.ts";
-import type { KnownSizes } from "./scope-size.ts";
-import type { HeldHistory } from "./versions/held-history.ts";
-import { renamedHistory } from "./versions/renamed-history.ts";
+import type { Handed } from "./readers.ts";
+import { SeenFiles, inTime, sumOf } from "./reading.ts";
+import type { Files, HeldReader, KnownSizes, ScopeSize, ScopeSurvey, StoreFinding, UnfitFile } from "./reading.ts";
+import { renamedHistory } from "./versions/present-origins.ts";
+import type { HeldHistory } from "./versions/present-origins.ts";
 import { unstatedFacts } from "./versions/version.ts";
-import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
-/** What is changed in one home. What is staged in its records is changed with it. */
-export interface HomeCommit {
-  readonly changes: ChangeSet;
-  /** The files that the changes are based on; those of other homes do not count. What was read of grants is added. */
-  readonly seen: readonly Seen[];
-  /** Who makes the change. Default: the host itself. A store records its owner. */
-  readonly by?: UserId | null | undefined;
-  /** The sizes that were measured. Default: those that are still known. */
-  readonly knownSizes?: KnownSizes | undefined;
-  /** What the history says of it. Default: nobody has told anything. */
-  readonly facts?: WriteFacts | undefined;
-  readonly kind?: VersionKind | undefined;
-  /** Of a purge: the files that plugins make from others. */
-  readonly derived?: DerivedFiles | undefined;
-  readonly grants?: NewGrants | undefined;
-}
+export type { HomeCommit } from "./engine.ts";
 
 export type CommitOfHome = readonly [home: Home, commit: HomeCommit];
 
@@ -76,8 +71,7 @@ export class HeldHomes implements Disposable {
 
   /** One of them. A store's entries are in the scope that `home` names. */
   of(home: Home): HeldHome {
-    this.partOf(home);
-    return new HeldHome(home, this);
+    return new HeldHome(home, this.#partOf(home), this);
   }
 
   has(home: Home): boolean {
@@ -123,7 +117,7 @@ export class HeldHomes implements Disposable {
         ? new ToolError("BUSY", error.message, { cause: error })
         : error;
     }
-    for (const { reader } of this.#parts.values()) reader.forget();
+    for (const part of this.#parts.values()) part.forget();
   }
 
   /**
@@ -139,43 +133,37 @@ export class HeldHomes implements Disposable {
 
   [Symbol.dispose](): void {
     this.#isEnded = true;
-    for (const { reader } of this.#parts.values()) reader.end();
+    for (const part of this.#parts.values()) part.end();
   }
 
-  /** Throws a `RangeError` if the home is not held, or no more. */
-  partOf(home: Home): HeldPart {
+  #partOf(home: Home): HeldPart {
     const key = keyOf(home);
-    if (this.#isEnded || !this.#homes.has(key)) throw new RangeError("The home is not held");
+    if (this.#isEnded || !this.#homes.has(key)) throw notHeld();
     const known = this.#parts.get(key);
     if (known !== undefined) return known;
-    const engine = this.#engine.of(home);
-    const reader = new HeldReads(() => engine.open(), { unlisted: home.kind === "store" ? grantsScope : hostScope });
-    const records = new HostRecords(engine, () => this.commitEach([[home, { changes: [], seen: [] }]]));
-    const part = { engine, reader, records };
+    const commit = (): Promise<void> => this.commitEach([[home, { changes: [], seen: [] }]]);
+    const part = new HeldPart(this.#engine.of(home), commit);
     this.#parts.set(key, part);
     return part;
   }
 
   /** The changes with the scopes inside the home, and with those of its records. */
   #inside(home: Home, commit: HomeCommit): EngineCommit {
-    const { reader, records } = this.partOf(home);
-    const { grants, knownSizes } = commit;
-    const staged = records.take();
-    const changes = changesInside(home, commit.changes);
+    const part = this.#partOf(home);
+    const inside = commitInside(home, commit);
+    const { grants, changes, seen, by = null, facts = unstatedFacts(Date.now()) } = inside;
+    const staged = part.records.take();
     const isLast = changes.length > 0 && !grants && isPurge(changes);
     if (isLast && staged.changes.length + staged.lowered.length > 0) throw new RangeError("A purge changes no record");
     return {
+      ...inside,
       home,
-      by: commit.by ?? null,
+      by,
       changes: [...changes, ...(grants ? [writtenGrants(grants)] : []), ...staged.changes],
-      seen: seenInside(home, commit.seen, reader.seen),
-      facts: commit.facts ?? unstatedFacts(Date.now()),
+      seen: home.kind === "store" ? [...seen, ...part.seenGrants] : seen,
+      facts,
       kind: isLast ? "purged" : commit.kind,
-      isPurge: isLast,
-      derived: derivedInside(home, commit.derived),
-      knownSizes: knownSizes && renamedSizes(knownSizes, outerScope(home), entriesScope),
       lowered: staged.lowered,
-      grants,
     };
   }
 
@@ -191,24 +179,69 @@ export class HeldHomes implements Disposable {
   }
 }
 
-interface HeldPart {
-  readonly engine: EngineHome;
-  readonly reader: HeldReads;
+const notHeld = (): RangeError => new RangeError("The home is not held");
+
+/** One home, by the scopes inside it. The first read opens its files. */
+class HeldPart {
   readonly records: HostRecords;
+  /** What was read so far. */
+  readonly seen = new SeenFiles();
+  readonly #engine: EngineHome;
+  #opened: Files | null = null;
+  #isEnded = false;
+
+  constructor(engine: EngineHome, commit: () => Promise<void>) {
+    this.#engine = engine;
+    this.records = new HostRecords(engine, commit);
+  }
+
+  get engine(): EngineHome {
+    if (this.#isEnded) throw notHeld();
+    return this.#engine;
+  }
+
+  get files(): Files {
+    const { engine } = this;
+    return (this.#opened ??= engine.open());
+  }
+
+  /** What was read of a store's grants. */
+  get seenGrants(): Seen[] {
+    return this.seen.list().filter(({ scope }) => scope === grantsScope);
+  }
+
+  /** An engine can answer at once, so whoever reads many files gives others a turn here. */
+  async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
+    await giveTurn();
+    const bytes = await inTime(this.files.bytesOf(scope, path));
+    this.seen.note(scope, path, bytes);
+    return bytes;
+  }
+
+  /** Closes the files. After a commit, the next read opens them again. */
+  forget(): void {
+    this.#opened?.[Symbol.dispose]?.();
+    this.#opened = null;
+  }
+
+  /** Closes the files and refuses later reads: nobody would close what they open. */
+  end(): void {
+    this.forget();
+    this.#isEnded = true;
+  }
 }
 
 /** One home, as whoever holds it names its scopes. */
-export class HeldHome {
+export class HeldHome implements HeldReader {
   readonly home: Home;
-  readonly #all: HeldHomes;
+  /** With the others that are held. */
+  readonly all: HeldHomes;
+  readonly #part: HeldPart;
 
-  constructor(home: Home, all: HeldHomes) {
+  constructor(home: Home, part: HeldPart, all: HeldHomes) {
     this.home = home;
-    this.#all = all;
-  }
-
-  get #part(): HeldPart {
-    return this.#all.partOf(this.home);
+    this.#part = part;
+    this.all = all;
   }
 
   /** Whether anything was committed to it, or somebody has put files into it by hand. */
@@ -218,13 +251,42 @@ export class HeldHome {
 
   /** Its files, without what the host keeps. */
   get reader(): HeldReader {
-    const { reader } = this.#part;
-    return this.home.kind === "store" ? new StoreReads(this.home, this) : reader;
+    return this;
   }
 
-  /** The reader with the scopes inside the home. */
-  get inside(): HeldReads {
-    return this.#part.reader;
+  async scopes(): Promise<string[]> {
+    const { home } = this;
+    if (home.kind === "store") return this.isThere ? [home.scope] : [];
+    return (await inTime(this.#part.files.scopes())).filter((scope) => scope !== hostScope);
+  }
+
+  async beside(): Promise<UnfitFile[]> {
+    return shownIn(this.home, await inTime(this.#part.files.beside()));
+  }
+
+  async list(scope: string, prefix: string): Promise<ListedFile[]> {
+    // Upkeep is there to relieve the limits of tools, so it has none.
+    return await inTime(this.#part.files.list(innerScope(this.home, scope), prefix, Infinity));
+  }
+
+  async listTrash(scope: string): Promise<ListedFile[]> {
+    return await inTime(this.#part.files.listTrash(innerScope(this.home, scope)));
+  }
+
+  async survey(scope: string): Promise<ScopeSurvey> {
+    return await inTime(this.#part.files.survey(innerScope(this.home, scope)));
+  }
+
+  async scopeSize(scope: string): Promise<ScopeSize> {
+    return await inTime(this.#part.files.scopeSize(innerScope(this.home, scope)));
+  }
+
+  async bytesOf(scope: string, path: string): Promise<Uint8Array | null> {
+    return await this.#part.bytesOf(innerScope(this.home, scope), path);
+  }
+
+  get seen(): readonly Seen[] {
+    return seenOutside(this.home, this.#part.seen.list());
   }
 
   /** The versions of its files. */
@@ -235,114 +297,49 @@ export class HeldHome {
 
   /** What is still known of the sizes of its scopes. */
   get knownSizes(): KnownSizes {
-    return renamedSizes(this.#part.engine.knownSizes, entriesScope, outerScope(this.home));
+    return sizesOutside(this.home, this.#part.engine.knownSizes ?? {});
   }
 
-  /** Of a user's home: what the host keeps. */
+  /** Of a user's home: what the host keeps. Of a store: which ones its owner leaves out. */
   get records(): HostRecords {
-    if (this.home.kind !== "user") throw new RangeError("Only a user's home has records");
+    if (this.home.kind === "mount") throw new RangeError("A mounted folder has no records");
     return this.#part.records;
   }
 
   /** The bytes of a store's file with grants; `null` if there is none. */
   async grants(): Promise<Uint8Array | null> {
-    return await this.#part.reader.bytesOf(grantsScope, grantsPath);
+    return await this.#part.bytesOf(grantsScope, grantsPath);
   }
 
   /** The problems that can be found without parsing the files. */
   async findings(): Promise<StoreFinding[]> {
-    const found = await this.#part.engine.findings();
-    const { home } = this;
-    return home.kind === "store" ? found.map((each) => ({ ...each, path: shownPath(home, each.path) })) : found;
+    return shownIn(this.home, (await this.#part.engine.findings?.()) ?? []);
   }
 
   /** What there is, also what no tool can read. In modes `erase` and `look`. */
   async contents(): Promise<ErasableContent[]> {
-    const found = await this.#part.engine.contents();
     const { home } = this;
+    const found = (await this.#part.engine.contents?.()) ?? (await contentsOf(this.#part.files));
     if (home.kind !== "store") return found;
     return found.map(({ scope, ...sum }) => Object.assign(sum, { scope: scope === entriesScope ? home.scope : null }));
   }
 
   /** Makes a change set visible and durable, all of it or nothing. Makes the home if it is not there. */
   async commit(commit: HomeCommit): Promise<void> {
-    await this.#all.commitEach([[this.home, commit]]);
+    await this.all.commitEach([[this.home, commit]]);
   }
 }
 
-/** The host's own reads of a store's entries. */
-class StoreReads implements HeldReader {
-  readonly #home: Home & { readonly kind: "store" };
-  readonly #held: HeldHome;
-
-  constructor(home: Home & { readonly kind: "store" }, held: HeldHome) {
-    this.#home = home;
-    this.#held = held;
+async function contentsOf(files: Files): Promise<ErasableContent[]> {
+  const contents: ErasableContent[] = [];
+  for (const scope of await inTime(files.scopes())) {
+    const { live, trash } = await inTime(files.scopeSize(scope));
+    contents.push({ scope, ...sumOf(live, trash), closed: [] });
   }
-
-  get seen(): readonly Seen[] {
-    const { scope } = this.#home;
-    const ofEntries = this.#held.inside.seen.filter((each) => each.scope === entriesScope);
-    return ofEntries.map(({ path, digest }) => ({ scope, path, digest }));
-  }
-
-  async scopes(): Promise<string[]> {
-    return this.#held.isThere ? [this.#home.scope] : [];
-  }
-
-  async beside(): ReturnType<HeldReader["beside"]> {
-    const found = await this.#held.inside.beside();
-    return found.map(({ path, reason }) => ({ path: shownPath(this.#home, path), reason }));
-  }
-
-  list(scope: string, prefix: string): ReturnType<HeldReader["list"]> {
-    return this.#held.inside.list(this.#inner(scope), prefix);
-  }
-
-  listTrash(scope: string): ReturnType<HeldReader["listTrash"]> {
-    return this.#held.inside.listTrash(this.#inner(scope));
-  }
-
-  survey(scope: string): ReturnType<HeldReader["survey"]> {
-    return this.#held.inside.survey(this.#inner(scope));
-  }
-
-  scopeSize(scope: string): ReturnType<HeldReader["scopeSize"]> {
-    return this.#held.inside.scopeSize(this.#inner(scope));
-  }
-
-  bytesOf(scope: string, path: string): ReturnType<HeldReader["bytesOf"]> {
-    return this.#held.inside.bytesOf(this.#inner(scope), path);
-  }
-
-  #inner(scope: string): string {
-    return innerScope(this.#home, scope);
-  }
-}
-
-/** Throws `CAPABILITY_DENIED` for a scope that the home does not have. */
-function innerScope(home: Home, scope: string): string {
-  if (home.kind === "store") {
-    // Calls name each store by its id, also the user's own.
-    if (scope === home.scope || scope === scopeOfStore(home.id)) return entriesScope;
-    if (scope.startsWith(storePrefix)) throw new RangeError("The scope is another store's");
-    throw noSuchScope(scope);
-  }
-  if (home.kind === "mount" && scope !== home.scope) throw new RangeError("The scope is in another home");
-  // What the host keeps changes only by its records.
-  if (scope === hostScope) throw noSuchScope(scope);
-  return scope;
+  return contents;
 }
 
 const changesFiles = ({ changes }: EngineCommit): boolean => changes.some(({ scope }) => scope !== hostScope);
-
-const outerScope = (home: Home): string => (home.kind === "store" ? home.scope : entriesScope);
-
-/** Scopes of a user or a mount are named the same inside. */
-function changesInside(home: Home, changes: ChangeSet): ChangeSet {
-  for (const { scope } of changes) innerScope(home, scope);
-  return home.kind === "store" ? changes.map((change) => Object.assign({}, change, { scope: entriesScope })) : changes;
-}
 
 const writtenGrants = ({ content }: NewGrants): Change => ({
   kind: "write",
@@ -351,31 +348,20 @@ const writtenGrants = ({ content }: NewGrants): Change => ({
   content,
 });
 
-/** With what was read of grants. */
-function seenInside(home: Home, seen: readonly Seen[], read: readonly Seen[]): readonly Seen[] {
+/** A commit by the scopes inside the home. Those of a user or a mount are named the same. */
+function commitInside(home: Home, commit: HomeCommit): HomeCommit & Pick<EngineCommit, "derived"> {
+  const { changes, seen, derived = new Map(), knownSizes } = commit;
+  for (const { scope } of changes) innerScope(home, scope);
   if (home.kind !== "store") {
-    return seen.some(({ scope }) => scope.startsWith(storePrefix))
-      ? seen.filter(({ scope }) => !scope.startsWith(storePrefix))
-      : seen;
+    return { ...commit, derived, seen: seen.some(isOfStore) ? seen.filter((each) => !isOfStore(each)) : seen };
   }
-  const ofEntries = seen.filter(({ scope }) => scope === home.scope);
-  return [
-    ...ofEntries.map(({ path, digest }) => ({ scope: entriesScope, path, digest })),
-    ...read.filter(({ scope }) => scope === grantsScope),
-  ];
+  return {
+    ...commit,
+    changes: changes.map((change) => Object.assign({}, change, { scope: entriesScope })),
+    seen: renamedSeen(seen, home.scope, entriesScope),
+    derived: new Map([[entriesScope, derived.get(home.scope) ?? []]]),
+    knownSizes: knownSizes && renamedSizes(knownSizes, home.scope, entriesScope),
+  };
 }
 
-function derivedInside(home: Home, derived: DerivedFiles = new Map()): DerivedFiles {
-  return home.kind === "store" ? new Map([[entriesScope, derived.get(home.scope) ?? []]]) : derived;
-}
-
-function renamedSizes(sizes: KnownSizes, from: string, to: string): KnownSizes {
-  if (from === to) return sizes;
-  return Object.fromEntries(Object.entries(sizes).flatMap(([scope, size]) => (scope === from ? [[to, size]] : [])));
-}
-
-/** Of what lies in no scope, the path in the data folder. */
-function shownPath(home: Home & { readonly kind: "store" }, path: string): string {
-  const [folder, ...below] = path.split("/");
-  return folder === entriesScope ? [home.scope, ...below].join("/") : `stores/${home.id}/${path}`;
-}
+const isOfStore = ({ scope }: Seen): boolean => scope.startsWith(storePrefix);

@@ -2,12 +2,14 @@
  * A home is a place that is held, read, committed, kept in history, erased and copied. What differs between the kinds is
  * data: who may reach it, which scopes it has, where it lies.
  */
-import { ownStoreName } from "../../shared/shared-scope.ts";
+import { ownStoreName, storePrefix } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import type { EndSignal } from "../values/call-ending.ts";
-import { ownStoreOf, scopeOfStore } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
-import type { UserId } from "../values/user-id.ts";
+import type { Seen } from "../values/change-set.ts";
+import { isStoreId, ownStoreOf, scopeOfStore } from "../values/ids.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
+import type { EndSignal } from "../values/turns.ts";
+import type { KnownSizes } from "./reading.ts";
+import { noSuchScope } from "./reading.ts";
 
 export type Home = UserHome | MountHome | StoreHome;
 
@@ -52,7 +54,8 @@ export const keyOf = (home: Home): string =>
 const lockOrder = ["user", "mount", "store"];
 
 /** Each home once, in the order in which they are locked. */
-export function inLockOrder(homes: readonly Home[]): Home[] {
+export function inLockOrder(homes: readonly Home[]): readonly Home[] {
+  if (homes.length < 2) return homes;
   const each = [...new Map(homes.map((home) => [keyOf(home), home])).entries()];
   const rank = ([key, { kind }]: readonly [string, Home]): string => `${lockOrder.indexOf(kind)}${key}`;
   return each.toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1)).map(([, home]) => home);
@@ -123,12 +126,13 @@ export const hostScope = ".memcell";
 /** The kinds of records that the host keeps about a user: writes that wait, and what runs have read. */
 export const recordKinds = ["pending", "runs"] as const;
 
-export type RecordKind = (typeof recordKinds)[number];
+/** `left`: of an own store, the stores that its owner leaves out. A record's name is a store's id, and it has no text. */
+export type RecordKind = (typeof recordKinds)[number] | "left";
 
 /** A file of the scope `.memcell`. */
 export const recordPath = (kind: RecordKind, name: string): string => `${kind}/${name}.json`;
 
-const recordPattern = /^(pending|runs)\/([a-z0-9-]{1,64})\.json$/;
+const recordPattern = /^(pending|runs|left)\/([a-z0-9-]{1,64})\.json$/;
 
 /** The record that a path of the scope `.memcell` names; `null` if it names none. */
 export function recordAt(path: string): { readonly kind: RecordKind; readonly name: string } | null {
@@ -136,6 +140,50 @@ export function recordAt(path: string): { readonly kind: RecordKind; readonly na
   return kind === undefined || name === undefined ? null : { kind: kind as RecordKind, name };
 }
 
+/** The stores that a record of kind `left` names: one, or none if the path is of no such record. */
+export function leftAt(path: string): StoreId[] {
+  const at = recordAt(path);
+  return at?.kind === "left" && isStoreId(at.name) ? [at.name] : [];
+}
+
 /** Whether files of a scope are a user's or a store's own, and so in its history, and not the host's. */
 export const isOfEntries = (kind: Home["kind"], scope: string): boolean =>
   kind === "store" ? scope === entriesScope : scope !== hostScope;
+
+/** The scope inside a home. Throws `CAPABILITY_DENIED` for a scope that the home does not have. */
+export function innerScope(home: Home, scope: string): string {
+  if (home.kind === "store") {
+    // Calls name each store by its id, also the user's own.
+    if (scope === home.scope || scope === scopeOfStore(home.id)) return entriesScope;
+    if (scope.startsWith(storePrefix)) throw new RangeError("The scope is another store's");
+    throw noSuchScope(scope);
+  }
+  if (home.kind === "mount" && scope !== home.scope) throw new RangeError("The scope is in another home");
+  // What the host keeps changes only by its records.
+  if (scope === hostScope) throw noSuchScope(scope);
+  return scope;
+}
+
+export const seenOutside = (home: Home, seen: readonly Seen[]): readonly Seen[] =>
+  home.kind === "store" ? renamedSeen(seen, entriesScope, home.scope) : seen;
+
+export const renamedSeen = (seen: readonly Seen[], from: string, to: string): Seen[] =>
+  seen.flatMap(({ scope, path, digest }) => (scope === from ? { scope: to, path, digest } : []));
+
+export const sizesOutside = (home: Home, sizes: KnownSizes): KnownSizes =>
+  home.kind === "store" ? renamedSizes(sizes, entriesScope, home.scope) : sizes;
+
+export function renamedSizes(sizes: KnownSizes, from: string, to: string): KnownSizes {
+  const size = sizes[from];
+  return size === undefined ? {} : { [to]: size };
+}
+
+/** Paths as whoever holds the home sees them. Of what lies in no scope of a store, the path in the data folder. */
+export function shownIn<Placed extends { readonly path: string }>(home: Home, found: readonly Placed[]): Placed[] {
+  if (home.kind !== "store") return [...found];
+  return found.map((each) => {
+    const [folder, ...below] = each.path.split("/");
+    const path = folder === entriesScope ? [home.scope, ...below].join("/") : `stores/${home.id}/${each.path}`;
+    return Object.assign({}, each, { path });
+  });
+}

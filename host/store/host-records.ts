@@ -3,20 +3,7 @@ import type { Change } from "../values/change-set.ts";
 import type { EngineHome } from "./engine.ts";
 import { hostScope, recordAt, recordPath } from "./home.ts";
 import type { RecordKind } from "./home.ts";
-import type { LoweredRun } from "./versions/lowered-runs.ts";
-
-export interface MarkedRuns {
-  /** The last to fall comes last. */
-  readonly runs: readonly LoweredRun[];
-  /** Whether no version of the history is missing. */
-  readonly isWhole: boolean;
-}
-
-/** What changes with the next commit. */
-export interface StagedRecords {
-  readonly changes: readonly Change[];
-  readonly lowered: readonly LoweredRun[];
-}
+import type { LoweredRun } from "./versions/present-origins.ts";
 
 /**
  * Small files of the host's own about a user, beside the scopes: no guest can name them, no list, search or export has
@@ -79,8 +66,8 @@ export class HostRecords {
     return sizes;
   }
 
-  /** The runs whose trust has fallen, by the user's history. */
-  async loweredRuns(): Promise<MarkedRuns> {
+  /** The runs whose trust has fallen, by the user's history; the last comes last. `isWhole`: none of its versions is missing. */
+  async loweredRuns(): Promise<{ readonly runs: readonly LoweredRun[]; readonly isWhole: boolean }> {
     const { history } = this.#home;
     return { runs: [...(await history.loweredRuns()), ...this.#lowered], isWhole: !history.isBroken };
   }
@@ -92,11 +79,7 @@ export class HostRecords {
 
   /** Commits what is staged, and nothing else. Does nothing if nothing is. */
   async commit(): Promise<void> {
-    if (this.hasStaged) await this.#commit();
-  }
-
-  get hasStaged(): boolean {
-    return this.#written.size + this.#lowered.length > 0;
+    if (this.#written.size + this.#lowered.length > 0) await this.#commit();
   }
 
   /** Forgets what is staged. */
@@ -105,7 +88,7 @@ export class HostRecords {
   }
 
   /** What is staged. Afterwards nothing is. */
-  take(): StagedRecords {
+  take(): { readonly changes: readonly Change[]; readonly lowered: readonly LoweredRun[] } {
     const changes = Array.from(this.#written, ([path, text]): Change =>
       text === null
         ? { kind: "remove", scope: hostScope, path }

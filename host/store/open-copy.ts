@@ -1,6 +1,6 @@
 import type { CopySettings, StoreCopy } from "./copying.ts";
 import { openFileCopy } from "./files/copy/file-copy.ts";
-import { openDatabaseCopy } from "./postgres/copy/database-copy.ts";
+import { openDatabaseCopy } from "./postgres/database-copy.ts";
 
 /** A data folder, or a database by its address. */
 export type CopyPlace = { readonly dir: string } | { readonly url: string };

@@ -1,7 +1,7 @@
 /** The only place that knows every kind of store. */
 import { openBridgedReaders } from "./bridge/bridged-reader.ts";
 import type { ReadBridge, StoreDefinition, StoreLocation } from "./definition.ts";
-import { openFileReaders } from "./files/open-files.ts";
+import { openFileReaders } from "./files/file-reader.ts";
 import type { StoreReaders } from "./readers.ts";
 
 /**

@@ -5,12 +5,12 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
-import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { Change, ChangeSet, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Pieces } from "../values/turns.ts";
 import type { HoldOptions } from "./home.ts";
+import type { GrowingFile } from "./reading.ts";
 import { digestOf } from "./reading.ts";
-import type { FileSum, GrowingFile } from "./scope-size.ts";
 
 /** One file, before and after a change set. */
 export interface ChangedFile {
@@ -54,22 +54,16 @@ export interface PresentFiles {
   nameOf(scope: string, path: string): string;
 }
 
-interface FileState {
+interface FileState extends Pick<PlannedFile, "writtenAt" | "trustMax"> {
   /** `null` if there is no file. The content of a file that is only replaced is never asked for. */
   readonly content: (() => Buffer) | null;
+  /** The path that the content had before the change set; `null` if it is new. */
   readonly origin: string | null;
-  /** Where the content was written, if it was; else `null`. */
-  readonly writtenAt: string | null;
-  readonly trustMax: OriginClass | null;
 }
 
-/** A file as it is on the medium. */
-interface FoundFile extends Pick<PlannedFile, "scope" | "path" | "before" | "stamp"> {
+/** A file as it was found on the medium, and as the steps so far have made it. */
+interface TouchedFile extends Pick<PlannedFile, "scope" | "path" | "before" | "stamp"> {
   readonly bytes: number;
-  readonly content: FileState["content"];
-}
-
-interface TouchedFile extends FoundFile {
   now: FileState;
 }
 
@@ -82,42 +76,31 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
   const files = new Map<string, TouchedFile>();
   const at = (scope: string, path: string): TouchedFile => {
     const key = `${scope}:${path}`;
-    let file = files.get(key);
-    if (!file) {
-      const found = findFile(present, { scope, path }, seenAs.get(key));
-      file = { ...found, now: { content: found.content, origin: path, writtenAt: null, trustMax: null } };
-      files.set(key, file);
-    }
+    const file = files.get(key) ?? findFile(present, { scope, path }, seenAs.get(key));
+    files.set(key, file);
     return file;
   };
   for (const change of changes) {
     yield;
-    const file = at(change.scope, change.path);
-    if (change.kind === "write") {
-      const content = Buffer.from(change.content);
-      // A plugin that writes a file anew which the host has written before knows no more of it.
-      const trustMax = change.trust ?? file.now.trustMax;
-      file.now = { content: () => content, origin: null, writtenAt: change.path, trustMax };
-      continue;
-    }
-    if (file.now.content === null) throw gone(change.path);
-    const target = movedTo(change);
-    if (target !== null) moveInto(at(change.scope, target), file.now, target);
-    file.now = { content: null, origin: null, writtenAt: null, trustMax: null };
+    applyStep(change, at);
   }
-  const moved = new Set(Array.from(files.values(), ({ scope, path, now }) => `${scope}:${sourceOf(path, now) ?? ""}`));
+  const moved = new Set(Array.from(files.values(), (file) => `${file.scope}:${sourceOf(file) ?? ""}`));
   const planned: PlannedFile[] = [];
   for (const [key, file] of files) {
     yield;
     const { scope, path, before, stamp, now } = file;
     if (before === null && now.content !== null) present.refuseTwin(scope, path);
-    const [after, from] = [now.content?.() ?? null, sourceOf(path, now)];
-    // A file that is moved away must be written again, even if its new content is the same.
+    const after = now.content?.() ?? null;
     const sha256 = digestOf(after);
-    const isSame = !moved.has(key) && sha256 === before;
+    const from = sourceOf(file);
     const writtenAt = now.writtenAt === path ? null : now.writtenAt;
     const { trustMax } = now;
-    const growth = growthOf(file, after);
+    // A file that is moved away must be written again, even if its new content is the same.
+    const isSame = !moved.has(key) && sha256 === before;
+    const growth = {
+      files: Number(after !== null) - Number(before !== null),
+      bytes: (after?.length ?? 0) - file.bytes,
+    };
     planned.push({ scope, path, before, stamp, after, sha256, from, writtenAt, trustMax, isSame, growth });
   }
   yield* refuseNesting(present, planned);
@@ -125,8 +108,20 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
   return planned;
 }
 
+/** How each file was read. A file that was read with two contents has a digest that no file can have. */
+function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
+  const files = new Map<string, Seen>();
+  for (const each of seen) {
+    const { scope, path, digest } = each;
+    const other = files.get(`${scope}:${path}`) ?? each;
+    files.set(`${scope}:${path}`, other.digest === digest ? each : { scope, path, digest: "several" });
+  }
+  return files;
+}
+
 /** The file of which the medium shows the same as when the call read it needs no second read. */
-function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "path">, seen?: Seen): FoundFile {
+function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "path">, seen?: Seen): TouchedFile {
+  const unchanged = { origin: path, writtenAt: null, trustMax: null };
   const stamp = seen?.stamp ? present.stampOf(scope, path) : null;
   if (seen && stamp !== null && stamp.text === seen.stamp) {
     const content = (): Buffer => {
@@ -134,28 +129,38 @@ function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "
       if (again === null || digestOf(again) !== seen.digest) throw new StaleCall();
       return again;
     };
-    return { scope, path, before: seen.digest, stamp: stamp.text, bytes: stamp.bytes, content };
+    const now = { ...unchanged, content };
+    return { scope, path, before: seen.digest, stamp: stamp.text, bytes: stamp.bytes, now };
   }
   const found = present.readStamped(scope, path);
   const before = digestOf(found && found.content);
   if (seen && seen.digest !== before) throw new StaleCall();
-  const bytes = found?.content.length ?? 0;
-  return { scope, path, before, stamp: found?.stamp?.text ?? null, bytes, content: found && (() => found.content) };
+  const now = { ...unchanged, content: found && (() => found.content) };
+  return { scope, path, before, stamp: found?.stamp?.text ?? null, bytes: found?.content.length ?? 0, now };
 }
 
-/** How each file was read. A file that was read with two contents has a digest that no file can have. */
-function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
-  const files = new Map<string, Seen>();
-  for (const each of seen) {
-    const key = `${each.scope}:${each.path}`;
-    const other = files.get(key);
-    files.set(
-      key,
-      other && other.digest !== each.digest ? { scope: each.scope, path: each.path, digest: "several" } : each,
-    );
+function applyStep(change: Change, at: (scope: string, path: string) => TouchedFile): void {
+  const file = at(change.scope, change.path);
+  if (change.kind === "write") {
+    const content = Buffer.from(change.content);
+    // A plugin that writes a file anew which the host has written before knows no more of it.
+    const trustMax = change.trust ?? file.now.trustMax;
+    file.now = { content: () => content, origin: null, writtenAt: change.path, trustMax };
+    return;
   }
-  return files;
+  if (file.now.content === null) throw new ToolError("STORAGE_FAILED", `Cannot move "${change.path}": it is gone`);
+  const path = movedTo(change);
+  const target = path === null ? null : at(change.scope, path);
+  if (target !== null && target.now.content !== null) {
+    throw new ToolError("STORAGE_FAILED", `Cannot use "${path}": it has been created meanwhile`);
+  }
+  if (target !== null) target.now = file.now;
+  file.now = { content: null, origin: null, writtenAt: null, trustMax: null };
 }
+
+/** The path that a file's content is moved from; `null` if it is not moved. */
+const sourceOf = ({ path, now: { content, origin } }: TouchedFile): string | null =>
+  content !== null && origin !== path ? origin : null;
 
 /**
  * Refuses what no disk can hold: two files with one name, or a file where another file needs a folder. Once recorded,
@@ -190,7 +195,6 @@ const nested = (path: string, other: string): ToolError =>
  */
 const contentBytesMax = 80 * 1024 * 1024;
 
-/** Throws `QUOTA_EXCEEDED` if the files hold more than one change set may. */
 function refuseBytes(files: readonly ChangedFile[]): void {
   const bytes = files.reduce((sum, { after }) => sum + (after?.length ?? 0), 0);
   if (bytes <= contentBytesMax) return;
@@ -198,27 +202,6 @@ function refuseBytes(files: readonly ChangedFile[]): void {
     "QUOTA_EXCEEDED",
     `Cannot make the change durable: its files hold ${bytes} bytes, at most ${contentBytesMax} allowed`,
   );
-}
-
-const growthOf = ({ before, bytes }: FoundFile, after: Buffer | null): FileSum => ({
-  files: Number(after !== null) - Number(before !== null),
-  bytes: (after?.length ?? 0) - bytes,
-});
-
-/** The path that a file's content is moved from; `null` if it is not moved. */
-function sourceOf(path: string, { content, origin }: FileState): string | null {
-  return content !== null && origin !== path ? origin : null;
-}
-
-function moveInto(target: { now: FileState }, moved: FileState, path: string): void {
-  if (target.now.content !== null) {
-    throw new ToolError("STORAGE_FAILED", `Cannot use "${path}": it has been created meanwhile`);
-  }
-  target.now = moved;
-}
-
-function gone(path: string): ToolError {
-  return new ToolError("STORAGE_FAILED", `Cannot move "${path}": it is gone`);
 }
 
 /**

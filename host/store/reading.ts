@@ -1,13 +1,21 @@
-/** What the readers of all stores share. `shared/path.ts` has the grammar of scopes and paths. */
+/**
+ * What is told of a home's files, and what the readers of all engines share. `shared/path.ts` has the grammar of scopes and
+ * paths.
+ */
+import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
 
+import type { ListedFile } from "../../shared/abi.ts";
 import { storeLimits } from "../../shared/limits.ts";
-import { isScopePath, scopeName } from "../../shared/path.ts";
+import { isListed, isScopePath, isTrashPath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
 import type { Seen } from "../values/change-set.ts";
-import { storeOfScope } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
+import { storeOfScope } from "../values/ids.ts";
+import type { StoreId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
+import { inTurns } from "../values/turns.ts";
+import type { Pieces } from "../values/turns.ts";
 
 /** The files that a reader has read so far, each as last read. */
 export class SeenFiles {
@@ -95,3 +103,196 @@ export const sortedByPath = <Item extends { readonly path: string }>(items: read
 
 export const tooManyFiles = (): ToolError =>
   new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
+
+/** Those whose path begins with `prefix`. Throws `QUOTA_EXCEEDED` if they are more than `filesMax`. */
+export function listedIn(
+  all: readonly ListedFile[],
+  prefix: string,
+  filesMax: number = storeLimits.listEntriesMax,
+): ListedFile[] {
+  const found = all.filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
+  if (found.length <= filesMax) return sortedByPath(found);
+  throw tooManyFiles();
+}
+
+export const trashIn = (all: readonly ListedFile[]): ListedFile[] =>
+  sortedByPath(all.filter(({ path }) => isListed(path, `${trashFolder}/`)));
+
+export function surveyOf(all: readonly ListedFile[]): ScopeSurvey {
+  const sorted = sortedByPath(all);
+  const unfit = sorted.flatMap(({ path, bytes }): UnfitFile[] => {
+    const reason = refusalOf(bytes);
+    return reason === null ? [] : [{ path, reason }];
+  });
+  return { files: sorted.filter(({ bytes }) => refusalOf(bytes) === null), unfit };
+}
+
+/** Throws `STORAGE_UNSAFE` for a file that is too large to be read. */
+export function checkBytes(path: string, bytes: number): void {
+  const refusal = refusalOf(bytes);
+  if (refusal !== null) throw unsafe(path, refusal);
+}
+
+export const unsafe = (path: string, reason: string): ToolError =>
+  new ToolError("STORAGE_UNSAFE", `Cannot use ${quoted(path)}: ${reason}`);
+
+export const inFoldersPlace = (): ToolError =>
+  new ToolError("STORAGE_UNSAFE", "Cannot open the user's folder: something else is in a folder's place");
+
+export const noFile = "it is not a regular file";
+
+const refusalOf = (bytes: number): string | null =>
+  bytes > storeLimits.fileBytesMax ? `it is ${bytes} bytes, at most ${storeLimits.fileBytesMax} allowed` : null;
+
+/** A problem in a user's data, found by the store: something unfinished or out of place. */
+export interface StoreFinding {
+  /** What is wrong, in words with hyphens. Only the store distinguishes the codes. */
+  readonly code: string;
+  /** Where, inside the user's data. */
+  readonly path: string;
+  /** What is wrong, as a clause about "it". */
+  readonly message: string;
+  /** What a writing call does about it automatically; `null` if only a person can help. */
+  readonly remedy: string | null;
+  /** How long ago the file was last written, where that matters. */
+  readonly ageMs?: number;
+}
+
+/** What is answered at once, in pieces, between which whoever reads can give others a turn, or after a while. */
+export type Found<Value, Later extends boolean = boolean> =
+  | Value
+  | Pieces<Value>
+  | (Later extends true ? Promise<Value> : never);
+
+/**
+ * A home's files, as a medium has them, by the scopes inside the home. Can hold folders open until it is disposed of.
+ * `Later`: whether an answer can take a while; a guest's thread needs it at once.
+ */
+export interface Files<Later extends boolean = boolean> extends Partial<Disposable> {
+  scopes(): Found<string[], Later>;
+  /** What lies beside the scopes and is none, without the store's own files. */
+  beside(): Found<UnfitFile[], Later>;
+  /** As `UserReader` lists them. Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
+  list(scope: string, prefix: string, filesMax: number): Found<ListedFile[], Later>;
+  /** The files in the trash, also those that `list` leaves out, with the time of each one's last change. */
+  listTrash(scope: string): Found<ListedFile[], Later>;
+  survey(scope: string): Found<ScopeSurvey, Later>;
+  /** Measures what is not known. */
+  scopeSize(scope: string, known?: Partial<ScopeSize>): Found<ScopeSize, Later>;
+  /** The bytes of the file at a path, or `null` when there is none. */
+  sizeOf(scope: string, path: string): Later extends true ? Promise<number | null> | number | null : number | null;
+  /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
+  bytesOf(scope: string, path: string): Found<Uint8Array | null, Later>;
+}
+
+/** The host's own reads of a home that it holds, by the scopes that it calls so. */
+export interface HeldReader {
+  scopes(): Promise<string[]>;
+  beside(): Promise<UnfitFile[]>;
+  list(scope: string, prefix: string): Promise<ListedFile[]>;
+  listTrash(scope: string): Promise<ListedFile[]>;
+  survey(scope: string): Promise<ScopeSurvey>;
+  scopeSize(scope: string): Promise<ScopeSize>;
+  bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
+  /** What `bytesOf` has read so far. */
+  readonly seen: readonly Seen[];
+}
+
+/** What an engine has found, with turns for others between its pieces. */
+export const inTime = <Value extends object | null>(found: Found<Value>): Value | Promise<Value> =>
+  found !== null && "next" in found ? inTurns(found) : found;
+
+/** Everything in a scope, trash included, also what a read would refuse. */
+export interface ScopeSurvey {
+  /** Sorted by path. */
+  readonly files: readonly ListedFile[];
+  /** What no tool can read, under the names that the medium gives. They can contain any character. */
+  readonly unfit: readonly UnfitFile[];
+}
+
+export interface UnfitFile {
+  /** Inside the scope, or beside the scopes. */
+  readonly path: string;
+  /** Why, as a clause about "it". */
+  readonly reason: string;
+}
+
+/** How many files there are, and their bytes together. */
+export interface FileSum {
+  readonly files: number;
+  readonly bytes: number;
+}
+
+/** A scope's trash is measured apart: it can hold far more files than the tools work with. */
+export interface ScopeSize {
+  /** All files outside the trash. */
+  readonly live: FileSum;
+  readonly trash: FileSum;
+}
+
+/** What is known of the sizes of some scopes and need not be measured, by scope. */
+export type KnownSizes = Readonly<Record<string, Partial<ScopeSize>>>;
+
+export const noFiles: FileSum = { files: 0, bytes: 0 };
+
+export const sumOf = (a: FileSum, b: FileSum): FileSum => ({ files: a.files + b.files, bytes: a.bytes + b.bytes });
+
+/** Where a file of this path counts. */
+export const partOf = (path: string): keyof ScopeSize => (isTrashPath(path) ? "trash" : "live");
+
+export function sizeOfFiles(files: Iterable<{ readonly path: string; readonly bytes: number }>): ScopeSize {
+  const size = { live: noFiles, trash: noFiles };
+  for (const { path, bytes } of files) size[partOf(path)] = sumOf(size[partOf(path)], { files: 1, bytes });
+  return size;
+}
+
+export interface GrowingFile {
+  readonly scope: string;
+  readonly path: string;
+  /** By how much the file makes its scope larger. */
+  readonly growth: FileSum;
+}
+
+/** The sizes of scopes after a plan, as far as they were known before. */
+export function sizesAfter(known: KnownSizes, planned: readonly GrowingFile[]): KnownSizes {
+  const after = new Map(Object.entries(known));
+  for (const { scope, path, growth } of planned) {
+    const size = after.get(scope);
+    const part = partOf(path);
+    const before = size?.[part];
+    if (before !== undefined) after.set(scope, { ...size, [part]: sumOf(before, growth) });
+  }
+  return Object.fromEntries(after);
+}
+
+/** Bytes in JSON: as text if they are UTF-8, which people can read, else in base64. */
+export const storedBytesSchema = z.union([
+  z.strictObject({ text: z.string() }),
+  z.strictObject({ base64: z.string() }),
+]);
+
+export type StoredBytes = z.infer<typeof storedBytesSchema>;
+
+export const encodeBytes = (bytes: Buffer): StoredBytes =>
+  isUtf8(bytes) ? { text: bytes.toString("utf8") } : { base64: bytes.toString("base64") };
+
+/**
+ * The same in JSON's bytes. A text is escaped as Latin-1, in which each byte is one character and stays itself: to decode
+ * UTF-8 and encode it again takes ten times as long.
+ */
+export const jsonOfBytes = (bytes: Buffer): Buffer =>
+  isUtf8(bytes)
+    ? Buffer.from(JSON.stringify({ text: bytes.toString("latin1") }), "latin1")
+    : Buffer.from(JSON.stringify({ base64: bytes.toString("base64") }));
+
+export const decodeBytes = (stored: StoredBytes): Buffer =>
+  "text" in stored ? Buffer.from(stored.text) : Buffer.from(stored.base64, "base64");
+
+/** `undefined` if the text is no JSON. People and other programs can write to the disk. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

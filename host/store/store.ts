@@ -1,11 +1,8 @@
 /** Keeps users' memory. Nothing outside `host/store/` knows how. */
 import { ownStoreName } from "../../shared/shared-scope.ts";
-import type { StoreId } from "../values/store-id.ts";
-import type { UserId } from "../values/user-id.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
 import type { Engine, ErasedUsers, FoundHome } from "./engine.ts";
-import type { GrantHint } from "./grant-hints.ts";
 import { HeldHomes } from "./held-homes.ts";
-import type { StoreFinding } from "./holding.ts";
 import { inLockOrder, keyOf, ownStoreHome, userHome } from "./home.ts";
 import type { Home, HoldOptions, Mode } from "./home.ts";
 import { untilFresh } from "./plan-changes.ts";
@@ -35,8 +32,7 @@ export class Store {
     options: HoldOptions,
     work: (held: HeldHomes) => Promise<Result>,
   ): Promise<Result> {
-    const named = new Set(homes.map(keyOf));
-    const besides = options.besides?.filter((home) => !named.has(keyOf(home))) ?? [];
+    const besides = options.besides?.filter((home) => homes.every((each) => keyOf(each) !== keyOf(home))) ?? [];
     const all = inLockOrder([...homes, ...(options.onlyRead ?? []), ...besides]);
     const asked = { ...options, besides };
     return await untilFresh(options, () =>
@@ -80,52 +76,15 @@ export class Store {
     return (await this.#engine.homes()).flatMap((home: FoundHome) => (home.kind === "store" ? home.id : []));
   }
 
-  /** What lies where homes are, and is none. No call reaches it. */
-  strays(): Promise<StoreFinding[]> {
-    return this.#engine.strays();
-  }
-
-  /**
-   * Stores that have perhaps granted something to the principal with this own store, the oldest grants first. Only
-   * hints: each must be asked for its grants.
-   */
-  hintsOf(principal: StoreId): Promise<GrantHint[]> {
-    return this.#engine.hintsOf(principal);
-  }
-
-  /**
-   * Notes that a principal leaves out a store that has granted it something, or does so no more. That stays when the
-   * grant is replaced. Returns whether it changed anything.
-   */
-  leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
-    return this.#engine.leave(principal, store, isLeft);
-  }
-
-  /**
-   * Removes all hints to an erased principal, and of this principal's store to others, but for those of grants that are
-   * later than `untilMs`.
-   */
-  forgetHints(principal: StoreId, untilMs: number): Promise<void> {
-    return this.#engine.forgetHints(principal, untilMs);
-  }
+  // The rest is as the engine does it.
+  readonly strays: Engine["strays"] = () => this.#engine.strays();
+  readonly hintsOf: Engine["hintsOf"] = (principal) => this.#engine.hintsOf(principal);
+  readonly retireLeftOver: Engine["retireLeftOver"] = () => this.#engine.retireLeftOver();
+  readonly watch: Engine["watch"] = (userId, changed) => this.#engine.watch(userId, changed);
+  readonly close: Engine["close"] = () => this.#engine.close();
 
   /** What is left of erased users. */
   get erased(): ErasedUsers {
     return this.#engine.erased;
-  }
-
-  /** Finishes and retires what processes have left that have ended. Never rejects; `close` ends it early. */
-  retireLeftOver(): Promise<void> {
-    return this.#engine.retireLeftOver();
-  }
-
-  /** Calls `changed` when another host that the store hears of has changed what is the user's. Returns what ends it. */
-  watch(userId: UserId, changed: () => void): () => void {
-    return this.#engine.watch(userId, changed);
-  }
-
-  /** Ends background work. No home may be held any more. */
-  close(): Promise<void> {
-    return this.#engine.close();
   }
 }

@@ -1,75 +1,79 @@
+/** Files that a thread reads over its bridge: it waits while the main thread answers. In the main thread it would wait for ever. */
 import { receiveMessageOnPort } from "node:worker_threads";
 
 import type { ListedFile } from "../../../shared/abi.ts";
 import { isScopePath } from "../../../shared/path.ts";
-import type { Seen } from "../../values/change-set.ts";
+import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { UserId } from "../../values/user-id.ts";
 import type { ReadBridge } from "../definition.ts";
-import type { Handed, HandedFile, HandedFiles } from "../handed.ts";
-import { checkBytes, listedIn } from "../listed-files.ts";
-import type { StoreReaders, UserReader } from "../readers.ts";
-import { decodeText, SeenFiles } from "../reading.ts";
-import type { ScopeSize } from "../scope-size.ts";
-import { sizeOfFiles } from "../scope-size.ts";
-import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./read-question.ts";
+import { UserReader } from "../readers.ts";
+import type { Handed, HandedFile, HandedFiles, StoreReaders, ThreadFiles } from "../readers.ts";
+import { checkBytes, listedIn, sizeOfFiles } from "../reading.ts";
+import type { ScopeSize } from "../reading.ts";
+import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./answer-reads.ts";
 
-/**
- * Opens readers in a thread, which waits while the main thread answers. In the main thread they would wait for ever.
- */
-export function openBridgedReaders(bridge: ReadBridge): StoreReaders {
-  return {
-    openUser: (userId, _scopes, known) => new BridgedReader(bridge, userId, known?.handed),
-    openShared: (known) => new BridgedReader(bridge, null, known?.handed),
-  };
-}
+export const openBridgedReaders = (bridge: ReadBridge): StoreReaders => ({
+  open: (userId, _scopes, known) => new UserReader(new BridgedFiles(bridge, userId, known?.handed), known),
+});
 
-class BridgedReader implements UserReader {
+class BridgedFiles implements ThreadFiles {
   readonly #bridge: ReadBridge;
   readonly #userId: UserId | null;
-  readonly #hold: number | null;
-  readonly #handed: HandedScopes;
-  readonly #seen = new SeenFiles();
+  readonly #handed: HandedFiles | null;
+  /** What was handed to the thread, by scope. */
+  readonly #scopes: ReadonlyMap<string, ReadonlyMap<string, HandedFile>>;
 
   constructor(bridge: ReadBridge, userId: UserId | null, handed?: Handed | null) {
-    const files = handed && "hold" in handed ? handed : null;
     this.#bridge = bridge;
     this.#userId = userId;
-    this.#hold = files?.hold ?? null;
-    this.#handed = new HandedScopes(files ?? { files: [], complete: [] });
+    this.#handed = handed && "hold" in handed ? handed : null;
+    this.#scopes = scopesOf(this.#handed);
   }
 
-  /** The main thread measures faster than it could remember. */
-  readonly knownSizes = {};
-
-  get seen(): Seen[] {
-    return this.#seen.list();
+  bytesOf(scope: string, path: string): Uint8Array | null {
+    return this.#at(scope, path)?.content ?? (this.#isFree(scope, path) ? null : this.#ask("bytesOf", scope, path));
   }
 
-  read(scope: string, path: string): string | null {
-    const bytes = this.#handed.read(scope, path) ?? (this.#isFree(scope, path) ? null : this.#ask("read", scope, path));
-    this.#seen.note(scope, path, bytes);
-    return bytes === null ? null : decodeText(bytes, path);
-  }
-
-  list(scope: string, prefix: string): ListedFile[] {
-    return this.#handed.list(scope, prefix) ?? this.#ask("list", scope, prefix);
+  list(scope: string, prefix: string, filesMax: number): ListedFile[] {
+    const all = this.#all(scope);
+    return all ? listedIn(all, prefix, filesMax) : this.#ask("list", scope, prefix);
   }
 
   sizeOf(scope: string, path: string): number | null {
-    return this.#handed.sizeOf(scope, path) ?? (this.#isFree(scope, path) ? null : this.#ask("sizeOf", scope, path));
+    return this.#at(scope, path)?.bytes ?? (this.#isFree(scope, path) ? null : this.#ask("sizeOf", scope, path));
   }
 
+  /** The main thread measures faster than it could remember. */
   scopeSize(scope: string): ScopeSize {
-    return this.#handed.scopeSize(scope) ?? this.#ask("scopeSize", scope);
+    const all = this.#all(scope);
+    return all ? sizeOfFiles(all) : this.#ask("scopeSize", scope);
   }
 
   [Symbol.dispose](): void {
     // It holds nothing open.
   }
 
+  #at(scope: string, path: string): HandedFile | undefined {
+    const file = this.#scopes.get(scope)?.get(path);
+    if (file !== undefined) checkBytes(path, file.bytes);
+    return file;
+  }
+
+  /** Whether there is surely no file, and none in its way. A place without files near it is what most new entries get. */
   #isFree(scope: string, path: string): boolean {
-    return isScopePath(path) && this.#handed.isFree(scope, path);
+    const files = this.#complete(scope);
+    if (files === undefined || files.has(path) || path.includes("/") || !isScopePath(path)) return false;
+    return !Array.from(files.keys()).some((each) => each.startsWith(`${path}/`));
+  }
+
+  /** All files of a scope; `undefined` if not all were handed. */
+  #complete(scope: string): ReadonlyMap<string, HandedFile> | undefined {
+    return this.#handed?.complete.includes(scope) ? this.#scopes.get(scope) : undefined;
+  }
+
+  #all(scope: string): ListedFile[] | undefined {
+    const files = this.#complete(scope);
+    return files && Array.from(files.values(), ({ path, bytes, changedUs }) => ({ path, bytes, changedUs }));
   }
 
   /** Sends a question and waits. A thread that is killed here has changed nothing. */
@@ -77,7 +81,8 @@ class BridgedReader implements UserReader {
     const { port, signal } = this.#bridge;
     const flag = new Int32Array(signal);
     Atomics.store(flag, 0, 0);
-    port.postMessage({ asked, hold: this.#hold, userId: this.#userId, scope, path } satisfies ReadQuestion<Asked>);
+    const hold = this.#handed?.hold ?? null;
+    port.postMessage({ asked, hold, userId: this.#userId, scope, path } satisfies ReadQuestion<Asked>);
     // The notice of an earlier answer can come this late: its flag was seen before it.
     while (Atomics.load(flag, 0) === 0) Atomics.wait(flag, 0, 0);
     const answer = receiveMessageOnPort(port)?.message as ReadAnswer | undefined;
@@ -87,55 +92,11 @@ class BridgedReader implements UserReader {
   }
 }
 
-/** What a thread can answer itself, from what was handed to it. `undefined`: the main thread has to be asked. */
-class HandedScopes {
-  readonly #scopes: ReadonlyMap<string, ReadonlyMap<string, HandedFile>>;
-  readonly #complete: ReadonlySet<string>;
-
-  constructor({ files, complete }: Pick<HandedFiles, "files" | "complete">) {
-    const scopes = new Map(complete.map((scope) => [scope, new Map<string, HandedFile>()]));
-    for (const file of files) {
-      const scope = scopes.get(file.scope) ?? new Map<string, HandedFile>();
-      scopes.set(file.scope, scope.set(file.path, file));
-    }
-    this.#scopes = scopes;
-    this.#complete = new Set(complete);
+function scopesOf(handed: HandedFiles | null): Map<string, Map<string, HandedFile>> {
+  const scopes = new Map((handed?.complete ?? []).map((scope) => [scope, new Map<string, HandedFile>()]));
+  for (const file of handed?.files ?? []) {
+    const scope = scopes.get(file.scope) ?? new Map<string, HandedFile>();
+    scopes.set(file.scope, scope.set(file.path, file));
   }
-
-  read(scope: string, path: string): Uint8Array | undefined {
-    const file = this.#scopes.get(scope)?.get(path);
-    if (file === undefined) return undefined;
-    checkBytes(path, file.bytes);
-    return file.content ?? undefined;
-  }
-
-  list(scope: string, prefix: string): ListedFile[] | undefined {
-    const all = this.#all(scope);
-    return all && listedIn(all, prefix);
-  }
-
-  scopeSize(scope: string): ScopeSize | undefined {
-    const all = this.#all(scope);
-    return all && sizeOfFiles(all);
-  }
-
-  sizeOf(scope: string, path: string): number | undefined {
-    const file = this.#scopes.get(scope)?.get(path);
-    if (file !== undefined) checkBytes(path, file.bytes);
-    return file?.bytes;
-  }
-
-  /** Whether there is surely no file, and none in its way. A place without files near it is what most new entries get. */
-  isFree(scope: string, path: string): boolean {
-    if (!this.#complete.has(scope) || path.includes("/")) return false;
-    const files = this.#scopes.get(scope);
-    return (
-      files !== undefined && !files.has(path) && !Array.from(files.keys()).some((each) => each.startsWith(`${path}/`))
-    );
-  }
-
-  #all(scope: string): ListedFile[] | undefined {
-    const files = this.#complete.has(scope) ? this.#scopes.get(scope) : undefined;
-    return files && Array.from(files.values(), ({ path, bytes, changedUs }) => ({ path, bytes, changedUs }));
-  }
+  return scopes;
 }

@@ -1,34 +1,31 @@
 /** Erases users: their folders and own stores get names that nobody looks for, and are removed later. */
 import { scopeName } from "../../../shared/path.ts";
-import type { DataRoot } from "../../disk/data-root.ts";
-import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isForbidden } from "../../disk/disk-failure.ts";
-import type { EndSignal } from "../../values/call-ending.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
+import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { EndSignal } from "../../values/turns.ts";
 import type { ErasableContent, ErasedUser, ErasedUsers, LeftOver } from "../engine.ts";
-import type { StoreFinding } from "../holding.ts";
 import { entriesScope, storeHome } from "../home.ts";
 import type { HoldOptions } from "../home.ts";
-import { removeStagedHomes } from "./copy/staged-home.ts";
+import type { StoreFinding } from "../reading.ts";
+import { removeStagedHomes } from "./copy/write-home.ts";
 import {
   endFollowing,
   erasedName,
   followedName,
+  leftOfErased,
   markToErase,
   newErasedUser,
-  readErasedName,
   takeMarkBack,
 } from "./erase-mark.ts";
-import { HomeFolder } from "./home-folder.ts";
+import type { GrantedHints } from "./granted-hints.ts";
 import { checkErasable } from "./home-owner.ts";
 import type { HomeSession } from "./home-session.ts";
-import { fileHome, hostFolder, storesFolder, usersFolder } from "./home.ts";
+import { fileHome, homePlaces, usersFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
-
-/** Where what is left of users lies. */
-const places = [usersFolder, storesFolder];
+import { HomeFolder, openPlace } from "./scope-folders.ts";
 
 /** How long a store is waited for that has to follow its owner's folder. */
 const followWaitMs = 2_000;
@@ -36,10 +33,12 @@ const followWaitMs = 2_000;
 export class FileErasures implements ErasedUsers {
   readonly #root: DataRoot;
   readonly #homes: Homes;
+  readonly #hints: GrantedHints;
 
-  constructor(root: DataRoot, homes: Homes) {
+  constructor(root: DataRoot, homes: Homes, hints: GrantedHints) {
     this.#root = root;
     this.#homes = homes;
+    this.#hints = hints;
   }
 
   /** Holds a user's folder and own store, in this order. Nobody else takes both locks to change both. */
@@ -66,17 +65,16 @@ export class FileErasures implements ErasedUsers {
   }
 
   async list(): Promise<ErasedUser[]> {
-    const found = places.flatMap((place) => this.#entriesOf(place));
-    const all = found.flatMap(({ name, kind }) => (kind === "folder" ? (readErasedName(name)?.erased ?? []) : []));
-    return [...new Map(all.map((each) => [each.id, each])).values()];
+    const all = leftOfErased(this.#root).filter(({ isFolder }) => isFolder);
+    return [...new Map(all.map(({ erased }) => [erased.id, erased])).values()];
   }
 
   async removeFiles(erased: ErasedUser, signal?: EndSignal): Promise<LeftOver[]> {
     await this.#endFollowing(erased);
     const left: LeftOver[] = [];
     const name = erasedName(erased);
-    for (const place of places) {
-      using above = this.#open(place);
+    for (const place of homePlaces) {
+      using above = openPlace(this.#root, place);
       using folder = above && above.openFolder(name);
       if (folder === null) continue;
       // Whoever has given it this name can have died before that was durable.
@@ -87,58 +85,44 @@ export class FileErasures implements ErasedUsers {
     return left;
   }
 
-  async forget(erased: ErasedUser): Promise<void> {
-    for (const place of places) {
-      using folder = this.#open(place);
+  async forget(erased: ErasedUser, isFinished: boolean): Promise<void> {
+    await this.#hints.forget(erased.store, erased.erasedMs);
+    for (const place of isFinished ? homePlaces : []) {
+      using folder = openPlace(this.#root, place);
       folder?.removeFolder(erasedName(erased));
       await folder?.flush();
     }
   }
 
   async findings(): Promise<StoreFinding[]> {
-    return places.flatMap((place) => {
-      const left = this.#entriesOf(place).filter(({ name }) => readErasedName(name) !== null);
-      return left.map(({ name }) => leftFinding(`${place}/${name}`));
-    });
+    return leftOfErased(this.#root).map(({ path }) => ({
+      code: "erase-unfinished",
+      path,
+      message: "it is what is left of an erased user",
+      remedy: "remove it, and what other stores have granted the user",
+    }));
   }
 
   /** If the own store has not followed the user's folder, it does so now. Throws `BUSY` if somebody uses it for long. */
   async #endFollowing(erased: ErasedUser): Promise<void> {
-    using users = this.#open(usersFolder);
+    using users = openPlace(this.#root, usersFolder);
     if (users === null || users.identityOf(followedName(erased)) === null) return;
     const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + followWaitMs };
     using _locked = await this.#homes.lock(fileHome(storeHome(erased.store), this.#root), waiting);
     await endFollowing(this.#root, erased.store);
   }
-
-  #entriesOf(place: string): DirectoryEntry[] {
-    using folder = this.#open(place);
-    return folder?.entries() ?? [];
-  }
-
-  /** The folder of all users, or of all stores; `null` if there is none. */
-  #open(place: string): Directory | null {
-    using data = this.#root.open();
-    return data && data.openFolder(place);
-  }
 }
-
-const leftFinding = (path: string): StoreFinding => ({
-  code: "erase-unfinished",
-  path,
-  message: "it is what is left of an erased user",
-  remedy: "remove it, and what other stores have granted the user",
-});
 
 /** A home for whoever erases it: under its lock if any host can use it, whatever else is wrong with it. */
 class ErasableHome implements Disposable {
   readonly folder: HomeFolder;
+  readonly isLocked: boolean;
   readonly #session: HomeSession | null;
-  readonly #release: (session: HomeSession) => void;
-  #isMoved = false;
+  #release: () => void;
 
-  private constructor(folder: HomeFolder, session: HomeSession | null, release: (session: HomeSession) => void) {
+  private constructor(folder: HomeFolder, session: HomeSession | null, release: () => void) {
     this.folder = folder;
+    this.isLocked = session !== null;
     this.#session = session;
     this.#release = release;
   }
@@ -150,69 +134,56 @@ class ErasableHome implements Disposable {
     { until, signal, finishes = false }: HoldOptions,
   ): Promise<ErasableHome | null> {
     const waiting = { make: true, readOnlyWillDo: false, until, signal };
-    // Only what was recovered can be retired.
-    const release = (session: HomeSession): void => (finishes ? homes.release(session) : session[Symbol.dispose]());
-    const session = await ifUsable(() => {
+    let session: HomeSession | null = null;
+    try {
+      // Also in a folder that a person has made.
       makeOwn(home);
-      return finishes ? homes.open(home, waiting) : homes.lock(home, waiting);
-    });
-    const folder = session?.place.folder ?? openErasable(home);
-    return folder && new ErasableHome(folder, session, release);
-  }
-
-  get isLocked(): boolean {
-    return this.#session !== null;
+      session = await (finishes ? homes.open(home, waiting) : homes.lock(home, waiting));
+    } catch (error) {
+      // A home that no host can use as it is has no holder, so it needs no lock.
+      if (!isUnusable(error)) throw error;
+    }
+    const held = session;
+    const folder = held?.place.folder ?? openErasable(home);
+    // Only what was recovered can be retired.
+    const release = (): void => (held && finishes ? homes.release(held) : (held ?? folder)?.[Symbol.dispose]());
+    return folder && new ErasableHome(folder, held, release);
   }
 
   /** Gives the home another name beside its own, durably. */
   async moveAway(newName: string): Promise<void> {
     this.#session?.place.check();
     await this.folder.moveAway(newName);
-    this.#isMoved = true;
+    // Nothing is left to retire.
+    this.#release = () => (this.#session ?? this.folder)[Symbol.dispose]();
   }
 
   [Symbol.dispose](): void {
-    if (this.#session === null) this.folder[Symbol.dispose]();
-    // Nothing is left to retire.
-    else if (this.#isMoved) this.#session[Symbol.dispose]();
-    else this.#release(this.#session);
+    this.#release();
   }
 }
 
 /** Takes no lock, and changes nothing. `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
 function openErasable(home: FileHome): HomeFolder | null {
   const folder = HomeFolder.open(home);
-  if (folder === null) return null;
   try {
-    checkErasable(() => folder.openOwn(), home);
+    if (folder !== null) checkErasable(folder, home);
     return folder;
   } catch (error) {
-    folder[Symbol.dispose]();
+    folder?.[Symbol.dispose]();
     throw error;
   }
 }
 
-/** A home that no host can use as it is has no holder, so it needs no lock. */
-async function ifUsable(lock: () => Promise<HomeSession | null>): Promise<HomeSession | null> {
-  try {
-    return await lock();
-  } catch (error) {
-    if (!isUnusable(error)) throw error;
-    return null;
-  }
-}
-
-/** Makes the host's own folder, and in it the lock, in a folder that a person has made. */
+/** Makes the host's own folder, for the lock. */
 function makeOwn(home: FileHome): void {
   using folder = HomeFolder.open(home);
-  if (folder !== null && folder.openOwn() === null) folder.home.makeFolder(hostFolder)[Symbol.dispose]();
+  folder?.makeOwn();
 }
 
-const isUnusable = (error: unknown): boolean =>
-  error instanceof ToolError && (unusable.has(error.code) || isForbidden(error));
-
 /** On a full disk nobody can make the lock of a home that has none. */
-const unusable: ReadonlySet<string> = new Set(["STORAGE_UNSAFE", "STORAGE_FULL"]);
+const isUnusable = (error: unknown): boolean =>
+  error instanceof ToolError && (["STORAGE_UNSAFE", "STORAGE_FULL"].includes(error.code) || isForbidden(error));
 
 /** What there is in a home, also what no tool can read. */
 export async function contentsOf(home: FileHome): Promise<ErasableContent[]> {
@@ -234,17 +205,15 @@ export async function contentsOf(home: FileHome): Promise<ErasableContent[]> {
 
 const newRow = () => ({ files: 0, bytes: 0, closed: [] as LeftOver[] });
 
-/** What a user has: a folder, an own store, or both. */
-interface ErasableHomes {
-  readonly user: ErasableHome | null;
-  readonly own: ErasableHome | null;
-}
-
 /**
  * Renames a user's folder and own store, both or none: `erase-mark.ts` says how a crash in between is finished. A store
  * that cannot have the mark, because no host can use it, follows without it.
  */
-async function eraseHomes(root: DataRoot, { user, own }: ErasableHomes, erased: ErasedUser): Promise<void> {
+async function eraseHomes(
+  root: DataRoot,
+  { user, own }: { readonly user: ErasableHome | null; readonly own: ErasableHome | null },
+  erased: ErasedUser,
+): Promise<void> {
   if (user === null || own === null) return await (user ?? own)?.moveAway(erasedName(erased));
   // What an earlier erasure has left must not decide about this store.
   await endFollowing(root, erased.store);
@@ -255,19 +224,11 @@ async function eraseHomes(root: DataRoot, { user, own }: ErasableHomes, erased: 
     if (isMarked) takeMarkBack(own.folder);
     throw error;
   }
-  await follow(root, own, { erased, isMarked });
-}
-
-/** The erasure counts already. If the store cannot follow now, it does as soon as somebody opens it. */
-async function follow(
-  root: DataRoot,
-  own: ErasableHome,
-  { erased, isMarked }: { readonly erased: ErasedUser; readonly isMarked: boolean },
-): Promise<void> {
   try {
     await own.moveAway(erasedName(erased));
     await endFollowing(root, erased.store);
   } catch (error) {
+    // The erasure counts already. If the store cannot follow now, it does as soon as somebody opens it.
     if (!isMarked || !(error instanceof ToolError)) throw error;
   }
 }

@@ -9,17 +9,18 @@
  */
 import { randomBytes } from "node:crypto";
 
-import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { isMissing } from "../../disk/disk-failure.ts";
-import { isStoreId } from "../../values/store-id.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
+import { isStoreId } from "../../values/ids.ts";
+import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { ErasedUser } from "../engine.ts";
-import type { HomeFolder } from "./home-folder.ts";
-import { turnstileFile } from "./home-lock.ts";
-import { storesFolder, usersFolder } from "./home.ts";
+import { homePlaces, storesFolder, usersFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
+import { openPlace } from "./scope-folders.ts";
+import type { HomeFolder } from "./scope-folders.ts";
+import { turnstileFile } from "./session-place.ts";
 
 /** The mark of a store that is about to be erased: a file in the host's own folder. */
 export const eraseMark = "erasing";
@@ -39,13 +40,26 @@ export function newErasedUser(store: StoreId, erasedMs: number): ErasedUser {
 }
 
 /** Whom a name is left of; `null` for any other name. */
-export function readErasedName(name: string): { readonly erased: ErasedUser; readonly isFollowed: boolean } | null {
+function readErasedName(name: string): { readonly erased: ErasedUser; readonly isFollowed: boolean } | null {
   const [, mark, id = "", store = "", ms] = pattern.exec(name) ?? [];
   if (!isStoreId(store)) return null;
   return { erased: { store, erasedMs: Number(ms), id }, isFollowed: mark === followedMark };
 }
 
 const pattern = /^(\.erasing\.|\.erased\.)(([0-9a-f-]{36})\.(\d{1,16})\.[0-9a-f]{8})$/;
+
+/** What lies where homes are and is left of erased users; `path`: in the data folder. */
+export function leftOfErased(
+  root: DataRoot,
+): { readonly path: string; readonly isFolder: boolean; readonly erased: ErasedUser }[] {
+  return homePlaces.flatMap((place) => {
+    using folder = openPlace(root, place);
+    return (folder?.entries() ?? []).flatMap(({ name, kind }) => {
+      const erased = readErasedName(name)?.erased;
+      return erased ? [{ path: `${place}/${name}`, isFolder: kind === "folder", erased }] : [];
+    });
+  });
+}
 
 /** Marks a store that is held, durably. Returns `false` if it cannot have the mark. */
 export async function markToErase(folder: HomeFolder): Promise<boolean> {
@@ -76,14 +90,14 @@ export function takeMarkBack(folder: HomeFolder): void {
  */
 export async function settleMark({ root, names }: FileHome, folder: HomeFolder): Promise<boolean> {
   const id = names[1] as StoreId;
-  using places = Places.open(root);
-  const [followed] = places.followedOf(id);
+  using users = openPlace(root, usersFolder);
+  const [followed] = followedIn(users, id);
   if (followed === undefined) {
     takeMarkBack(folder);
     return false;
   }
   // Whoever has renamed the user's folder can have died before it was durable.
-  await places.users?.flush();
+  await users?.flush();
   await folder.moveAway(erasedName(followed));
   await endFollowing(root, id);
   return true;
@@ -94,53 +108,27 @@ export async function settleMark({ root, names }: FileHome, folder: HomeFolder):
  * the user. To be called while the store is held, or is not there.
  */
 export async function endFollowing(root: DataRoot, id: StoreId): Promise<void> {
-  using places = Places.open(root);
-  const followed = places.followedOf(id);
+  using users = openPlace(root, usersFolder);
+  using stores = openPlace(root, storesFolder);
+  const followed = followedIn(users, id);
   // The store's new name can be another process's, who has died before it was durable.
-  if (followed.length > 0) await places.stores?.flush();
+  if (followed.length > 0) await stores?.flush();
   for (const erased of followed) {
     try {
-      places.users?.rename(followedName(erased), places.users, erasedName(erased));
+      users?.rename(followedName(erased), users, erasedName(erased));
     } catch (error) {
       // Another process has just done it.
       if (!(error instanceof ToolError) || !isMissing(error.cause)) throw error;
     }
   }
-  await places.users?.flush();
+  await users?.flush();
 }
 
-/** The folders of all users and of all stores. */
-class Places implements Disposable {
-  readonly users: Directory | null;
-  readonly stores: Directory | null;
-
-  private constructor(users: Directory | null, stores: Directory | null) {
-    this.users = users;
-    this.stores = stores;
-  }
-
-  static open(root: DataRoot): Places {
-    using data = root.open();
-    const users = data?.openFolder(usersFolder) ?? null;
-    try {
-      return new Places(users, data?.openFolder(storesFolder) ?? null);
-    } catch (error) {
-      users?.[Symbol.dispose]();
-      throw error;
-    }
-  }
-
-  /** The erasures of a store's owner that the store perhaps has not followed yet: one at most. */
-  followedOf(id: StoreId): ErasedUser[] {
-    const entries = this.users?.entries() ?? [];
-    return entries.flatMap(({ name, kind }) => {
-      const found = kind === "folder" ? readErasedName(name) : null;
-      return found?.isFollowed && found.erased.store === id ? [found.erased] : [];
-    });
-  }
-
-  [Symbol.dispose](): void {
-    this.users?.[Symbol.dispose]();
-    this.stores?.[Symbol.dispose]();
-  }
+/** The erasures of a store's owner that the store perhaps has not followed yet: one at most. */
+function followedIn(users: Directory | null, id: StoreId): ErasedUser[] {
+  const entries = users?.entries() ?? [];
+  return entries.flatMap(({ name, kind }) => {
+    const found = kind === "folder" ? readErasedName(name) : null;
+    return found?.isFollowed && found.erased.store === id ? [found.erased] : [];
+  });
 }

@@ -5,70 +5,50 @@ import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { isOfReadOnlyDisk } from "../../disk/disk-failure.ts";
 import { inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import type { StoreFinding } from "../holding.ts";
-import type { RecordKind } from "../home.ts";
 import { recordKinds } from "../home.ts";
+import type { RecordKind } from "../home.ts";
+import type { StoreFinding } from "../reading.ts";
 import { isStagedName } from "./commit/apply-files.ts";
-import { isOfOtherBoot, WalDamaged } from "./commit/find-records.ts";
-import type { WalTail } from "./commit/find-records.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
 import type { Judging, Verdict } from "./commit/judge-files.ts";
-import { damagedWalPrefix, walFile } from "./commit/wal-format.ts";
+import { WalDamaged, damagedWalPrefix, isOfOtherBoot, needsRecovery, walFile } from "./commit/wal-format.ts";
+import type { WalTail } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
 import { eraseMark, isMarked } from "./erase-mark.ts";
-import { historyFindings } from "./history/history-findings.ts";
 import { damagedHistoryPrefix, historyFolder } from "./history/history-folder.ts";
-import { HomeFolder } from "./home-folder.ts";
+import { historyFindings } from "./history/known-history.ts";
 import { checkOwner } from "./home-owner.ts";
 import { hasPlace, hostFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import { isInPlaceOfFile, isLinked, linkedIn, separation } from "./mend-files.ts";
-import { ScopeFolders } from "./scope-folders.ts";
+import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
 import { whyUnusable } from "./survey-files.ts";
 
 const { pathCharsMax } = storeLimits;
-
-type FileProblem =
-  | "wal-damaged"
-  | "history-damaged"
-  | "temporary-file"
-  | "owner-missing"
-  | "erase-unfinished"
-  | "not-a-plain-file"
-  | "name-not-allowed"
-  | "several-names"
-  | "empty-folder";
 
 export const examineHome = (home: FileHome, at: WalMoment): Promise<StoreFinding[]> => inTurns(findingsOf(home, at));
 
 function* findingsOf(home: FileHome, at: WalMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
-  const { mountedScope } = home;
-  const inside = folder.home;
-  const inScopes =
-    mountedScope === null
-      ? yield* findingsInScopes(home, inside)
-      : yield* strangeFiles(inside, `${mountedScope}/`, hostFolder);
-  const above = mountedScope === null ? "" : `${mountedScope}/`;
   const ofOwn = yield* orFindings(hostFolder, () => ownFindings(home, folder, at));
-  const placed = ofOwn.map((finding) => Object.assign(finding, { path: above + finding.path }));
-  return [...inScopes, ...placed];
+  if (home.mountedScope === null) return [...(yield* findingsInScopes(home, folder.home)), ...ofOwn];
+  const above = `${home.mountedScope}/`;
+  const placed = ofOwn.map((each) => Object.assign(each, { path: above + each.path }));
+  return [...(yield* strangeFiles(folder.home, above, hostFolder)), ...placed];
 }
 
 function* findingsInScopes({ kind: ofHome }: FileHome, home: Directory): Pieces<StoreFinding[]> {
-  const scopes = home.entries().filter(({ name }) => scopeName.test(name) && hasPlace(ofHome, name, ""));
+  function* inScope(name: string): Pieces<StoreFinding[]> {
+    using scope = home.openFolder(name);
+    return scope === null ? [] : yield* strangeFiles(scope, `${name}/`);
+  }
   const found: StoreFinding[][] = [];
-  for (const { name, kind } of scopes) {
-    if (kind !== "folder") found.push([unsafe(name, "it is not a folder")]);
-    else found.push(yield* orFindings(name, () => findingsInScope(home, name)));
+  for (const { name, kind } of home.entries()) {
+    if (!scopeName.test(name) || !hasPlace(ofHome, name, "")) continue;
+    found.push(kind === "folder" ? yield* orFindings(name, () => inScope(name)) : [unsafe(name, "it is not a folder")]);
   }
   return found.flat();
-}
-
-function* findingsInScope(home: Directory, name: string): Pieces<StoreFinding[]> {
-  using scope = home.openFolder(name);
-  return scope === null ? [] : yield* strangeFiles(scope, `${name}/`);
 }
 
 /** `scope`: its name and a slash. `hidden` is a name to skip: in a mounted folder the host's own. */
@@ -111,35 +91,29 @@ function* orFindings(path: string, look: () => Pieces<StoreFinding[]>): Pieces<S
   }
 }
 
-function orFinding(path: string, look: () => StoreFinding[]): StoreFinding[] {
-  try {
-    return look();
-  } catch (error) {
-    return [unsafe(path, whyUnusable(error))];
-  }
-}
-
-const linked = (path: string): StoreFinding => ({
-  code: "several-names",
+const finding = (code: string, path: string, message: string, remedy: string | null = null): StoreFinding => ({
+  code,
   path,
-  message: "it has several names on the disk (hard links), only 1 is allowed",
-  remedy: separation,
+  message,
+  remedy,
 });
 
-const emptyFolder = (path: string, isMendable: boolean): StoreFinding => ({
-  code: "empty-folder",
-  path,
-  message: "it is an empty folder in the place of a file",
-  remedy: isMendable ? "remove it" : null,
-});
+const linked = (path: string): StoreFinding =>
+  finding("several-names", path, "it has several names on the disk (hard links), only 1 is allowed", separation);
 
-const unsafe = (path: string, message: string): StoreFinding => inScope("not-a-plain-file", path, message);
+const emptyFolder = (path: string, isMendable: boolean): StoreFinding =>
+  finding("empty-folder", path, "it is an empty folder in the place of a file", isMendable ? "remove it" : null);
+
+/** Others can have given such a name. */
+const shownPath = (path: string): string => JSON.stringify(path).slice(1, -1);
+
+const unsafe = (path: string, message: string): StoreFinding => finding("not-a-plain-file", shownPath(path), message);
 
 /** A folder is named once, and not what is in it. */
 const unnamed = (path: string): StoreFinding =>
-  inScope(
+  finding(
     "name-not-allowed",
-    path,
+    shownPath(path),
     `it has a path that no tool reads, allowed: names of A-Z, a-z, 0-9, "_", "-" and ".", ${pathCharsMax} characters in all${renaming(path)}`,
   );
 
@@ -152,13 +126,6 @@ function renaming(path: string): string {
   return nearest === "" || nearest === stem ? "" : `; rename it, for example to "${nearest}${ending}"`;
 }
 
-const inScope = (code: FileProblem, path: string, message: string): StoreFinding => ({
-  code,
-  path: JSON.stringify(path).slice(1, -1),
-  message,
-  remedy: null,
-});
-
 function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces<StoreFinding[]> {
   const own = folder.openOwn();
   if (own === null) return [];
@@ -167,31 +134,32 @@ function* ownFindings(home: FileHome, folder: HomeFolder, at: WalMoment): Pieces
   const strange = files.filter(({ kind }) => kind !== "file");
   if (strange.length > 0) return strange.map(({ name }) => unsafe(`${hostFolder}/${name}`, "it is not a file"));
   const names = files.map(({ name }) => name);
-  const unopened = names.flatMap((name) => orFinding(`${hostFolder}/${name}`, () => tryToOpen(own, name)));
+  const unopened: StoreFinding[] = [];
+  for (const name of names) unopened.push(...(yield* orFindings(`${hostFolder}/${name}`, () => tryToOpen(own, name))));
   if (unopened.length > 0) return unopened;
   const withLinks = home.kind === "mount" ? [] : linkedIn(own);
   // As long as they are, nothing else can be said.
   if (withLinks.length > 0) return withLinks.map((name) => linked(`${hostFolder}/${name}`));
-  return [
-    ...(isMarked(own) ? [ofOwn("erase-unfinished", eraseMark, markMeaning, markRemedy)] : []),
-    ...(checkOwner(own, home) ? [] : [ofOwn("owner-missing", "owner", "no owner is recorded", "record it")]),
-    ...names
-      .filter(isStagedName)
-      .map((name) => ofOwn("temporary-file", name, "a killed process has left it", "remove it")),
-    ...names
-      .filter((name) => name.startsWith(damagedWalPrefix))
-      .map((name) => ofOwn("wal-damaged", name, "it could not be read as a WAL and was put aside", null)),
-    ...entries
-      .filter(({ name }) => name.startsWith(damagedHistoryPrefix))
-      .map(({ name }) => ofOwn("history-damaged", name, "it could not be used as a history and was put aside", null)),
-    ...recordKinds.flatMap((kind) => orFinding(`${hostFolder}/${kind}`, () => recordFindings(own, kind))),
-    ...(yield* orFindings(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home))),
-    ...walFindings(home, { inside: folder.home, own }, at),
-  ];
+  const found: StoreFinding[] = [];
+  const add = (code: string, name: string, message: string, remedy: string | null = null): number =>
+    found.push(finding(code, `${hostFolder}/${name}`, message, remedy));
+  if (isMarked(own)) add("erase-unfinished", eraseMark, markMeaning, markRemedy);
+  if (!checkOwner(own, home)) add("owner-missing", "owner", "no owner is recorded", "record it");
+  for (const { name } of entries) {
+    if (isStagedName(name)) add("temporary-file", name, "a killed process has left it", "remove it");
+    if (name.startsWith(damagedWalPrefix)) add("wal-damaged", name, "it could not be read as a WAL and was put aside");
+    if (name.startsWith(damagedHistoryPrefix)) add("history-damaged", name, damagedHistory);
+  }
+  for (const kind of recordKinds) {
+    found.push(...(yield* orFindings(`${hostFolder}/${kind}`, () => recordFindings(own, kind))));
+  }
+  found.push(...(yield* orFindings(`${hostFolder}/${historyFolder}`, () => historyFindings(own, home))));
+  return [...found, ...walFindings(home, { inside: folder.home, own }, at)];
 }
 
 /** What is in the place of a record and is no file: calls take it for one that cannot be read. */
-function recordFindings(own: Directory, kind: RecordKind): StoreFinding[] {
+function* recordFindings(own: Directory, kind: RecordKind): Pieces<StoreFinding[]> {
+  yield;
   using folder = own.openFolder(kind);
   const strange = folder?.entries().filter((each) => each.kind !== "file") ?? [];
   return strange.map(({ name }) => unsafe(`${hostFolder}/${kind}/${name}`, "it is not a file"));
@@ -201,11 +169,13 @@ function recordFindings(own: Directory, kind: RecordKind): StoreFinding[] {
 const isOwnFolder = ({ name, kind }: DirectoryEntry): boolean =>
   kind === "folder" && [historyFolder, ...recordKinds].includes(name);
 
+const damagedHistory = "it could not be used as a history and was put aside";
 const markMeaning = "an erasure of the store's owner was interrupted";
 const markRemedy = "finish it if it counts already, else take it back";
 
 /** As calls open the lock and the WAL. On a disk that is read-only they need only to read. */
-function tryToOpen(own: Directory, name: string): StoreFinding[] {
+function* tryToOpen(own: Directory, name: string): Pieces<StoreFinding[]> {
+  yield;
   try {
     using _file = own.openFile(name, name, "lock");
   } catch (error) {
@@ -213,13 +183,6 @@ function tryToOpen(own: Directory, name: string): StoreFinding[] {
   }
   return [];
 }
-
-const ofOwn = (code: FileProblem, name: string, message: string, remedy: string | null): StoreFinding => ({
-  code,
-  path: `${hostFolder}/${name}`,
-  message,
-  remedy,
-});
 
 /** What is known from outside when a WAL is looked at. */
 interface WalMoment {
@@ -247,11 +210,11 @@ function walFindings(
   try {
     using wal = Wal.open(own, home, { known, isRead: true });
     if (wal === null || wal.isAsKnown || (wal.records.length === 0 && !wal.isDistrusted)) return [];
-    using folders = new ScopeFolders(inside, { kind: home.kind, folds: new Map() });
+    using folders = new ScopeFolders(inside, home);
     const message = `it has ${wal.records.length} records that are not retired, of ${pathsIn(wal.records.flatMap(({ files }) => files))}`;
-    const isUnfinished = wal.isDistrusted || isOfOtherBoot(wal.records, boot) || unfinishedIn(wal);
-    if (isUnfinished)
+    if (needsRecovery(wal, boot)) {
       return [{ ...found, code: "wal-unfinished", message, remedy: remedyFor({ own, folders, wal }, boot) }];
+    }
     const retiring = "flush these files and empty it";
     if (found.ageMs > inUseMs) return [{ ...found, code: "wal-left-over", message, remedy: retiring }];
     return [{ ...found, code: "wal-in-use", message, remedy: null }];
@@ -261,8 +224,6 @@ function walFindings(
     return [{ ...found, code: "wal-unfinished", message: "it cannot be read as a WAL", remedy }];
   }
 }
-
-const unfinishedIn = ({ records }: Wal): boolean => records.at(-1)?.isApplied === false;
 
 /** What recovery would do; `null` if it cannot read a file. */
 function remedyFor({ own, folders, wal }: Judging & { readonly wal: Wal }, boot: string | null): string | null {

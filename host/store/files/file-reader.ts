@@ -1,44 +1,36 @@
 import type { ListedFile } from "../../../shared/abi.ts";
-import { storeLimits } from "../../../shared/limits.ts";
-import { scopeName, isListed, isScopePath, trashFolder } from "../../../shared/path.ts";
+import { isListed, isScopePath, scopeName, trashFolder } from "../../../shared/path.ts";
 import type { Directory, Measured } from "../../disk/directory.ts";
-import { openHanded } from "../../disk/open-handed.ts";
-import type { Seen } from "../../values/change-set.ts";
+import { DiskRoot, openHanded } from "../../disk/pinned-directory.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
+import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { atOnce, inTurns, sorted } from "../../values/turns.ts";
+import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import type { DirectFiles } from "../held-reads.ts";
-import type { ScopeSurvey, UnfitFile } from "../holding.ts";
-import type { KnownOfUser, UserReader } from "../readers.ts";
-import { checkedScope, decodeText, SeenFiles, segmentsOf, byPath, tooManyFiles } from "../reading.ts";
-import { noFiles, sumOf } from "../scope-size.ts";
-import type { FileSum, KnownSizes, ScopeSize } from "../scope-size.ts";
+import type { FilesLocation } from "../definition.ts";
+import { entriesScope, storeHome, userHome } from "../home.ts";
+import { UserReader } from "../readers.ts";
+import type { Handed, Stamped, StoreReaders, ThreadFiles } from "../readers.ts";
+import { byPath, checkedScope, checkedStore, noFiles, segmentsOf, sumOf, tooManyFiles } from "../reading.ts";
+import type { FileSum, Files, ScopeSize, ScopeSurvey, UnfitFile } from "../reading.ts";
 import { exactName, foldsCase } from "./folded-names.ts";
-import { HomeFolder } from "./home-folder.ts";
 import { checkOwner } from "./home-owner.ts";
-import { hasPlace, hostFolder } from "./home.ts";
-import type { FileHome, HomeKind } from "./home.ts";
-import { ScopeFolders } from "./scope-folders.ts";
+import { fileHome, hasPlace, hostFolder, mountHome, mountRootOf } from "./home.ts";
+import type { FileHome, HomeKind, MountRoot } from "./home.ts";
+import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
-/** Reads the scopes of one home for one call. */
-export class FileReader implements UserReader {
+/** Reads the scopes of one home, for one call or one hold. */
+export class FileReader implements Files<false>, ThreadFiles {
   readonly #kind: HomeKind;
   readonly #mountedScope: string | null;
-  /** `null` if the home had no folder when the call began, and so has no files. */
+  /** `null` if the home had no folder when it was opened, and so has no files. */
   readonly #home: Directory | null;
   readonly #scopes: ScopeFolders | null;
-  /** Measured once: a reader serves one call, and meanwhile no host changes the scopes. */
+  /** Measured once: meanwhile no host changes the scopes. */
   readonly #sizes = new Map<string, MeasuredFiles>();
-  readonly #known: Map<string, Partial<ScopeSize>>;
-  /** The scopes whose sizes were measured in this call. */
-  readonly #measured = new Set<string>();
-  readonly #seen = new SeenFiles();
-  readonly #notesSeen: NonNullable<KnownOfUser["notesSeen"]>;
 
-  constructor(home: FileHome, { knownSizes = {}, handed = null, notesSeen = true }: KnownOfUser = {}) {
-    this.#notesSeen = notesSeen;
-    this.#known = new Map(Object.entries(knownSizes));
+  constructor(home: FileHome, handed: Handed | null = null) {
     this.#kind = home.kind;
     this.#mountedScope = home.mountedScope;
     const held = handed && "folder" in handed && handed.key === home.key ? handed : null;
@@ -46,14 +38,6 @@ export class FileReader implements UserReader {
     this.#home = opened ?? walkTo(home);
     const folds = opened && held ? new Map(held.folds) : new Map<string, boolean>();
     this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds });
-  }
-
-  get knownSizes(): KnownSizes {
-    return Object.fromEntries(this.#known);
-  }
-
-  get seen(): Seen[] {
-    return this.#seen.list();
   }
 
   /** Folders only; the doctor reports anything else. */
@@ -76,65 +60,39 @@ export class FileReader implements UserReader {
       }));
   }
 
-  read(scope: string, path: string): string | null {
-    if (!this.#notesSeen) {
-      const content = this.bytesOf(scope, path);
-      return content && decodeText(content, path);
-    }
-    if (this.#notesSeen === "contents") {
-      const content = this.bytesOf(scope, path);
-      this.#seen.note(scope, path, content);
-      return content && decodeText(content, path);
-    }
-    const found = this.#look(scope, path, (folder, name) => folder.readStamped(name, path));
-    this.#seen.note(scope, path, found && found.content, found?.stamp?.text);
-    return found && decodeText(found.content, path);
+  readStamped(scope: string, path: string): Stamped | null {
+    return this.#look(scope, path, (folder, name) => folder.readStamped(name, path));
   }
 
-  list(scope: string, prefix: string): ListedFile[] {
-    return atOnce(this.listing(scope, prefix, storeLimits.listEntriesMax));
-  }
-
-  *listing(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
-    const folder = this.#folderOf(scope);
-    return folder === null ? [] : yield* listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
-  }
-
-  *listingTrash(scope: string): Pieces<ListedFile[]> {
-    const folder = this.#folderOf(scope);
-    return folder === null ? [] : yield* listTrash(folder);
+  bytesOf(scope: string, path: string): Uint8Array | null {
+    return this.#look(scope, path, (folder, name) => folder.read(name, path));
   }
 
   sizeOf(scope: string, path: string): number | null {
     return this.#look(scope, path, (folder, name) => folder.sizeOf(name, path));
   }
 
-  scopeSize(scope: string, isAnew = false): ScopeSize {
-    return atOnce(this.measuring(scope, isAnew));
+  *list(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
+    const folder = this.#folderOf(scope);
+    return folder === null ? [] : yield* listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
   }
 
-  *measuring(scope: string, isAnew = false): Pieces<ScopeSize> {
-    const known = isAnew && !this.#measured.has(scope) ? {} : this.#known.get(scope);
-    const folder = known?.live && known.trash ? null : this.#folderOf(scope);
+  *listTrash(scope: string): Pieces<ListedFile[]> {
+    const folder = this.#folderOf(scope);
+    return folder === null ? [] : yield* listTrash(folder);
+  }
+
+  *scopeSize(scope: string, known: Partial<ScopeSize> = {}): Pieces<ScopeSize> {
+    const folder = known.live && known.trash ? null : this.#folderOf(scope);
     const sizes = this.#sizesOf(scope);
-    function* measure(sum: typeof liveFiles): Pieces<FileSum> {
-      return folder ? yield* sum(folder, sizes) : noFiles;
-    }
-    const live = known?.live ?? (yield* measure(liveFiles));
-    const size = { live, trash: known?.trash ?? (yield* measure(trashedFiles)) };
-    if (!known?.live && !known?.trash) this.#measured.add(scope);
-    this.#known.set(scope, size);
-    return size;
+    const live = known.live ?? (folder ? yield* sumOfPart(folder, "live", sizes) : noFiles);
+    return { live, trash: known.trash ?? (folder ? yield* sumOfPart(folder, "trash", sizes) : noFiles) };
   }
 
-  *surveying(scope: string): Pieces<ScopeSurvey> {
+  *survey(scope: string): Pieces<ScopeSurvey> {
     const folder = this.#folderOf(scope);
     if (folder === null) return { files: [], unfit: [] };
     return yield* surveyFiles(folder, this.#mountedScope === null ? null : hostFolder);
-  }
-
-  bytesOf(scope: string, path: string): Uint8Array | null {
-    return this.#look(scope, path, (folder, name) => folder.read(name, path));
   }
 
   #folderOf(scope: string): Directory | null {
@@ -169,18 +127,6 @@ export class FileReader implements UserReader {
   }
 }
 
-/** As the main thread reads, which serves others between two pieces. */
-export const heldFiles = (reader: FileReader): DirectFiles => ({
-  scopes: () => reader.scopes(),
-  beside: () => reader.beside(),
-  list: (scope, prefix, filesMax) => inTurns(reader.listing(scope, prefix, filesMax)),
-  listTrash: (scope) => inTurns(reader.listingTrash(scope)),
-  survey: (scope) => inTurns(reader.surveying(scope)),
-  scopeSize: (scope) => inTurns(reader.measuring(scope)),
-  bytesOf: (scope, path) => reader.bytesOf(scope, path),
-  [Symbol.dispose]: () => reader[Symbol.dispose](),
-});
-
 /** Opens a home's folder, if it is the owner's; `null` if there is none. */
 function walkTo(home: FileHome): Directory | null {
   const folder = HomeFolder.open(home);
@@ -197,20 +143,24 @@ function walkTo(home: FileHome): Directory | null {
 type MeasuredFiles = Map<string, Measured>;
 
 /**
- * Lists the files under a prefix, sorted by path. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are
- * more than `filesMax`.
+ * Lists the files under a prefix, sorted by path: of the folders that it names, only the last is listed, because one above it
+ * can have thousands of files. Skips what a read would refuse. Throws `QUOTA_EXCEEDED` if there are more than `filesMax`.
  */
 function* listFiles(
   folder: Directory,
-  { prefix, filesMax }: { readonly prefix: string; readonly filesMax: number },
+  asked: { readonly prefix: string; readonly filesMax: number },
   known: MeasuredFiles,
+  above = "",
 ): Pieces<ListedFile[]> {
+  const { prefix, filesMax } = asked;
+  const end = prefix.indexOf("/", above.length);
+  if (end >= 0) {
+    using below = folderIn(folder, prefix.slice(above.length, end));
+    return below === null ? [] : yield* listFiles(below, asked, known, prefix.slice(0, end + 1));
+  }
   const found: ListedFile[] = [];
-  const above = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  using start = new Descent(folder, above.split("/").slice(0, -1));
-  if (start.end === null) return found;
   yield* walkFiles(
-    start.end,
+    folder,
     above,
     (path) => isListed(`${path}/`, prefix),
     (path, measure) => {
@@ -224,26 +174,7 @@ function* listFiles(
   return yield* sorted(found, byPath);
 }
 
-/** The folders that a prefix names. Only the last is listed: one above it can have thousands of files. */
-class Descent implements Disposable {
-  readonly #opened: Directory[] = [];
-  /** `null` if one of the folders is not there, or is none: a list skips what else there is. */
-  readonly end: Directory | null;
-
-  constructor(folder: Directory, names: readonly string[]) {
-    let end: Directory | null = folder;
-    for (const name of names) {
-      end = end && folderIn(end, name);
-      if (end !== null) this.#opened.push(end);
-    }
-    this.end = end;
-  }
-
-  [Symbol.dispose](): void {
-    for (const each of this.#opened) each[Symbol.dispose]();
-  }
-}
-
+/** `null` if the folder is not there, or is none: a list skips what else there is. */
 function folderIn(folder: Directory, name: string): Directory | null {
   if (foldsCase(folder, name) && !exactName(folder, name)) return null;
   try {
@@ -271,30 +202,22 @@ function* listTrash(folder: Directory): Pieces<ListedFile[]> {
   return yield* sorted(found, byPath);
 }
 
-/** Measures the files of a scope outside its trash, which is not entered. */
-function* liveFiles(folder: Directory, known: MeasuredFiles): Pieces<FileSum> {
-  return yield* sumBelow(folder, { above: "", isEntered: isNoTrash }, known);
-}
-
-/** Measures the files in a scope's trash. */
-function* trashedFiles(folder: Directory, known: MeasuredFiles): Pieces<FileSum> {
-  using trash = folder.openFolder(trashFolder);
-  if (trash === null) return noFiles;
-  return yield* sumBelow(trash, { above: `${trashFolder}/`, isEntered: () => true }, known);
-}
-
-const isNoTrash = (path: string): boolean => path !== trashFolder;
-
-function* sumBelow(
-  folder: Directory,
-  { above, isEntered }: { readonly above: string; readonly isEntered: (path: string) => boolean },
-  known: MeasuredFiles,
-): Pieces<FileSum> {
+/** Measures the files in a scope's trash, or those outside, without a look into the trash. */
+function* sumOfPart(scope: Directory, part: keyof ScopeSize, known: MeasuredFiles): Pieces<FileSum> {
+  const isTrash = part === "trash";
+  using trash = isTrash ? scope.openFolder(trashFolder) : null;
+  const folder = isTrash ? trash : scope;
   let sum = noFiles;
-  yield* walkFiles(folder, above, isEntered, (path, measure) => {
-    const measured = measureOnce(path, measure, known);
-    if (measured !== null) sum = sumOf(sum, { files: 1, bytes: measured.bytes });
-  });
+  if (folder === null) return sum;
+  yield* walkFiles(
+    folder,
+    isTrash ? `${trashFolder}/` : "",
+    (path) => isTrash || path !== trashFolder,
+    (path, measure) => {
+      const measured = measureOnce(path, measure, known);
+      if (measured !== null) sum = sumOf(sum, { files: 1, bytes: measured.bytes });
+    },
+  );
   return sum;
 }
 
@@ -321,5 +244,66 @@ function* walkFiles(
       if (below) yield* walkFiles(below, `${path}/`, isEntered, visit);
     }
     if (kind === "file") visit(path, () => folder.measure(name));
+  }
+}
+
+/** Opens the readers of a location in a thread. */
+export const openFileReaders = ({ dir, mounts }: FilesLocation): StoreReaders =>
+  readersOf(new DiskRoot(dir), mounts.map(mountRootOf));
+
+export const readersOf = (root: DataRoot, mounts: readonly MountRoot[] = []): StoreReaders => ({
+  open: (userId, scopes = [], known = {}) => {
+    if (userId === null) return new UserReader(new FilesOfStores(root), known);
+    const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
+    const home = mount ? fileHome(mountHome(mount), mount.root) : fileHome(userHome(userId), root);
+    return new UserReader(new FileReader(home, known.handed), known);
+  },
+});
+
+/** How many stores' folders are open at once: a call can read a thousand stores. */
+const openMax = 32;
+
+/** The entries of shared stores. */
+class FilesOfStores implements ThreadFiles {
+  readonly #root: DataRoot;
+  /** The one that was used last comes last. */
+  readonly #open = new Map<StoreId, FileReader>();
+
+  constructor(root: DataRoot) {
+    this.#root = root;
+  }
+
+  bytesOf(scope: string, path: string): Uint8Array | null {
+    return this.#of(scope).bytesOf(entriesScope, path);
+  }
+
+  list(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
+    return this.#of(scope).list(entriesScope, prefix, filesMax);
+  }
+
+  sizeOf(scope: string, path: string): number | null {
+    return this.#of(scope).sizeOf(entriesScope, path);
+  }
+
+  scopeSize(scope: string, known: Partial<ScopeSize>): Pieces<ScopeSize> {
+    return this.#of(scope).scopeSize(entriesScope, known);
+  }
+
+  [Symbol.dispose](): void {
+    for (const reader of this.#open.values()) reader[Symbol.dispose]();
+    this.#open.clear();
+  }
+
+  #of(scope: string): FileReader {
+    const id = checkedStore(scope);
+    const reader = this.#open.get(id) ?? new FileReader(fileHome(storeHome(id), this.#root));
+    this.#open.delete(id);
+    this.#open.set(id, reader);
+    const [oldest] = this.#open;
+    if (this.#open.size > openMax && oldest !== undefined) {
+      oldest[1][Symbol.dispose]();
+      this.#open.delete(oldest[0]);
+    }
+    return reader;
   }
 }

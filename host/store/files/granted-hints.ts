@@ -4,17 +4,17 @@
  */
 import { setImmediate } from "node:timers/promises";
 
-import type { DataRoot } from "../../disk/data-root.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { isMissing, systemCode } from "../../disk/disk-failure.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
+import type { StoreId } from "../../values/ids.ts";
+import { isStoreId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
-import type { StoreId } from "../../values/store-id.ts";
-import { isStoreId } from "../../values/store-id.ts";
 import { checkRoom, isLive, byAge } from "../grant-hints.ts";
 import type { GrantHint, GrantTimes } from "../grant-hints.ts";
-import { closeAll, walk } from "./home-folder.ts";
 import { grantedFolder, storesFolder } from "./home.ts";
-import { settleAll } from "./settle-all.ts";
+import type { FileHome } from "./home.ts";
+import { HomeFolder, openPlace } from "./scope-folders.ts";
 
 /** Folders that are looked at before other work gets a turn. */
 const foldersAtOnce = 64;
@@ -29,8 +29,8 @@ export class GrantedHints {
   }
 
   list(principal: StoreId): GrantHint[] {
-    using folder = HintFolder.open(this.#root, principal);
-    return folder === null ? [] : readHintNames(namesIn(folder.own));
+    using folder = this.#open(principal);
+    return folder === null ? [] : readHintNames(namesIn(folder.home));
   }
 
   /** Hints to a grant's grantee, and removes the hints of its ended grants. Throws `QUOTA_EXCEEDED`. */
@@ -45,73 +45,78 @@ export class GrantedHints {
 
   /** Removes what hints a principal to a store, but for the hint of the grant that counts now. */
   remove(store: StoreId, principal: StoreId, present: StoreGrant | null): void {
-    using folder = HintFolder.open(this.#root, principal);
+    using folder = this.#open(principal);
     if (folder === null) return;
     const kept = present && hintName(store, present);
-    for (const name of namesIn(folder.own)) {
-      if (readHintName(name)?.store === store && name !== kept) removeIfThere(folder.own, name);
+    for (const name of namesIn(folder.home)) {
+      if (readHintName(name)?.store === store && name !== kept) removeIfThere(folder.home, name);
     }
     folder.removeIfEmpty();
   }
 
-  /** Returns whether that changed anything. */
-  async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
-    const name = leftName(store);
-    if (!isLeft) {
-      using folder = HintFolder.open(this.#root, principal);
-      if (folder === null || folder.own.identityOf(name) === null) return false;
-      removeIfThere(folder.own, name);
-      folder.removeIfEmpty();
-      return true;
-    }
-    if (this.list(principal).every((each) => each.store !== store || each.isLeft)) return false;
-    await this.#inFolder(principal, (own) => createIfMissing(own, name));
-    return true;
+  /** What a principal leaves out, whether anything is granted or not; sorted. */
+  leftBy(principal: StoreId): StoreId[] {
+    using folder = this.#open(principal);
+    return folder === null ? [] : leftIn(namesIn(folder.home)).toSorted();
   }
 
-  /** What each principal leaves out, whether anything is granted or not. */
+  /** What each principal leaves out. */
   leftOfAll(): Map<StoreId, StoreId[]> {
-    const all = HintFolder.principals(this.#root).map((principal): [StoreId, StoreId[]] => {
-      using folder = HintFolder.open(this.#root, principal);
-      return [principal, folder === null ? [] : leftIn(namesIn(folder.own))];
-    });
+    const all = principalsIn(this.#root).map((each): [StoreId, StoreId[]] => [each, this.leftBy(each)]);
     return new Map(all.filter(([, stores]) => stores.length > 0));
   }
 
   /** Notes what a principal leaves out, also without a grant. */
-  async leaveAll(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
+  async leave(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
     if (stores.length === 0) return;
     await this.#inFolder(principal, (own) => {
       for (const store of stores) createIfMissing(own, leftName(store));
     });
   }
 
+  /** Notes what a principal leaves out no more. */
+  async rejoin(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
+    using folder = stores.length === 0 ? null : this.#open(principal);
+    if (folder === null) return;
+    for (const store of stores) removeIfThere(folder.home, leftName(store));
+    if (this.#isFlushed) await folder.flush();
+    folder.removeIfEmpty();
+  }
+
   /** Removes what hints a principal to others' stores, or others to the principal's, of grants up to a time. Durable. */
   async forget(principal: StoreId, untilMs: number): Promise<void> {
-    for (const [at, each] of HintFolder.principals(this.#root).entries()) {
+    for (const [at, each] of principalsIn(this.#root).entries()) {
       if (at % foldersAtOnce === 0) await setImmediate();
-      using folder = HintFolder.open(this.#root, each);
-      const names = folder === null ? [] : namesIn(folder.own);
+      using folder = this.#open(each);
+      const names = folder === null ? [] : namesIn(folder.home);
       const ofGrants = each === principal ? names : names.filter((name) => storeIn(name) === principal);
       const forgotten = endedNames(ofGrants, untilMs);
       if (folder === null || forgotten.length === 0) continue;
-      for (const name of forgotten) removeIfThere(folder.own, name);
+      for (const name of forgotten) removeIfThere(folder.home, name);
       await folder.flush();
       folder.removeIfEmpty();
     }
   }
 
+  #open(principal: StoreId): HomeFolder | null {
+    return HomeFolder.open(this.#wayTo(principal));
+  }
+
+  #wayTo(principal: StoreId): Pick<FileHome, "root" | "names"> {
+    return { root: this.#root, names: [storesFolder, grantedFolder, principal] };
+  }
+
   /** Does work in a principal's folder, and again if somebody has just removed the folder because it was empty. */
   async #inFolder(principal: StoreId, work: (own: Directory) => void): Promise<void> {
     for (;;) {
-      using folder = await HintFolder.make(this.#root, principal);
+      using folder = await HomeFolder.make(this.#wayTo(principal));
       try {
-        work(folder.own);
+        work(folder.home);
         if (this.#isFlushed) await folder.flush();
       } catch (error) {
-        if (folder.isThere) throw error;
+        if (folder.isNamed) throw error;
       }
-      if (folder.isThere) return;
+      if (folder.isNamed) return;
     }
   }
 }
@@ -141,69 +146,12 @@ function removeIfThere(own: Directory, name: string): void {
   }
 }
 
-/** A principal's folder of hints and the folders above it, each held open. */
-class HintFolder implements Disposable {
-  readonly own: Directory;
-  readonly #above: Directory;
-  readonly #principal: StoreId;
-  readonly #folders: readonly Directory[];
-
-  private constructor(principal: StoreId, folders: readonly Directory[]) {
-    const [own, above] = folders.toReversed();
-    if (own === undefined || above === undefined) throw new RangeError("A way to a folder of hints has four folders");
-    this.#principal = principal;
-    this.#folders = folders;
-    this.#above = above;
-    this.own = own;
-  }
-
-  /** All principals that have a folder. */
-  static principals(root: DataRoot): StoreId[] {
-    using data = root.open();
-    using stores = data && data.openFolder(storesFolder);
-    using granted = stores && stores.openFolder(grantedFolder);
-    return granted?.entries().flatMap(({ name, kind }) => (kind === "folder" && isStoreId(name) ? [name] : [])) ?? [];
-  }
-
-  /** `null` if there is no folder. */
-  static open(root: DataRoot, principal: StoreId): HintFolder | null {
-    const names = wayTo(principal);
-    const folders = walk(root.open(), names, (folder, name) => folder.openFolder(name));
-    if (folders.length > names.length) return new HintFolder(principal, folders);
-    closeAll(folders);
-    return null;
-  }
-
-  static async make(root: DataRoot, principal: StoreId): Promise<HintFolder> {
-    return new HintFolder(
-      principal,
-      walk(await root.make(), wayTo(principal), (folder, name) => folder.makeFolder(name)),
-    );
-  }
-
-  /** Whether it has not been removed. */
-  get isThere(): boolean {
-    return this.#above.identityOf(this.#principal) === this.own.identity;
-  }
-
-  removeIfEmpty(): void {
-    if (this.own.entries().length > 0) return;
-    // Some systems do not remove a folder that is held open.
-    this.own[Symbol.dispose]();
-    this.#above.removeFolder(this.#principal);
-  }
-
-  /** Makes the names in these folders durable. */
-  async flush(): Promise<void> {
-    await settleAll(this.#folders.map((folder) => folder.flush()));
-  }
-
-  [Symbol.dispose](): void {
-    closeAll(this.#folders);
-  }
+/** All principals that have a folder. */
+function principalsIn(root: DataRoot): StoreId[] {
+  using stores = openPlace(root, storesFolder);
+  using granted = stores && stores.openFolder(grantedFolder);
+  return granted?.entries().flatMap(({ name, kind }) => (kind === "folder" && isStoreId(name) ? [name] : [])) ?? [];
 }
-
-const wayTo = (principal: StoreId): string[] => [storesFolder, grantedFolder, principal];
 
 const leftSuffix = ".left";
 const hintPattern = /^([^.]+)\.(\d{1,16})\.(never|\d{1,16})$/;

@@ -1,37 +1,91 @@
+/** The histories of homes: as they are kept between calls, and as a call asks them. */
 import type { OriginClass } from "../../../shared/origin.ts";
 import { atOnce, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import type { HeldHistory } from "../versions/held-history.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
 import { isStatedClass } from "../versions/present-origins.ts";
-import type { FileOrigin } from "../versions/present-origins.ts";
+import type { HeldHistory, PresentOrigins } from "../versions/present-origins.ts";
 import type { Version, VersionHead } from "../versions/version.ts";
-import { isSameTail } from "./commit/find-records.ts";
-import type { WalTail } from "./commit/find-records.ts";
+import { isSameTail } from "./commit/wal-format.ts";
+import type { WalTail } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
-import { ContentBases } from "./history/content-bases.ts";
+import { versionsInRecords } from "./history/content-line.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
-import type { KeptHistories, ReadHistory } from "./history/kept-histories.ts";
-import { loadHistory } from "./history/load-history.ts";
-import { versionsInRecords } from "./history/queued-versions.ts";
-import { contentsOf, versionsIn } from "./history/read-history.ts";
-import type { WholeHistory } from "./history/read-history.ts";
-import { HomeFolder } from "./home-folder.ts";
-import type { HomeSession } from "./home-session.ts";
+import { contentsOf, loadHistory, versionsIn } from "./history/known-history.ts";
+import type { CheckedHistory, KnownHistory, WholeHistory } from "./history/known-history.ts";
 import type { FileHome } from "./home.ts";
+import { HomeFolder } from "./scope-folders.ts";
+
+/** How many homes' histories are kept, and of how many files: 0.3 KB for a file, and up to 0.3 MB of a home's contents. */
+const [homesMax, filesMax] = [128, 200_000];
+
+interface KeptHistory {
+  readonly tail: WalTail;
+  readonly known: KnownHistory | CheckedHistory;
+  /** What the last one said that was checked. */
+  readonly last: PresentOrigins | null;
+}
+
+/** The histories of homes between calls. Another process that commits changes the WAL, and then one is read again. */
+export class KeptHistories {
+  readonly #kept = new Map<string, KeptHistory>();
+
+  /** What the history said when it was last checked; `null` if that is not known. */
+  last({ key }: FileHome): PresentOrigins | null {
+    return this.#kept.get(key)?.last ?? null;
+  }
+
+  of(home: FileHome, tail: WalTail): CheckedHistory | null {
+    const known = this.readOf(home, tail);
+    return known !== null && "bases" in known ? known : null;
+  }
+
+  keep(home: FileHome, tail: WalTail, known: CheckedHistory): void {
+    this.#put(home, { tail, known, last: known.origins });
+  }
+
+  /** As `of`, also one that was only read. */
+  readOf({ key }: FileHome, tail: WalTail): KnownHistory | CheckedHistory | null {
+    const kept = this.#kept.get(key);
+    return kept !== undefined && isSameTail(kept.tail, tail) ? kept.known : null;
+  }
+
+  /** For reads alone: under the lock, a history is checked besides. */
+  keepRead(home: FileHome, tail: WalTail, known: KnownHistory): void {
+    this.#put(home, { tail, known, last: this.last(home) });
+  }
+
+  forget({ key }: FileHome): void {
+    this.#kept.delete(key);
+  }
+
+  #put({ key }: FileHome, kept: KeptHistory): void {
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    let files = 0;
+    for (const each of this.#kept.values()) files += filesOf(each);
+    for (const [oldest, each] of this.#kept) {
+      if (this.#kept.size <= homesMax && files <= filesMax) break;
+      this.#kept.delete(oldest);
+      files -= filesOf(each);
+    }
+  }
+}
+
+const filesOf = ({ known: { origins }, last }: KeptHistory): number =>
+  origins.size + (last === null || last === origins ? 0 : last.size);
 
 /** The home, and where its history is kept. */
-export interface HistoryOfHome {
+interface HistoryOfHome {
   readonly home: FileHome;
   /** The session in which the home is held; `null` as long as there is none. */
-  readonly session: () => HomeSession | null;
+  readonly session: () => { readonly history: HistorySource } | null;
   /** The state in which the home is read without a session; `null` if it is not known. */
   readonly tail: WalTail | null;
   readonly kept: KeptHistories;
 }
 
-interface Source {
-  readonly known: ReadHistory;
+interface HistorySource {
+  readonly known: KnownHistory;
   readonly versions: () => Promise<Version[]>;
   readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
@@ -39,7 +93,13 @@ interface Source {
 /** The history of a home: as its session knows it, or as the disk has it if there is no session. */
 export class HeldFileHistory implements HeldHistory {
   readonly #of: HistoryOfHome;
-  #onDisk: Source | null = null;
+  #onDisk: HistorySource | null = null;
+  readonly originOf: HeldHistory["originOf"] = async (scope, path) => this.#source.known.origins.of(scope, path);
+  readonly origins: HeldHistory["origins"] = async () => this.#source.known.origins.entries();
+  readonly loweredRuns: HeldHistory["loweredRuns"] = async () => this.#source.known.origins.loweredRuns;
+  readonly versions: HeldHistory["versions"] = async () =>
+    (await this.#source.versions()).filter(({ files }) => files.length > 0);
+  readonly contentsOf: HeldHistory["contentsOf"] = async (hashes) => this.#source.contentsOf(hashes);
 
   constructor(of: HistoryOfHome) {
     this.#of = of;
@@ -66,50 +126,28 @@ export class HeldFileHistory implements HeldHistory {
     return origins.hasStated || isStatedClass(unknown);
   }
 
-  async originOf(scope: string, path: string): Promise<FileOrigin | null> {
-    return this.#source.known.origins.of(scope, path);
-  }
-
-  async origins(): Promise<Iterable<readonly [string, FileOrigin]>> {
-    return this.#source.known.origins.entries();
-  }
-
-  async loweredRuns(): Promise<LoweredRun[]> {
-    return this.#source.known.origins.loweredRuns;
-  }
-
-  async versions(): Promise<Version[]> {
-    return (await this.#source.versions()).filter(({ files }) => files.length > 0);
-  }
-
-  async contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>> {
-    return this.#source.contentsOf(hashes);
-  }
-
-  get #source(): Source {
+  get #source(): HistorySource {
     return this.#of.session()?.history ?? (this.#onDisk ??= historyOnDisk(this.#of));
   }
 }
 
 /** Changes nothing. */
-function historyOnDisk({ home, tail, kept }: HistoryOfHome): Source {
+function historyOnDisk({ home, tail, kept }: HistoryOfHome): HistorySource {
   function* look<Result>(work: (whole: WholeHistory, wal: Wal | null) => Pieces<Result>): Pieces<Result> {
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
     using history = own && HistoryFolder.open(own);
     using wal = own && Wal.open(own, home, { isRead: true });
-    const queued = yield* versionsInRecords(wal?.records ?? [], new ContentBases());
-    return yield* work({ history, queued }, wal);
+    return yield* work({ history, queued: yield* versionsInRecords(wal?.records ?? []) }, wal);
   }
-  const load = (): Pieces<ReadHistory> =>
-    look(function* ({ history, queued }, wal) {
-      const loaded = yield* loadHistory({ history, wal, queued });
-      if (tail && wal?.tail && isSameTail(wal.tail, tail)) kept.keepRead(home, tail, loaded);
-      return loaded;
-    });
+  function* load(whole: WholeHistory, wal: Wal | null): Pieces<KnownHistory> {
+    const known = yield* loadHistory(whole, wal);
+    if (tail && wal && isSameTail(wal.tail, tail)) kept.keepRead(home, tail, known);
+    return known;
+  }
   return {
-    known: (tail && kept.readOf(home, tail)) ?? atOnce(load()),
-    versions: () => inTurns(look((whole) => versionsIn(whole))),
+    known: (tail && kept.readOf(home, tail)) ?? atOnce(look(load)),
+    versions: () => inTurns(look(versionsIn)),
     contentsOf: (hashes) => inTurns(look((whole) => contentsOf(whole, hashes))),
   };
 }

@@ -1,6 +1,7 @@
 /** The homes of a hold, as files: reads and commits them, in their sessions as far as they have some. */
 import type { Directory } from "../../disk/directory.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import type { Change } from "../../values/change-set.ts";
+import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type {
   EngineCommit,
@@ -11,25 +12,23 @@ import type {
   ErasedUser,
   NewGrants,
 } from "../engine.ts";
-import type { HandedHome } from "../handed.ts";
-import type { DirectFiles } from "../held-reads.ts";
-import type { StoreFinding } from "../holding.ts";
-import { keyOf } from "../home.ts";
-import type { Home, HoldOptions } from "../home.ts";
+import { hostScope, keyOf, leftAt } from "../home.ts";
+import type { HoldOptions, Home } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
-import type { KnownSizes } from "../scope-size.ts";
-import type { HeldHistory } from "../versions/held-history.ts";
-import type { WalTail } from "./commit/find-records.ts";
+import type { HandedHome } from "../readers.ts";
+import type { Files, KnownSizes, StoreFinding } from "../reading.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import type { WalTail } from "./commit/wal-format.ts";
 import { contentsOf } from "./erase-homes.ts";
 import { examineHome } from "./examine.ts";
-import { FileReader, heldFiles } from "./file-reader.ts";
+import { FileReader } from "./file-reader.ts";
 import { hasStore } from "./found-homes.ts";
 import type { GrantedHints } from "./granted-hints.ts";
-import { HomeFolder } from "./home-folder.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
 import { readRecord, recordSizes } from "./record-files.ts";
+import { HomeFolder } from "./scope-folders.ts";
 import { areStill, hasCommits } from "./wal-version.ts";
 import type { Versions } from "./wal-version.ts";
 
@@ -76,8 +75,7 @@ export class HeldFiles implements EngineHomes {
   /** Throws `StaleCall` if what was read without a lock is perhaps no more, and nothing was committed. */
   async run<Result>(work: (held: EngineHomes) => Promise<Result>): Promise<Result> {
     const result = await work(this);
-    const unlocked = this.#parts.filter(({ session }) => session === null);
-    if (!this.#hasCommitted && unlocked.some(({ isStill }) => isStill?.() === false)) throw new StaleCall();
+    if (!this.#hasCommitted && this.#parts.some(isGone)) throw new StaleCall();
     return result;
   }
 
@@ -98,8 +96,11 @@ export class HeldFiles implements EngineHomes {
   }
 
   async commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void> {
+    // A store that had no lock when the hold began can have been made since.
+    const isNew = ({ home, session }: HeldPart): boolean =>
+      home.kind === "store" && session === null && !this.#hold.read.has(home.key) && hasCommits(home);
     for (const part of parts) {
-      this.#refuseNewStores();
+      if (this.#parts.some(isNew)) throw new StaleCall();
       await this.of(part.home).commit(part);
       this.#hasCommitted = true;
       done(part.home);
@@ -110,31 +111,26 @@ export class HeldFiles implements EngineHomes {
     if (this.#hold.erase === undefined) throw new RangeError("Nothing is held to be erased");
     return await this.#hold.erase(erasedMs);
   }
-
-  /** Throws `StaleCall` if a store that had no lock when the hold began has been made since. */
-  #refuseNewStores(): void {
-    const isNew = ({ home, session }: HeldPart): boolean =>
-      home.kind === "store" && session === null && !this.#hold.read.has(home.key) && hasCommits(home);
-    if (this.#parts.some(isNew)) throw new StaleCall();
-  }
 }
+
+const isGone = ({ session, isStill }: HeldPart): boolean => session === null && isStill?.() === false;
 
 class HeldFileHome implements EngineHome {
   readonly #part: HeldPart;
   readonly #hold: HeldTogether;
+  /** Whether the first commit waits for others who make the home as well. */
   readonly #waits: boolean;
   readonly history: HeldHistory;
   readonly knownSizes: KnownSizes;
   #latestSizes: KnownSizes;
 
-  /** `waits`: whether the first commit waits for others who make the home as well. */
   constructor(part: HeldPart, hold: HeldTogether, waits: boolean) {
     const { home, session, tail = null } = part;
     this.#part = part;
     this.#hold = hold;
     this.#waits = waits && home.kind !== "store";
     this.history = hold.homes.heldHistory(home, () => part.session, tail);
-    this.knownSizes = hold.homes.knownSizes(home, hold.writes ? session : null);
+    this.knownSizes = session !== null && hold.writes ? hold.homes.knownSizes(session) : {};
     this.#latestSizes = this.knownSizes;
   }
 
@@ -145,38 +141,52 @@ class HeldFileHome implements EngineHome {
     return folder !== null;
   }
 
-  open(): DirectFiles {
-    return heldFiles(new FileReader(this.#part.home));
+  open(): Files {
+    return new FileReader(this.#part.home);
   }
 
   get records(): EngineRecords {
+    const store = storeIn(this.#part.home);
+    const leftBy = (id: StoreId): Map<string, number> => new Map(this.#hold.hints.leftBy(id).map((each) => [each, 0]));
     return {
-      sizes: async (kind) => this.#inOwn((own) => recordSizes(own, kind)),
+      sizes: async (kind) => (store ? leftBy(store) : this.#inOwn((own) => recordSizes(own, kind))),
       read: async (kind, name) => this.#inOwn((own) => readRecord(own, kind, name)),
     };
   }
 
   findings(): Promise<StoreFinding[]> {
     const { home } = this.#part;
-    const { homes } = this.#hold;
-    return examineHome(home, { boot: homes.boot, known: homes.tailOf(home) });
+    const { boot } = this.#hold.homes;
+    return examineHome(home, { boot, known: this.#hold.homes.tailOf(home) });
   }
 
   contents(): Promise<ErasableContent[]> {
     return contentsOf(this.#part.home);
   }
 
-  async commit(commit: EngineCommit): Promise<void> {
+  async commit(asked: EngineCommit): Promise<void> {
     const { homes, hints } = this.#hold;
-    const { home, grants, knownSizes = this.#latestSizes } = commit;
+    const store = storeIn(this.#part.home);
+    const commit = store ? await this.#withoutLeft(store, asked) : asked;
+    if (commit.changes.length + commit.lowered.length === 0) return;
+    const { grants, knownSizes = this.#latestSizes } = commit;
     const session = (this.#part.session ??= await this.#openFirst());
-    const store = home.kind === "store" ? home.id : null;
     // Before the commit: a hint without a grant does no harm, but a grant without a hint is not found.
     if (store && grants) for (const each of grants.granted) await hints.add(store, each, grants.nowMs);
     this.#latestSizes = await session.commit(commit, knownSizes);
-    homes.sizes.keep(session.home, session.tail, { sizes: this.#latestSizes, known: this.knownSizes });
-    homes.noteUse(session.home);
+    homes.noteCommit(session, this.#latestSizes, this.knownSizes, commit.kind === "purged");
     if (store && grants) this.#forgetHints(store, grants);
+  }
+
+  /** Notes which stores the owner of a store leaves out, and returns the rest. Each counts for itself. */
+  async #withoutLeft(store: StoreId, commit: EngineCommit): Promise<EngineCommit> {
+    const changes = commit.changes.filter(({ scope }) => scope !== hostScope);
+    if (changes.length === commit.changes.length) return commit;
+    const left = (kind: Change["kind"]): StoreId[] =>
+      commit.changes.flatMap((each) => (each.scope === hostScope && each.kind === kind ? leftAt(each.path) : []));
+    await this.#hold.hints.leave(store, left("write"));
+    await this.#hold.hints.rejoin(store, left("remove"));
+    return { ...commit, changes };
   }
 
   /**
@@ -196,11 +206,11 @@ class HeldFileHome implements EngineHome {
   /** Makes the home's folder and lock. */
   async #openFirst(): Promise<HomeSession> {
     const { homes, options } = this.#hold;
-    if (this.#waits) return await homes.openFirst(this.#part.home, options);
     try {
-      return await homes.openFirst(this.#part.home, { until: performance.now() });
+      return await homes.openFirst(this.#part.home, this.#waits ? options : { until: performance.now() });
     } catch (error) {
-      throw error instanceof ToolError && error.code === "BUSY" ? new StaleCall() : error;
+      const isTaken = !this.#waits && error instanceof ToolError && error.code === "BUSY";
+      throw isTaken ? new StaleCall() : error;
     }
   }
 
@@ -212,3 +222,6 @@ class HeldFileHome implements EngineHome {
     return look(folder?.openOwn() ?? null);
   }
 }
+
+/** The id of a store's home; else `null`. */
+const storeIn = ({ kind, names: [, id] }: FileHome): StoreId | null => (kind === "store" ? (id as StoreId) : null);

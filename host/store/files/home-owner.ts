@@ -1,12 +1,12 @@
 import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
-import { ownStoreOf } from "../../values/store-id.ts";
+import { isUserId, ownStoreOf } from "../../values/ids.ts";
+import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { isUserId } from "../../values/user-id.ts";
-import type { UserId } from "../../values/user-id.ts";
 import { foldsCase, twinOf } from "./folded-names.ts";
 import { ignoreFile, shownAs } from "./home.ts";
 import type { FileHome, HomeKind } from "./home.ts";
+import type { HomeFolder } from "./scope-folders.ts";
 
 /**
  * Records the exact id of the folder's owner, in the host's own folder.
@@ -22,47 +22,39 @@ const ownerFile = "owner";
  * `null` if there is none.
  */
 export function checkOwner(own: Directory | null, home: FileHome): boolean {
-  return checkRecord(own?.read(ownerFile, ownerFile) ?? null, home);
+  const record = own?.read(ownerFile, ownerFile) ?? null;
+  // An empty record says nothing, like none.
+  const isRecorded = record !== null && record.length > 0;
+  // A folder without a record was made by hand. It is the owner's if its name matches exactly.
+  if (isRecorded ? record.toString("utf8") === home.owner : hasExactName(home)) return isRecorded;
+  throw new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[home.kind]}: it belongs to another ${idOf[home.kind]}`);
 }
 
 /**
  * As `checkOwner`, for whoever erases the home: a record that cannot be read counts as none. It can be what is wrong with
  * the folder.
  */
-export function checkErasable(openOwn: () => Directory | null, home: FileHome): void {
-  let record: Buffer | null = null;
+export function checkErasable(folder: HomeFolder, home: FileHome): void {
+  let own: Directory | null = null;
   try {
-    record = openOwn()?.read(ownerFile, ownerFile) ?? null;
+    own = folder.openOwn();
+    own?.read(ownerFile, ownerFile);
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
+    own = null;
   }
-  checkRecord(record, home);
-}
-
-function checkRecord(record: Buffer | null, home: FileHome): boolean {
-  // An empty record says nothing, like none.
-  if (record === null || record.length === 0) {
-    // A folder without a record was made by hand. It is the owner's if its name matches exactly.
-    if (!hasExactName(home)) throw belongsToAnother(home);
-    return false;
-  }
-  if (record.toString("utf8") !== home.owner) throw belongsToAnother(home);
-  return true;
+  checkOwner(own, home);
 }
 
 /** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
 export async function claimOwner(own: Directory, home: FileHome): Promise<void> {
   if (checkOwner(own, home)) return;
-  if (home.kind === "mount") hideFromGit(own);
+  // Of a git repository around a mounted folder, the host's own is no part: locks and WALs belong to this machine. The
+  // file is made only once, before the owner is recorded, so that a person can remove it.
+  if (home.kind === "mount" && own.identityOf(ignoreFile) === null) {
+    own.create(ignoreFile, Buffer.from("*\n"), ignoreFile);
+  }
   await recordText(own, ownerFile, home.owner);
-}
-
-/**
- * Keeps the host's own folder out of a git repository around a mounted folder: locks and WALs belong to this machine.
- * Created only once, before the owner is recorded, so that a person can remove it.
- */
-function hideFromGit(own: Directory): void {
-  if (own.identityOf(ignoreFile) === null) own.create(ignoreFile, Buffer.from("*\n"), ignoreFile);
 }
 
 /**
@@ -102,8 +94,5 @@ function hasExactName({ root, names }: FileHome): boolean {
   using homes = data.openFolder(above);
   return homes === null || twinOf(homes, name) === null;
 }
-
-const belongsToAnother = ({ kind }: FileHome): ToolError =>
-  new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[kind]}: it belongs to another ${idOf[kind]}`);
 
 const idOf: Readonly<Record<HomeKind, string>> = { user: "user id", mount: "user id", store: "id" };

@@ -2,12 +2,17 @@
  * A home as a folder that one lock and one WAL protect, with the host's own `.memcell/` in it: a user's folder, a folder
  * that is mounted as one scope of a user, or a shared store.
  */
-import type { DataRoot } from "../../disk/data-root.ts";
+import { createHash } from "node:crypto";
+
+import { storeLimits } from "../../../shared/limits.ts";
+import { DiskRoot } from "../../disk/pinned-directory.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
+import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
+import type { MountLocation } from "../definition.ts";
 import { entriesScope, grantsPath, grantsScope, hostScope, keyOf, recordAt } from "../home.ts";
-import type { Home } from "../home.ts";
+import type { Home, MountHome } from "../home.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
-import { userFolderName } from "./user-folder-name.ts";
 
 /** The host's own folder in a home. Its name fits no scope, so no guest can reach it. */
 export const hostFolder = hostScope;
@@ -17,6 +22,8 @@ export const ignoreFile = ".gitignore";
 
 export const usersFolder = "users";
 export const storesFolder = "stores";
+/** Where homes lie below the data folder. */
+export const homePlaces = [usersFolder, storesFolder] as const;
 
 /** Beside the stores: who was granted something. Its name is no id. */
 export const grantedFolder = ".granted";
@@ -52,6 +59,19 @@ export function fileHome(home: Home, root: DataRoot): FileHome {
   return { ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
 }
 
+/** A folder that stands for one scope of a user. */
+export interface MountRoot extends Pick<MountLocation, "userId" | "scope"> {
+  readonly root: DataRoot;
+}
+
+export const mountHome = ({ userId, scope }: MountRoot): MountHome => ({ kind: "mount", id: userId, scope });
+
+export const mountRootOf = ({ userId, scope, dir }: MountLocation): MountRoot => ({
+  userId,
+  scope,
+  root: DiskRoot.mounted(dir),
+});
+
 /** The folders of a shared store's scopes. */
 const storeFolders: ReadonlyMap<string, string> = new Map([
   [entriesScope, entriesScope],
@@ -83,7 +103,7 @@ export function segmentsIn(kind: HomeKind, scope: string, path: string): string[
  * host, so only they can be named, and what recovery puts aside of grants.
  */
 export function hasPlace(kind: HomeKind, scope: string, path: string): boolean {
-  if (scope === hostScope) return kind === "user" && recordAt(path) !== null;
+  if (scope === hostScope) return kind === "user" && (recordAt(path)?.kind ?? "left") !== "left";
   if (kind !== "store" || scope === entriesScope) return true;
   return scope === grantsScope && (path === grantsPath || putAside.test(path));
 }
@@ -92,3 +112,34 @@ const putAside = /^trash\/(?:grants|recovered)\.[A-Za-z0-9.-]+$/;
 
 const denied = (what: string, why: string): ToolError =>
   new ToolError("CAPABILITY_DENIED", `Cannot use ${what}: ${why}`);
+
+/** Device names on Windows, with any ending. Windows cannot create such a folder. */
+const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+
+/**
+ * The name of a user's folder: different ids never share one.
+ *
+ * Characters outside `[A-Za-z0-9._@-]` are percent-encoded byte by byte, as is a dot at either end and the first
+ * character of a device's name. If the encoded id is too long for a file system, it is cut and ends in `%~` and the
+ * id's SHA-256. No percent-encoding contains `%~`, so no other id has such a name.
+ */
+export function userFolderName(userId: UserId): string {
+  const characters = Array.from(userId);
+  const isDevice = deviceName.test(userId);
+  const encoded = characters
+    .map((character, at) => {
+      const isEnd = at === 0 || at === characters.length - 1;
+      return (isEnd && character === ".") || (isDevice && at === 0) ? percent(character) : encode(character);
+    })
+    .join("");
+  if (encoded.length <= storeLimits.folderNameBytesMax) return encoded;
+  const digest = createHash("sha256").update(userId).digest("hex");
+  const mark = `%~${digest}`;
+  return encoded.slice(0, storeLimits.folderNameBytesMax - mark.length) + mark;
+}
+
+const encode = (character: string): string => (/^[A-Za-z0-9._@-]$/.test(character) ? character : percent(character));
+
+function percent(character: string): string {
+  return Array.from(Buffer.from(character), (byte) => `%${byte.toString(16).toUpperCase().padStart(2, "0")}`).join("");
+}

@@ -1,46 +1,48 @@
 /** Opens homes under their locks, and remembers what is known of each between two calls. */
+import { storeLimits } from "../../../shared/limits.ts";
 import { isForbidden } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { atOnce } from "../../values/turns.ts";
 import { StaleCall } from "../plan-changes.ts";
-import type { KnownSizes } from "../scope-size.ts";
-import type { StoreSettings } from "../store-settings.ts";
-import type { HeldHistory } from "../versions/held-history.ts";
-import { headAfter, parseLine } from "../versions/version-line.ts";
-import type { WalTail } from "./commit/find-records.ts";
-import { needsRecovery } from "./commit/find-records.ts";
-import { retireNow } from "./commit/retire.ts";
+import type { KnownSizes, ScopeSize } from "../reading.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import { readLine } from "../versions/version.ts";
+import { inFlushesNow } from "./commit/flushing.ts";
+import { retireWal } from "./commit/retire.ts";
+import { isSameTail, needsRecovery } from "./commit/wal-format.ts";
+import type { WalTail } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
 import { isMarked, settleMark } from "./erase-mark.ts";
-import { HeldFileHistory } from "./held-file-history.ts";
-import { ContentBases } from "./history/content-bases.ts";
-import { KeptHistories } from "./history/kept-histories.ts";
-import { moveVersionsNow } from "./history/move-versions.ts";
-import { versionsInRecords } from "./history/queued-versions.ts";
-import { HomeFolder } from "./home-folder.ts";
-import { lockHome, lockNow } from "./home-lock.ts";
+import { HeldFileHistory, KeptHistories } from "./held-file-history.ts";
+import { ContentBases, versionsInRecords } from "./history/content-line.ts";
+import { moveVersions } from "./history/move-versions.ts";
 import type { HomeSession } from "./home-session.ts";
-import { shownAs } from "./home.ts";
 import type { FileHome } from "./home.ts";
-import { KeptSessions, keptLimits } from "./kept-sessions.ts";
-import type { KeptLimits } from "./kept-sessions.ts";
+import { KeptSessions, RetireSchedule, keptLimits } from "./idle-homes.ts";
+import type { KeptLimits } from "./idle-homes.ts";
 import { mendFiles } from "./mend-files.ts";
 import { lockFinished, openSession } from "./open-session.ts";
-import type { FinishedHome, Waiting } from "./open-session.ts";
-import { RetireSchedule } from "./retire-schedule.ts";
-import { ScopeFolders } from "./scope-folders.ts";
-import { HomeMemo } from "./session-setup.ts";
-import { KeptSizes, writeSizes } from "./stored-sizes.ts";
+import type { FinishedHome } from "./open-session.ts";
+import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
+import { HomeMemo, lockHome, lockNow } from "./session-place.ts";
+import type { SessionSetup, Waiting } from "./session-place.ts";
+import { readSizes, writeSizes } from "./stored-sizes.ts";
 
-interface HomesSetup {
-  readonly isFlushed: boolean;
-  /** The machine's boot id. */
-  readonly boot: string | null;
+interface HomesSetup extends Pick<SessionSetup, "isFlushed" | "boot" | "settings"> {
   readonly note: (home: FileHome, text: string) => void;
   /** How sessions are kept for another call. */
   readonly kept?: KeptLimits | undefined;
-  readonly settings: StoreSettings;
 }
+
+/** The sizes of a home's scopes. They count as long as its WAL is as it was. */
+interface KeptSizes {
+  readonly tail: WalTail;
+  readonly sizes: KnownSizes;
+  readonly measuredAt: number;
+}
+
+/** How often somebody can erase a user before whoever opens the home gives up. */
+const attemptsMax = 20;
 
 export class Homes {
   readonly #setup: HomesSetup;
@@ -48,11 +50,11 @@ export class Homes {
   readonly #schedule: RetireSchedule;
   readonly #kept: KeptSessions;
   readonly #histories = new KeptHistories();
-  readonly sizes = new KeptSizes();
+  readonly #sizes = new Map<string, KeptSizes>();
 
   constructor(setup: HomesSetup) {
     this.#setup = setup;
-    this.#kept = new KeptSessions(setup.kept ?? keptLimits, (home) => this.#remember(home));
+    this.#kept = new KeptSessions(setup.kept ?? keptLimits, ({ home, memo }) => this.#remember(home, memo));
     this.#schedule = new RetireSchedule({
       retire: (home, waitMs) => this.#retireIdle(home, waitMs),
       retireNow: (home) => this.#retireNow(home),
@@ -74,26 +76,20 @@ export class Homes {
     return new HeldFileHistory({ home, session, tail, kept: this.#histories });
   }
 
-  /** What need not be measured of a home that is open. */
-  knownSizes(home: FileHome, session: HomeSession | null): KnownSizes {
-    return this.sizes.of(home, session?.tail ?? null) ?? session?.storedSizes() ?? {};
-  }
-
   /** Forgets what is remembered about a home, so that it is checked again. */
   forget(home: FileHome): void {
     this.#kept.drop(home);
-    Object.assign(this.#memoOf(home), { tail: null, ownedIdentity: null });
+    const memo = this.#memos.get(home.key);
+    if (memo !== undefined) Object.assign(memo, { tail: null, ownedIdentity: null });
     this.#histories.forget(home);
-    this.sizes.forget(home);
+    this.#sizes.delete(home.key);
   }
 
   /** Forgets a home that is no more. */
   drop(home: FileHome): void {
-    this.#kept.drop(home);
+    this.forget(home);
     this.#memos.delete(home.key);
     this.#schedule.drop(home);
-    this.#histories.forget(home);
-    this.sizes.forget(home);
   }
 
   /** Takes the lock and changes nothing. A home that cannot be used as it is needs none. */
@@ -102,7 +98,7 @@ export class Homes {
     try {
       using folder = HomeFolder.open(home);
       const own = folder?.openOwn() ?? null;
-      return own && (await lockHome(own, { ...waiting, shown: shownAs[home.kind], readOnlyWillDo: true }));
+      return own && (await lockHome(own, home, { ...waiting, readOnlyWillDo: true }));
     } catch (error) {
       if (error instanceof ToolError && (error.code === "STORAGE_UNSAFE" || isForbidden(error))) return null;
       throw error;
@@ -117,16 +113,19 @@ export class Homes {
 
   /**
    * Takes the lock and opens the WAL, and so changes nothing that a crash has left, but for the erasure of a store; `null`
-   * if there is nothing to lock, or the disk is read-only.
+   * if there is nothing to lock, or the disk is read-only. If the folder was moved away before the lock was there, because
+   * the user was erased, tries again with what is in its place.
    */
   async lock(home: FileHome, waiting: Waiting, isThorough = false): Promise<HomeSession | null> {
     const { isFlushed, boot, settings } = this.#setup;
     const note = (text: string): void => this.#setup.note(home, text);
-    const known = { home, isThorough, isFlushed, boot, note, settings, histories: this.#histories };
-    for (;;) {
+    for (let attempt = 1; ; attempt++) {
       this.#kept.drop(home);
       if (isThorough) await mendFiles(home, waiting);
-      const session = await openSession(() => ({ ...known, memo: this.#memoOf(home) }), waiting);
+      const known = { home, memo: this.#memoOf(home), isThorough, isFlushed, boot, note };
+      const setup = { ...known, settings, histories: this.#histories };
+      const session = await openSession(setup, waiting, attempt >= attemptsMax);
+      if (session === "moved") continue;
       if (session === null || !(await orDispose(session, () => isErased(session)))) return session;
       session[Symbol.dispose]();
       this.drop(home);
@@ -149,7 +148,10 @@ export class Homes {
 
   /** Creates the folder for a home's first commit. Throws `StaleCall` if someone else was faster. */
   async openFirst(home: FileHome, waiting: Pick<Waiting, "until" | "signal">): Promise<HomeSession> {
-    await HomeFolder.make(home);
+    {
+      using folder = await HomeFolder.make(home);
+      folder.makeOwn();
+    }
     const session = await this.lock(home, { ...waiting, make: true, readOnlyWillDo: false });
     if (session === null || session.isSetUp) {
       session?.[Symbol.dispose]();
@@ -159,35 +161,57 @@ export class Homes {
     return session;
   }
 
+  /** What need not be measured of a home that is open. */
+  knownSizes({ home, tail, place }: HomeSession): KnownSizes {
+    if (tail === null) return {};
+    const kept = this.#sizes.get(home.key);
+    if (kept === undefined || !isSameTail(kept.tail, tail)) {
+      const sizes = readSizes(place.own, tail);
+      this.#keepSizes(home, { tail, sizes, measuredAt: performance.now() });
+      return sizes;
+    }
+    return performance.now() - kept.measuredAt > ageMsMax ? mapSizes(kept.sizes, trashOnly) : kept.sizes;
+  }
+
+  /** Notes a commit, and the sizes after it. `known`: those that the commit's call was given. */
+  noteCommit({ home, tail, place }: HomeSession, sizes: KnownSizes, known: KnownSizes, isPurge: boolean): void {
+    this.#schedule.noteUse(home);
+    const kept = this.#sizes.get(home.key);
+    this.#sizes.delete(home.key);
+    if (tail === null) return;
+    if (isPurge) writeSizes(place.own, tail, sizes);
+    const next = mapSizes(sizes, (size) => (isFull(size) ? trashOnly(size) : size));
+    // If one of them was known, all are as old as that one.
+    const isOld = kept !== undefined && Object.keys(next).some((scope) => next[scope]?.live && known[scope]?.live);
+    this.#keepSizes(home, { tail, sizes: next, measuredAt: isOld ? kept.measuredAt : performance.now() });
+  }
+
+  #keepSizes({ key }: FileHome, kept: KeptSizes): void {
+    this.#sizes.set(key, kept);
+    const [oldest] = this.#sizes.keys();
+    if (this.#sizes.size > sizesMax && oldest !== undefined) this.#sizes.delete(oldest);
+  }
+
   /** Releases the lock of a home that was only read. */
   releaseUnchanged(session: HomeSession): void {
     session[Symbol.dispose]();
-    this.#remember(session.home);
+    this.#remember(session.home, session.memo);
   }
 
-  /** Notes that a home has got a commit. */
-  noteUse(home: FileHome): void {
-    this.#schedule.noteUse(home);
-  }
-
-  /** Releases the lock a little later, so that the next call can resume the session. */
-  releaseLater(session: HomeSession): void {
-    if (session.isRetireDue) return this.release(session);
+  /** Releases the lock: with `isKept` a little later, so that the next call can resume the session. */
+  release(session: HomeSession, isKept = false): void {
+    const { home, memo } = session;
+    if (session.isRetireDue) return this.#schedule.run(home, () => this.#retireAndDispose(session));
+    if (!isKept) return this.releaseUnchanged(session);
     // A program that ends before the session does still has to retire what this one has recovered.
-    if (this.#memoOf(session.home).hasRecords) this.#schedule.add(session.home);
+    if (memo.hasRecords) this.#schedule.add(home);
     this.#kept.keep(session);
   }
 
-  /** Releases the lock. Retires a long WAL first, in the background. */
-  release(session: HomeSession): void {
-    if (session.isRetireDue) this.#schedule.run(session.home, () => this.#retireAndDispose(session, false));
-    else this.releaseUnchanged(session);
-  }
-
   /** Remembers a home only as long as its WAL has records. */
-  #remember(home: FileHome): void {
-    if (this.#memoOf(home).hasRecords) this.#schedule.add(home);
-    else if (!this.#memoOf(home).isBroken) this.#memos.delete(home.key);
+  #remember(home: FileHome, memo: HomeMemo): void {
+    if (memo.hasRecords) this.#schedule.add(home);
+    else if (!memo.isBroken) this.#memos.delete(home.key);
   }
 
   async close(): Promise<void> {
@@ -195,52 +219,71 @@ export class Homes {
     await this.#schedule.close();
   }
 
-  /** Retires the WAL, and then releases the lock. */
-  async retireAndRelease(session: HomeSession): Promise<void> {
-    await this.#retireAndDispose(session, true);
-    this.#remember(session.home);
-  }
-
-  async #retireIdle(home: FileHome, waitMs: number): Promise<void> {
-    const waiting = { make: false, readOnlyWillDo: false, until: performance.now() + waitMs };
-    try {
-      using session = await this.lock(home, waiting);
-      if (session?.wal) {
-        await session.recover();
-        await session.history.load();
-        await this.#retire(session, true);
-      }
-    } catch (error) {
-      if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
-      // The process that holds the lock will probably retire the WAL. If not, it is tried again.
-      return this.#schedule.add(home);
+  /** Finishes and retires a home's WAL. Throws `BUSY` if somebody holds the home for too long. */
+  async retire(home: FileHome, waiting: Waiting): Promise<void> {
+    using session = await this.lock(home, waiting);
+    if (session?.wal) {
+      await session.recover();
+      await session.history.load();
+      await this.#retire(session, true);
     }
     if (!this.#memoOf(home).isBroken) this.#memos.delete(home.key);
   }
 
-  #retireNow(home: FileHome): void {
-    this.#kept.drop(home);
-    const sizesOf = (tail: WalTail): KnownSizes => this.sizes.of(home, tail) ?? {};
-    retireHomeNow(home, { memo: this.#memoOf(home), boot: this.#setup.boot, sizesOf });
+  async #retireIdle(home: FileHome, waitMs: number): Promise<void> {
+    try {
+      await this.retire(home, { make: false, readOnlyWillDo: false, until: performance.now() + waitMs });
+    } catch (error) {
+      if (!(error instanceof ToolError) || error.code !== "BUSY") throw error;
+      // The process that holds the lock will probably retire the WAL. If not, it is tried again.
+      this.#schedule.add(home);
+    }
   }
 
-  async #retireAndDispose(session: HomeSession, isIdle: boolean): Promise<void> {
+  async #retireAndDispose(session: HomeSession): Promise<void> {
     try {
-      await this.#retire(session, isIdle);
+      await this.#retire(session, false);
     } finally {
       session[Symbol.dispose]();
     }
   }
 
   async #retire(session: HomeSession, isIdle: boolean): Promise<void> {
-    const before = session.tail;
+    const { home, tail: before } = session;
     await session.retire(isIdle);
-    this.sizes.follow(session.home, before, session.tail);
-    session.storeSizes(this.sizes.of(session.home, session.tail) ?? {});
+    const { tail, place } = session;
+    const kept = this.#sizes.get(home.key);
+    if (kept === undefined || before === null || tail === null || !isSameTail(kept.tail, before)) return;
+    // No file has changed.
+    this.#sizes.set(home.key, { ...kept, tail });
+    writeSizes(place.own, tail, kept.sizes);
   }
 
-  #memoOf({ key, kind }: FileHome): HomeMemo {
-    const memo = this.#memos.get(key) ?? new HomeMemo(kind);
+  /** Retires a home at the end of the process. What cannot be retired at once is left to the next start. */
+  #retireNow(home: FileHome): void {
+    this.#kept.drop(home);
+    const memo = this.#memoOf(home);
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    using lock = own && lockNow(own);
+    using wal = own && lock && Wal.open(own, home, { known: memo.tail });
+    if (!folder || !own || !wal || needsRecovery(wal, this.#setup.boot) || wal.isOfEarlierVersion) return;
+    using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
+    const kept = this.#sizes.get(home.key);
+    const sizes = kept !== undefined && isSameTail(kept.tail, wal.tail) ? kept.sizes : {};
+    const added = atOnce(versionsInRecords(wal.records));
+    const versions = wal.isContinued ? [...memo.versions, ...added] : added;
+    if (versions.length > 0) inFlushesNow(moveVersions(own, versions, new ContentBases()));
+    const last = readLine(versions.at(-1)?.line ?? "");
+    if (last !== null) wal.history = { mark: "none", ...wal.history, head: last.head };
+    const touched = [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)];
+    inFlushesNow(retireWal({ folders, wal }, touched));
+    wal.shrink();
+    writeSizes(own, wal.tail, sizes);
+  }
+
+  #memoOf({ key }: FileHome): HomeMemo {
+    const memo = this.#memos.get(key) ?? new HomeMemo();
     this.#memos.set(key, memo);
     return memo;
   }
@@ -260,28 +303,19 @@ async function orDispose<Result>(session: HomeSession, work: () => Promise<Resul
   }
 }
 
-interface RetiringNow {
-  readonly memo: HomeMemo;
-  readonly boot: string | null;
-  readonly sizesOf: (tail: WalTail) => KnownSizes;
-}
+/** Of how many homes sizes are kept: to measure a scope is to look at each of its files. */
+const sizesMax = 1_024;
+/**
+ * How long a live size is used. A file that a person has made larger by hand is noticed after this at the latest, or at
+ * once if the scope is more than half full. The size of a trash does not age: the trash can have many more files. Before a
+ * call is refused because of it, it is measured again, so it does no harm if a person has emptied the trash by hand.
+ */
+const ageMsMax = 60_000;
 
-/** Retires a home at the end of the process. What cannot be retired at once is left to the next start. */
-function retireHomeNow(home: FileHome, { memo, boot, sizesOf }: RetiringNow): void {
-  using folder = HomeFolder.open(home);
-  const own = folder?.openOwn() ?? null;
-  using lock = own && lockNow(own);
-  using wal = own && lock && Wal.open(own, home, { known: memo.tail });
-  if (!folder || !own || !wal || needsRecovery(wal, boot) || wal.isOfEarlierVersion) return;
-  using folders = new ScopeFolders(folder.home, { kind: home.kind, folds: memo.foldsOf(folder.home) });
-  const sizes = sizesOf(wal.tail);
-  const added = atOnce(versionsInRecords(wal.records, new ContentBases()));
-  const versions = wal.isContinued ? [...memo.versions, ...added] : added;
-  if (versions.length > 0) moveVersionsNow(own, versions);
-  const line = versions.at(-1)?.lines.at(-1) ?? "";
-  const last = parseLine(line);
-  if (last !== null) wal.history = { mark: "none", ...wal.history, head: headAfter(last, line) };
-  retireNow({ folders, wal }, [...memo.touched.values(), ...wal.records.flatMap(({ files }) => files)]);
-  wal.shrink();
-  writeSizes(own, wal.tail, sizes);
-}
+const mapSizes = (sizes: KnownSizes, change: (size: Partial<ScopeSize>) => Partial<ScopeSize>): KnownSizes =>
+  Object.fromEntries(Object.entries(sizes).map(([scope, size]) => [scope, change(size)]));
+
+const trashOnly = ({ trash }: Partial<ScopeSize>): Partial<ScopeSize> => (trash ? { trash } : {});
+
+const isFull = ({ live, trash }: Partial<ScopeSize>): boolean =>
+  (live?.bytes ?? 0) + (trash?.bytes ?? 0) > storeLimits.scopeBytesMax / 2;

@@ -10,25 +10,23 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isScopePath, isTrashPath, scopeName } from "../../../shared/path.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
-import { walLimits } from "./commit/wal-limits.ts";
-import { HomeFolder } from "./home-folder.ts";
-import { lockFile, lockHome, turnstileFile } from "./home-lock.ts";
-import type { LockRequest } from "./home-lock.ts";
-import { shownAs } from "./home.ts";
+import { walLimits } from "./commit/wal-format.ts";
 import type { FileHome } from "./home.ts";
+import { HomeFolder } from "./scope-folders.ts";
+import { lockFile, lockHome, turnstileFile } from "./session-place.ts";
+import type { Waiting } from "./session-place.ts";
 
 const staged = "staged-separate";
 /** The largest file of the host's own folder. */
 const ownBytesMax = walLimits.walBytesMax;
 
 /** Does nothing to a home without the host's own folder. Makes the lock file, if there is none. Throws as `lockHome` does. */
-export async function mendFiles(home: FileHome, waiting: Omit<LockRequest, "shown">): Promise<void> {
+export async function mendFiles(home: FileHome, waiting: Waiting): Promise<void> {
   if (home.kind === "mount") return;
   using folder = HomeFolder.open(home);
   const own = folder?.openOwn() ?? null;
   if (folder === null || own === null) return;
-  const request = { ...waiting, shown: shownAs[home.kind], make: true, readOnlyWillDo: false, isLinked: true };
-  using _lock = await lockHome(own, request);
+  using _lock = await lockHome(own, home, { ...waiting, make: true, readOnlyWillDo: false, isLinked: true });
   // Whoever held the lock has erased the user meanwhile.
   if (!folder.isNamed) return;
   for (const { name, kind } of folder.home.entries()) {
@@ -46,23 +44,13 @@ async function mendBelow(own: Directory, folder: Directory, above: string): Prom
   for (const { name, kind } of folder.entries()) {
     const path = above + name;
     if (!isScopePath(path) || (folder === own && isLock(name))) continue;
-    if (kind === "folder") await mendFolder(own, folder, { name, path });
     if (kind === "file" && (await separate(own, folder, name))) isChanged = true;
+    using below = kind === "folder" ? folder.openFolder(name) : null;
+    if (below === null) continue;
+    if (isInPlaceOfFile(below, path)) folder.removeFolder(name);
+    else await mendBelow(own, below, `${path}/`);
   }
   if (isChanged) await folder.flush();
-}
-
-async function mendFolder(own: Directory, folder: Directory, { name, path }: PlacedName): Promise<void> {
-  using below = folder.openFolder(name);
-  if (below === null) return;
-  if (isInPlaceOfFile(below, path)) folder.removeFolder(name);
-  else await mendBelow(own, below, `${path}/`);
-}
-
-interface PlacedName {
-  readonly name: string;
-  /** In its scope. */
-  readonly path: string;
 }
 
 /** Whether a folder is empty and has the name of a file. In the trash it is in nobody's way. */

@@ -1,6 +1,6 @@
 /** The host's records about a user, one file each: `.memcell/<kind>/<name>.json`. */
-import { createOverLeftover } from "../../disk/create-over-leftover.ts";
 import type { Directory } from "../../disk/directory.ts";
+import { createOverLeftover } from "../../disk/replace-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { recordAt, recordKinds } from "../home.ts";
 import type { RecordKind } from "../home.ts";

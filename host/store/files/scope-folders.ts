@@ -1,18 +1,171 @@
-import type { Directory, StampedFile } from "../../disk/directory.ts";
-import type { FileStamp } from "../../disk/file-stamp.ts";
-import { inodeIn } from "../../disk/folder-handle.ts";
-import { forNewFolderIn } from "../../disk/permissions.ts";
+/**
+ * Opens a home, and then what is below it. The security core of the store: nothing else walks through users' folders and
+ * shared stores.
+ *
+ * Every walk starts at the data folder, opens one folder after another and refuses links, so it ends in this home or
+ * nowhere. Each call walks again: a folder that was renamed away meanwhile is not used again.
+ */
+import type { Directory, FileStamp, StampedFile } from "../../disk/directory.ts";
+import { forNewFolderIn, inodeIn } from "../../disk/folder-handle.ts";
+import type { DataRoot } from "../../disk/pinned-directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
 import { hostFolder, segmentsIn, wayToScope } from "./home.ts";
-import type { HomeKind } from "./home.ts";
+import type { FileHome, HomeKind, homePlaces } from "./home.ts";
 import { replacedRecord } from "./record-files.ts";
-import { settleAll } from "./settle-all.ts";
 
-export interface KnownOfHome {
-  readonly kind: HomeKind;
-  /** Whether the disk folds case, by scope. This never changes while the folder is not empty. */
-  readonly folds: Map<string, boolean>;
+/** Where to walk from, and the names on the way. */
+type Way = Pick<FileHome, "root" | "names">;
+
+/** The folders from the root to a home, or to hints, each held open: it stays the same, whatever becomes of its path. */
+export class HomeFolder implements Disposable {
+  /** The home itself, which contains the host's own folder. */
+  readonly home: Directory;
+  readonly #root: DataRoot;
+  /** The names below the root; the last is that of the host's own folder. */
+  readonly #names: readonly string[];
+  /** The root, then one folder for each name. The last is missing until `openOwn` opens it. */
+  readonly #folders: Directory[];
+
+  private constructor(root: DataRoot, names: readonly string[], folders: Directory[]) {
+    const home = folders.at(-1);
+    if (home === undefined) throw new RangeError("A way to a home has at least one folder");
+    this.#root = root;
+    this.#names = names;
+    this.#folders = folders;
+    this.home = home;
+  }
+
+  /** `null` when the home has no folder. */
+  static open({ root, names }: Way): HomeFolder | null {
+    const folders = walk(root.open(), names, (folder, name) => folder.openFolder(name));
+    if (folders.length > names.length) return new HomeFolder(root, [...names, hostFolder], folders);
+    closeAll(folders);
+    return null;
+  }
+
+  /** As `open`, but makes all folders. Durable once they are flushed. */
+  static async make({ root, names }: Way): Promise<HomeFolder> {
+    const folders = walk(await root.make(), names, (folder, name) => folder.makeFolder(name));
+    return new HomeFolder(root, [...names, hostFolder], folders);
+  }
+
+  /** Opens the host's own folder and holds it open; `null` if there is none. */
+  openOwn(): Directory | null {
+    const at = this.#names.length;
+    const own = this.#folders[at] ?? this.home.openFolder(hostFolder);
+    if (own !== null) this.#folders[at] = own;
+    return own;
+  }
+
+  /** As `openOwn`, but makes it. */
+  makeOwn(): Directory {
+    return (this.#folders[this.#names.length] ??= this.home.makeFolder(hostFolder));
+  }
+
+  /** Closes all folders but the home, which the caller must close. */
+  keepHome(): Directory {
+    closeAll(this.#folders.filter((folder) => folder !== this.home));
+    return this.home;
+  }
+
+  /** Whether a new walk from the root's path would find the same folders. */
+  isUnchanged(): boolean {
+    return this.#folders.every((folder, at) => {
+      const above = this.#folders[at - 1];
+      return (above ? above.identityOf(this.#names[at - 1] ?? "") : this.#root.identityNow()) === folder.identity;
+    });
+  }
+
+  /** The `identity` of what the home's path and some names below it lead to now; `null` if nothing is there. */
+  identityAt(below: readonly string[]): string | null {
+    return this.#root.identityAt([...this.#names.slice(0, -1), ...below]);
+  }
+
+  /** Closes the folders above the home. From then on it can neither be moved nor flushed, and not compared with its way. */
+  closeAbove(): void {
+    closeAll(this.#folders.slice(0, this.#names.length - 1));
+  }
+
+  /** Whether the home still has its name. */
+  get isNamed(): boolean {
+    const above = this.#above;
+    return above === null || above.folder.identityOf(above.name) === this.home.identity;
+  }
+
+  /** Gives the home another name beside its own, durably. If that fails, the home keeps its name. */
+  async moveAway(newName: string): Promise<void> {
+    if (this.#above === null) throw new RangeError("A mounted folder cannot be moved");
+    const { folder, name } = this.#above;
+    folder.rename(name, folder, newName);
+    try {
+      await folder.flush();
+    } catch (error) {
+      folder.rename(newName, folder, name);
+      throw error;
+    }
+  }
+
+  /** Removes the folder if nothing is in it. */
+  removeIfEmpty(): void {
+    const above = this.#above;
+    if (above === null || this.home.entries().length > 0) return;
+    // Some systems do not remove a folder that is held open.
+    this.home[Symbol.dispose]();
+    above.folder.removeFolder(above.name);
+  }
+
+  /** The folder with the home, and the home's name in it; `null` for a mounted folder. */
+  get #above(): { readonly folder: Directory; readonly name: string } | null {
+    const [name, folder] = [this.#names.at(-2), this.#folders[this.#names.length - 2]];
+    return name === undefined || folder === undefined ? null : { folder, name };
+  }
+
+  /** Makes the names in these folders durable. */
+  async flush(): Promise<void> {
+    await settleAll(this.#folders.map((folder) => folder.flush()));
+  }
+
+  [Symbol.dispose](): void {
+    closeAll(this.#folders);
+  }
+}
+
+/** The folders from a root on, as far as they exist. */
+function walk(
+  root: Directory | null,
+  names: readonly string[],
+  step: (folder: Directory, name: string) => Directory | null,
+): Directory[] {
+  const folders: Directory[] = [];
+  try {
+    let next = root;
+    for (const name of names) {
+      if (next === null) return folders;
+      folders.push(next);
+      next = step(next, name);
+    }
+    return next === null ? folders : [...folders, next];
+  } catch (error) {
+    closeAll(folders);
+    throw error;
+  }
+}
+
+function closeAll(folders: readonly Directory[]): void {
+  for (const folder of folders) folder[Symbol.dispose]();
+}
+
+/** Opens the folder of all users or of all stores; `null` if there is none. */
+export function openPlace(root: DataRoot, place: (typeof homePlaces)[number]): Directory | null {
+  using data = root.open();
+  return data && data.openFolder(place);
+}
+
+/** Waits for all flushes, even if one fails: their files must not be closed meanwhile. Throws the first failure. */
+export async function settleAll(flushes: readonly Promise<void>[]): Promise<void> {
+  const failure = (await Promise.allSettled(flushes)).find(({ status }) => status === "rejected");
+  if (failure?.status === "rejected") throw failure.reason;
 }
 
 export interface FileInFolder {
@@ -21,18 +174,17 @@ export interface FileInFolder {
   readonly name: string;
 }
 
-/** How a walk gets from one folder to the next. */
+/** How a walk gets from one folder to the next. `onTwin`: for one that exists under another spelling. */
 interface Step {
   readonly next: (folder: Directory, name: string) => Directory | null;
-  /** Called for a folder that exists, but under another spelling. */
   readonly onTwin: (name: string) => null;
 }
 
-/** How many folders stay open between two calls. */
-const keptMax = 8;
-
 const openNext: Step = { next: (folder, name) => folder.openFolder(name), onTwin: () => null };
 const makeNext: Step["next"] = (folder, name) => folder.makeFolder(name, forNewFolderIn(folder.permissions));
+
+/** How many folders stay open between two calls. */
+const keptMax = 8;
 
 /**
  * Walks below one open home and holds every folder that it opens. A held folder stays the same, whatever
@@ -46,7 +198,11 @@ export class ScopeFolders implements Disposable {
   readonly #folds: Map<string, boolean>;
   readonly #kind: HomeKind;
 
-  constructor(home: Directory, { kind, folds }: KnownOfHome) {
+  /** `folds`: whether the disk folds case, by scope, as far as that is known. It stays so while a folder is not empty. */
+  constructor(
+    home: Directory,
+    { kind, folds = new Map() }: { readonly kind: HomeKind; readonly folds?: Map<string, boolean> },
+  ) {
     this.#home = home;
     this.#kind = kind;
     this.#folds = folds;
@@ -131,8 +287,7 @@ export class ScopeFolders implements Disposable {
       const file = this.#findExactly(scope, path);
       return file && look(file);
     } finally {
-      const deepest = wayToScope(this.#kind, scope).length;
-      for (const way of this.#open.keys()) if (way.split("/").length > deepest + 1) this.#close(way);
+      this.#closeBelowScopes();
     }
   }
 
@@ -173,8 +328,14 @@ export class ScopeFolders implements Disposable {
 
   /** Closes all folders but those of scopes, and all if there are many: for whoever keeps this for another call. */
   trim(): void {
-    const areMany = this.#open.size > keptMax;
-    for (const way of this.#open.keys()) if (areMany || way.indexOf("/") < way.length - 1) this.#close(way);
+    if (this.#open.size > keptMax) this[Symbol.dispose]();
+    this.#closeBelowScopes();
+  }
+
+  #closeBelowScopes(): void {
+    // A mounted folder is a scope itself.
+    const depth = this.#kind === "mount" ? 0 : 1;
+    for (const way of this.#open.keys()) if (way.split("/").length > depth + 1) this.#close(way);
   }
 
   [Symbol.dispose](): void {
@@ -190,10 +351,9 @@ export class ScopeFolders implements Disposable {
   }
 
   #locate(scope: string, path: string, step: Step): FileInFolder | null {
-    const segments = segmentsIn(this.#kind, scope, path);
-    const name = segments.pop() ?? "";
-    const folder = this.#walk(scope, segments, step);
-    return folder && { folder, name };
+    const names = segmentsIn(this.#kind, scope, path);
+    const folder = this.#walk(scope, names.slice(0, -1), step);
+    return folder && { folder, name: names.at(-1) ?? "" };
   }
 
   #walk(scope: string, below: readonly string[], { next, onTwin }: Step): Directory | null {
@@ -223,13 +383,9 @@ export class ScopeFolders implements Disposable {
     const known = this.#folds.get(scope);
     if (known !== undefined) return known;
     const [top] = wayToScope(this.#kind, scope);
-    if (top === undefined) return this.#keepFolds(scope, foldsAnyCase(this.#home));
-    const folds = foldsCase(this.#home, top);
-    return this.#open.has(`${top}/`) ? this.#keepFolds(scope, folds) : folds;
-  }
-
-  #keepFolds(scope: string, folds: boolean): boolean {
-    this.#folds.set(scope, folds);
+    const folds = top === undefined ? foldsAnyCase(this.#home) : foldsCase(this.#home, top);
+    // A scope that is not there yet tells nothing.
+    if (top === undefined || this.#open.has(`${top}/`)) this.#folds.set(scope, folds);
     return folds;
   }
 }

@@ -1,47 +1,41 @@
 /** The history of a home for whoever holds it: what its present files come from, and the versions that a change adds. */
-import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
-import type { ChangeSet } from "../../values/change-set.ts";
+import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { atOnce, inTurns, giveTurn } from "../../values/turns.ts";
+import { atOnce, giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { DerivedFiles } from "../engine.ts";
 import { isOfEntries } from "../home.ts";
+import { StaleCall } from "../plan-changes.ts";
+import type { GrowingFile } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import type { GrowingFile } from "../scope-size.ts";
-import type { StoreSettings } from "../store-settings.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
-import { chained, loweringAfter } from "../versions/plan-versions.ts";
-import type { VersionedChange } from "../versions/plan-versions.ts";
-import type { PresentOrigins } from "../versions/present-origins.ts";
-import { contentsOfPurged } from "../versions/purged-contents.ts";
+import { contentsOfPurged } from "../versions/old-contents.ts";
+import { chained, loweringAfter, planVersions } from "../versions/plan-versions.ts";
+import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
+import { placeKey } from "../versions/present-origins.ts";
+import type { LoweredRun, PresentOrigins } from "../versions/present-origins.ts";
 import { lostTrust } from "../versions/version.ts";
-import type { Version, VersionedFile, VersionHead, WriteFacts } from "../versions/version.ts";
-import { planChangeVersions, contentIn } from "./change-versions.ts";
-import type { ChangeVersions } from "./change-versions.ts";
+import type { PlannedVersion, Version, VersionHead, VersionedFile, WriteFacts } from "../versions/version.ts";
+import { inFlushes } from "./commit/flushing.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
-import { ContentBases } from "./history/content-bases.ts";
+import { ContentBases, queuedVersions, versionsInRecords, writtenBy } from "./history/content-line.ts";
+import type { QueuedVersion, WrittenVersion } from "./history/content-line.ts";
 import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
-import type { KnownHistory } from "./history/load-history.ts";
-import { historyEnd, isFullSegment, loadHistory } from "./history/load-history.ts";
+import { contentsOf, historyEnd, loadHistory, versionsIn } from "./history/known-history.ts";
+import type { CheckedHistory } from "./history/known-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
-import type { MovedVersions } from "./history/move-versions.ts";
-import { writePresent } from "./history/present-file.ts";
-import { forgetContents, pruneByAge, pruneToBytes, pruneVersions } from "./history/prune-history.ts";
-import { queuedVersions, versionsInRecords } from "./history/queued-versions.ts";
-import type { QueuedVersions } from "./history/queued-versions.ts";
-import { contentsOf, versionsIn } from "./history/read-history.ts";
+import { forgetContents, tidyHistory } from "./history/prune-history.ts";
 import { hostFolder } from "./home.ts";
+import type { HomeKind } from "./home.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-import type { SessionPlace } from "./session-place.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { SessionPlace, SessionSetup } from "./session-place.ts";
 import type { SessionWal } from "./session-wal.ts";
 
 export class SessionHistory {
   readonly #setup: SessionSetup;
   readonly #place: SessionPlace;
   readonly #log: SessionWal;
-  #known: KnownHistory | null = null;
+  #known: CheckedHistory | null = null;
 
   constructor(setup: SessionSetup, place: SessionPlace, log: SessionWal) {
     this.#setup = setup;
@@ -49,7 +43,7 @@ export class SessionHistory {
     this.#log = log;
   }
 
-  get known(): KnownHistory {
+  get known(): CheckedHistory {
     return this.#known ?? atOnce(this.#find());
   }
 
@@ -59,7 +53,7 @@ export class SessionHistory {
     if (this.#known === null) await inTurns(this.#find()).catch(() => {});
   }
 
-  *#find(): Pieces<KnownHistory> {
+  *#find(): Pieces<CheckedHistory> {
     const tail = this.#log.present?.tail;
     const known = (tail && this.#setup.histories.of(this.#setup.home, tail)) ?? (yield* this.#load());
     this.#known = known;
@@ -70,54 +64,64 @@ export class SessionHistory {
   /** Takes over the versions of records that other processes have left in the WAL. */
   async takeOver(records: readonly WalRecord[]): Promise<void> {
     this.#known = null;
-    this.#setup.memo.versions.push(...(await inTurns(versionsInRecords(records, new ContentBases()))));
+    this.#setup.memo.versions.push(...(await inTurns(versionsInRecords(records))));
   }
 
-  /** Throws `StaleCall` if a file that somebody has edited is being edited. */
-  async plan(change: VersionedChange, lowered: readonly LoweredRun[], folders: ScopeFolders): Promise<ChangeVersions> {
-    const planned = await this.#plan(change, folders);
-    const versions = [...planned.versions];
-    for (const each of lowered) {
-      const head = versions.at(-1)?.head ?? this.known.origins.head;
-      versions.push(...loweringAfter(head, each, this.#setup.home.owner));
-    }
-    return { ...planned, versions };
-  }
-
-  async #plan(change: VersionedChange, folders: ScopeFolders): Promise<ChangeVersions> {
+  /** The versions that a change adds. Throws `StaleCall` if a file that somebody has edited is being edited. */
+  async plan(
+    change: VersionedChange,
+    lowered: readonly LoweredRun[],
+    folders: ScopeFolders,
+  ): Promise<readonly WrittenVersion[]> {
     this.#noteEnd();
-    const planWith = (versions: () => readonly Version[]): Promise<ChangeVersions> =>
-      inTurns(planChangeVersions({ ...this.known, versions }, change, { kind: this.#setup.home.kind, folders }));
-    let isAsked = false;
-    const first = await planWith(() => {
-      isAsked = true;
-      return [];
-    });
-    if (!isAsked) return first;
-    const all = await this.versions();
-    return await planWith(() => all);
+    let areAsked = false;
+    let all: readonly Version[] = [];
+    const ground = {
+      ...this.known,
+      versions: () => {
+        areAsked = true;
+        return all;
+      },
+    };
+    const place = { kind: this.#setup.home.kind, folders };
+    let versions = await inTurns(planChangeVersions(ground, change, place));
+    if (areAsked) {
+      all = await this.versions();
+      versions = await inTurns(planChangeVersions(ground, change, place));
+    }
+    for (const each of lowered) {
+      const head = versions.at(-1)?.head ?? ground.origins.head;
+      for (const lowering of loweringAfter(head, each, this.#setup.home.owner)) {
+        versions.push({ ...lowering, contents: [] });
+      }
+    }
+    return versions;
   }
 
   /** The record of a change is durable. */
-  async recorded({ versions, edited, written }: ChangeVersions): Promise<void> {
-    const queued = await inTurns(queuedVersions(versions, [...edited, ...written], this.known.bases));
-    this.#setup.memo.versions.push(...queued);
+  async recorded(versions: readonly WrittenVersion[]): Promise<void> {
+    this.#setup.memo.versions.push(...(await inTurns(queuedVersions(versions, this.known.bases))));
   }
 
   /** The change counts. */
-  committed({ versions }: ChangeVersions): void {
-    const { origins } = this.known;
-    for (const { version, head } of versions) {
-      if (version.kind === "put back") this.#setup.note(putBackNote(version.files));
-      origins.add(version, head);
-      this.known.unwritten++;
+  committed(versions: readonly PlannedVersion[]): void {
+    for (const { version } of versions) {
+      if (version.kind !== "put back") continue;
+      const paths = version.files.map(({ path }) => path).join(", ");
+      this.#setup.note(`somebody has put files back to an earlier state: ${paths}`);
     }
+    this.#add(versions);
+    this.known.unwritten += versions.length;
+  }
+
+  #add(versions: readonly PlannedVersion[]): void {
+    for (const { version, head } of versions) this.known.origins.add(version, head);
     this.#keep();
   }
 
-  /** The last record does not count. */
-  takeBack({ versions }: ChangeVersions): void {
-    if (versions.length > 0) this.#setup.memo.versions.pop();
+  /** The last record, with these versions, does not count. */
+  takeBack({ length }: readonly WrittenVersion[]): void {
+    this.#setup.memo.versions.length -= length;
     // The next content must not be told from one that is not kept.
     this.#known?.bases.clear();
     this.#known = null;
@@ -141,24 +145,16 @@ export class SessionHistory {
     if (wal !== null && this.#setup.memo.versions.length === 0) wal.history = historyEnd(this.known);
   }
 
-  async #append(queued: readonly QueuedVersions[]): Promise<void> {
-    const { known } = this;
-    const { own } = this.#place;
-    const append = (): Promise<MovedVersions> => {
-      const place = { isNew: known.startsSegment, end: known.end };
-      known.end = null;
-      return moveVersions(own, queued, place);
-    };
-    const { isFull, hasContents, end } = await append().catch((error: unknown) => {
+  async #append(queued: readonly QueuedVersion[]): Promise<void> {
+    const append = (): Promise<void> => inFlushes(moveVersions(this.#place.own, queued, this.known.bases));
+    await append().catch((error: unknown) => {
       this.#putAside(error);
       return append();
     });
-    Object.assign(known, { startsSegment: isFull, end });
-    if (isFull || !hasContents) known.bases.clear();
   }
 
   /** What fails here is left to a later time: the versions have been moved. */
-  async #tidyUp(known: KnownHistory): Promise<void> {
+  async #tidyUp(known: CheckedHistory): Promise<void> {
     const { note, settings } = this.#setup;
     try {
       using folders = this.#place.walk();
@@ -181,8 +177,7 @@ export class SessionHistory {
     using history = HistoryFolder.open(this.#place.own);
     if (history !== null) await forgetContents(history, purged);
     // Those of the WAL are in its records, and go with them.
-    const left = memo.versions.map(({ first, lines }) => ({ first, lines, contents: [] }));
-    memo.versions.splice(0, left.length, ...left);
+    for (const [at, each] of memo.versions.entries()) memo.versions[at] = { ...each, contents: [] };
     known.bases.clear();
   }
 
@@ -202,9 +197,9 @@ export class SessionHistory {
       return known === null ? [] : [{ scope, path, before: known.sha256, sha256: null, trust: known.trust }];
     });
     const versions = await inTurns(chained(origins.head, [{ facts, kind: "purged", files }]));
-    if (versions.length > 0) await this.#append(await inTurns(queuedVersions(versions, [], this.known.bases)));
-    for (const { version, head } of versions) origins.add(version, head);
-    this.#keep();
+    if (versions.length === 0) return this.#keep();
+    await this.#append(versions.map(({ version: { seq }, line }) => ({ seq, line, contents: [] })));
+    this.#add(versions);
   }
 
   /** The WAL has dropped its records: the history is the same. */
@@ -217,7 +212,7 @@ export class SessionHistory {
     if (tail !== undefined) this.#setup.histories.keep(this.#setup.home, tail, this.known);
   }
 
-  *#load(): Pieces<KnownHistory> {
+  *#load(): Pieces<CheckedHistory> {
     try {
       return yield* this.#read();
     } catch (error) {
@@ -232,10 +227,10 @@ export class SessionHistory {
     this.#setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
   }
 
-  *#read(): Pieces<KnownHistory> {
+  *#read(): Pieces<CheckedHistory> {
     const { home, memo, note, histories } = this.#setup;
     using history = HistoryFolder.open(this.#place.own);
-    const loaded = yield* loadHistory({ history, wal: this.#log.present, queued: memo.versions });
+    const loaded = yield* loadHistory({ history, queued: memo.versions }, this.#log.present);
     const { head } = loaded.origins;
     const last = histories.last(home);
     const isOlder = last !== null && isBefore(head, last.head) && !this.#hasBegunAnew(loaded.origins, last);
@@ -246,9 +241,8 @@ export class SessionHistory {
       using own = HistoryFolder.make(this.#place.own);
       own.markLost();
     }
-    const startsSegment = history !== null && isFullSegment(history, history.segments("versions").at(-1) ?? 0);
     const unknown = isBroken ? lostTrust : loaded.unknown;
-    return { ...loaded, isBroken, unknown, bases: new ContentBases(), startsSegment, end: null };
+    return { ...loaded, isBroken, unknown, bases: new ContentBases() };
   }
 
   /**
@@ -260,13 +254,11 @@ export class SessionHistory {
     return found.firstMs !== null && known.lastMs !== null && found.firstMs > known.lastMs;
   }
 
-  /** All versions, the oldest first. */
   async versions(): Promise<Version[]> {
     using history = HistoryFolder.open(this.#place.own);
     return await inTurns(versionsIn({ history, queued: this.#setup.memo.versions }));
   }
 
-  /** Contents by their hashes, without those that are not kept. */
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Uint8Array>> {
     using history = HistoryFolder.open(this.#place.own);
     return await inTurns(contentsOf({ history, queued: this.#setup.memo.versions }, hashes));
@@ -275,9 +267,6 @@ export class SessionHistory {
 
 const isBefore = (head: VersionHead, known: VersionHead): boolean =>
   head.seq < known.seq || (head.seq === known.seq && head.hash !== known.hash);
-
-const putBackNote = (files: readonly { readonly path: string }[]): string =>
-  `somebody has put files back to an earlier state: ${files.map(({ path }) => path).join(", ")}`;
 
 /** How many bytes of files are read to find their contents in the history. */
 const hashedBytesMax = 64 * 1024 * 1024;
@@ -288,7 +277,7 @@ async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string
   let bytes = 0;
   for (const { scope, path } of files) {
     await giveTurn();
-    const content = contentIn(folders, scope, path);
+    const content = readOrNull(folders, scope, path);
     hashes.push(digestOf(content) ?? "");
     bytes += content?.length ?? 0;
     if (bytes > hashedBytesMax) break;
@@ -296,35 +285,75 @@ async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string
   return hashes;
 }
 
-/** After so many versions, at least, the present files' origins are written anew. */
-const unwrittenMax = 512;
-
-/** Removes what a history need not keep, after versions have been moved to it. */
-async function tidyHistory(
-  { own, folders }: { readonly own: Directory; readonly folders: ScopeFolders },
-  known: KnownHistory,
-  { history: limits, clock }: StoreSettings,
-): Promise<void> {
-  using history = HistoryFolder.make(own);
-  const { origins } = known;
-  const isThere = (scope: string, path: string): boolean => isFileIn(folders, scope, path);
-  // The next content must not be told from one that is gone.
-  if (await pruneByAge(history, { ...limits, nowMs: clock(), origins, isThere })) known.bases.clear();
-  pruneToBytes(history, limits);
-  if (!known.startsSegment && known.unwritten < Math.max(unwrittenMax, origins.size / 2)) return;
-  await writePresent(history, origins);
-  await history.folder.flush();
-  known.unwritten = 0;
-  pruneVersions(history);
-}
-
-/** `true` also of what cannot be looked at. */
-function isFileIn(folders: ScopeFolders, scope: string, path: string): boolean {
+function readOrNull(folders: ScopeFolders, scope: string, path: string): Buffer | null {
   try {
-    const place = folders.find(scope, path);
-    return place !== null && place.folder.measure(place.name) !== null;
+    return folders.read(scope, path);
   } catch (error) {
-    if (error instanceof ToolError) return true;
+    if (error instanceof ToolError) return null;
     throw error;
   }
+}
+
+/** Whether somebody has made the version's files by hand. */
+const isByHand = ({ kind }: Version): boolean => kind === "edited" || kind === "put back";
+
+/** What a change's record in the WAL has of its versions. */
+export function recordedVersions(versions: readonly WrittenVersion[]): Pick<WalRecord, "versions" | "edited"> {
+  const edited = versions.flatMap(({ version, contents }) => (isByHand(version) ? contents : []));
+  return {
+    ...(versions.length > 0 && { versions: versions.map(({ line }) => line) }),
+    ...(edited.length > 0 && { edited: edited.map(({ content }) => content) }),
+  };
+}
+
+function* planChangeVersions(
+  ground: VersionGround,
+  change: VersionedChange,
+  { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
+): Pieces<WrittenVersion[]> {
+  const isEntry = ({ scope }: Pick<Seen, "scope">): boolean => isOfEntries(kind, scope);
+  const planned = change.planned.filter(isEntry);
+  const contents = new Map(planned.map((file) => [placeKey(file), file.after]));
+  const isChanged = (file: Seen): boolean => contents.has(placeKey(file));
+  const entries = change.seen.filter(isEntry);
+  const onlyRead = entries.filter((file) => !isChanged(file));
+  const seen = [...entries.filter(isChanged), ...(yield* editedAmong(onlyRead, ground, folders))];
+  const versions = yield* planVersions(ground, { ...change, planned, seen });
+  const withContents: WrittenVersion[] = [];
+  for (const each of versions) {
+    yield;
+    const find = isByHand(each.version)
+      ? (file: Place, sha256: string): Buffer => editedContent(folders, file, sha256)
+      : (file: Place): Buffer | null => contents.get(placeKey(file)) ?? null;
+    withContents.push({ ...each, contents: writtenBy(each.version, find) });
+  }
+  return withContents;
+}
+
+type Place = Pick<VersionedFile, "scope" | "path">;
+
+function editedContent(folders: ScopeFolders, { scope, path }: Place, sha256: string): Buffer {
+  const content = folders.read(scope, path);
+  if (content === null || digestOf(content) !== sha256) throw new StaleCall();
+  return content;
+}
+
+/** Of files that a change only reads, so many edits by hand become versions with it, and so many bytes of contents. */
+const [readEditsMax, readEditsBytesMax] = [64, 1024 * 1024];
+
+/** The files that somebody has edited before they were read. Of many or large ones, some are found later. */
+function* editedAmong(seen: readonly Seen[], { origins }: VersionGround, folders: ScopeFolders): Pieces<Seen[]> {
+  const edited: Seen[] = [];
+  let bytes = 0;
+  for (const file of seen) {
+    yield;
+    if (file.digest === (origins.of(file.scope, file.path)?.sha256 ?? null)) continue;
+    const content = readOrNull(folders, file.scope, file.path);
+    // Somebody has edited it since.
+    if (digestOf(content) !== file.digest) continue;
+    bytes += content?.length ?? 0;
+    if (bytes > readEditsBytesMax || edited.length >= readEditsMax) break;
+    edited.push(file);
+  }
+  return edited;
 }

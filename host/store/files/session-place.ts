@@ -1,42 +1,243 @@
-/** Where a session works: the home, its lock and its scopes, all held open, and whether their paths lead to them still. */
+/**
+ * Where a session works: a home under its lock, held open; and what is known of the home between two calls.
+ *
+ * The lock lets one holder at a time use a home, across processes, by a lock on the permanent file `.memcell/lock`. The
+ * kernel releases it when the holder ends, however it ends. A process first takes the lock of `.memcell/turnstile` and
+ * keeps it until it has the other. So one process waits in front, and a process that has just released the lock cannot
+ * take it again first. A holder that wants to keep the lock after its call asks the turnstile whether somebody waits.
+ */
+import { setTimeout } from "node:timers/promises";
+
 import type { ErrorCode } from "../../../shared/errors.ts";
-import type { Directory } from "../../disk/directory.ts";
+import type { Directory, DiskFile, FileUse } from "../../disk/directory.ts";
+import { isReadOnly } from "../../disk/disk-failure.ts";
+import { releaseFileLock, tryFileLock } from "../../disk/native-calls.ts";
+import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { HomeFolder } from "./home-folder.ts";
-import { lockFile } from "./home-lock.ts";
-import type { HomeLock } from "./home-lock.ts";
+import type { EndSignal } from "../../values/turns.ts";
+import type { StoreSettings } from "../definition.ts";
+import type { TouchedFile } from "./commit/retire.ts";
+import type { WalTail } from "./commit/wal-format.ts";
+import type { KeptHistories } from "./held-file-history.ts";
+import type { QueuedVersion } from "./history/content-line.ts";
 import { hostFolder, shownAs } from "./home.ts";
+import type { FileHome } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { HomeFolder } from "./scope-folders.ts";
+
+export const lockFile = "lock";
+export const turnstileFile = "turnstile";
+
+/** How often the lock is tried again: a call holds it for a few milliseconds. */
+const pollMs = 1;
+
+/** How to wait for a lock. */
+export interface Waiting {
+  /** Whether the lock file may be made. If not, a home to which no host has written has no lock: `null`. */
+  readonly make: boolean;
+  /** Whether a read-only disk is enough. */
+  readonly readOnlyWillDo: boolean;
+  /** Whether to only read, as on a read-only disk: then others can read at the same time. */
+  readonly isReadOnly?: boolean;
+  /** Whether the lock file may have several names, so that it can be made a file of its own under the lock. */
+  readonly isLinked?: boolean;
+  /** When to give up, on the clock of `performance.now()`. */
+  readonly until: number;
+  /** Ends the wait; its reason is thrown. */
+  readonly signal?: EndSignal | undefined;
+}
+
+/** Takes a home's lock; `null` if there is none to take. Throws `BUSY` if another process keeps it for too long. */
+export async function lockHome(own: Directory, { kind }: FileHome, waiting: Waiting): Promise<HomeLock | null> {
+  const wait = { ...waiting, shown: shownAs[kind], beganMs: performance.now() };
+  for (;;) {
+    const lock = openLock(own, lockFile, waiting);
+    if (lock === null) return null;
+    let turnstile: OpenLock | null = null;
+    try {
+      turnstile = openLock(own, turnstileFile, { ...waiting, make: !lock.isReadOnly });
+      const hasWaitedInFront = turnstile !== null && (await waitForLock(turnstile, wait));
+      const hasWaited = (await waitForLock(lock, wait)) || hasWaitedInFront;
+      if (turnstile !== null && !releaseFileLock(turnstile.file)) {
+        turnstile.file[Symbol.dispose]();
+        turnstile = null;
+      }
+      const held = new HomeLock(lock, turnstile, hasWaited);
+      // If someone has removed the file, others lock the new one, so this tries again.
+      if (held.isInPlace(own)) return held;
+    } catch (error) {
+      closeLocks(lock, turnstile);
+      throw error;
+    }
+    closeLocks(lock, turnstile);
+  }
+}
+
+/** Takes a home's lock if it is free now. */
+export function lockNow(own: Directory): Disposable | null {
+  const lock = openLock(own, lockFile, { make: false, readOnlyWillDo: false });
+  const held = lock && new HomeLock(lock, null, false);
+  if (held !== null && tryFileLock(held.file, "exclusive") && held.isInPlace(own)) return held;
+  held?.[Symbol.dispose]();
+  return null;
+}
+
+/** A lock file that is held open. */
+interface OpenLock {
+  readonly file: DiskFile;
+  /** The disk is read-only, or nothing may be written: others can read at the same time. */
+  readonly isReadOnly: boolean;
+}
+
+/** A lock that is held. Disposing of it releases the lock. */
+export class HomeLock implements OpenLock, Disposable {
+  readonly file: DiskFile;
+  readonly isReadOnly: boolean;
+  /** Another holder had it first. */
+  readonly hasWaited: boolean;
+  /** Open, but not locked. */
+  readonly #turnstile: OpenLock | null;
+
+  constructor(opened: OpenLock, turnstile: OpenLock | null, hasWaited: boolean) {
+    this.file = opened.file;
+    this.isReadOnly = opened.isReadOnly;
+    this.hasWaited = hasWaited;
+    this.#turnstile = turnstile;
+  }
+
+  /** Whether its file is still in the host's own folder. */
+  isInPlace(own: Directory): boolean {
+    return own.identityOf(lockFile) === this.file.identity;
+  }
+
+  /** Whether another holder waits in front. `true` too if that cannot be told: then the lock must not be kept. */
+  isWaitedFor(): boolean {
+    const turnstile = this.#turnstile?.file;
+    try {
+      return turnstile === undefined || !tryFileLock(turnstile, "exclusive") || !releaseFileLock(turnstile);
+    } catch {
+      return true;
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeLocks(this, this.#turnstile);
+  }
+}
+
+function closeLocks(...locks: readonly (OpenLock | null)[]): void {
+  for (const lock of locks) lock?.file[Symbol.dispose]();
+}
+
+function openLock(
+  own: Directory,
+  name: string,
+  { make, readOnlyWillDo, isReadOnly: onlyReads = false, isLinked = false }: Omit<Waiting, "until">,
+): OpenLock | null {
+  const open = (use: FileUse): OpenLock | null => {
+    const file = own.openFile(name, name, use);
+    return file && { file, isReadOnly: use === "read" };
+  };
+  if (onlyReads) return open("read");
+  try {
+    return (isLinked ? open("lock") : null) ?? open(make ? "make" : "write");
+  } catch (error) {
+    if (!readOnlyWillDo || !isReadOnly(error)) throw error;
+    return open("read");
+  }
+}
+
+/** Returns whether it had to wait. A file that is opened read-only can only take a shared lock. */
+async function waitForLock(
+  lock: OpenLock,
+  { until, signal, shown, beganMs }: Waiting & { readonly shown: string; readonly beganMs: number },
+): Promise<boolean> {
+  const mode = lock.isReadOnly ? "shared" : "exclusive";
+  let hasWaited = false;
+  while (!tryFileLock(lock.file, mode)) {
+    signal?.throwIfAborted();
+    if (performance.now() >= until) {
+      const waitedMs = Math.round(performance.now() - beganMs);
+      throw new ToolError("BUSY", `Cannot use ${shown}: it has been in use for ${waitedMs} ms`);
+    }
+    hasWaited = true;
+    await setTimeout(pollMs);
+  }
+  return hasWaited;
+}
+
+/** What a session starts with. */
+export interface SessionSetup {
+  readonly home: FileHome;
+  readonly memo: HomeMemo;
+  /** Whether the folder records its owner. */
+  readonly isOwned: boolean;
+  /** Whether to repair what an ordinary call can leave for later. */
+  readonly isThorough: boolean;
+  readonly isFlushed: boolean;
+  /** The machine's boot id. */
+  readonly boot: string | null;
+  readonly note: (text: string) => void;
+  readonly histories: KeptHistories;
+  readonly settings: StoreSettings;
+}
+
+/** What a store remembers about a home between two calls. */
+export class HomeMemo {
+  /** The WAL as this process has left it; `null` if it has to be read. */
+  tail: WalTail | null = null;
+  /** The identity of the host's own folder, once it is known to record its owner. */
+  ownedIdentity: string | null = null;
+  /** Who was last looked at as a store's creator. */
+  seenCreator: UserId | null = null;
+  /** Whether disks fold case, as `ScopeFolders` has found out: by folder, then by scope. */
+  readonly #folds = new Map<string, Map<string, boolean>>();
+  /** The files that the WAL's records have touched since the last checkpoint. */
+  readonly touched = new Map<string, TouchedFile>();
+  /** The versions of the WAL's records, which are moved to the history when the WAL is retired. */
+  readonly versions: QueuedVersion[] = [];
+  /** The WAL's flush has failed: it is replaced before anything else is written. */
+  isBroken = false;
+
+  foldsOf({ identity }: Directory): Map<string, boolean> {
+    const folds = this.#folds.get(identity) ?? new Map<string, boolean>();
+    this.#folds.set(identity, folds);
+    return folds;
+  }
+
+  touch({ scope, path }: TouchedFile): void {
+    this.touched.set(`${scope}:${path}`, { scope, path });
+  }
+
+  /** Whether the WAL has something to retire. */
+  get hasRecords(): boolean {
+    return this.touched.size > 0 || this.versions.length > 0;
+  }
+
+  /** Called when the WAL is empty. */
+  forgetTouched(): void {
+    this.touched.clear();
+    this.versions.length = 0;
+  }
+}
 
 /** The disk did not let the check be made. */
 const unseenCodes: ReadonlySet<ErrorCode> = new Set(["STORAGE_FAILED", "STORAGE_BUSY"]);
 
-/** Disposing of it closes everything and releases the lock. */
+/** Takes over folder and lock. Disposing of it closes everything and releases the lock. */
 export class SessionPlace implements Disposable {
   readonly folder: HomeFolder;
   /** The host's own folder in the home. */
   readonly own: Directory;
+  readonly lock: HomeLock;
   readonly #setup: SessionSetup;
-  readonly #lock: HomeLock;
   #scopes: ScopeFolders | null = null;
 
-  /** Takes over folder and lock. */
   constructor(setup: SessionSetup, folder: HomeFolder, own: Directory, lock: HomeLock) {
     this.#setup = setup;
     this.folder = folder;
     this.own = own;
-    this.#lock = lock;
-  }
-
-  /** Whether the folder is the home still: who held the lock before has perhaps moved it away. */
-  get isHome(): boolean {
-    return this.#lock.hasWaited ? this.folder.isUnchanged() : this.folder.isNamed;
-  }
-
-  /** Whether another holder waits for the lock. */
-  isWaitedFor(): boolean {
-    return this.#lock.isWaitedFor();
+    this.lock = lock;
   }
 
   /**
@@ -44,7 +245,7 @@ export class SessionPlace implements Disposable {
    * folders above are in their places. A person can move the lock and what it protects apart: scopes are compared, too.
    */
   isLockInWay(): boolean {
-    return this.folder.identityAt([hostFolder, lockFile]) === this.#lock.identity;
+    return this.folder.identityAt([hostFolder, lockFile]) === this.lock.file.identity;
   }
 
   /** The scopes of a change. They stay open for the next one, as long as they are in their places. */
@@ -57,8 +258,7 @@ export class SessionPlace implements Disposable {
   /** Walks to scopes again, for one piece of work. The caller closes them. */
   walk(): ScopeFolders {
     const { home } = this.folder;
-    const { memo } = this.#setup;
-    return new ScopeFolders(home, { kind: memo.kind, folds: memo.foldsOf(home) });
+    return new ScopeFolders(home, { kind: this.#setup.home.kind, folds: this.#setup.memo.foldsOf(home) });
   }
 
   /** Closes what no further call needs. */
@@ -76,7 +276,7 @@ export class SessionPlace implements Disposable {
   /** Throws if the lock's file was removed, so that it keeps nobody out any more, or if its folder was moved away. */
   checkLock(): void {
     if (this.isLockInWay()) return;
-    const isThere = this.#lock.isInPlace(this.own);
+    const isThere = this.lock.isInPlace(this.own);
     throw this.#lost(`${isThere ? "it was moved away" : "its lock was removed"} while the call ran`);
   }
 
@@ -112,6 +312,6 @@ export class SessionPlace implements Disposable {
   [Symbol.dispose](): void {
     this.#closeScopes();
     this.folder[Symbol.dispose]();
-    this.#lock[Symbol.dispose]();
+    this.lock[Symbol.dispose]();
   }
 }

@@ -1,21 +1,16 @@
-import type { Directory } from "../../disk/directory.ts";
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
-import type { UserId } from "../../values/user-id.ts";
+import type { UserId } from "../../values/ids.ts";
 import { removeStagedQuietly } from "./commit/apply-files.ts";
-import { WalDamaged } from "./commit/find-records.ts";
-import { flushTrusted } from "./commit/retire.ts";
-import type { TouchedFile } from "./commit/retire.ts";
-import { damagedWalPrefix, relaxedMark, relaxedOffset, walFile } from "./commit/wal-format.ts";
+import { inFlushes } from "./commit/flushing.ts";
+import { flushTouched } from "./commit/retire.ts";
+import { WalDamaged, damagedWalPrefix, relaxedMark, relaxedOffset, walFile } from "./commit/wal-format.ts";
 import type { WalRecord } from "./commit/wal-format.ts";
-import { Wal } from "./commit/wal.ts";
-import { WalUnflushable } from "./commit/write-record.ts";
+import { Wal, WalUnflushable } from "./commit/wal.ts";
 import { HistoryFolder } from "./history/history-folder.ts";
 import { claimCreator, claimOwner } from "./home-owner.ts";
 import { putAside } from "./put-aside.ts";
-import type { ScopeFolders } from "./scope-folders.ts";
-import type { SessionPlace } from "./session-place.ts";
-import type { SessionSetup } from "./session-setup.ts";
+import type { SessionPlace, SessionSetup } from "./session-place.ts";
 
 /** The WAL of a session: opened, set up by the first record, and replaced after a failed flush. */
 export class SessionWal implements Disposable {
@@ -65,11 +60,14 @@ export class SessionWal implements Disposable {
       else await this.#claim(creator);
       if (wal.isSetUp && wal.isOfEarlierVersion) await this.beginHistory();
       this.#place.checkLock();
-      await wal.append({ boot: boot, ...record }, isFlushed);
+      await wal.append({ boot, ...record }, isFlushed);
     } catch (error) {
       removeStagedQuietly(this.#place.own);
       if (!(error instanceof WalUnflushable)) throw error;
-      await this.#abandon();
+      Object.assign(this.#setup.memo, { isBroken: true, tail: null });
+      await this.replace().catch((failure: unknown) =>
+        this.#setup.note(`the WAL could not be replaced (${failureOfDisk(failure, "replace it").message})`),
+      );
       throw failureOfDisk(error.cause, "make the change durable");
     }
   }
@@ -110,54 +108,34 @@ export class SessionWal implements Disposable {
     memo.seenCreator = creator;
   }
 
-  async #abandon(): Promise<void> {
-    const { memo, note } = this.#setup;
-    memo.isBroken = true;
-    memo.tail = null;
-    try {
-      await this.replace();
-    } catch (error) {
-      note(`the WAL could not be replaced (${failureOfDisk(error, "replace it").message})`);
-    }
-  }
-
-  /** Replaces a WAL whose flush has failed. */
+  /**
+   * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
+   * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
+   * process dies before its own flush, no record depends on a name that can be lost.
+   */
   async replace(): Promise<void> {
     const { memo, home } = this.#setup;
+    const { own } = this.#place;
     const wal = this.#wal;
     if (wal === null) return;
     await this.#beforeReplace();
     {
       using folders = this.#place.walk();
-      await replaceWal({ own: this.#place.own, folders, wal }, [...memo.touched.values()]);
+      await inFlushes(flushTouched({ folders, wal }, [...memo.touched.values()]));
     }
+    // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
+    const content = new Uint8Array(relaxedOffset + 1);
+    content[relaxedOffset] = relaxedMark;
+    await replaceFile(own, walFile, { content, shown: walFile, staged: `staged-${walFile}` });
+    await own.flush();
     wal[Symbol.dispose]();
     memo.forgetTouched();
     memo.isBroken = false;
     memo.tail = null;
-    this.#wal = Wal.open(this.#place.own, home);
+    this.#wal = Wal.open(own, home);
   }
 
   [Symbol.dispose](): void {
     this.#wal?.[Symbol.dispose]();
   }
-}
-
-const staged = `staged-${walFile}`;
-
-/**
- * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
- * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
- * process dies before its own flush, no record depends on a name that can be lost.
- */
-async function replaceWal(
-  { own, folders, wal }: { own: Directory; folders: ScopeFolders; wal: Wal },
-  touched: readonly TouchedFile[],
-): Promise<void> {
-  await flushTrusted(folders, wal, touched);
-  // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
-  const content = new Uint8Array(relaxedOffset + 1);
-  content[relaxedOffset] = relaxedMark;
-  await replaceFile(own, walFile, { content, shown: walFile, staged });
-  await own.flush();
 }

@@ -4,7 +4,7 @@ import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import { reasonOf, ToolError } from "../../values/tool-error.ts";
 import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
-import type { ScopeSurvey, UnfitFile } from "../holding.ts";
+import type { ScopeSurvey, UnfitFile } from "../reading.ts";
 import { byPath } from "../reading.ts";
 
 /**

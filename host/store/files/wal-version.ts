@@ -2,15 +2,14 @@ import type { Directory } from "../../disk/directory.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { giveTurn } from "../../values/turns.ts";
 import { isStagedName } from "./commit/apply-files.ts";
-import { WalDamaged } from "./commit/find-records.ts";
-import type { WalTail } from "./commit/find-records.ts";
+import { WalDamaged } from "./commit/wal-format.ts";
+import type { WalTail } from "./commit/wal-format.ts";
 import { Wal } from "./commit/wal.ts";
 import { isMarked } from "./erase-mark.ts";
-import { HomeFolder } from "./home-folder.ts";
-import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
-import type { Waiting } from "./open-session.ts";
+import { HomeFolder } from "./scope-folders.ts";
+import type { Waiting } from "./session-place.ts";
 
 /** The version of a home's files, as its WAL shows it: every change appends a record before it changes a file. */
 interface HomeVersion {
@@ -45,7 +44,8 @@ async function versionUnderLock(homes: Homes, home: FileHome, waiting: Waiting):
   const session = await homes.open(home, waiting);
   if (session === null) return readVersion(home);
   try {
-    return versionIn(session);
+    const wal = tailOf(session.wal);
+    return { wal, folder: wal === null ? session.place.folder.home.identity : null };
   } finally {
     homes.releaseUnchanged(session);
   }
@@ -60,18 +60,11 @@ export const hasCommits = (home: FileHome): boolean => readVersion(home).wal !==
 
 /** Reads a home's version without its lock. Throws `STORAGE_FAILED` for a store that may have been erased. */
 function readVersion(home: FileHome): HomeVersion {
-  return look(home, null, unmarkedVersionOf) ?? unknown;
-}
-
-function unmarkedVersionOf(wal: Wal | null, own: Directory): WalTail | null {
-  if (!isMarked(own)) return tailOf(wal);
-  throw new ToolError("STORAGE_FAILED", "Cannot use the store: its erasure cannot be finished on a read-only disk");
-}
-
-/** The version of a home that is locked and recovered. */
-function versionIn({ wal, place }: HomeSession): HomeVersion {
-  const tail = tailOf(wal);
-  return { wal: tail, folder: tail === null ? place.folder.home.identity : null };
+  const version = look(home, null, (wal, own) => {
+    if (!isMarked(own)) return tailOf(wal);
+    throw new ToolError("STORAGE_FAILED", "Cannot use the store: its erasure cannot be finished on a read-only disk");
+  });
+  return version ?? unknown;
 }
 
 /**
@@ -108,22 +101,14 @@ function look(
   known: WalTail | null,
   judge: (wal: Wal | null, own: Directory) => WalTail | null | undefined,
 ): HomeVersion | undefined {
-  using folder = HomeFolder.open(home);
-  const own = folder?.openOwn() ?? null;
-  const tail = own === null ? null : judgeWal(home, own, known, judge);
-  if (tail === undefined) return undefined;
-  return { wal: tail, folder: tail === null ? (folder?.home.identity ?? null) : null };
-}
-
-function judgeWal(
-  home: FileHome,
-  own: Directory,
-  known: WalTail | null,
-  judge: (wal: Wal | null, own: Directory) => WalTail | null | undefined,
-): WalTail | null | undefined {
   try {
-    using wal = Wal.open(own, home, { known, isRead: true });
-    return judge(wal, own);
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    using wal = own && Wal.open(own, home, { known, isRead: true });
+    const tail = own && judge(wal, own);
+    return tail === undefined
+      ? undefined
+      : { wal: tail, folder: tail === null ? (folder?.home.identity ?? null) : null };
   } catch (error) {
     if (error instanceof WalDamaged) return undefined;
     throw error;

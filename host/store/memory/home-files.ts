@@ -1,16 +1,24 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { foldersOf } from "../../../shared/path.ts";
-import type { DirectFiles } from "../held-reads.ts";
-import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
-import { checkedScope, segmentsOf } from "../reading.ts";
-import { sizeOfFiles } from "../scope-size.ts";
-import type { ScopeSize } from "../scope-size.ts";
+import {
+  checkBytes,
+  checkedScope,
+  inFoldersPlace,
+  listedIn,
+  noFile,
+  segmentsOf,
+  sizeOfFiles,
+  surveyOf,
+  trashIn,
+  unsafe,
+} from "../reading.ts";
+import type { Files, ScopeSize } from "../reading.ts";
 
 type ScopeFiles = Map<string, { readonly content: Buffer; readonly changedUs: number }>;
 
 /** One home's files. Grammar, order, bounds and refusals are those of files on a disk. */
-export class HomeFiles implements DirectFiles, PresentFiles {
+export class HomeFiles implements Files, PresentFiles {
   /** By scope, then by path. */
   readonly #scopes = new Map<string, ScopeFiles>();
   /** Every folder that ever contained a file, as `scope:path`. As on a disk, no file can have the name of a folder. */
@@ -21,11 +29,11 @@ export class HomeFiles implements DirectFiles, PresentFiles {
   readonly beside = (): [] => [];
   readonly list = (scope: string, prefix: string, filesMax?: number): ListedFile[] =>
     listedIn(this.#allOf(scope), prefix, filesMax);
-  readonly listTrash: DirectFiles["listTrash"] = (scope) => trashIn(this.#allOf(scope));
-  readonly survey: DirectFiles["survey"] = (scope) => surveyOf(this.#allOf(scope));
+  readonly listTrash: Files["listTrash"] = (scope) => trashIn(this.#allOf(scope));
+  readonly survey: Files["survey"] = (scope) => surveyOf(this.#allOf(scope));
   readonly scopeSize = (scope: string): ScopeSize => sizeOfFiles(this.#allOf(scope));
   readonly sizeOf = (scope: string, path: string): number | null => this.read(scope, path)?.length ?? null;
-  readonly bytesOf: DirectFiles["bytesOf"] = (scope, path) => {
+  readonly bytesOf = (scope: string, path: string): Buffer | null => {
     const content = this.read(scope, path);
     return content && Buffer.from(content);
   };

@@ -1,16 +1,27 @@
-import { UserQueue } from "../../values/slots.ts";
-import { ownStoreOf } from "../../values/store-id.ts";
+import { ownStoreOf } from "../../values/ids.ts";
+import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { atOnce } from "../../values/turns.ts";
-import type { UserId } from "../../values/user-id.ts";
+import { UserQueue, atOnce } from "../../values/turns.ts";
 import type { FindAnswer } from "../bridge/answer-reads.ts";
+import { answerReads } from "../bridge/answer-reads.ts";
+import { defaultSettings } from "../definition.ts";
+import type { StoreDefinition } from "../definition.ts";
 import type { Engine, EngineCommit, EngineHome, EngineHomes } from "../engine.ts";
-import { entriesScope, hostScope, isOfEntries, keyOf, recordAt, recordPath, storeHome, userHome } from "../home.ts";
+import { onSnapshot } from "../engine.ts";
+import {
+  entriesScope,
+  hostScope,
+  isOfEntries,
+  keyOf,
+  leftAt,
+  recordAt,
+  recordPath,
+  storeHome,
+  userHome,
+} from "../home.ts";
 import type { Home } from "../home.ts";
 import { planChanges } from "../plan-changes.ts";
 import { checkedStore } from "../reading.ts";
-import { onSnapshot } from "../snapshot.ts";
-import { defaultSettings } from "../store-settings.ts";
 import { HomeFiles } from "./home-files.ts";
 import { MemoryHints } from "./memory-hints.ts";
 import { MemoryHistory } from "./memory-history.ts";
@@ -23,7 +34,7 @@ export class MemoryEngine implements Engine {
   readonly #homes = new Map<string, MemoryHome>();
   readonly #queue = new UserQueue();
   readonly #hints = new MemoryHints();
-  readonly #find = (home: Home): MemoryHome => this.#homes.get(keyOf(home)) ?? new MemoryHome(home);
+  readonly #find = (home: Home): MemoryHome => this.#homes.get(keyOf(home)) ?? new MemoryHome(home, this.#hints);
   #commits = 0;
 
   readonly hold: Engine["hold"] = async (homes, mode, { until, signal, onlyRead = [] }, work) => {
@@ -54,12 +65,14 @@ export class MemoryEngine implements Engine {
     return all.map(({ home: { kind, id }, owner }) => (kind === "store" ? { kind, id, owner } : { kind: "user", id }));
   };
   readonly hintsOf: Engine["hintsOf"] = async (principal) => this.#hints.list(principal);
-  readonly leave: Engine["leave"] = async (...asked) => this.#hints.leave(...asked);
-  readonly forgetHints: Engine["forgetHints"] = async (...asked) => this.#hints.forget(...asked);
   // Nothing is left over, no other host changes anything, and other runtimes can use the data after a close.
   readonly mounts = [];
   readonly strays = nothing;
-  readonly erased = { list: nothing, removeFiles: nothing, forget: doNothing };
+  readonly erased: Engine["erased"] = {
+    list: nothing,
+    removeFiles: nothing,
+    forget: async ({ store, erasedMs }) => this.#hints.forget(store, erasedMs),
+  };
   readonly retireLeftOver = doNothing;
   readonly watch: Engine["watch"] = () => () => {};
   readonly close = doNothing;
@@ -105,7 +118,9 @@ export class MemoryEngine implements Engine {
     found.files.apply(planned);
     for (const change of changes) {
       if (change.scope !== hostScope) continue;
-      if (change.kind === "write") found.kept.set(change.path, Buffer.from(change.content));
+      if (home.kind === "store") {
+        for (const left of leftAt(change.path)) this.#hints.leave(home.id, left, change.kind === "write");
+      } else if (change.kind === "write") found.kept.set(change.path, Buffer.from(change.content));
       else found.kept.delete(change.path);
     }
     if (by !== null && ownStoreOf(by) === home.id) found.owner = by;
@@ -117,6 +132,7 @@ export class MemoryEngine implements Engine {
 /** A home, also one that is not there yet. */
 class MemoryHome implements EngineHome {
   readonly home: Home;
+  readonly #hints: MemoryHints;
   readonly files = new HomeFiles();
   readonly history = new MemoryHistory();
   /** What the host keeps about a user, by path. It is apart from the files, so that no list has it. */
@@ -126,8 +142,9 @@ class MemoryHome implements EngineHome {
   /** Another one after each commit, also if the home was erased in between; 0 before the first. */
   version = 0;
 
-  constructor(home: Home) {
+  constructor(home: Home, hints: MemoryHints) {
     this.home = home;
+    this.#hints = hints;
     const byItsId = home.id as string as UserId;
     this.owner = ownStoreOf(byItsId) === home.id ? byItsId : null;
   }
@@ -137,20 +154,36 @@ class MemoryHome implements EngineHome {
   readonly open = (): HomeFiles => this.files;
   readonly records: EngineHome["records"] = {
     sizes: async (kind) => {
+      if (this.home.kind === "store") return new Map(this.#hints.leftBy(this.home.id).map((each) => [each, 0]));
       const names = Array.from(this.kept.keys(), recordAt).flatMap((at) => (at?.kind === kind ? at.name : []));
       return new Map(names.toSorted().map((name) => [name, this.kept.get(recordPath(kind, name))?.length ?? 0]));
     },
     read: async (kind, name) => this.kept.get(recordPath(kind, name))?.toString() ?? null,
   };
-  // To measure costs little, and nobody can put in what is unfit.
-  readonly knownSizes = {};
-  readonly findings = nothing;
-  readonly contents: EngineHome["contents"] = async () =>
-    this.files.scopes().map((scope) => {
-      const { live, trash } = this.files.scopeSize(scope);
-      return { scope, files: live.files + trash.files, bytes: live.bytes + trash.bytes, closed: [] };
-    });
 }
 
 const nothing = async (): Promise<[]> => [];
 const doNothing = async (): Promise<void> => {};
+
+/**
+ * Keeps users' memory in this process only, for `createRuntime`. Use it to test a program that embeds memcell, or to
+ * try things out. It creates no file and needs no folder.
+ *
+ * As with `fileStore`, users are kept apart, calls of one user run one after another, a change set is applied
+ * completely or not at all, and the same limits apply. The data is in the thread that called this function, as long as
+ * the returned object lives. Each call creates another memory; runtimes that get the same object share one. Closing a
+ * runtime keeps the data. Nothing outlives the process, so nothing is durable. Nothing limits all users together.
+ *
+ * @example
+ * const runtime = await createRuntime({ store: memoryStore() });
+ */
+export function memoryStore(...options: readonly never[]): StoreDefinition {
+  if (options.length > 0) throw new TypeError("memoryStore keeps nothing on a disk and takes no options");
+  const engine = new MemoryEngine();
+  return {
+    location: { kind: "memory" },
+    answerReads: (bridge) => answerReads(engine.answer, bridge),
+    open: (_note, settings = engine.settings) => Object.assign(engine, { settings }),
+    holdsFile: () => false,
+  };
+}

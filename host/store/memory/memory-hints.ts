@@ -1,4 +1,4 @@
-import type { StoreId } from "../../values/store-id.ts";
+import type { StoreId } from "../../values/ids.ts";
 import type { NewGrants } from "../engine.ts";
 import { byAge, checkRoom, isLive } from "../grant-hints.ts";
 import type { GrantHint, GrantTimes } from "../grant-hints.ts";
@@ -30,12 +30,13 @@ export class MemoryHints {
     for (const principal of revoked) this.#set(principal, store, { times: null });
   }
 
-  /** Only a store that has granted something can be left. Returns whether that changed anything. */
-  leave(principal: StoreId, store: StoreId, isLeft: boolean): boolean {
-    const hint = this.#hints.get(principal)?.get(store);
-    if (hint === undefined || hint.isLeft === isLeft || (isLeft && hint.times === null)) return false;
+  leave(principal: StoreId, store: StoreId, isLeft: boolean): void {
     this.#set(principal, store, { isLeft });
-    return true;
+  }
+
+  leftBy(principal: StoreId): StoreId[] {
+    const hints = [...(this.#hints.get(principal) ?? [])];
+    return hints.flatMap(([store, { isLeft }]) => (isLeft ? store : [])).toSorted();
   }
 
   /** Forgets what hints a principal to others' stores, or others to the principal's, of grants up to a time. */

@@ -1,16 +1,14 @@
 import { agree } from "../../values/clock-reading.ts";
 import type { ClockReading } from "../../values/clock-reading.ts";
 import { atOnce } from "../../values/turns.ts";
+import type { StoreSettings } from "../definition.ts";
 import type { EngineCommit } from "../engine.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import type { StoreSettings } from "../store-settings.ts";
-import { agedContents, isAgingDue } from "../versions/aged-contents.ts";
-import type { HeldHistory } from "../versions/held-history.ts";
+import { agedContents, contentsOfPurged, isAgingDue } from "../versions/old-contents.ts";
 import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
-import type { PlannedVersion } from "../versions/plan-versions.ts";
 import { PresentOrigins } from "../versions/present-origins.ts";
-import { contentsOfPurged } from "../versions/purged-contents.ts";
-import type { Version, VersionHead } from "../versions/version.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import type { PlannedVersion, Version, VersionHead } from "../versions/version.ts";
 
 const versionsMax = 20_000;
 
@@ -45,8 +43,9 @@ export class MemoryHistory implements HeldHistory {
 
   /** Notes a commit, whose files are planned already. Throws nothing. */
   add(planned: readonly PlannedFile[], commit: EngineCommit, settings: StoreSettings): void {
-    const { home, facts, kind, isPurge, derived, lowered } = commit;
-    if (isPurge) this.#forget(contentsOfPurged(this.#versions, { gone: planned, hashes: [], derived }, this.#origins));
+    const { home, facts, kind, derived, lowered } = commit;
+    if (kind === "purged")
+      this.#forget(contentsOfPurged(this.#versions, { gone: planned, hashes: [], derived }, this.#origins));
     const ground = { origins: this.#origins, unknown: this.unknown, isBroken: false, versions: () => this.#versions };
     this.#append(atOnce(planVersions(ground, { facts, kind, planned, seen: [] })));
     for (const run of lowered) this.#append(loweringAfter(this.head, run, home.id));

@@ -1,10 +1,9 @@
 import { hash, randomUUID } from "node:crypto";
 
-import { ownStoreOf } from "../../values/store-id.ts";
-import type { StoreId } from "../../values/store-id.ts";
-import type { UserId } from "../../values/user-id.ts";
+import { ownStoreOf } from "../../values/ids.ts";
+import type { StoreId, UserId } from "../../values/ids.ts";
 import type { Database } from "./database.ts";
-import { homeVersions, nobody, tellChanged } from "./statements.ts";
+import { nobody, sql } from "./statement.ts";
 
 /** How long changes are collected before they are told. */
 const collectMs = 50;
@@ -73,21 +72,17 @@ export class ChangeNews {
     delete this.#timers.tell;
     const told = [...this.#toTell].map((tenant) => `${this.#self} ${opaque(tenant)}`);
     this.#toTell.clear();
-    // If it is not told, others find out by asking.
-    await this.#database.change(nobody, tellChanged(channel, told)).catch(() => {});
+    // Nobody waits for the disk: if it is lost, others find out by asking.
+    const tell = sql`SELECT set_config('synchronous_commit', 'off', true), pg_notify(${channel}, t.text)
+      FROM unnest(${told}::text[]) AS t (text)`;
+    await this.#database.change(nobody, tell).catch(() => {});
   }
 
   #listen(): void {
     if (this.#isClosed || this.#listening !== null || this.#timers.connect !== undefined) return;
-    const listening = this.#database.listen(channel, {
-      heard: (text) => this.#hear(text),
-      ended: () => this.#reconnect(),
-    });
-    this.#listening = listening;
-    listening.then(
-      () => void this.#poll([...this.#watches], "a gap"),
-      () => this.#reconnect(),
-    );
+    const ended = (): void => this.#reconnect();
+    this.#listening = this.#database.listen(channel, (text) => this.#hear(text), ended);
+    this.#listening.then(() => void this.#poll([...this.#watches], "a gap"), ended);
     this.#timers.poll ??= setInterval(() => void this.#poll([...this.#watches], "the minute"), pollMs).unref();
   }
 
@@ -118,9 +113,11 @@ export class ChangeNews {
   async #poll(watches: readonly Watch[], after: "the minute" | "a gap"): Promise<void> {
     if (watches.length === 0) return;
     const tenants = [...new Set(watches.map(({ tenant }) => tenant))];
-    const rows = await this.#database.ask(nobody, homeVersions(tenants)).catch(() => null);
+    const asked = sql<{ tenant: StoreId; version: string }>`
+      SELECT tenant, version FROM memcell.home_versions(${tenants})`;
+    const rows = await this.#database.ask(nobody, asked).catch(() => null);
     if (rows === null) return;
-    const versions = new Map(rows.map(({ tenant, version }) => [String(tenant), String(version)]));
+    const versions = new Map(rows.map(({ tenant, version }) => [tenant, version]));
     for (const watch of watches) {
       const before = watch.version;
       watch.version = versions.get(watch.tenant) ?? "";

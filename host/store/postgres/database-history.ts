@@ -1,114 +1,101 @@
-import type { OriginClass } from "../../../shared/origin.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
-import type { StoreFinding } from "../holding.ts";
+import type { StoreFinding } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import type { HeldHistory } from "../versions/held-history.ts";
-import { addLowered } from "../versions/lowered-runs.ts";
-import type { LoweredRun } from "../versions/lowered-runs.ts";
-import { isStatedClass } from "../versions/present-origins.ts";
-import type { FileOrigin } from "../versions/present-origins.ts";
-import { faultInHistory } from "../versions/version-chain.ts";
-import { parseLine } from "../versions/version-line.ts";
-import type { Version, VersionHead } from "../versions/version.ts";
-import type { DatabaseHome } from "./database-home.ts";
-import { isKnownFile, notAsRecorded, originsIn } from "./known-file.ts";
-import { countChanges, keptContents, listDamaged, listLowered, listOrigins, listVersions } from "./statements.ts";
-import type { Row } from "./statements.ts";
+import { addLowered, loweredRunsMax } from "../versions/present-origins.ts";
+import type { HeldHistory, LoweredRun } from "../versions/present-origins.ts";
+import { faultInHistory, parseLine } from "../versions/version.ts";
+import type { Version } from "../versions/version.ts";
+import { notAsRecorded, originsIn } from "./database-home.ts";
+import type { DatabaseHome, OriginRow } from "./database-home.ts";
+import { bytesOf, listVersions, sql } from "./statement.ts";
 
 /** The history of a home. Only somebody who has the owner's role can have changed it. */
-export class DatabaseHistory implements HeldHistory {
-  readonly #home: DatabaseHome;
-
-  constructor(home: DatabaseHome) {
-    this.#home = home;
-  }
-
-  get head(): VersionHead {
-    return this.#home.facts.head;
-  }
-
-  get filesHead(): VersionHead {
-    return this.#home.facts.filesHead;
-  }
-
-  get isBroken(): boolean {
-    return this.#home.facts.isBroken;
-  }
-
-  /**
-   * What an operator has put into the database with SQL is no user's edit. But what somebody has edited in a folder, from
-   * which the home was copied, is.
-   */
-  get unknown(): OriginClass {
-    return this.#home.facts.unknown;
-  }
-
-  get hasStated(): boolean {
-    return this.#home.facts.hasStated || isStatedClass(this.unknown);
-  }
-
-  async originOf(scope: string, path: string): Promise<FileOrigin | null> {
-    const [found] = await this.#home.find([{ scope, path }], false);
-    return found !== undefined && isKnownFile(found) ? found.origin : null;
-  }
-
-  async origins(): Promise<[string, FileOrigin][]> {
-    const [rows = []] = await this.#home.transaction.ask(listOrigins(this.#home.place));
-    return originsIn(rows);
-  }
-
-  async loweredRuns(): Promise<LoweredRun[]> {
-    const [rows = []] = await this.#home.transaction.ask(listLowered(this.#home.place));
-    return loweredIn(rows);
-  }
-
-  async versions(): Promise<Version[]> {
-    const [rows = []] = await this.#home.transaction.ask(listVersions(this.#home.place));
-    const versions: Version[] = [];
-    for (const { line } of rows) {
-      await giveTurn();
-      const version = parseLine(String(line));
-      if (version !== null && version.files.length > 0) versions.push(version);
-    }
-    return versions;
-  }
-
-  async contentsOf(hashes: Iterable<string>): Promise<Map<string, Buffer>> {
-    const [rows = []] = await this.#home.transaction.ask(keptContents(this.#home.place, [...hashes]));
-    const found = rows.map(({ sha256, content }): [string, Buffer] => [String(sha256), content as unknown as Buffer]);
-    return new Map(found.filter(([sha256, content]) => digestOf(content) === sha256));
-  }
+export function historyOf(home: DatabaseHome): HeldHistory {
+  const { transaction, place } = home;
+  const { tenant, kind } = place;
+  return {
+    get head() {
+      return home.facts.head;
+    },
+    get filesHead() {
+      return home.facts.filesHead;
+    },
+    get isBroken() {
+      return home.facts.isBroken;
+    },
+    get unknown() {
+      return home.facts.unknown;
+    },
+    get hasStated() {
+      return home.facts.hasStated;
+    },
+    originOf: async (scope, path) => {
+      const [found] = await home.find([{ scope, path }], false);
+      return found !== undefined && found.sha256 !== null ? found.origin : null;
+    },
+    origins: async () => {
+      const [rows] = await transaction.ask(sql<OriginRow>`
+        SELECT scope, path, origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256,
+          origin_class, origin_trust, origin_ms::float8 AS origin_ms, origin_kind
+        FROM memcell.files WHERE tenant = ${tenant} AND kind = ${kind} AND origin_seq IS NOT NULL`);
+      return originsIn(rows);
+    },
+    loweredRuns: async () => {
+      const [rows] = await transaction.ask(sql<{ line: string }>`
+        SELECT lines[1] AS line FROM memcell.changes WHERE tenant = ${tenant} AND kind = ${kind} AND is_lowering
+        ORDER BY commit_no DESC LIMIT ${loweredRunsMax}`);
+      const runs = new Map<string, LoweredRun>();
+      for (const { line } of rows.toReversed()) {
+        const version = parseLine(line);
+        if (version !== null && version.run !== null) addLowered(runs, { ...version, run: version.run });
+      }
+      return [...runs.values()];
+    },
+    versions: async () => {
+      const [rows] = await transaction.ask(listVersions(place));
+      const versions: Version[] = [];
+      for (const { line } of rows) {
+        await giveTurn();
+        const version = parseLine(line);
+        if (version !== null && version.files.length > 0) versions.push(version);
+      }
+      return versions;
+    },
+    contentsOf: async (hashes) => {
+      const [rows] = await transaction.ask(sql<{ sha256: string; content: Buffer }>`
+        SELECT encode(sha256, 'hex') AS sha256, content FROM memcell.contents
+        WHERE tenant = ${tenant} AND kind = ${kind} AND is_kept AND sha256 = ANY (${[...hashes].map(bytesOf)}::bytea[])`);
+      const whole = rows.filter(({ sha256, content }) => digestOf(content) === sha256);
+      return new Map(whole.map(({ sha256, content }) => [sha256, content]));
+    },
+  };
 }
 
 /** What somebody who has the owner's role has changed, or the disk. Every version and every content is read. */
-export async function homeFindings(home: DatabaseHome): Promise<StoreFinding[]> {
-  const { place } = home;
-  const asked = [listVersions(place), countChanges(place), listDamaged(place)];
-  const [versions = [], [counted] = [], damaged = []] = await home.transaction.ask(...asked);
-  const lines = versions.map(({ line }) => String(line));
-  const { isBroken, head } = home.facts;
-  const fault = isBroken
+export async function findingsOf({ transaction, place, facts }: DatabaseHome): Promise<StoreFinding[]> {
+  const { tenant, kind } = place;
+  const [versions, [counted], damaged] = await transaction.ask(
+    listVersions(place),
+    sql<{ changes: number }>`
+      SELECT count(*)::float8 AS changes FROM memcell.changes WHERE tenant = ${tenant} AND kind = ${kind}`,
+    // Contents that are not what their hashes say, and the files that have them.
+    sql<{ scope: string | null; path: string | null }>`
+      SELECT f.scope, f.path FROM memcell.contents c LEFT JOIN memcell.files f USING (tenant, kind, sha256)
+      WHERE c.tenant = ${tenant} AND c.kind = ${kind} AND pg_catalog.sha256(c.content) <> c.sha256
+      ORDER BY f.scope, f.path`,
+  );
+  const lines = versions.map(({ line }) => line);
+  const changes = counted?.changes ?? 0;
+  const fault = facts.isBroken
     ? "the last change set is missing: no file has any trust"
-    : ((await inTurns(faultInHistory(lines, head))) ?? missingIn(Number(counted?.["changes"] ?? 0), home));
+    : ((await inTurns(faultInHistory(lines, facts.head))) ??
+      (changes === facts.commits ? null : `${changes} change sets are there of ${facts.commits}`));
   const history = fault === null ? [] : [{ code: "history-broken", path: "history", message: fault, remedy: null }];
   const contents = damaged.map(({ scope, path }) => ({
     code: "content-damaged",
-    path: scope === null ? "history" : `${String(scope)}/${String(path)}`,
+    path: scope === null ? "history" : `${scope}/${path}`,
     message: scope === null ? "it has a content whose hash is not the recorded one" : notAsRecorded,
     remedy: scope === null ? "forget the content" : "take it as an edit of which nobody says where it comes from",
   }));
   return [...history, ...contents];
-}
-
-const missingIn = (changes: number, { facts }: DatabaseHome): string | null =>
-  changes === facts.commits ? null : `${changes} change sets are there of ${facts.commits}`;
-
-/** Of rows that begin with the last version. */
-function loweredIn(rows: readonly Row[]): LoweredRun[] {
-  const runs = new Map<string, LoweredRun>();
-  for (const { line } of rows.toReversed()) {
-    const version = parseLine(String(line));
-    if (version !== null && version.run !== null) addLowered(runs, { ...version, run: version.run });
-  }
-  return [...runs.values()];
 }

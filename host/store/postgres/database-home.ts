@@ -1,25 +1,33 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import { scopeOfStore } from "../../values/store-id.ts";
-import type { FindAnswer } from "../bridge/answer-reads.ts";
-import type { ReadQuestion } from "../bridge/read-question.ts";
-import type { HandedFile, HandedFiles } from "../handed.ts";
-import type { DirectFiles } from "../held-reads.ts";
-import type { ScopeSurvey } from "../holding.ts";
-import { entriesScope, grantsScope } from "../home.ts";
-import { checkBytes, inFoldersPlace, listedIn, noFile, surveyOf, trashIn, unsafe } from "../listed-files.ts";
-import { checkedScope, segmentsOf } from "../reading.ts";
-import { noFiles, sizeOfFiles } from "../scope-size.ts";
-import type { FileSum, ScopeSize } from "../scope-size.ts";
-import { placeKey } from "../versions/present-origins.ts";
+import { scopeOfStore } from "../../values/ids.ts";
+import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
+import { entriesScope, grantsScope, keyOf } from "../home.ts";
+import type { Home } from "../home.ts";
+import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
+import type { HandedFile, HandedFiles } from "../readers.ts";
+import {
+  checkBytes,
+  checkedScope,
+  digestOf,
+  inFoldersPlace,
+  listedIn,
+  noFile,
+  noFiles,
+  segmentsOf,
+  sizeOfFiles,
+  surveyOf,
+  trashIn,
+  unsafe,
+} from "../reading.ts";
+import type { FileSum, Files, ScopeSize, ScopeSurvey } from "../reading.ts";
+import { isStatedClass, placeKey } from "../versions/present-origins.ts";
+import type { FileOrigin } from "../versions/present-origins.ts";
 import { lostTrust, noVersion } from "../versions/version.ts";
-import type { VersionHead } from "../versions/version.ts";
-import type { HomePlace } from "./home-place.ts";
-import { fileOf, isKnownFile, notAsRecorded, placeOf } from "./known-file.ts";
-import type { FreePlace, KnownFile } from "./known-file.ts";
-import { findFiles, firstFiles, homeFacts, listFiles, measureScope } from "./statements.ts";
-import type { Row } from "./statements.ts";
-import type { Transaction } from "./transaction.ts";
+import type { VersionHead, VersionKind } from "../versions/version.ts";
+import type { Transaction } from "./database.ts";
+import { column, placeOf, sql } from "./statement.ts";
+import type { HomePlace, Statement } from "./statement.ts";
 
 /** What the database has of a home beside its files. */
 export interface HomeFacts {
@@ -38,58 +46,62 @@ export interface HomeFacts {
   readonly unknown: OriginClass;
 }
 
-interface Place {
-  readonly scope: string;
-  readonly path: string;
-}
+type Place = Pick<ChangedFile, "scope" | "path">;
 
 /** What comes with the first round trip. */
 const [firstFilesMax, firstBytesMax] = [200, 64 * 1024] as const;
 
-/** A home in a transaction. Each file is asked for once; a commit forgets what was found. */
-export class DatabaseHome implements DirectFiles {
+/** The files of a home in a transaction. Each is asked for once; a commit forgets what was found. */
+export class DatabaseHome implements Files, PresentFiles {
+  readonly key: string;
   readonly place: HomePlace;
   readonly transaction: Transaction;
+  facts: HomeFacts = noFacts;
+  /** Whether another host can have made a commit since the facts were found. */
+  isOld = false;
   /** The scopes of interest; `null` for all. */
   readonly #scopes: readonly string[] | null;
-  #facts: HomeFacts = noFacts;
   readonly #known = new Map<string, KnownFile | FreePlace>();
   /** Whether all files of the scopes are known. */
   #isComplete = false;
-  #isOld = false;
 
   /** `scopes`: of a user; a store has its own. */
-  constructor(transaction: Transaction, place: HomePlace, scopes: readonly string[] | null) {
+  constructor(transaction: Transaction, home: Home, scopes: readonly string[] | null) {
     this.transaction = transaction;
-    this.place = place;
-    this.#scopes = place.kind === "user" ? scopes : [entriesScope, grantsScope];
+    this.key = keyOf(home);
+    this.place = placeOf(home);
+    this.#scopes = home.kind === "user" ? scopes : [entriesScope, grantsScope];
   }
 
   /** Finds what there is of homes of one transaction, in one round trip. */
-  static async askFirst([...homes]: Iterable<DatabaseHome>): Promise<void> {
-    const bounds = { filesMax: firstFilesMax, bytesMax: firstBytesMax };
-    const asked = homes.flatMap((home) => [
-      homeFacts(home.place),
-      firstFiles(home.place, { ...bounds, scopes: home.#scopes }),
-    ]);
+  static async askFirst(homes: readonly DatabaseHome[]): Promise<void> {
+    const asked = homes.flatMap((home): Statement[] => {
+      const { tenant, kind } = home.place;
+      const scopes = home.#scopes;
+      return [
+        sql`SELECT scopes, version, commits, seq, hash, aged_ms AS "agedMs", coalesce(unknown, 'unstated') AS unknown,
+            has_stated AS "hasStated", has_last AS "hasLast"
+          FROM memcell.home_facts(${tenant}, ${kind})`,
+        sql`SELECT *, changed_us AS "changedUs"
+          FROM memcell.first_files(${tenant}, ${kind}, ${scopes}, ${firstFilesMax}, ${firstBytesMax})`,
+      ];
+    });
     const rows = (await homes[0]?.transaction.ask(...asked)) ?? [];
-    for (const [at, home] of homes.entries()) home.#take(rows[2 * at]?.[0], rows[2 * at + 1] ?? []);
+    for (const [at, home] of homes.entries()) {
+      const [[facts], files] = rows.slice(2 * at) as [FactsRow[], FileRow[]];
+      home.facts = factsOf(facts);
+      home.isOld = false;
+      home.#isComplete = files.length <= firstFilesMax;
+      for (const row of files) home.#note(fileOf(row));
+    }
   }
 
-  #take(facts: Row | undefined, files: readonly Row[]): void {
-    this.#isOld = false;
-    this.#facts = factsOf(facts);
-    this.#isComplete = files.length <= firstFilesMax;
-    for (const row of files) this.#note(fileOf(row));
-  }
-
-  get facts(): HomeFacts {
-    return this.#facts;
-  }
-
-  /** Whether another host can have made a commit since the facts were found. */
-  get isOld(): boolean {
-    return this.#isOld;
+  /** After a commit, of this home or another, which has given the locks away: others can change the files. */
+  forget(facts: HomeFacts = this.facts): void {
+    this.facts = facts;
+    this.isOld = true;
+    this.#known.clear();
+    this.#isComplete = false;
   }
 
   /** What was found so far, for a thread. */
@@ -97,56 +109,22 @@ export class DatabaseHome implements DirectFiles {
     const { kind, tenant } = this.place;
     const nameOf = (scope: string): string[] =>
       kind === "user" ? [scope] : scope === entriesScope ? [scopeOfStore(tenant)] : [];
-    const files = Array.from(this.#known.values()).flatMap((file): HandedFile[] => {
-      if (!isKnownFile(file)) return [];
-      const { path, bytes, changedUs, content } = file;
-      return nameOf(file.scope).map((scope) => ({ scope, path, bytes, changedUs, content }));
-    });
+    // Copied out of Node's shared pool of buffers, so that no other content is sent along with it.
+    const files = this.#files().flatMap(({ scope: inside, path, bytes, changedUs, content }): HandedFile[] =>
+      nameOf(inside).map((scope) => ({ scope, path, bytes, changedUs, content: content && new Uint8Array(content) })),
+    );
     return { files, complete: this.#isComplete ? (this.#scopes ?? []).flatMap(nameOf) : [] };
   }
 
   /** Answers a thread. Of a store, it knows only the entries. */
   answer({ asked, scope: named, path }: ReadQuestion): ReturnType<FindAnswer> {
     const scope = this.place.kind === "user" ? named : entriesScope;
-    switch (asked) {
-      case "read":
-        return this.bytesOf(scope, path);
-      case "list":
-        return this.list(scope, path);
-      case "sizeOf":
-        return this.sizeOf(scope, path);
-      case "scopeSize":
-        return this.scopeSize(scope);
-    }
-  }
-
-  /** After a commit, of this home or another, which has given the locks away: others can change the files. */
-  forget(facts: HomeFacts = this.#facts): void {
-    this.#facts = facts;
-    this.#isOld = true;
-    this.#known.clear();
-    this.#isComplete = false;
-  }
-
-  /** Finds files, and whether other places are free. Asks for all that is not known at once. */
-  async find(places: readonly Place[], withContents: boolean): Promise<(KnownFile | FreePlace)[]> {
-    const unknown = places.filter((place) => !this.#isFound(place, withContents));
-    if (unknown.length > 0) {
-      const [rows = []] = await this.transaction.ask(findFiles(this.place, unknown, withContents));
-      for (const row of rows) this.#note(placeOf(row));
-    }
-    return places.map((place) => this.at(place) ?? { ...place, obstacle: null });
-  }
-
-  /** What is known of a place; `undefined` if nothing. */
-  at(place: Place): KnownFile | FreePlace | undefined {
-    return this.#known.get(placeKey(place));
+    return asked === "scopeSize" ? this.scopeSize(scope) : this[asked](scope, path);
   }
 
   scopes(): string[] {
-    return this.#facts.scopes.toSorted();
+    return this.facts.scopes.toSorted();
   }
-
   beside(): [] {
     return [];
   }
@@ -154,86 +132,121 @@ export class DatabaseHome implements DirectFiles {
   async list(scope: string, prefix: string, filesMax?: number): Promise<ListedFile[]> {
     return listedIn(await this.#listed(scope, prefix), prefix, filesMax);
   }
-
   async listTrash(scope: string): Promise<ListedFile[]> {
     return trashIn(await this.#listed(scope, "trash/"));
   }
-
   async survey(scope: string): Promise<ScopeSurvey> {
     return surveyOf(await this.#listed(scope, ""));
   }
 
   async scopeSize(scope: string): Promise<ScopeSize> {
-    if (this.#has(checkedScope(scope))) return sizeOfFiles(this.#all(scope));
-    const [rows = []] = await this.transaction.ask(measureScope(this.place, scope));
-    const sum = (isTrash: boolean): FileSum => {
-      const row = rows.find(({ is_trash: found }) => found === isTrash);
-      return row === undefined ? noFiles : { files: Number(row["files"]), bytes: Number(row["bytes"]) };
-    };
-    return { live: sum(false), trash: sum(true) };
+    const known = this.#allOf(scope);
+    if (known !== null) return sizeOfFiles(known);
+    const { tenant, kind } = this.place;
+    const [rows] = await this.transaction.ask(sql<FileSum & { isTrash: boolean }>`
+      SELECT starts_with(path, 'trash/') AS "isTrash", count(*)::float8 AS files, sum(bytes)::float8 AS bytes
+      FROM memcell.files WHERE tenant = ${tenant} AND kind = ${kind} AND scope = ${scope} GROUP BY 1`);
+    const sums = new Map(rows.map(({ isTrash, files, bytes }) => [isTrash, { files, bytes }]));
+    return { live: sums.get(false) ?? noFiles, trash: sums.get(true) ?? noFiles };
   }
 
   async sizeOf(scope: string, path: string): Promise<number | null> {
-    return (await this.#read({ scope, path }, false))?.bytes ?? null;
+    await this.find([{ scope, path }], false);
+    return this.#at(scope, path)?.bytes ?? null;
   }
 
   async bytesOf(scope: string, path: string): Promise<Buffer | null> {
-    const content = (await this.#read({ scope, path }, true))?.content;
-    return content ? Buffer.from(content) : null;
+    await this.find([{ scope, path }], true);
+    const file = this.readStamped(scope, path);
+    return file && Buffer.from(file.content);
   }
 
-  async #read(place: Place, withContents: boolean): Promise<KnownFile | null> {
-    segmentsOf(place.path);
-    checkedScope(place.scope);
-    const [found] = await this.find([place], withContents);
-    if (found === undefined) return null;
-    if (!isKnownFile(found)) return checkFree(found);
-    checkBytes(found.path, found.bytes);
-    if (withContents && found.content === null) throw unsafe(found.path, notAsRecorded);
-    return found;
+  /** Finds files, and whether other places are free. Asks for all that is not known at once. */
+  async find(places: readonly Place[], withContents: boolean): Promise<(KnownFile | FreePlace)[]> {
+    const unknown = places.filter((place) => {
+      segmentsOf(place.path);
+      checkedScope(place.scope);
+      const found = this.#known.get(placeKey(place));
+      return found === undefined || (withContents && found.sha256 !== null && found.content === null);
+    });
+    if (unknown.length > 0) {
+      const { tenant, kind } = this.place;
+      const [scopes, paths] = [column(unknown, "scope"), column(unknown, "path")];
+      const [rows] = await this.transaction.ask(sql<FileRow | FreePlace>`
+        SELECT *, changed_us AS "changedUs"
+        FROM memcell.find_files(${tenant}, ${kind}, ${scopes}, ${paths}, ${withContents})`);
+      for (const row of rows) this.#note(row.sha256 === null ? row : fileOf(row));
+    }
+    return places.flatMap((place) => this.#known.get(placeKey(place)) ?? []);
   }
 
-  async #listed(scope: string, prefix: string): Promise<ListedFile[]> {
-    if (this.#has(checkedScope(scope))) return this.#all(scope);
-    const [rows = []] = await this.transaction.ask(listFiles(this.place, scope, prefix));
-    return rows.map((row) => ({
-      path: String(row["path"]),
-      bytes: Number(row["bytes"]),
-      changedUs: Number(row["changed_us"]),
-    }));
+  /** For a plan: only of places that were looked for. A file's stamp is its hash. */
+  readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: null } | null {
+    const file = this.#at(scope, path);
+    if (file === null) return null;
+    if (file.content === null) throw unsafe(path, notAsRecorded);
+    return { content: file.content, stamp: null };
   }
 
-  #has(scope: string): boolean {
-    return this.#isComplete && (this.#scopes?.includes(scope) ?? true);
+  stampOf(scope: string, path: string): ReturnType<PresentFiles["stampOf"]> {
+    const file = this.#at(scope, path);
+    return file && { text: file.sha256, bytes: file.bytes };
   }
 
-  #all(scope: string): ListedFile[] {
-    return Array.from(this.#known.values()).flatMap((file) =>
-      isKnownFile(file) && file.scope === scope
-        ? [{ path: file.path, bytes: file.bytes, changedUs: file.changedUs }]
-        : [],
-    );
+  refuseTwin(): void {
+    // Names that differ by case are different names.
+  }
+  nameOf(_scope: string, path: string): string {
+    return path;
   }
 
-  #isFound(place: Place, withContents: boolean): boolean {
-    const found = this.at(place);
-    if (found === undefined) return false;
-    return !withContents || !isKnownFile(found) || found.content !== null;
+  /** Throws `STORAGE_UNSAFE` if there can be no file, or if it is too large. */
+  #at(scope: string, path: string): KnownFile | null {
+    const found = this.#known.get(placeKey({ scope, path }));
+    if (found === undefined) throw new RangeError("A place is needed that was not looked for");
+    if (found.sha256 !== null) {
+      checkBytes(path, found.bytes);
+      return found;
+    }
+    if (found.obstacle === "file") throw inFoldersPlace();
+    if (found.obstacle === "folder") throw unsafe(path, noFile);
+    return null;
+  }
+
+  async #listed(scope: string, prefix: string): Promise<readonly ListedFile[]> {
+    const known = this.#allOf(scope);
+    if (known !== null) return known;
+    const { tenant, kind } = this.place;
+    const [rows] = await this.transaction.ask(sql<ListedFile>`
+      SELECT path, bytes, changed_us::float8 AS "changedUs" FROM memcell.files
+      WHERE tenant = ${tenant} AND kind = ${kind} AND scope = ${scope} AND starts_with(path, ${prefix})`);
+    return rows;
+  }
+
+  /** All files of a scope, if they are known. */
+  #allOf(scope: string): ListedFile[] | null {
+    checkedScope(scope);
+    if (!this.#isComplete || this.#scopes?.includes(scope) === false) return null;
+    return this.#files().flatMap((file) => {
+      const { path, bytes, changedUs } = file;
+      return file.scope === scope ? [{ path, bytes, changedUs }] : [];
+    });
+  }
+
+  #files(): KnownFile[] {
+    return Array.from(this.#known.values()).filter((found) => found.sha256 !== null);
   }
 
   #note(found: KnownFile | FreePlace): void {
-    const before = this.at(found);
-    const kept = before !== undefined && isKnownFile(before) ? before.content : null;
-    this.#known.set(placeKey(found), isKnownFile(found) ? { ...found, content: found.content ?? kept } : found);
+    const key = placeKey(found);
+    // Of the same file, what was read stays known.
+    const isLess = found.sha256 !== null && found.content === null && this.#known.get(key)?.sha256 === found.sha256;
+    if (!isLess) this.#known.set(key, found);
   }
 }
 
-/** Throws `STORAGE_UNSAFE` if no file can be at the place. */
-export function checkFree({ path, obstacle }: FreePlace): null {
-  if (obstacle === "file") throw inFoldersPlace();
-  if (obstacle === "folder") throw unsafe(path, noFile);
-  return null;
-}
+/** `hasLast`: its last change set is there. */
+type FactsRow = Omit<HomeFacts, "head" | "filesHead" | "isBroken"> & VersionHead & { readonly hasLast: boolean };
 
 const noFacts: HomeFacts = {
   scopes: [],
@@ -247,19 +260,68 @@ const noFacts: HomeFacts = {
   unknown: "unstated",
 };
 
-function factsOf(row: Row | undefined): HomeFacts {
+function factsOf(row: FactsRow | undefined): HomeFacts {
   if (row === undefined) return noFacts;
-  const unknown = (row["unknown"] ?? noFacts.unknown) as OriginClass;
-  const head = { seq: Number(row["seq"]), hash: String(row["hash"]) };
-  return {
-    scopes: row["scopes"] as unknown as string[],
-    version: String(row["version"]),
-    commits: Number(row["commits"]),
-    head,
-    filesHead: head,
-    agedMs: Number(row["aged_ms"]),
-    hasStated: row["has_stated"] === true,
-    isBroken: row["has_last"] !== true || unknown === lostTrust,
-    unknown,
-  };
+  const { seq, hash, hasLast, ...facts } = row;
+  const [head, { unknown }] = [{ seq, hash }, facts];
+  const hasStated = facts.hasStated || isStatedClass(unknown);
+  return { ...facts, head, filesHead: head, hasStated, isBroken: !hasLast || unknown === lostTrust };
+}
+
+/** A file as the database has it. */
+export interface KnownFile {
+  readonly scope: string;
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly changedUs: number;
+  /** `null` if no version has written it. */
+  readonly origin: FileOrigin | null;
+  /** `null` if it was not asked for, or is not what the hash says. */
+  readonly content: Buffer | null;
+}
+
+/** A place without a file. */
+export interface FreePlace {
+  readonly scope: string;
+  readonly path: string;
+  readonly sha256: null;
+  /** Why there can be none: files are below it, or one is in the place of one of its folders. */
+  readonly obstacle: "folder" | "file" | null;
+}
+
+/** Why a file cannot be used whose content was changed beside the host. */
+export const notAsRecorded = "its content has another hash than the database records";
+
+type FileRow = Omit<KnownFile, "origin"> & OriginRow;
+
+function fileOf(row: FileRow): KnownFile {
+  const { scope, path, sha256, bytes, changedUs, content } = row;
+  const isWhole = content !== null && digestOf(content) === sha256;
+  return { scope, path, sha256, bytes, changedUs, origin: originOf(row), content: isWhole ? content : null };
+}
+
+/** Of a row with a file: where its content comes from. All `null` if no version has written it. */
+export interface OriginRow {
+  readonly scope: string;
+  readonly path: string;
+  readonly origin_seq: number | null;
+  readonly origin_sha256: string | null;
+  readonly origin_class: OriginClass | null;
+  readonly origin_trust: OriginClass | null;
+  readonly origin_ms: number | null;
+  readonly origin_kind: VersionKind | null;
+}
+
+/** By place, without those of files that no version has written. */
+export const originsIn = (rows: readonly OriginRow[]): [string, FileOrigin][] =>
+  rows.flatMap((row): [string, FileOrigin][] => {
+    const origin = originOf(row);
+    return origin === null ? [] : [[placeKey(row), origin]];
+  });
+
+function originOf(row: OriginRow): FileOrigin | null {
+  const { origin_seq: seq, origin_sha256: sha256, origin_class: ofClass, origin_trust: trust, origin_ms: atMs } = row;
+  if (seq === null || sha256 === null || ofClass === null || trust === null || atMs === null) return null;
+  return { seq, sha256, class: ofClass, trust, atMs, ...(row.origin_kind && { kind: row.origin_kind }) };
 }

@@ -1,13 +1,12 @@
 import { checkFields } from "../../values/known-fields.ts";
 import { answerReads } from "../bridge/answer-reads.ts";
 import type { StoreDefinition } from "../definition.ts";
-import { defaultSettings } from "../store-settings.ts";
+import { defaultSettings } from "../definition.ts";
 import { ChangeNews } from "./change-news.ts";
-import { refuseUnfit } from "./check-database.ts";
 import { withClient } from "./connections.ts";
 import { Database } from "./database.ts";
-import { Holds } from "./holds.ts";
-import { PostgresEngine } from "./postgres-engine.ts";
+import { Holds, PostgresEngine } from "./postgres-engine.ts";
+import { refuseUnfit } from "./schema.ts";
 
 export interface PostgresStoreOptions {
   /** Where the database is, and as whom: `postgres://role:password@host/database`. Never shown. */
@@ -40,12 +39,10 @@ export function postgresStore(options: PostgresStoreOptions): StoreDefinition {
     answerReads: (bridge) => answerReads((question) => holds.answer(question), bridge),
     checkMedium: () => withClient(url, refuseUnfit),
     open: (note, settings = defaultSettings) => {
-      const setup = { url, connectionsMax, isRelaxed: durability === "relaxed", clock: settings.clock };
-      const database = new Database({ ...setup, note: (text) => note("database", text) });
+      const [isRelaxed, { clock }] = [durability === "relaxed", settings];
+      const database = new Database({ url, connectionsMax, isRelaxed, clock, note: (text) => note("database", text) });
       return new PostgresEngine({ database, news: new ChangeNews(database), holds, settings });
     },
-    checkTools: () => {},
-    checkLogFile: () => {},
     holdsFile: () => false,
   };
 }

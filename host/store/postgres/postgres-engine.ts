@@ -1,55 +1,25 @@
 /** Keeps homes in a PostgreSQL database that several hosts can share. */
 import { randomUUID } from "node:crypto";
 
-import { UserQueue } from "../../values/slots.ts";
-import { ownStoreOf, storeOfScope } from "../../values/store-id.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import { ownStoreOf, storeOfScope } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import type { UserId } from "../../values/user-id.ts";
-import type {
-  Engine,
-  EngineCommit,
-  EngineHold,
-  EngineHome,
-  EngineHomes,
-  ErasableContent,
-  ErasedUser,
-  ErasedUsers,
-  FoundHome,
-} from "../engine.ts";
+import { UserQueue } from "../../values/turns.ts";
+import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
+import type { StoreSettings } from "../definition.ts";
+import type { Engine, EngineCommit, EngineHold, EngineHome, EngineHomes } from "../engine.ts";
 import { byAge } from "../grant-hints.ts";
 import type { GrantHint } from "../grant-hints.ts";
-import type { HandedFiles } from "../handed.ts";
 import { commits, hostScope, keyOf } from "../home.ts";
-import type { ActingPrincipal, Home, Mode } from "../home.ts";
-import { sumOf } from "../scope-size.ts";
-import type { StoreSettings } from "../store-settings.ts";
+import type { Home, Mode } from "../home.ts";
+import { StaleCall } from "../plan-changes.ts";
 import type { ChangeNews } from "./change-news.ts";
-import { areStill, commitHomes } from "./commit-homes.ts";
-import type { ReadVersions } from "./commit-homes.ts";
-import { commitSurely } from "./commit-surely.ts";
-import { DatabaseHistory, homeFindings } from "./database-history.ts";
+import { findingsOf, historyOf } from "./database-history.ts";
 import { DatabaseHome } from "./database-home.ts";
-import type { Database } from "./database.ts";
-import type { Holds } from "./holds.ts";
-import { lockOf, placeOf } from "./home-place.ts";
-import {
-  acceptEdits,
-  comeBack,
-  erase,
-  forgetErased,
-  forgetGrants,
-  homeIn,
-  isErased,
-  leaveStore,
-  listErased,
-  listHints,
-  listHomes,
-  nameRecords,
-  nobody,
-  readRecord,
-} from "./statements.ts";
-import type { Transaction } from "./transaction.ts";
+import type { Acting, Database, Transaction } from "./database.ts";
+import { planCommit } from "./planned-commit.ts";
+import type { PlannedCommit } from "./planned-commit.ts";
+import { column, homeIn, leftBy, listErased, listHomes, lockOf, nobody, placeOf, sql } from "./statement.ts";
+import type { HomePlace, Statement } from "./statement.ts";
 
 interface EngineParts {
   readonly database: Database;
@@ -60,14 +30,12 @@ interface EngineParts {
 
 export class PostgresEngine implements Engine {
   readonly mounts = [];
-  readonly erased: ErasedUsers;
   readonly #parts: EngineParts;
   /** So that of this host, only one call of a home waits in the database. */
   readonly #queue = new UserQueue();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
-    this.erased = erasedIn(parts.database);
   }
 
   async hold<Result>(
@@ -76,62 +44,44 @@ export class PostgresEngine implements Engine {
     options: EngineHold,
     work: (held: EngineHomes) => Promise<Result>,
   ): Promise<Result> {
-    const { onlyRead = [], until, signal, isReadOnly = false } = options;
+    const { onlyRead = [], scopes = null, isReadOnly = false } = options;
     const isLocking = !isReadOnly && (commits(mode) || mode === "erase");
     const unlocked = new Set(onlyRead.map(keyOf));
     const locked = isLocking ? homes.filter((home) => !unlocked.has(keyOf(home))) : [];
-    const locks = locked.map((home) => lockOf(placeOf(home)));
-    const acting = { ...actorOn(homes, options.as), locks, isReadOnly: !isLocking, until, signal };
-    const naming = homes.some(({ kind }) => kind === "user") ? namingUser : namingStores;
+    const acting = actingOn(homes, locked, { ...options, isReadOnly: !isLocking });
     const act = (): Promise<Result> =>
-      this.#parts.database.act(acting, naming, async (transaction) => {
-        if (mode === "thorough" && locked.length > 0) {
-          await transaction.commit(...locked.map((home) => acceptEdits(placeOf(home))));
-        }
-        const scopes = options.scopes ?? null;
-        const all = new Map(homes.map((home) => [keyOf(home), new DatabaseHome(transaction, placeOf(home), scopes)]));
-        await DatabaseHome.askFirst(all.values());
-        using asked = this.#parts.holds.begin((question) => homeAsked(all, question.scope).answer(question));
-        return await work(
-          new DatabaseHomes(this.#parts, { transaction, all, onlyRead, who: acting.who, hold: asked.hold }),
-        );
+      this.#parts.database.act(acting, async (transaction) => {
+        if (mode === "thorough" && locked.length > 0) await transaction.commit(...locked.map(acceptEdits));
+        const all = homes.map((home) => new DatabaseHome(transaction, home, scopes));
+        await DatabaseHome.askFirst(all);
+        using asked = this.#parts.holds.begin(all);
+        return await work(heldHomes(this.#parts, { transaction, homes: all, onlyRead, hold: asked.hold }));
       });
-    return await this.#queue.runAll(locked.map(keyOf), { until, signal, tooLong: naming.tooLong }, act);
+    return await this.#queue.runAll(locked.map(keyOf), acting, act);
   }
 
-  async homes(): Promise<FoundHome[]> {
-    return (await this.#parts.database.ask(nobody, listHomes())).flatMap(homeIn);
-  }
-
-  async strays(): Promise<[]> {
-    return [];
-  }
-
-  async hintsOf(principal: StoreId): Promise<GrantHint[]> {
-    const rows = await this.#parts.database.ask(principal, listHints(principal));
-    const hints = rows.map((row): GrantHint => {
-      const { store, granted_ms: grantedMs, expires_ms: expiresMs, is_left: isLeft } = row as unknown as HintRow;
-      return { store, grantedMs, expiresMs, isLeft };
-    });
-    return hints.toSorted(byAge);
-  }
-
-  async leave(principal: StoreId, store: StoreId, isLeft: boolean): Promise<boolean> {
-    const statement = isLeft ? leaveStore(principal, store) : comeBack(principal, store);
-    return (await this.#parts.database.change(principal, statement)).length > 0;
-  }
-
-  async forgetHints(principal: StoreId, untilMs: number): Promise<void> {
-    await this.#parts.database.change(principal, forgetGrants(untilMs));
-  }
-
-  async retireLeftOver(): Promise<void> {
-    // A host that ends leaves nothing: the database takes back what it has not committed.
-  }
-
-  watch(userId: UserId, changed: () => void): () => void {
-    return this.#parts.news.watch(userId, changed);
-  }
+  readonly homes: Engine["homes"] = async () => (await this.#parts.database.ask(nobody, listHomes())).flatMap(homeIn);
+  readonly strays: Engine["strays"] = async () => [];
+  readonly hintsOf: Engine["hintsOf"] = async (principal) => {
+    const hints = sql<GrantHint>`
+      SELECT g.tenant AS store, g.granted_ms::float8 AS "grantedMs", g.expires_ms::float8 AS "expiresMs",
+        EXISTS (SELECT FROM memcell.left_stores l WHERE l.tenant = ${principal} AND l.store = g.tenant) AS "isLeft"
+      FROM memcell.grants g WHERE g.grantee = ${principal}`;
+    return (await this.#parts.database.ask(principal, hints)).toSorted(byAge);
+  };
+  readonly erased: Engine["erased"] = {
+    list: () => this.#parts.database.ask(nobody, listErased()),
+    removeFiles: async () => [],
+    forget: async ({ store, erasedMs, id }, isFinished) => {
+      const { database } = this.#parts;
+      await database.change(store, sql`SELECT memcell.forget_grants(${Math.trunc(erasedMs)})`);
+      if (!isFinished) return;
+      await database.change(store, sql`DELETE FROM memcell.erased WHERE tenant = ${store} AND id = ${id}`);
+    },
+  };
+  // A host that ends leaves nothing: the database takes back what it has not committed.
+  readonly retireLeftOver = async (): Promise<void> => {};
+  readonly watch: Engine["watch"] = (userId, changed) => this.#parts.news.watch(userId, changed);
 
   async close(): Promise<void> {
     try {
@@ -142,85 +92,138 @@ export class PostgresEngine implements Engine {
   }
 }
 
-interface HintRow {
-  readonly store: StoreId;
-  readonly granted_ms: number;
-  readonly expires_ms: number | null;
-  readonly is_left: boolean;
+function acceptEdits(home: Home): Statement {
+  const { tenant, kind } = placeOf(home);
+  return sql`SELECT memcell.accept_edits(${tenant}, ${kind})`;
 }
 
 /** A user acts on the own home. The host itself acts as the owner of a home, and vouches for the stores of others. */
-function actorOn(homes: readonly Home[], as?: ActingPrincipal) {
+function actingOn(homes: readonly Home[], locked: readonly Home[], options: EngineHold): Acting {
+  const { as, until, signal, isReadOnly = false } = options;
   const stores = homes.flatMap(({ kind, id }) => (kind === "store" ? id : []));
   const [user] = homes.flatMap(({ kind, id }) => (kind === "user" ? ownStoreOf(id) : []));
   const who = user ?? as?.principal ?? stores[0] ?? nobody;
   const others = stores.filter((id) => id !== who).map((id) => ({ id, level: "readwrite" as const }));
-  return { who, vouched: as === undefined ? others : (as.vouched ?? []) };
+  const named = user === undefined ? "the store" : "the user's memory";
+  return {
+    action: `use ${named}`,
+    tooLong: (waitedMs) => new ToolError("BUSY", `Cannot use ${named}: it has been in use for ${waitedMs} ms`),
+    who,
+    vouched: as === undefined ? others : (as.vouched ?? []),
+    locks: locked.map((home) => lockOf(placeOf(home))),
+    isReadOnly,
+    until,
+    signal,
+  };
+}
+
+/** The holds in which threads can ask, by number. A thread that asks for any other gets nothing. */
+export class Holds {
+  readonly #homes = new Map<number, readonly DatabaseHome[]>();
+  #last = 0;
+
+  /** Until the returned object is disposed of, questions with its number are answered. */
+  begin(homes: readonly DatabaseHome[]): Disposable & { readonly hold: number } {
+    const hold = ++this.#last;
+    this.#homes.set(hold, homes);
+    return { hold, [Symbol.dispose]: () => void this.#homes.delete(hold) };
+  }
+
+  answer(question: ReadQuestion): ReturnType<FindAnswer> {
+    const homes = question.hold === null ? undefined : this.#homes.get(question.hold);
+    if (homes === undefined) throw new ToolError("CAPABILITY_DENIED", "Cannot read: nothing is held for this call");
+    const store = storeOfScope(question.scope);
+    const asked = homes.find(({ place: { kind, tenant } }) => (kind === "user" ? store === null : tenant === store));
+    if (asked !== undefined) return asked.answer(question);
+    throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${question.scope}": it is not held`);
+  }
 }
 
 interface Hold {
   readonly transaction: Transaction;
-  readonly all: ReadonlyMap<string, DatabaseHome>;
+  readonly homes: readonly DatabaseHome[];
   readonly onlyRead: readonly Home[];
-  readonly who: StoreId;
+  /** By which threads ask. */
   readonly hold: number;
 }
 
-class DatabaseHomes implements EngineHomes {
-  readonly isAtomic = true;
-  readonly #parts: EngineParts;
-  readonly #hold: Hold;
-  #onlyRead: ReadVersions;
-
-  constructor(parts: EngineParts, hold: Hold) {
-    this.#parts = parts;
-    this.#hold = hold;
-    const onlyRead = hold.onlyRead.map((each) => this.#at(each));
-    this.#onlyRead = new Map(onlyRead.map(({ place, facts }) => [place, facts.version]));
-  }
-
-  of(home: Home): EngineHome {
-    return engineHome(this.#at(home));
-  }
-
-  get handed(): HandedFiles {
-    const handed = Array.from(this.#hold.all.values(), (home) => home.handed);
-    const [files, complete] = [handed.flatMap((each) => each.files), handed.flatMap((each) => each.complete)];
-    return { hold: this.#hold.hold, files, complete };
-  }
-
-  areReadStill(): Promise<boolean> {
-    return areStill(this.#hold.transaction, this.#onlyRead);
-  }
-
-  async commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void> {
-    const { transaction, all } = this.#hold;
-    const held = { transaction, homeOf: (home: Home) => this.#at(home), onlyRead: this.#onlyRead };
-    const isMade = await commitHomes({ ...held, settings: this.#parts.settings }, parts);
-    // What was only read decides about the first commit of files alone: work is not repeated after it.
-    if (parts.some(isOfFiles)) this.#onlyRead = new Map();
-    if (isMade) for (const home of all.values()) home.forget();
-    for (const part of parts) {
-      done(part.home);
-      // Others do not ask what the host keeps.
-      if (isOfFiles(part)) this.#parts.news.tell(placeOf(part.home).tenant);
-    }
-  }
-
-  /** The rows go at once; what is left to do is what others have of the user. */
-  async erase(erasedMs: number): Promise<ErasedUser> {
-    const { transaction, who } = this.#hold;
-    const erased = { store: who, erasedMs, id: randomUUID() };
-    await commitSurely(transaction, [erase(erased.id, erasedMs)], isErased(who, erased.id));
-    this.#parts.news.tell(who);
-    return erased;
-  }
-
-  #at(home: Home): DatabaseHome {
-    const found = this.#hold.all.get(keyOf(home));
+/** The homes of a hold. What is changed in them is committed in one transaction, or nothing. */
+function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRead, hold }: Hold): EngineHomes {
+  const at = (home: Home): DatabaseHome => {
+    const found = homes.find(({ key }) => key === keyOf(home));
     if (found === undefined) throw new RangeError("The home is not held");
     return found;
-  }
+  };
+  let read = onlyRead.map(at).map(({ place, facts }): ReadHome => Object.assign({ version: facts.version }, place));
+  return {
+    isAtomic: true,
+    of: (home) => engineHome(at(home)),
+    get handed() {
+      const handed = homes.map((home) => home.handed);
+      return {
+        hold,
+        files: handed.flatMap(({ files }) => files),
+        complete: handed.flatMap(({ complete }) => complete),
+      };
+    },
+    areReadStill: () => areStill(transaction, read),
+    commit: async (parts, done) => {
+      await DatabaseHome.askFirst(parts.map(({ home }) => at(home)).filter(({ isOld }) => isOld));
+      const planned: PlannedCommit[] = [];
+      for (const part of parts) planned.push(await planCommit(at(part.home), settings, part));
+      const statements = [...(await guardsOf(transaction, read)), ...planned.flatMap((each) => each.statements)];
+      if (statements.length > 0) {
+        // By a change set, a commit is found whose connection was lost; else by the records.
+        const found = [...planned.map(({ ofChange }) => ofChange), ...planned.map(({ ofRecords }) => ofRecords)];
+        await transaction.commitSurely(statements, found.find((each) => each !== null) ?? null);
+        // Its end gives the locks away, of all homes.
+        for (const home of homes) home.forget();
+        for (const { home, after } of planned) home.forget(after);
+      }
+      // What was only read decides about the first commit of files alone: work is not repeated after it.
+      if (parts.some(isOfFiles)) read = [];
+      for (const part of parts) {
+        done(part.home);
+        // Others do not ask what the host keeps.
+        if (isOfFiles(part)) news.tell(at(part.home).place.tenant);
+      }
+    },
+    // The rows go at once; what is left to do is what others have of the user.
+    erase: async (erasedMs) => {
+      const [id, { who: store }] = [randomUUID(), transaction.acting];
+      const found = sql`SELECT FROM memcell.erased WHERE tenant = ${store} AND id = ${id}`;
+      await transaction.commitSurely([sql`SELECT memcell.erase(${id}, ${erasedMs})`], found);
+      news.tell(store);
+      return { store, erasedMs, id };
+    },
+  };
+}
+
+/** A home that is only read, with the version that it had then. */
+type ReadHome = HomePlace & { readonly version: string };
+
+/** Refuses a commit if a home has changed that was only read. The database's function for that knows stores alone. */
+async function guardsOf(transaction: Transaction, read: readonly ReadHome[]): Promise<Statement[]> {
+  const users = read.filter(({ kind }) => kind === "user");
+  const stores = read.filter(({ kind }) => kind === "store");
+  if (!(await areStill(transaction, users, true))) throw new StaleCall();
+  if (stores.length === 0) return [];
+  const [tenants, versions, locks] = [column(stores, "tenant"), column(stores, "version"), stores.map(lockOf)];
+  return [sql`SELECT memcell.refuse_changed(${tenants}, ${versions}, ${locks.toSorted()})`];
+}
+
+/** Whether homes have their versions still. `keeps`: nobody changes them until the commit. */
+async function areStill(transaction: Transaction, read: readonly ReadHome[], keeps = false): Promise<boolean> {
+  if (read.length === 0 || transaction.acting.isReadOnly) return true;
+  const locks = keeps ? read.map(lockOf) : [];
+  const [tenants, kinds, versions] = [column(read, "tenant"), column(read, "kind"), column(read, "version")];
+  const [, changed] = await transaction.ask(
+    sql`SELECT pg_advisory_xact_lock_shared(l.key) FROM unnest(${locks}::bigint[]) AS l (key)`,
+    sql`SELECT FROM unnest(${tenants}::uuid[], ${kinds}::text[], ${versions}::text[]) AS r (tenant, kind, version)
+      LEFT JOIN memcell.homes h ON h.tenant = r.tenant AND h.kind = r.kind
+      WHERE coalesce(h.born || ':' || h.commits, '') <> r.version`,
+  );
+  return changed.length === 0;
 }
 
 const isOfFiles = ({ changes }: EngineCommit): boolean => changes.some(({ scope }) => scope !== hostScope);
@@ -230,58 +233,25 @@ function engineHome(home: DatabaseHome): EngineHome {
   return {
     has: () => home.facts.version !== "",
     open: () => home,
-    history: new DatabaseHistory(home),
-    knownSizes: {},
+    history: historyOf(home),
     records: {
       sizes: async (kind) => {
-        const [rows = []] = await transaction.ask(nameRecords(place.tenant, kind));
-        return new Map(rows.map(({ name, bytes }) => [String(name), Number(bytes)]));
+        const [rows] = await transaction.ask(
+          kind === "left"
+            ? leftBy(place.tenant)
+            : sql<{ name: string; bytes: number }>`
+                SELECT name, octet_length(body) AS bytes FROM memcell.records
+                WHERE tenant = ${place.tenant} AND record_kind = ${kind} ORDER BY name`,
+        );
+        return new Map(rows.map(({ name, bytes }) => [name, bytes]));
       },
       read: async (kind, name) => {
-        const [[row] = []] = await transaction.ask(readRecord(place.tenant, kind, name));
-        return row === undefined ? null : String(row["body"]);
+        const [[row]] = await transaction.ask(sql<{ body: string }>`
+          SELECT body FROM memcell.records
+          WHERE tenant = ${place.tenant} AND record_kind = ${kind} AND name = ${name}`);
+        return row?.body ?? null;
       },
     },
-    findings: () => homeFindings(home),
-    contents: async () => {
-      const contents: ErasableContent[] = [];
-      for (const scope of home.scopes()) {
-        const { live, trash } = await home.scopeSize(scope);
-        contents.push({ scope, ...sumOf(live, trash), closed: [] });
-      }
-      return contents;
-    },
+    findings: () => findingsOf(home),
   };
 }
-
-/** The home in which a thread's scope is. */
-function homeAsked(all: ReadonlyMap<string, DatabaseHome>, scope: string): DatabaseHome {
-  const store = storeOfScope(scope);
-  for (const home of all.values()) {
-    const { kind, tenant } = home.place;
-    if (store === null ? kind === "user" : kind === "store" && tenant === store) return home;
-  }
-  throw new ToolError("CAPABILITY_DENIED", `Cannot use scope "${scope}": it is not held`);
-}
-
-const erasedIn = (database: Database): ErasedUsers => ({
-  list: async () => {
-    const rows = await database.ask(nobody, listErased());
-    return rows.map(({ tenant, erased_ms: erasedMs, id }) => ({
-      store: tenant as StoreId,
-      erasedMs: Number(erasedMs),
-      id: String(id),
-    }));
-  },
-  removeFiles: async () => [],
-  forget: async ({ store, id }) => void (await database.change(store, forgetErased(store, id))),
-});
-
-const namingOf = (named: string) => ({
-  action: `use ${named}`,
-  tooLong: (waitedMs: number): ToolError =>
-    new ToolError("BUSY", `Cannot use ${named}: it has been in use for ${waitedMs} ms`),
-});
-
-const namingUser = namingOf("the user's memory");
-const namingStores = namingOf("the store");

@@ -5,20 +5,10 @@ import type { Seen } from "../../values/change-set.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import type { LoweredRun } from "./lowered-runs.ts";
-import { lowestByContent } from "./lowest-by-content.ts";
-import { placeKey } from "./present-origins.ts";
-import type { PresentOrigins } from "./present-origins.ts";
-import { headAfter, lineOf } from "./version-line.ts";
-import { isOfEarlier, unstatedFacts } from "./version.ts";
-import type { Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
-
-export interface PlannedVersion {
-  readonly version: Version;
-  readonly line: string;
-  /** The history's end after it. */
-  readonly head: VersionHead;
-}
+import { lowestByContent, placeKey } from "./present-origins.ts";
+import type { LoweredRun, PresentOrigins } from "./present-origins.ts";
+import { headAfter, isOfEarlier, lineOf, unstatedFacts } from "./version.ts";
+import type { PlannedVersion, Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
 
 /** What the plan is made from. */
 export interface VersionGround {
@@ -40,56 +30,17 @@ export interface VersionedChange {
   readonly seen: readonly Seen[];
 }
 
+type Place = Pick<VersionedFile, "scope" | "path">;
+type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
+
 export function* planVersions(ground: VersionGround, change: VersionedChange): Pieces<PlannedVersion[]> {
   const earlier = new EarlierTrust(ground.versions);
-  const found = yield* foundEdits(ground, change, earlier);
-  const trusts = new Map([...found.edited, ...found.putBack].map((file) => [placeKey(file), file]));
-  const trustOf = (file: Place): OriginClass | null => {
-    const known = trusts.get(placeKey(file)) ?? ground.origins.of(file.scope, file.path);
-    return known?.trust ?? null;
-  };
-  const { facts, kind, planned } = change;
-  const ofContent = (sha256: string): OriginClass | null => (kind === "imported" ? earlier.ofContent(sha256) : null);
-  const ofRestored = (file: Restored): OriginClass | null => {
-    const had = isOfEarlier(kind) ? earlier.ofRestored(file) : null;
-    return had && lowestOf(had, ...(ground.isBroken ? [ground.unknown] : []));
-  };
-  // What is put back from the history comes from there, and not from a file that happens to say the same.
-  const removed = isOfEarlier(kind) ? new Map<string, string>() : removedIn(planned, trustOf);
-  const told = planned.flatMap(({ trustMax }) => trustMax ?? []);
-  const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
-  const known = { trustOf, removed, ofContent, ofRestored, ofMade };
-  const files: VersionedFile[] = [];
-  for (const file of planned) {
-    yield;
-    if (!file.isSame) files.push(versionedFile(file, change, known));
-  }
-  return yield* chained(ground.origins.head, [
-    ...editedByHand(found.edited, "edited", facts.atMs),
-    ...editedByHand(found.putBack, "put back", facts.atMs),
-    { facts, kind, files },
-  ]);
+  const [edited, putBack] = yield* foundEdits(ground, change, earlier);
+  const { facts, kind } = change;
+  const files = yield* changedFiles(ground, change, { earlier, found: [...edited, ...putBack] });
+  const drafts = [editedByHand(edited, "edited", facts.atMs), editedByHand(putBack, "put back", facts.atMs)];
+  return yield* chained(ground.origins.head, [...drafts, { facts, kind, files }]);
 }
-
-type Place = Pick<VersionedFile, "scope" | "path">;
-
-/** The files that a change set removes, by scope and content; of several, the least trusted. */
-function removedIn(
-  planned: readonly PlannedFile[],
-  trustOf: (file: Place) => OriginClass | null,
-): ReadonlyMap<string, string> {
-  const removed = new Map<string, string>();
-  for (const { scope, path, before, after } of planned) {
-    if (after !== null || before === null) continue;
-    const key = `${scope}:${before}`;
-    const other = removed.get(key);
-    const [mine, others] = [trustOf({ scope, path }), other === undefined ? null : trustOf({ scope, path: other })];
-    if (mine === null || others === null || lowestOf(mine, others) === mine) removed.set(key, path);
-  }
-  return removed;
-}
-
-type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
 
 /** Numbers the versions that have files, each with the hash of the one before. */
 export function* chained(head: VersionHead, drafts: readonly Draft[]): Pieces<PlannedVersion[]> {
@@ -117,49 +68,9 @@ export function loweringAfter(
 }
 
 /** An edit by hand is the owner's, whatever the text was before; its trust is lower if that of the text before was. */
-function editedByHand(files: readonly VersionedFile[], kind: VersionKind, atMs: number): Draft[] {
-  if (files.length === 0) return [];
+function editedByHand(files: readonly VersionedFile[], kind: VersionKind, atMs: number): Draft {
   const trust = lowestOf(...files.map((file) => file.trust));
-  return [{ facts: { ...unstatedFacts(atMs), class: "owner_edit", trust }, kind, files }];
-}
-
-/** What is known of the files of a change set before it. */
-interface Known {
-  readonly trustOf: (file: Place) => OriginClass | null;
-  /** The paths of files that it removes, by scope and content. A plugin restores a file by writing what is removed. */
-  readonly removed: ReadonlyMap<string, string>;
-  /** The lowest trust of versions with a content, for an import; `null` if there is none. */
-  readonly ofContent: (sha256: string) => OriginClass | null;
-  /** The trust of a content that is put back; `null` if it is none. */
-  readonly ofRestored: (file: Restored) => OriginClass | null;
-  /** Of what a plugin has made from imported files: the lowest trust of these; `null` if none is told. */
-  readonly ofMade: OriginClass | null;
-}
-
-type Restored = Place & { readonly sha256: string };
-
-function versionedFile(
-  { scope, path, before, sha256, writtenAt, trustMax, ...file }: PlannedFile,
-  { facts, kind }: VersionedChange,
-  { trustOf, removed, ofContent, ofRestored, ofMade }: Known,
-): VersionedFile {
-  const from = file.from ?? (sha256 === null ? null : (removed.get(`${scope}:${sha256}`) ?? null));
-  const moved = from === null ? null : trustOf({ scope, path: from });
-  const replaced = before === null ? null : trustOf({ scope, path });
-  const edited = writtenAt === null ? null : trustOf({ scope, path: writtenAt });
-  const told = trustMax ?? (before === null ? ofMade : null);
-  const ofOthers = [replaced, edited, told, sha256 === null ? null : ofContent(sha256)].filter((each) => each !== null);
-  // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
-  const restored = sha256 === null ? null : ofRestored({ scope, path, sha256 });
-  const bounds = restored === null ? ofOthers : [restored];
-  // The owner approves what is written, not what moves out of its way.
-  const written = kind === "approved" ? facts.trust : lowestOf(facts.trust, ...bounds);
-  return { scope, path, before, sha256, ...(from !== null && { from }), trust: moved ?? written };
-}
-
-interface FoundEdits {
-  readonly edited: readonly VersionedFile[];
-  readonly putBack: readonly VersionedFile[];
+  return { facts: { ...unstatedFacts(atMs), class: "owner_edit", trust }, kind, files };
 }
 
 /** The files that are not as their last version has left them. */
@@ -167,69 +78,125 @@ function* foundEdits(
   { origins, unknown, isBroken }: VersionGround,
   { planned, seen }: VersionedChange,
   earlier: EarlierTrust,
-): Pieces<FoundEdits> {
+): Pieces<[edited: VersionedFile[], putBack: VersionedFile[]]> {
   const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
-  for (const { scope, path, digest } of seen) {
+  for (const file of seen) {
     yield;
-    present.set(placeKey({ scope, path }), { scope, path, sha256: digest });
+    present.set(placeKey(file), { scope: file.scope, path: file.path, sha256: file.digest });
   }
-  for (const { scope, path, before } of planned) {
+  for (const file of planned) {
     yield;
-    present.set(placeKey({ scope, path }), { scope, path, sha256: before });
+    present.set(placeKey(file), { scope: file.scope, path: file.path, sha256: file.before });
   }
-  const edited: VersionedFile[] = [];
-  const putBack: VersionedFile[] = [];
-  for (const { scope, path, sha256 } of present.values()) {
+  const [edited, putBack]: [VersionedFile[], VersionedFile[]] = [[], []];
+  for (const file of present.values()) {
     yield;
+    const { scope, path, sha256 } = file;
     const known = origins.of(scope, path);
     if (sha256 === (known?.sha256 ?? null)) continue;
-    const before = known?.sha256 ?? null;
-    const old = sha256 === null ? null : earlier.ofFile({ scope, path, sha256 });
+    const old = sha256 === null ? null : earlier.ofFile(file, sha256);
     // A file that somebody has moved or copied by hand has a content that another one had.
     const moved = sha256 === null || known !== null ? null : earlier.ofContent(sha256);
-    const lost = isBroken ? unknown : null;
-    const trust = lowestOf(known?.trust ?? unknown, ...[old, moved, lost].filter((each) => each !== null));
-    (old === null ? edited : putBack).push({ scope, path, before, sha256, trust });
+    const trust = lowestKnown(known?.trust ?? unknown, old, moved, isBroken ? unknown : null);
+    (old === null ? edited : putBack).push({ scope, path, before: known?.sha256 ?? null, sha256, trust });
   }
-  return { edited, putBack };
+  return [edited, putBack];
+}
+
+const lowestKnown = (first: OriginClass, ...others: readonly (OriginClass | null)[]): OriginClass =>
+  lowestOf(first, ...others.filter((each) => each !== null));
+
+/** What a change set does to each file. `found`: the edits that it has met. */
+function* changedFiles(
+  { origins, unknown, isBroken }: VersionGround,
+  { facts, kind, planned }: VersionedChange,
+  { earlier, found }: { readonly earlier: EarlierTrust; readonly found: readonly VersionedFile[] },
+): Pieces<VersionedFile[]> {
+  const edits = new Map(found.map((file) => [placeKey(file), file]));
+  const trustOf = (scope: string, path: string): OriginClass | null =>
+    (edits.get(placeKey({ scope, path })) ?? origins.of(scope, path))?.trust ?? null;
+  // What is put back from the history comes from there, and not from a file that happens to say the same.
+  const removed = isOfEarlier(kind) ? new Map<string, string>() : removedIn(planned, trustOf);
+  const told = planned.flatMap(({ trustMax }) => trustMax ?? []);
+  // Of what a plugin has made from imported files: the lowest trust of these.
+  const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
+  const trustOfWritten = ({ scope, path, before, sha256, writtenAt, trustMax }: PlannedFile): OriginClass => {
+    // The owner approves what is written, not what moves out of its way.
+    if (kind === "approved") return facts.trust;
+    const restored = sha256 !== null && isOfEarlier(kind) ? earlier.lowestOfFile({ scope, path }, sha256) : null;
+    // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
+    if (restored !== null) return lowestKnown(facts.trust, restored, isBroken ? unknown : null);
+    return lowestKnown(
+      facts.trust,
+      before === null ? null : trustOf(scope, path),
+      writtenAt === null ? null : trustOf(scope, writtenAt),
+      trustMax ?? (before === null ? ofMade : null),
+      sha256 !== null && kind === "imported" ? earlier.ofContent(sha256) : null,
+    );
+  };
+  const files: VersionedFile[] = [];
+  for (const file of planned) {
+    yield;
+    if (file.isSame) continue;
+    const { scope, path, before, sha256 } = file;
+    // A plugin restores a file by writing what it removes elsewhere.
+    const from = file.from ?? removed.get(`${scope}:${sha256}`) ?? null;
+    const moved = from === null ? null : trustOf(scope, from);
+    const trust = moved ?? trustOfWritten(file);
+    files.push({ scope, path, before, sha256, ...(from !== null && { from }), trust });
+  }
+  return files;
+}
+
+/** The paths of files that a change set removes, by scope and content; of several, the least trusted. */
+function removedIn(
+  planned: readonly PlannedFile[],
+  trustOf: (scope: string, path: string) => OriginClass | null,
+): ReadonlyMap<string, string> {
+  const removed = new Map<string, string>();
+  for (const { scope, path, before, after } of planned) {
+    if (after !== null || before === null) continue;
+    const key = `${scope}:${before}`;
+    const other = removed.get(key);
+    const [mine, others] = [trustOf(scope, path), other === undefined ? null : trustOf(scope, other)];
+    if (mine === null || others === null || lowestOf(mine, others) === mine) removed.set(key, path);
+  }
+  return removed;
 }
 
 /** The trust of earlier versions. All versions are read once, when they are first asked for. */
 class EarlierTrust {
   readonly #versions: VersionGround["versions"];
-  #known: Readonly<Record<"ofFile" | "lowestOfFile" | "ofContent", ReadonlyMap<string, OriginClass>>> | null = null;
+  #known: Readonly<Record<"last" | "lowest" | "contents", ReadonlyMap<string, OriginClass>>> | null = null;
 
   constructor(versions: VersionGround["versions"]) {
     this.#versions = versions;
   }
 
   /** Of the last version of a file with this content; `null` if there was none. */
-  ofFile({ scope, path, sha256 }: Place & { readonly sha256: string }): OriginClass | null {
-    return this.#all.ofFile.get(`${placeKey({ scope, path })}:${sha256}`) ?? null;
+  ofFile(place: Place, sha256: string): OriginClass | null {
+    return this.#all.last.get(`${placeKey(place)}:${sha256}`) ?? null;
+  }
+
+  /** The lowest of versions of a file with this content; `null` if there was none. */
+  lowestOfFile(place: Place, sha256: string): OriginClass | null {
+    return this.#all.lowest.get(`${placeKey(place)}:${sha256}`) ?? null;
   }
 
   /** The lowest of versions of any file with this content; `null` if there was none. */
   ofContent(sha256: string): OriginClass | null {
-    return this.#all.ofContent.get(sha256) ?? null;
-  }
-
-  /** The lowest of versions of a file with this content; `null` if there was none. */
-  ofRestored({ scope, path, sha256 }: Restored): OriginClass | null {
-    return this.#all.lowestOfFile.get(`${placeKey({ scope, path })}:${sha256}`) ?? null;
+    return this.#all.contents.get(sha256) ?? null;
   }
 
   get #all() {
     if (this.#known !== null) return this.#known;
-    const ofFile = new Map<string, OriginClass>();
-    const lowestOfFile = new Map<string, OriginClass>();
-    const all = this.#versions().flatMap(({ files }) => files);
-    for (const { scope, path, sha256, trust } of all) {
-      if (sha256 === null) continue;
-      const key = `${placeKey({ scope, path })}:${sha256}`;
-      ofFile.set(key, trust);
-      lowestOfFile.set(key, lowestOf(lowestOfFile.get(key) ?? trust, trust));
+    const [last, lowest] = [new Map<string, OriginClass>(), new Map<string, OriginClass>()];
+    const files = this.#versions().flatMap((version) => version.files);
+    for (const file of files) {
+      const key = `${placeKey(file)}:${file.sha256}`;
+      last.set(key, file.trust);
+      lowest.set(key, lowestOf(lowest.get(key) ?? file.trust, file.trust));
     }
-    this.#known = { ofFile, lowestOfFile, ofContent: lowestByContent(all) };
-    return this.#known;
+    return (this.#known = { last, lowest, contents: lowestByContent(files) });
   }
 }

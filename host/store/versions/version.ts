@@ -1,67 +1,15 @@
+/**
+ * A version, and its line of JSON in a history. Each line has the hash of the line before, so that no line can be changed
+ * unnoticed.
+ */
+import { hash } from "node:crypto";
+
+import { originClasses } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-
-/** Who makes a change set, and where its texts come from. The same for all of its files. */
-export interface WriteFacts {
-  /** Milliseconds since 1970-01-01 UTC, on the runtime's clock. */
-  readonly atMs: number;
-  /** The tool, or the operation of the data's owner; `null` for an edit by hand. */
-  readonly tool: string | null;
-  /** The plugin's name; `null` if no plugin has made it. */
-  readonly plugin: string | null;
-  /** The user whose call it is. In another's store, too, that is the caller. */
-  readonly principal: string | null;
-  /** What the program said of the call. */
-  readonly class: OriginClass;
-  /** The lowest of its class, and of everything that its run has seen. */
-  readonly trust: OriginClass;
-  readonly run: string | null;
-  readonly turn: string | null;
-  readonly source: string | null;
-  readonly callId: string | null;
-  /** The id under which it has waited for its owner's approval; absent if it has not. */
-  readonly approval?: string | undefined;
-}
-
-/** The facts of a change of which nobody has told anything. */
-export const unstatedFacts = (atMs: number): WriteFacts => ({
-  atMs,
-  tool: null,
-  plugin: null,
-  principal: null,
-  class: "unstated",
-  trust: "unstated",
-  run: null,
-  turn: null,
-  source: null,
-  callId: null,
-});
-
-/** Where the history of a home ends. */
-export interface VersionHead {
-  /** 0 before the first version. */
-  readonly seq: number;
-  /** SHA-256 of the last version's line, in hex; 64 zeros before the first. */
-  readonly hash: string;
-}
-
-export const noVersion: VersionHead = { seq: 0, hash: "0".repeat(64) };
-
-/** Of what is lost, nobody can say where it came from. */
-export const lostTrust = "untrusted_document" satisfies OriginClass;
-
-/** What one version did to one file. */
-export interface VersionedFile {
-  readonly scope: string;
-  readonly path: string;
-  /** SHA-256 of the content before, in hex; `null` if there was no file. */
-  readonly before: string | null;
-  /** SHA-256 of the new content; `null` if the file was removed or moved away. */
-  readonly sha256: string | null;
-  /** Where in the scope the content was moved from; absent if it was not moved. */
-  readonly from?: string | undefined;
-  /** Never higher than that of the file before, unless the owner has approved the content. */
-  readonly trust: OriginClass;
-}
+import { isScopePath, scopeName } from "../../../shared/path.ts";
+import * as z from "../../../shared/zod.ts";
+import type { Pieces } from "../../values/turns.ts";
+import { parseJson } from "../reading.ts";
 
 /** How a version came about, if not by a call or an operation that wrote it. */
 export const versionKinds = [
@@ -88,11 +36,147 @@ export type VersionKind = (typeof versionKinds)[number];
 /** Whether the contents of such a version are those of earlier ones, at the owner's word. */
 export const isOfEarlier = (kind: VersionKind | undefined): boolean => kind === "restored" || kind === "undone";
 
-/** One change set in the history of a home: all files that it has changed; or that a run is trusted less. */
-export interface Version extends WriteFacts {
-  readonly seq: number;
-  readonly kind?: VersionKind | undefined;
+const text = z.nullable(z.string().check(z.maxLength(1_024)));
+const path = z.string().check(z.refine((each) => isScopePath(each)));
+export const sha256Schema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
+export const originClassSchema = z.enum(originClasses);
+
+const fileSchema = z.strictObject({
+  scope: z.string().check(z.regex(scopeName)),
+  path,
+  /** SHA-256 of the content before, in hex; `null` if there was no file. */
+  before: z.nullable(sha256Schema),
+  /** SHA-256 of the new content; `null` if the file was removed or moved away. */
+  sha256: z.nullable(sha256Schema),
+  /** Where in the scope the content was moved from; absent if it was not moved. */
+  from: z.optional(path),
+  /** Never higher than that of the file before, unless the owner has approved the content. */
+  trust: originClassSchema,
+});
+
+/** As strict as a guest's request: people and other programs can write to the disk. */
+const lineSchema = z.strictObject({
+  seq: z.int().check(z.minimum(1)),
+  at: z.string().check(z.regex(/^[+-]?\d{4,6}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)),
+  kind: z.optional(z.enum(versionKinds)),
+  /** The tool, or the operation of the data's owner; `null` for an edit by hand. */
+  tool: text,
+  /** The plugin's name; `null` if no plugin has made it. */
+  plugin: text,
+  /** The user whose call it is. In another's store, too, that is the caller. */
+  principal: text,
+  /** What the program said of the call. */
+  class: originClassSchema,
+  /** The lowest of its class, and of everything that its run has seen. */
+  trust: originClassSchema,
+  run: text,
+  turn: text,
+  source: text,
+  callId: text,
+  /** The id under which it has waited for its owner's approval; absent if it has not. */
+  approval: z.optional(z.string().check(z.maxLength(128))),
   /** The hash of the version before. */
-  readonly prev: string;
+  prev: sha256Schema,
+  files: z.array(fileSchema),
+});
+
+/** What one version did to one file. */
+export type VersionedFile = Readonly<z.infer<typeof fileSchema>>;
+
+/** One change set in the history of a home: all files that it has changed; or that a run is trusted less. */
+export interface Version extends Readonly<Omit<z.infer<typeof lineSchema>, "at" | "files">> {
+  /** Milliseconds since 1970-01-01 UTC, on the runtime's clock. */
+  readonly atMs: number;
   readonly files: readonly VersionedFile[];
+}
+
+/** Who makes a change set, and where its texts come from. The same for all of its files. */
+export type WriteFacts = Omit<Version, "seq" | "kind" | "prev" | "files">;
+
+/** The facts of a change of which nobody has told anything. */
+export const unstatedFacts = (atMs: number): WriteFacts => ({
+  atMs,
+  tool: null,
+  plugin: null,
+  principal: null,
+  class: "unstated",
+  trust: "unstated",
+  run: null,
+  turn: null,
+  source: null,
+  callId: null,
+});
+
+/** Where the history of a home ends. */
+export interface VersionHead {
+  /** 0 before the first version. */
+  readonly seq: number;
+  /** SHA-256 of the last version's line, in hex; 64 zeros before the first. */
+  readonly hash: string;
+}
+
+export const noVersion: VersionHead = { seq: 0, hash: "0".repeat(64) };
+
+export const isSameHead = (a: VersionHead, b: VersionHead): boolean => a.seq === b.seq && a.hash === b.hash;
+
+/** Of what is lost, nobody can say where it came from. */
+export const lostTrust = "untrusted_document" satisfies OriginClass;
+
+/** A version with its line, and where the history ends after it. */
+export interface PlannedVersion {
+  readonly version: Version;
+  readonly line: string;
+  readonly head: VersionHead;
+}
+
+/** Without a line feed. */
+export function lineOf(version: Version): string {
+  const { seq, atMs, kind, tool, plugin, principal, trust, run, turn, source, callId, approval, prev, files } = version;
+  const at = new Date(atMs).toISOString();
+  const ofCall = { tool, plugin, principal, class: version.class, trust, run, turn, source, callId, approval };
+  return JSON.stringify({ seq, at, kind, ...ofCall, prev, files });
+}
+
+export const headAfter = ({ seq }: Pick<Version, "seq">, line: string): VersionHead => ({
+  seq,
+  hash: hash("sha256", line),
+});
+
+/** `null` if the text is not a version's line. */
+export function parseLine(line: string): Version | null {
+  const parsed = z.safeParse(lineSchema, parseJson(line));
+  if (!parsed.success) return null;
+  const { at, ...version } = parsed.data;
+  const isLowering = version.kind === "lowered" && version.run !== null;
+  const atMs = Date.parse(at);
+  return Number.isNaN(atMs) || isLowering !== (version.files.length === 0) ? null : { ...version, atMs };
+}
+
+/** The same, with its line. */
+export function readLine(line: string): PlannedVersion | null {
+  const version = parseLine(line);
+  return version && { version, line, head: headAfter(version, line) };
+}
+
+/**
+ * What is wrong in a history, whose lines are compared each with the one before; `null` if nothing is. `head`: its recorded
+ * end. `first`: its oldest version, by default the first line's; what was dropped before it is not missed.
+ */
+export function* faultInHistory(
+  lines: Iterable<string>,
+  head: VersionHead | null,
+  first?: number,
+): Pieces<string | null> {
+  let last: VersionHead | null = null;
+  for (const line of lines) {
+    yield;
+    const version = parseLine(line);
+    const next: number = last === null ? (first ?? version?.seq ?? 1) : last.seq + 1;
+    if (version === null) return `version ${next} is no version`;
+    if (version.seq !== next) return `version ${next} is missing`;
+    last ??= next === 1 ? noVersion : null;
+    if (last !== null && version.prev !== last.hash) return `version ${next - 1} or ${next} was changed`;
+    last = headAfter(version, line);
+  }
+  return head === null || isSameHead(head, last ?? noVersion) ? null : `version ${head.seq} is not the recorded one`;
 }

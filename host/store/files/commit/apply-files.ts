@@ -1,17 +1,18 @@
 /** Applies records to files by renames: readers find a whole old file or a whole new one. */
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { systemCode } from "../../../disk/disk-failure.ts";
-import { forNewFileIn } from "../../../disk/permissions.ts";
-import type { Permissions } from "../../../disk/permissions.ts";
+import { forNewFileIn } from "../../../disk/folder-handle.ts";
+import type { Permissions } from "../../../disk/folder-handle.ts";
+import { createOverLeftover } from "../../../disk/replace-file.ts";
+import type { NewFile } from "../../../disk/replace-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
+import { digestOf } from "../../reading.ts";
 import { placeKey } from "../../versions/present-origins.ts";
 import { hostFolder } from "../home.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
-import { isWritten } from "./compare-again.ts";
 import type { TouchedFile } from "./retire.ts";
 
 /** A file that exists for a moment, only to change its folder's time. */
@@ -22,31 +23,19 @@ const stagedName = (at: number): string => `staged-${at}`;
 /** Whether a file in the host's own folder is left over from staging. */
 export const isStagedName = (name: string): boolean => name.startsWith("staged-");
 
-interface NewFile {
-  readonly content: Buffer;
-  readonly shown: string;
-  readonly like: Permissions;
-}
-
-/** A file that is written in full in the host's own folder, and the file that it will become. */
-interface StagedFile {
-  readonly name: string;
-  readonly file: PlannedFile;
-}
-
 /** A plan whose new contents are all written to staged files. They are not flushed. */
 export interface StagedPlan {
   readonly own: Directory;
   readonly folders: ScopeFolders;
   readonly files: readonly PlannedFile[];
-  readonly staged: readonly StagedFile[];
+  readonly staged: readonly { readonly name: string; readonly file: PlannedFile }[];
   /** When the last of them was written, by the file system's clock. Unknown if they will be copied to another one. */
   readonly stagedUs: number | undefined;
 }
 
 /** Writes new contents in full and makes the folders that they go to. A full disk fails here. */
 export function* stageFiles(own: Directory, folders: ScopeFolders, files: readonly PlannedFile[]): Pieces<StagedPlan> {
-  const staged: StagedFile[] = [];
+  const staged: { readonly name: string; readonly file: PlannedFile }[] = [];
   const disks = new Set([own.disk]);
   const leaving = new Map(files.filter(({ after }) => after === null).map((file) => [file.before, file]));
   let at = 0;
@@ -132,8 +121,7 @@ export async function putContent(
 
 /** Gives files their contents. All new contents come first, so that nothing is removed before its replacement is there. */
 export async function putContents(own: Directory, folders: ScopeFolders, files: readonly ChangedFile[]): Promise<void> {
-  const [written, removed] = [files.filter(({ after }) => after !== null), files.filter(({ after }) => after === null)];
-  for (const file of [...written, ...removed]) {
+  for (const file of files.toSorted((a, b) => Number(a.after === null) - Number(b.after === null))) {
     await giveTurn();
     await putContent(own, folders, file);
   }
@@ -181,30 +169,19 @@ export function removeStagedQuietly(own: Directory): void {
  * Writes a content under the first usable staged name from `at` on, and returns its number. Replaces a leftover file.
  * Skips a folder: it is a person's, and a process was killed after it had exchanged the folder for its new file.
  */
-function stageContent(own: Directory, at: number, file: NewFile): number {
-  let free = at;
-  while (!createAnew(own, stagedName(free), file)) free++;
-  return free;
-}
-
-/** Whoever could use a file can use the one that replaces it. */
-const permissionsAt = ({ folder, name }: FileInFolder): Permissions | null => folder.permissionsOf(name);
-
-/** And the one that gets its content, as when a plugin takes an entry out of the trash. */
-function permissionsOf(folders: ScopeFolders, leaving: PlannedFile | undefined): Permissions | null {
-  const place = leaving ? folders.find(leaving.scope, leaving.path) : null;
-  return place && permissionsAt(place);
-}
-
-function createAnew(own: Directory, name: string, { content, shown, like }: NewFile): boolean {
-  try {
+function stageContent(own: Directory, at: number, { content, shown, like }: NewFile): number {
+  for (let free = at; ; free++) {
+    const name = stagedName(free);
+    try {
+      own.create(name, content, shown, like);
+      return free;
+    } catch (error) {
+      if (systemCode((error as Error).cause) !== "EEXIST") throw error;
+    }
+    if (!removeLeftover(own, name)) continue;
     own.create(name, content, shown, like);
-  } catch (error) {
-    if (systemCode((error as Error).cause) !== "EEXIST") throw error;
-    if (!removeLeftover(own, name)) return false;
-    own.create(name, content, shown, like);
+    return free;
   }
-  return true;
 }
 
 function removeLeftover(own: Directory, name: string): boolean {
@@ -215,6 +192,15 @@ function removeLeftover(own: Directory, name: string): boolean {
     if (systemCode((error as Error).cause) !== "EISDIR") throw error;
     return false;
   }
+}
+
+/** Whoever could use a file can use the one that replaces it. */
+const permissionsAt = ({ folder, name }: FileInFolder): Permissions | null => folder.permissionsOf(name);
+
+/** And the one that gets its content, as when a plugin takes an entry out of the trash. */
+function permissionsOf(folders: ScopeFolders, leaving: PlannedFile | undefined): Permissions | null {
+  const place = leaving ? folders.find(leaving.scope, leaving.path) : null;
+  return place && permissionsAt(place);
 }
 
 export function removeFile(folders: ScopeFolders, scope: string, path: string): void {
@@ -246,7 +232,7 @@ function moveFile(source: FileInFolder, target: FileInFolder): void {
  * As `moveFile`, but replaces a file. Exchanges the two and removes the old one: with a rename over it, ext4 would
  * write the new file out at once, which the WAL makes needless (`host/store/RATIONALE.md`).
  */
-export function replaceFile(source: FileInFolder, target: FileInFolder): void {
+function replaceFile(source: FileInFolder, target: FileInFolder): void {
   if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
   try {
     source.folder.remove(source.name);
@@ -265,4 +251,49 @@ function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {
   createOverLeftover(folder, stagedHere, { content, shown: name, like: source.folder.permissionsOf(source.name) });
   folder.rename(stagedHere, folder, name);
   source.folder.remove(source.name);
+}
+
+/**
+ * Whether someone has changed a file since the change was planned and recorded: people edit without a lock. `false` if one
+ * cannot be read: applying it reports that.
+ */
+export function* isEdited(folders: ScopeFolders, planned: readonly PlannedFile[]): Pieces<boolean> {
+  try {
+    for (const file of planned) {
+      yield;
+      if (differs(folders, file, file.stamp === null ? null : folders.stampOf(file.scope, file.path))) return true;
+    }
+  } catch {
+    // See above.
+  }
+  return false;
+}
+
+/** The same of one file, just before the change replaces it. A file that is gone has nothing to lose. */
+function isWritten(folders: ScopeFolders, file: PlannedFile): boolean {
+  try {
+    const present = folders.stampOf(file.scope, file.path);
+    return present !== null && differs(folders, file, present);
+  } catch {
+    return false;
+  }
+}
+
+function differs(
+  folders: ScopeFolders,
+  { scope, path, before, stamp }: PlannedFile,
+  present: ReturnType<ScopeFolders["stampOf"]>,
+): boolean {
+  if (stamp !== null && present?.text === stamp) return false;
+  return digestOf(folders.read(scope, path)) !== before;
+}
+
+/** The files of a cancelled plan, each with its present content as the new one. */
+export function asPresent(folders: ScopeFolders, planned: readonly PlannedFile[]): ChangedFile[] {
+  return planned.map(({ scope, path, after }) => ({
+    scope,
+    path,
+    before: digestOf(after),
+    after: folders.read(scope, path),
+  }));
 }

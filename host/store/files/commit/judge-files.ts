@@ -9,9 +9,9 @@ import { isTrashPath } from "../../../../shared/path.ts";
 import type { Directory, Measured } from "../../../disk/directory.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
+import { placeKey } from "../../versions/present-origins.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import type { StoredRecord } from "./find-records.ts";
-import type { RecordedFile } from "./wal-format.ts";
+import type { RecordedFile, StoredRecord } from "./wal-format.ts";
 
 /**
  * - `done`: the file is as its last record says.
@@ -28,42 +28,27 @@ export interface JudgedFile extends ChangedFile {
   readonly isPerhapsTorn: boolean;
 }
 
-/** What the record shows of the disk's times. */
-interface Times {
-  readonly appliedUs: number | null;
-  readonly stagedUs?: number | undefined;
-}
-
-/** In a copy of the home, all files have the times of the copying. */
-const noTimes: Times = { appliedUs: null };
-
-interface Recorded {
-  readonly records: readonly StoredRecord[];
-  readonly inode: string;
-}
-
 export interface Judging {
   /** The host's own folder. */
   readonly own: Directory;
   readonly folders: ScopeFolders;
-  readonly wal: Recorded;
+  readonly wal: { readonly records: readonly StoredRecord[]; readonly inode: string };
 }
 
-/** A file as its last record left it. */
-interface LastRecordedFile extends RecordedFile, Times {
+/** A file as its last record left it, with what that shows of the disk's times. */
+interface LastRecordedFile extends RecordedFile, Pick<StoredRecord, "appliedUs" | "stagedUs"> {
   /** An interrupted recovery has found that no person had removed it. */
   readonly isJudged: boolean;
 }
 
 export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
-  const { records } = wal;
   const known = new Set(
-    records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
+    wal.records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
   );
   return folders.usable(lastOfEach(wal)).map((file) => {
-    const present = folders.read(file.scope, file.path);
-    const digest = digestOf(present);
     const { scope, path, before, after } = file;
+    const present = folders.read(scope, path);
+    const digest = digestOf(present);
     const place = folders.find(scope, path);
     const measured = place && place.folder.measure(place.name);
     const onDisk = { own, folder: folders.nearest(scope, path), way: folders.inodesOnWay(scope, path) };
@@ -80,16 +65,15 @@ function restoring(file: LastRecordedFile, digest: string | null): Verdict {
   return isTrashPath(file.path) && !isPurge(file, digest) ? "kept" : "removed";
 }
 
-const keyOf = ({ scope, path }: Pick<ChangedFile, "scope" | "path">): string => `${scope}:${path}`;
-
 /** Each file's state after all records were applied in order, without those that an interrupted recovery has kept. */
-function lastOfEach({ records, inode }: Recorded): LastRecordedFile[] {
+function lastOfEach({ records, inode }: Judging["wal"]): LastRecordedFile[] {
   const files = new Map<string, LastRecordedFile>();
   for (const record of records) {
-    const { appliedUs, stagedUs } = record.inode === inode ? record : noTimes;
-    for (const file of record.files) files.set(keyOf(file), { ...file, appliedUs, stagedUs, isJudged: false });
+    // In a copy of the home, all files have the times of the copying.
+    const { appliedUs, stagedUs } = record.inode === inode ? record : { appliedUs: null, stagedUs: undefined };
+    for (const file of record.files) files.set(placeKey(file), { ...file, appliedUs, stagedUs, isJudged: false });
     if (record.kept === undefined) continue;
-    for (const kept of record.kept) files.delete(keyOf(kept));
+    for (const kept of record.kept) files.delete(placeKey(kept));
     for (const [key, file] of files) files.set(key, { ...file, isJudged: true });
   }
   return [...files.values()];

@@ -2,24 +2,34 @@
  * Handles the records that a killed process or a crash has left. Runs under the lock, can be killed at any
  * point, and never destroys what a person has written: whatever it replaces goes to the trash first.
  */
-import { isTrashPath } from "../../../../shared/path.ts";
+import { isScopePath, isTrashPath } from "../../../../shared/path.ts";
+import type { Directory } from "../../../disk/directory.ts";
 import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
+import { freeTrashPath } from "../../../values/trash-path.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
 import { hostFolder } from "../home.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import { lastChangeUs, putContents, removeFile, removeStaged } from "./apply-files.ts";
-import { isOfOtherBoot } from "./find-records.ts";
-import type { StoredRecord } from "./find-records.ts";
+import { lastChangeUs, putContent, putContents, removeFile, removeStaged } from "./apply-files.ts";
+import { inFlushes } from "./flushing.ts";
 import { isPurge, judgeFiles } from "./judge-files.ts";
 import type { JudgedFile } from "./judge-files.ts";
-import { retireWal } from "./retire.ts";
-import { saveAside } from "./save-aside.ts";
-import type { Aside } from "./save-aside.ts";
-import { WalUnflushable } from "./write-record.ts";
+import { flushTouched, retireWal } from "./retire.ts";
+import type { TouchedFile } from "./retire.ts";
+import { isOfOtherBoot } from "./wal-format.ts";
+import type { StoredRecord } from "./wal-format.ts";
+import { WalUnflushable } from "./wal.ts";
+import type { Wal } from "./wal.ts";
 
-export interface Recovery extends Aside {
+interface Aside {
+  readonly own: Directory;
+  readonly folders: ScopeFolders;
+  readonly wal: Wal;
+  readonly epochMs: number;
+}
+
+interface Recovery extends Aside {
   /** The machine's current boot id. */
   readonly boot: string | null;
   /** Reports to the operator what was found and done. */
@@ -97,7 +107,7 @@ async function retire(recovery: Recovery, files: readonly ChangedFile[]): Promis
     recovery.note(`the WAL is kept: there is no room for the history (${error.message})`);
     return;
   }
-  await retireWal(recovery, files);
+  await inFlushes(retireWal(recovery, files));
 }
 
 /** If the file is perhaps not a person's, but torn, the recorded version goes to the trash. */
@@ -143,9 +153,7 @@ async function putBack(
 }
 
 /** Whether a file has only zero bytes: a crash leaves such a file if its content was never written. */
-function holdsNothing(content: Buffer): boolean {
-  return content.every((byte) => byte === 0);
-}
+const holdsNothing = (content: Buffer): boolean => content.every((byte) => byte === 0);
 
 /** On a disk that folds case, moves a person's file away whose name differs only in case. */
 async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promise<void> {
@@ -157,4 +165,37 @@ async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promi
   const saved = await saveAside(recovery, { scope, path: twin }, content);
   removeFile(folders, scope, twin);
   note(`recovery moved ${twin} to ${saved}: this disk does not distinguish it from ${path}`);
+}
+
+/**
+ * Copies a file to the trash and flushes the copy before anything replaces the file. A mere move could be lost while
+ * later changes are not.
+ */
+async function saveAside(aside: Aside, { scope, path }: TouchedFile, content: Buffer): Promise<string> {
+  const { own, folders, epochMs } = aside;
+  const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
+  const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;
+  const wanted = freeTrashPath(base, epochMs, isTaken);
+  const saved = isScopePath(wanted) ? wanted : freeTrashPath("recovered.md", epochMs, isTaken);
+  await putContent(own, folders, { scope, path: saved, after: content });
+  await inFlushes(flushTouched(aside, [{ scope, path: saved }]));
+  return saved;
+}
+
+/**
+ * Applies a committed change of whose files a person has edited some since it was planned. Copies those to the trash
+ * first. Returns what was put aside, in words.
+ */
+export async function replaceEdited(aside: Aside, files: readonly ChangedFile[]): Promise<string[]> {
+  const { own, folders } = aside;
+  const notes: string[] = [];
+  for (const file of files.filter(({ scope }) => scope !== hostFolder)) {
+    const present = folders.read(file.scope, file.path);
+    const digest = digestOf(present);
+    if (present === null || digest === file.before || digest === digestOf(file.after)) continue;
+    notes.push(`${file.path} was edited meanwhile and was moved to ${await saveAside(aside, file, present)}`);
+  }
+  removeStaged(own);
+  await putContents(own, folders, files);
+  return notes;
 }

@@ -19,15 +19,15 @@
  * Version 1 has no `applied`, and only version 3 has `versions`. The others are read, but records are only added to
  * version 3.
  */
-import { createHash, randomBytes } from "node:crypto";
-import type { Hash } from "node:crypto";
+import { createHash, hash, randomBytes } from "node:crypto";
 
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
+import type { DiskFile } from "../../../disk/directory.ts";
+import { atOnce } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
-import { parseJson } from "../../parse-json.ts";
-import type { ChangedFile } from "../../plan-changes.ts";
-import { decodeBytes, jsonOfBytes, storedBytesSchema } from "../../stored-bytes.ts";
+import { decodeBytes, jsonOfBytes, parseJson, storedBytesSchema } from "../../reading.ts";
+import { sha256Schema } from "../../versions/version.ts";
 import type { VersionHead } from "../../versions/version.ts";
 import { hasPlace, hostFolder } from "../home.ts";
 import type { FileHome, HomeKind } from "../home.ts";
@@ -35,14 +35,29 @@ import type { FileHome, HomeKind } from "../home.ts";
 /** Its name. It must not change: existing folders have it, and other processes look for it. */
 export const walFile = "journal";
 
+const kib = 1024;
+
+/** Bounds of a WAL. */
+export const walLimits = {
+  /** What is left of it, filled with zeros, when its user is idle: a record that makes the file grow costs more to flush. */
+  idleBytes: 64 * kib,
+  /**
+   * When any of these is reached, each touched file is flushed and the records are dropped. Higher limits mean fewer
+   * flushes per call. But another process then needs longer to read the WAL, 8 ms per MiB, and the user's next call
+   * waits longer while the files are flushed.
+   */
+  retireBytes: 4096 * kib,
+  retireRecords: 512,
+  retireFiles: 128,
+  /** A larger file is not a WAL of ours; none is written. */
+  walBytesMax: 512 * kib * kib,
+} as const;
+
 /** A WAL that cannot be read is renamed to this and a number. */
 export const damagedWalPrefix = "journal-damaged-";
 
 /** The first word of a checkpoint; the version of the format follows. */
 const checkpointMark = "memcell-journal";
-
-/** The home that a WAL belongs to. */
-export type WalHome = Pick<FileHome, "kind" | "owner">;
 
 export const checkpointOffsets = [0, 2048] as const;
 export const checkpointBytesMax = 256;
@@ -52,13 +67,11 @@ export const recordsStart = 4096;
 export const relaxedMark = "~".charCodeAt(0);
 export const distrustMark = "!".charCodeAt(0);
 
-/** Of the format: 3 is written. */
-export type WalVersionNumber = 1 | 2 | 3;
-
-export const writtenVersion: WalVersionNumber = 3;
+/** Of the format. */
+export const writtenVersion = 3;
 
 export interface Checkpoint {
-  readonly version: WalVersionNumber;
+  readonly version: 1 | 2 | 3;
   /** The sequence of the first record after it. */
   readonly first: number;
   readonly salt: string;
@@ -73,42 +86,29 @@ export interface HistoryEnd {
   readonly mark: "lost" | "late" | "none";
 }
 
-export interface RecordHead {
-  readonly sequence: number;
-  readonly bytes: number;
-  readonly check: string;
-  readonly isApplied: boolean;
-  /** When it was applied, by the file system's clock; `null` if that is unknown. */
-  readonly appliedUs: number | null;
-}
-
 const digits = 15;
 const padded = (number: number): string => String(number).padStart(digits, "0");
-const digest = (...parts: (string | Uint8Array)[]): string => {
-  const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return hash.digest("hex");
-};
+const checkOfLine = (owner: string, line: string): string => hash("sha256", `${owner}\n${line}`);
 
 export const newSalt = (): string => randomBytes(16).toString("hex");
 
 export function encodeCheckpoint({ version, first, salt, history = null }: Checkpoint, owner: string): Buffer {
   const end = history === null ? "" : ` ${padded(history.head.seq)} ${history.head.hash} ${history.mark}`;
   const line = `${checkpointMark} ${version} ${padded(first)} ${salt}${end}`;
-  return Buffer.from(`${line} ${digest(`${owner}\n`, line)}\n`);
+  return Buffer.from(`${line} ${checkOfLine(owner, line)}\n`);
 }
 
 const checkpointLine = new RegExp(
   String.raw`^(${checkpointMark} ([123]) (\d{15}) ([0-9a-f]{32})(?: (\d{15}) ([0-9a-f]{64}) (lost|late|none))?) ([0-9a-f]{64})\n`,
 );
 
-export function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
+function decodeCheckpoint(bytes: Buffer, owner: string): Checkpoint | null {
   const found = checkpointLine.exec(bytes.toString("latin1"));
   if (!found) return null;
-  const [, line = "", version, first, salt = "", seq, hash = "", mark, check] = found;
-  if (digest(`${owner}\n`, line) !== check) return null;
-  const history = mark ? { head: { seq: Number(seq), hash }, mark: mark as HistoryEnd["mark"] } : null;
-  return { version: Number(version) as WalVersionNumber, first: Number(first), salt, history };
+  const [, line = "", version, first, salt = "", seq, end = "", mark, check] = found;
+  if (checkOfLine(owner, line) !== check) return null;
+  const history = mark ? { head: { seq: Number(seq), hash: end }, mark: mark as HistoryEnd["mark"] } : null;
+  return { version: Number(version) as Checkpoint["version"], first: Number(first), salt, history };
 }
 
 const headLine = /^record (\d{15}) (\d{15}) ([0-9a-f]{64}) ([+-])([\d-]{16})?\n$/;
@@ -120,20 +120,24 @@ const noTime = "-".repeat(timeDigits);
 export const stateOffset = "record ".length + 2 * (digits + 1) + 64 + 1;
 
 /** Bytes before a record's JSON. */
-export const headBytesOf = (version: WalVersionNumber): number =>
+const headBytesOf = (version: Checkpoint["version"]): number =>
   stateOffset + "+\n".length + (version === 1 ? 0 : timeDigits);
 
-/** As it is written. */
 export const headBytes = headBytesOf(writtenVersion);
 
 /** A record's head, before the bytes of its JSON. */
 export function* encodeHead(salt: string, sequence: number, json: Uint8Array): Pieces<Buffer> {
-  const hash = beginCheck(salt, sequence, json);
+  const check = yield* checkOf(salt, sequence, json);
+  return Buffer.from(`record ${padded(sequence)} ${padded(json.length)} ${check} -${noTime}\n`);
+}
+
+function* checkOf(salt: string, sequence: number, json: Uint8Array): Pieces<string> {
+  const sum = createHash("sha256").update(`${salt} ${sequence} ${json.length}\n`);
   for (let at = 0; at < json.length; at += bytesAtOnce) {
     yield;
-    hash.update(json.subarray(at, at + bytesAtOnce));
+    sum.update(json.subarray(at, at + bytesAtOnce));
   }
-  return Buffer.from(`record ${padded(sequence)} ${padded(json.length)} ${hash.digest("hex")} -${noTime}\n`);
+  return sum.digest("hex");
 }
 
 /** Of a large record, so many bytes are hashed before others get a turn. */
@@ -144,7 +148,8 @@ export function encodeApplied(appliedUs: number | null): Buffer {
   return Buffer.from(appliedUs === null ? "+" : `+${String(appliedUs).padStart(timeDigits, "0")}`);
 }
 
-export function decodeHead(bytes: Buffer): RecordHead | null {
+/** `appliedUs`: when it was applied, by the file system's clock; `null` if that is unknown. */
+export function decodeHead(bytes: Buffer) {
   const found = headLine.exec(bytes.toString("latin1"));
   if (!found) return null;
   const [, sequence, length, check = "", state, time = noTime] = found;
@@ -152,16 +157,9 @@ export function decodeHead(bytes: Buffer): RecordHead | null {
   return { sequence: Number(sequence), bytes: Number(length), check, isApplied: state === "+", appliedUs };
 }
 
-export function checkOf(salt: string, sequence: number, json: Uint8Array): string {
-  return beginCheck(salt, sequence, json).update(json).digest("hex");
-}
-
-const beginCheck = (salt: string, sequence: number, { length }: Uint8Array): Hash =>
-  createHash("sha256").update(`${salt} ${sequence} ${length}\n`);
-
-const digestSchema = z.string().check(z.regex(/^[0-9a-f]{64}$/));
-const scopeSchema = z.string().check(z.refine((text) => scopeName.test(text) || text === hostFolder));
-const pathSchema = z.string().check(z.refine((text) => isScopePath(text)));
+const isScope = (text: string): boolean => scopeName.test(text) || text === hostFolder;
+const places = { scope: z.string().check(z.refine(isScope)), path: z.string().check(z.refine(isScopePath)) };
+const storedBytes = z.pipe(storedBytesSchema, z.transform(decodeBytes));
 
 /** Validated as strictly as a guest's request: a record is read from a disk that others can write to. */
 const recordSchema = z.strictObject({
@@ -172,23 +170,24 @@ const recordSchema = z.strictObject({
   /** The inode of the WAL's file. In a copy of the home it is another one, and the disk's times prove nothing. */
   inode: z.optional(z.string()),
   /** Set by recovery: it has judged all earlier records. Lists the files that it leaves as a person has made them. */
-  kept: z.optional(z.array(z.strictObject({ scope: scopeSchema, path: pathSchema }))),
-  files: z.array(
-    z.strictObject({
-      scope: scopeSchema,
-      path: pathSchema,
-      /** The inodes of the folders on the way to the file, the deepest last, when the record was written. */
-      way: z.optional(z.array(z.string())),
-      /** SHA-256 of the old content; `null` if there was no file. */
-      before: z.nullable(digestSchema),
-      /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
-      after: z.nullable(storedBytesSchema),
-    }),
+  kept: z.optional(z.readonly(z.array(z.strictObject(places)))),
+  files: z.readonly(
+    z.array(
+      z.strictObject({
+        ...places,
+        /** The inodes of the folders on the way to the file, the deepest last, when the record was written. */
+        way: z.optional(z.readonly(z.array(z.string()))),
+        /** SHA-256 of the old content; `null` if there was no file. */
+        before: z.nullable(sha256Schema),
+        /** The new content, as text if it is UTF-8, else in base64; `null` if the file is removed. */
+        after: z.nullable(storedBytes),
+      }),
+    ),
   ),
-  /** What the change set adds to the history: lines as `host/store/versions/version-line.ts` has them. */
-  versions: z.optional(z.array(z.string())),
+  /** What the change set adds to the history: lines as `host/store/versions/version.ts` has them. */
+  versions: z.optional(z.readonly(z.array(z.string()))),
   /** The contents of files that somebody has edited before, which are in the history first. */
-  edited: z.optional(z.array(storedBytesSchema)),
+  edited: z.optional(z.readonly(z.array(storedBytes))),
   /** The record before does not count: somebody has edited its files meanwhile. */
   voids: z.optional(z.literal(true)),
   /** Earlier versions committed changes of several stores together. Each store's part now counts alone. */
@@ -196,22 +195,8 @@ const recordSchema = z.strictObject({
 });
 
 /** One record: the files of a change set, before and after. */
-export interface WalRecord {
-  readonly boot: string | null;
-  readonly stagedUs?: number | undefined;
-  readonly inode?: string | undefined;
-  readonly kept?: readonly KeptFile[] | undefined;
-  readonly files: readonly RecordedFile[];
-  readonly versions?: readonly string[] | undefined;
-  readonly edited?: readonly Buffer[] | undefined;
-  readonly voids?: true | undefined;
-}
-
-export interface RecordedFile extends ChangedFile {
-  readonly way?: readonly string[] | undefined;
-}
-
-export type KeptFile = Pick<ChangedFile, "scope" | "path">;
+export type WalRecord = Omit<z.infer<typeof recordSchema>, "joint">;
+export type RecordedFile = WalRecord["files"][number];
 
 export function* encodeFiles({ files, edited, ...facts }: WalRecord): Pieces<Buffer> {
   const pieces: Buffer[] = [Buffer.from(`${opened(facts)},"files":[`)];
@@ -242,21 +227,143 @@ function* joined(pieces: readonly Buffer[]): Pieces<Buffer> {
 /** An object's JSON without its end. */
 const opened = (value: object): string => JSON.stringify(value).slice(0, -1);
 
-export function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
+/** A record's JSON; `null` if it is none. */
+function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   const parsed = z.safeParse(recordSchema, parseJson(json.toString("utf8")));
   if (!parsed.success) return null;
-  const { files, kept, edited, joint: _joint, ...facts } = parsed.data;
-  if (![...files, ...(kept ?? [])].every(({ scope, path }) => hasPlace(kind, scope, path))) return null;
-  return {
-    ...(facts as Omit<WalRecord, "files" | "kept" | "edited">),
-    kept,
-    edited: edited?.map(decodeBytes),
-    files: files.map(({ scope, path, way, before, after }) => ({
-      scope,
-      path,
-      way,
-      before,
-      after: after && decodeBytes(after),
-    })),
-  };
+  const { joint: _joint, ...record } = parsed.data;
+  const all = [...record.files, ...(record.kept ?? [])];
+  return all.every(({ scope, path }) => hasPlace(kind, scope, path)) ? record : null;
 }
+
+/** A record as it was found; `appliedUs` is unknown of one that is not applied. */
+export interface StoredRecord extends WalRecord {
+  readonly isApplied: boolean;
+  readonly appliedUs: number | null;
+}
+
+/** Where a WAL ends. */
+interface WalEnd {
+  readonly checkpoint: Checkpoint;
+  /** Which of the two places holds the checkpoint. */
+  readonly slot: number;
+  /** The sequence of the next record; it will start at `end`. */
+  readonly next: number;
+  readonly end: number;
+  /** Where the last record starts; 0 if there is none. */
+  readonly last: number;
+  /** The last record's boot id; `null` if it has none, or there is no record yet. */
+  readonly lastBoot: string | null;
+}
+
+/** What a runtime remembers about a WAL whose records are all applied. */
+export interface WalTail extends WalEnd {
+  readonly identity: string;
+}
+
+/** Whether a WAL is as it was. */
+export const isSameTail = (a: WalTail, b: WalTail): boolean =>
+  a.identity === b.identity && a.checkpoint.salt === b.checkpoint.salt && a.next === b.next && a.end === b.end;
+
+export interface FoundRecords {
+  readonly records: readonly StoredRecord[];
+  readonly isDistrusted: boolean;
+  /** The WAL was set up without a flush: the folders that lead to it are perhaps not on the disk. */
+  readonly isRelaxed: boolean;
+  /** `records` has only those that were added since the WAL was remembered. */
+  readonly isContinued: boolean;
+  readonly at: WalEnd;
+}
+
+/** A file in the WAL's place that cannot be read as one. */
+export class WalDamaged extends Error {}
+
+/** A WAL that has no checkpoint yet. */
+export const blankWal: FoundRecords = {
+  records: [],
+  isDistrusted: false,
+  isRelaxed: false,
+  isContinued: false,
+  at: {
+    checkpoint: { version: writtenVersion, first: 1, salt: "", history: null },
+    slot: 1,
+    next: 1,
+    end: recordsStart,
+    last: 0,
+    lastBoot: null,
+  },
+};
+
+/**
+ * Reads all valid records; anything after the last whole one was never acknowledged. Or only what other processes have
+ * added since the WAL was remembered, so that no call has to read all of it, unless recovery can be necessary.
+ */
+export function findRecords(file: DiskFile, home: FileHome, known: WalTail | null): FoundRecords {
+  const header = file.read(0, recordsStart);
+  const isDistrusted = header[distrustOffset] === distrustMark;
+  const isRelaxed = header[relaxedOffset] === relaxedMark;
+  const found = newestCheckpoint(header, home.owner);
+  if (found === null) {
+    if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return { ...blankWal, isRelaxed };
+    throw new WalDamaged("The WAL has no valid checkpoint");
+  }
+  const isKnown = known?.identity === file.identity && known.checkpoint.salt === found.checkpoint.salt && !isDistrusted;
+  if (isKnown && (known.last === 0 || file.read(known.last + stateOffset, 1).toString() === "+")) {
+    const added = readRecords(file, home.kind, known);
+    const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
+    const isApplied = added.records.at(-1)?.isApplied !== false;
+    if (isOfOneBoot && isApplied) return { ...added, isDistrusted, isRelaxed, isContinued: true };
+  }
+  const start = { ...blankWal.at, ...found, next: found.checkpoint.first };
+  return { ...readRecords(file, home.kind, start), isDistrusted, isRelaxed, isContinued: false };
+}
+
+function newestCheckpoint(header: Buffer, owner: string): Pick<WalEnd, "checkpoint" | "slot"> | null {
+  const found = checkpointOffsets.flatMap((at, slot) => {
+    const checkpoint = decodeCheckpoint(header.subarray(at, at + checkpointBytesMax), owner);
+    return checkpoint === null ? [] : [{ checkpoint, slot }];
+  });
+  return found.toSorted((a, b) => b.checkpoint.first - a.checkpoint.first)[0] ?? null;
+}
+
+/** Reads all whole records from an end on. */
+function readRecords(file: DiskFile, kind: HomeKind, start: WalEnd): Pick<FoundRecords, "records" | "at"> {
+  const size = file.size();
+  if (size > walLimits.walBytesMax) throw new WalDamaged("The WAL is too large");
+  const records: StoredRecord[] = [];
+  const at = { ...start };
+  for (;;) {
+    const found = readRecord(file, kind, at, size);
+    if (found === null) return { records, at };
+    records.push(found.record);
+    Object.assign(at, { next: at.next + 1, last: at.end, end: found.end, lastBoot: found.record.boot });
+  }
+}
+
+function readRecord(
+  file: DiskFile,
+  kind: HomeKind,
+  { checkpoint: { salt, version }, next, end: at }: WalEnd,
+  size: number,
+): { readonly record: StoredRecord; readonly end: number } | null {
+  const start = at + headBytesOf(version);
+  const head = decodeHead(file.read(at, start - at));
+  if (head === null || head.sequence !== next || start + head.bytes > size) return null;
+  const json = file.read(start, head.bytes);
+  if (atOnce(checkOf(salt, next, json)) !== head.check) return null;
+  const record = decodeFiles(json, kind);
+  const { isApplied, appliedUs } = head;
+  return record && { record: { ...record, isApplied, appliedUs }, end: start + head.bytes };
+}
+
+/** Whether the WAL needs recovery. */
+export function needsRecovery(
+  { records, isDistrusted }: Pick<FoundRecords, "records" | "isDistrusted">,
+  boot: string | null,
+): boolean {
+  return isDistrusted || isOfOtherBoot(records, boot) || records.at(-1)?.isApplied === false;
+}
+
+/** Whether any record is from before the machine's last start. A record without a boot id counts as such. */
+export const isOfOtherBoot = (records: readonly StoredRecord[], boot: string | null): boolean =>
+  records.some((record) => record.boot === null || record.boot !== boot);

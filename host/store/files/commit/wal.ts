@@ -3,12 +3,16 @@
  * are flushed.
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
-import { blankWal, findAdded, findRecords } from "./find-records.ts";
-import type { FoundRecords, WalTail, StoredRecord } from "./find-records.ts";
+import type { Pieces } from "../../../values/turns.ts";
+import type { FileHome } from "../home.ts";
+import { inFlushes } from "./flushing.ts";
+import type { Flushing } from "./flushing.ts";
 import {
+  blankWal,
   checkpointBytesMax,
   checkpointOffsets,
   distrustMark,
@@ -17,6 +21,7 @@ import {
   encodeCheckpoint,
   encodeFiles,
   encodeHead,
+  findRecords,
   headBytes,
   newSalt,
   recordsStart,
@@ -24,15 +29,17 @@ import {
   relaxedOffset,
   stateOffset,
   walFile,
+  walLimits,
   writtenVersion,
 } from "./wal-format.ts";
-import type { HistoryEnd, WalHome, WalRecord, Checkpoint } from "./wal-format.ts";
-import { refuseLength } from "./wal-limits.ts";
-import { clearRoom, flushRecord, writeRecord } from "./write-record.ts";
+import type { Checkpoint, FoundRecords, HistoryEnd, StoredRecord, WalRecord, WalTail } from "./wal-format.ts";
+
+/** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
+export class WalUnflushable extends Error {}
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
-  readonly #home: WalHome;
+  readonly #owner: string;
   /** The records since the last checkpoint, or since the WAL was remembered. */
   readonly records: readonly StoredRecord[];
   readonly isDistrusted: boolean;
@@ -41,34 +48,37 @@ export class Wal implements Disposable {
   /** What the history has at least, with all versions that the WAL has had. The next checkpoint says it. */
   history: HistoryEnd | null;
   /** As it is now. `last` is the start of the record that was appended last. */
-  readonly #now: { -readonly [Key in keyof Omit<WalTail, "identity">]: WalTail[Key] };
-  readonly #seal = new WalSeal();
+  readonly #now: { -readonly [Key in keyof FoundRecords["at"]]: FoundRecords["at"][Key] };
+  /**
+   * How this process has left it: the last record's head up to its state, or without records the checkpoint. Both have a
+   * check or a salt that no other WAL has in this place. `null` if that was not noted.
+   */
+  #seal: Buffer | null = null;
   /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
 
-  private constructor(file: DiskFile, home: WalHome, found: FoundRecords) {
+  private constructor(file: DiskFile, owner: string, found: FoundRecords) {
     this.#file = file;
-    this.#home = home;
+    this.#owner = owner;
     this.records = found.records;
     this.isDistrusted = found.isDistrusted;
     this.isRelaxed = found.isRelaxed;
     this.isContinued = found.isContinued;
     this.#isHeaderSure = this.isAsKnown;
-    const { checkpoint, slot, next, end, last, lastBoot } = found;
-    this.#now = { checkpoint, slot, next, end, last, lastBoot };
-    this.history = checkpoint.history ?? null;
+    this.#now = { ...found.at };
+    this.history = found.at.checkpoint.history ?? null;
   }
 
   /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another home's. */
   static open(
     own: Directory,
-    home: WalHome,
-    { known, isRead = false }: { readonly known?: WalTail | null; readonly isRead?: boolean } = {},
+    home: FileHome,
+    { known = null, isRead = false }: { readonly known?: WalTail | null; readonly isRead?: boolean } = {},
   ): Wal | null {
     const file = own.openFile(walFile, walFile, isRead ? "read" : "write");
     if (file === null) return null;
     try {
-      return new Wal(file, home, (known && findAdded(file, home, known)) ?? findRecords(file, home));
+      return new Wal(file, home.owner, findRecords(file, home, known));
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -76,10 +86,10 @@ export class Wal implements Disposable {
   }
 
   /** Makes a WAL without a checkpoint. The first record adds one. */
-  static make(own: Directory, home: WalHome): Wal {
+  static make(own: Directory, home: FileHome): Wal {
     const file = own.openFile(walFile, walFile, "make");
     if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
-    return new Wal(file, home, blankWal);
+    return new Wal(file, home.owner, blankWal);
   }
 
   /** Nobody has written to it since it was remembered. */
@@ -93,7 +103,7 @@ export class Wal implements Disposable {
   }
 
   get tail(): WalTail {
-    return { identity: this.#file.identity, ...this.#now };
+    return { ...this.#now, identity: this.#file.identity };
   }
 
   /** Stays the same as long as nobody copies the WAL. */
@@ -101,14 +111,21 @@ export class Wal implements Disposable {
     return inodeIn(this.#file.identity);
   }
 
-  /** Whether it still has its name, and is as this process has left it. */
-  isStill(own: Directory): boolean {
-    return own.identityOf(walFile) === this.#file.identity && this.#seal.isUnbroken(this.#file, this.#now);
-  }
-
   /** Notes how this process leaves it, for `isStill`. */
   rest(): void {
-    this.#seal.noteIn(this.#file, this.#now);
+    this.#seal ??= this.#readSeal();
+  }
+
+  /** Whether it still has its name, and is as this process has left it: somebody can copy another one over it. */
+  isStill(own: Directory): boolean {
+    return own.identityOf(walFile) === this.#file.identity && this.#seal?.equals(this.#readSeal()) === true;
+  }
+
+  #readSeal(): Buffer {
+    const { last, slot } = this.#now;
+    return last > 0
+      ? this.#file.read(last, stateOffset)
+      : this.#file.read(checkpointOffsets[slot] ?? 0, checkpointBytesMax);
   }
 
   get bytes(): number {
@@ -135,25 +152,24 @@ export class Wal implements Disposable {
    * fails does not count.
    */
   async append(record: WalRecord, isFlushed: boolean): Promise<void> {
+    const file = this.#file;
     const json = await inTurns(encodeFiles({ ...record, inode: this.inode }));
-    refuseLength(this.#now.end + headBytes + json.length);
-    if (!this.isSetUp && !isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(relaxedMark));
-    if (this.isSetUp && this.isRelaxed && isFlushed) this.#file.write(relaxedOffset, Uint8Array.of(0));
+    const length = this.#now.end + headBytes + json.length;
+    if (length > walLimits.walBytesMax) throw tooLong(length);
+    if (!this.isSetUp && !isFlushed) file.write(relaxedOffset, Uint8Array.of(relaxedMark));
+    if (this.isSetUp && this.isRelaxed && isFlushed) file.write(relaxedOffset, Uint8Array.of(0));
     if (this.isOfEarlierVersion) await this.checkpoint();
-    const { next: first } = this.#now;
-    if (!this.isSetUp) writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
+    if (!this.isSetUp) this.#writeCheckpoint(this.#now.next);
     // Another process can have died after a failed flush. A new flush covers only what is written again.
-    else if (!this.#isHeaderSure) this.#file.write(0, this.#file.read(0, recordsStart));
+    else if (!this.#isHeaderSure) file.write(0, file.read(0, recordsStart));
     const head = await inTurns(encodeHead(this.#now.checkpoint.salt, this.#now.next, json));
     const at = this.#now.end;
-    await inTurns(writeRecord(this.#file, at, head, json));
-    if (isFlushed) await flushRecord(this.#file, at);
+    await inTurns(writeRecord(file, at, head, json));
+    if (isFlushed) await flushRecord(file, at);
     this.#isHeaderSure = true;
-    this.#now.last = at;
-    this.#seal.note(head);
-    this.#now.lastBoot = record.boot;
+    this.#seal = head.subarray(0, stateOffset);
+    Object.assign(this.#now, { next: this.#now.next + 1, last: at, lastBoot: record.boot });
     this.#now.end += head.length + json.length;
-    this.#now.next++;
   }
 
   /**
@@ -181,46 +197,45 @@ export class Wal implements Disposable {
   }
 
   /** Drops all records. All their files must already be durable. */
-  async checkpoint(): Promise<void> {
-    const replaced = this.#replaceCheckpoint();
-    try {
-      await this.#file.flush();
-    } catch (error) {
-      takeBackCheckpoint(this.#file, this.#now, replaced);
-      throw error;
-    }
-    this.#forgetRecords();
+  checkpoint(): Promise<void> {
+    return inFlushes(this.checkpointing());
   }
 
-  /** The same, at the end of the process. */
-  checkpointNow(): void {
-    const replaced = this.#replaceCheckpoint();
-    try {
-      this.#file.flushNow();
-    } catch (error) {
-      takeBackCheckpoint(this.#file, this.#now, replaced);
-      throw error;
-    }
-    this.#forgetRecords();
-  }
-
-  #replaceCheckpoint(): Pick<WalTail, "checkpoint" | "slot"> {
-    const { checkpoint, slot } = this.#now;
+  *checkpointing(): Flushing<void> {
+    const { checkpoint, slot, next } = this.#now;
     this.#file.write(distrustOffset, Uint8Array.of(0));
     // The checkpoint with the higher sequence counts, so the two must differ.
-    const first = Math.max(this.#now.next, checkpoint.first + 1);
-    writeCheckpoint(this.#file, this.#home, this.#now, { first, history: this.history });
-    return { checkpoint, slot };
+    this.#writeCheckpoint(Math.max(next, checkpoint.first + 1));
+    try {
+      yield { all: [this.#file] };
+    } catch (error) {
+      // The new one is perhaps not on the disk, and later records must not depend on it: the one before counts again.
+      this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
+      Object.assign(this.#now, { checkpoint, slot });
+      throw error;
+    }
+    this.#seal = null;
+    Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
   }
 
-  #forgetRecords(): void {
-    this.#seal.forget();
-    Object.assign(this.#now, { next: this.#now.checkpoint.first, end: recordsStart, last: 0 });
+  /** Writes a checkpoint into the place that does not count, which then does. */
+  #writeCheckpoint(first: number): void {
+    const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt(), history: this.history };
+    this.#now.slot = 1 - this.#now.slot;
+    this.#file.write(checkpointOffsets[this.#now.slot] ?? 0, encodeCheckpoint(checkpoint, this.#owner));
+    this.#now.checkpoint = checkpoint;
   }
 
   /** Clears the space of dropped records, and frees most of it; all of it on a disk that has no room to clear it. */
   shrink(): void {
-    if (this.isEmpty) clearRoom(this.#file);
+    if (!this.isEmpty) return;
+    let left = Math.max(recordsStart, Math.min(this.#file.size(), walLimits.idleBytes));
+    try {
+      this.#file.write(recordsStart, Buffer.alloc(left - recordsStart));
+    } catch {
+      left = recordsStart;
+    }
+    this.#file.truncate(left);
   }
 
   [Symbol.dispose](): void {
@@ -228,61 +243,64 @@ export class Wal implements Disposable {
   }
 }
 
-/** The checkpoint that counts, and which of the two places holds it. */
-interface PresentCheckpoint {
-  checkpoint: Checkpoint;
-  slot: number;
+/** It would be refused when it is read again. */
+const tooLong = (bytes: number): ToolError =>
+  new ToolError(
+    "QUOTA_EXCEEDED",
+    `Cannot make the change durable: its WAL would take ${bytes} bytes, at most ${walLimits.walBytesMax} allowed`,
+  );
+
+const bytesAtOnce = 4 * 1024 * 1024;
+
+/** Writes a small record at once, of a large one the head last: until then nobody finds half of it. */
+function* writeRecord(file: DiskFile, at: number, head: Buffer, json: Buffer): Pieces<void> {
+  try {
+    if (json.length <= bytesAtOnce) {
+      reserve(file, at + head.length + json.length);
+      return file.write(at, Buffer.concat([head, json]));
+    }
+    for (let from = 0; from < json.length; from += bytesAtOnce) {
+      yield;
+      file.write(at + head.length + from, json.subarray(from, from + bytesAtOnce));
+    }
+    file.write(at, head);
+  } catch (error) {
+    erase(file, at);
+    throw error;
+  }
 }
 
-/** Writes a checkpoint into the place that does not count, which then does. */
-function writeCheckpoint(
-  file: DiskFile,
-  home: WalHome,
-  now: PresentCheckpoint,
-  { first, history }: Pick<Checkpoint, "first" | "history">,
-): void {
-  const checkpoint: Checkpoint = { version: writtenVersion, first, salt: newSalt(), history };
-  now.slot = 1 - now.slot;
-  file.write(checkpointOffsets[now.slot] ?? 0, encodeCheckpoint(checkpoint, home.owner));
-  now.checkpoint = checkpoint;
+/** After a failed flush, the system can take the pages for written, so the file must not be flushed again. */
+async function flushRecord(file: DiskFile, at: number): Promise<void> {
+  try {
+    await file.flush(true);
+  } catch (error) {
+    erase(file, at);
+    throw new WalUnflushable("The WAL could not be flushed", { cause: error });
+  }
 }
 
 /**
- * The new checkpoint is perhaps not on the disk, and later records must not depend on it: the one before counts again.
+ * Doubles the file, filled with zeros, so that a flush seldom has to write a new size too. On a full disk the record may
+ * fit all the same.
  */
-function takeBackCheckpoint(file: DiskFile, now: PresentCheckpoint, before: Readonly<PresentCheckpoint>): void {
-  file.write(checkpointOffsets[now.slot] ?? 0, Buffer.alloc(checkpointBytesMax));
-  Object.assign(now, before);
-}
-
-/**
- * Shows whether a WAL that is held open is as this process has left it. Somebody can copy another one over it, such as a
- * backup. What is compared is the last record's head up to its state, or without records the checkpoint: both have a check
- * or a salt that no other WAL has in this place.
- */
-class WalSeal {
-  /** `null` if it was not noted. */
-  #bytes: Buffer | null = null;
-
-  /** A record was appended. */
-  note(record: Uint8Array): void {
-    this.#bytes = Buffer.from(record.subarray(0, stateOffset));
-  }
-
-  forget(): void {
-    this.#bytes = null;
-  }
-
-  /** Notes it, unless that is done. */
-  noteIn(file: DiskFile, tail: Pick<WalTail, "last" | "slot">): void {
-    this.#bytes ??= read(file, tail);
-  }
-
-  isUnbroken(file: DiskFile, tail: Pick<WalTail, "last" | "slot">): boolean {
-    return this.#bytes !== null && this.#bytes.equals(read(file, tail));
+function reserve(file: DiskFile, end: number): void {
+  const size = file.size();
+  if (end <= size) return;
+  const target = Math.max(end, Math.min(2 * size, walLimits.retireBytes));
+  try {
+    file.write(size, Buffer.alloc(target - size));
+  } catch (error) {
+    if (!isFullDisk(error)) throw error;
+    file.truncate(size);
   }
 }
 
-function read(file: DiskFile, { last, slot }: Pick<WalTail, "last" | "slot">): Buffer {
-  return last > 0 ? file.read(last, stateOffset) : file.read(checkpointOffsets[slot] ?? 0, checkpointBytesMax);
+/** Erases a record whose call has failed, so that nobody finds it. */
+function erase(file: DiskFile, at: number): void {
+  try {
+    if (file.size() > at) file.write(at, Buffer.alloc(Math.min(headBytes, file.size() - at)));
+  } catch {
+    // The caller reports the first failure. What is left of the record was never acknowledged.
+  }
 }

@@ -1,29 +1,42 @@
-/** Writes a whole home beside its place, makes it durable, and then gives it its name. */
-import type { DataRoot } from "../../../disk/data-root.ts";
+/**
+ * Writes a whole home beside its place, in a folder with a name that nobody looks for, makes it durable, and then gives it
+ * its name. Its lock keeps out whoever removes what killed processes have left, and others once it has its name.
+ */
+import { randomUUID } from "node:crypto";
+
 import type { Directory } from "../../../disk/directory.ts";
+import { systemCode } from "../../../disk/disk-failure.ts";
+import type { DataRoot } from "../../../disk/pinned-directory.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { atOnce } from "../../../values/turns.ts";
+import { inTurns } from "../../../values/turns.ts";
 import { inParts } from "../../copying.ts";
-import type { CopiedFile, HomeContent, WrittenHome, KeptContent } from "../../copying.ts";
+import type { CopiedFile, HomeContent, WrittenHome } from "../../copying.ts";
 import { recordKinds } from "../../home.ts";
-import { placeKey, PresentOrigins } from "../../versions/present-origins.ts";
-import { headAfter, parseLine } from "../../versions/version-line.ts";
-import { noVersion } from "../../versions/version.ts";
-import type { Version, VersionHead } from "../../versions/version.ts";
+import { PresentOrigins, placeKey } from "../../versions/present-origins.ts";
+import { noVersion, readLine } from "../../versions/version.ts";
+import type { PlannedVersion, VersionHead } from "../../versions/version.ts";
+import { inFlushes } from "../commit/flushing.ts";
 import type { HistoryEnd } from "../commit/wal-format.ts";
 import { Wal } from "../commit/wal.ts";
-import { ContentBases } from "../history/content-bases.ts";
-import type { WrittenContent } from "../history/content-bases.ts";
+import { ContentBases, queuedVersions } from "../history/content-line.ts";
 import { HistoryFolder } from "../history/history-folder.ts";
+import { writePresent } from "../history/known-history.ts";
 import { moveVersions } from "../history/move-versions.ts";
-import type { MovedVersions } from "../history/move-versions.ts";
-import { writePresent } from "../history/present-file.ts";
-import { queuedVersions } from "../history/queued-versions.ts";
 import { claimCreator, claimOwner } from "../home-owner.ts";
+import { homePlaces, hostFolder, storesFolder, usersFolder } from "../home.ts";
 import type { FileHome } from "../home.ts";
-import { ScopeFolders } from "../scope-folders.ts";
-import { settleAll } from "../settle-all.ts";
-import { StagedHome } from "./staged-home.ts";
+import { HomeFolder, ScopeFolders, openPlace, settleAll } from "../scope-folders.ts";
+import { lockFile, lockHome, lockNow } from "../session-place.ts";
+
+const prefix = ".copying.";
+
+/** A home on its way to its place, under its lock. */
+interface StagedHome {
+  readonly home: FileHome;
+  readonly folder: HomeFolder;
+  readonly own: Directory;
+  readonly isFlushed: boolean;
+}
 
 /** Returns `false` if something is there. `beforeNamed`: what must be there before the home is. */
 export async function writeHome(
@@ -32,26 +45,69 @@ export async function writeHome(
   { isFlushed, beforeNamed }: { readonly isFlushed: boolean; readonly beforeNamed: () => Promise<void> },
 ): Promise<boolean> {
   if (home.root.identityAt(home.names) !== null) return false;
-  using staged = await StagedHome.make(home);
+  const beside = { ...home, names: [home.names[0] ?? "", `${prefix}${randomUUID()}`] };
+  using folder = await HomeFolder.make(beside);
+  const own = folder.makeOwn();
+  using _lock = await lockHome(own, home, { make: true, readOnlyWillDo: false, until: performance.now() });
   let isInPlace = false;
   try {
-    await fill(staged, home, content, isFlushed);
+    await fill({ home, folder, own, isFlushed }, content);
     await beforeNamed();
-    isInPlace = await staged.moveIntoPlace();
+    isInPlace = await moveIntoPlace(home, folder);
     return isInPlace;
   } finally {
     // What cannot be removed now is at the next start of a host or a copy.
-    if (!isInPlace) await remove(home.root, home, staged).catch(() => {});
+    if (!isInPlace) await remove(home, folder).catch(() => {});
   }
 }
 
-async function fill(staged: StagedHome, home: FileHome, content: WrittenHome, isFlushed: boolean): Promise<void> {
-  const { own, folder } = staged;
+/** Gives it its name, durably. Returns `false` if something has the name. */
+async function moveIntoPlace({ root, names }: FileHome, folder: HomeFolder): Promise<boolean> {
+  if (root.identityAt(names) !== null) return false;
+  try {
+    await folder.moveAway(names.at(-1) ?? "");
+    return true;
+  } catch (error) {
+    const code = error instanceof ToolError ? systemCode(error.cause) : undefined;
+    if (code === "ENOTEMPTY" || code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+async function remove({ root, names: [above] }: FileHome, { home }: HomeFolder): Promise<void> {
+  await home.removeTree();
+  using place = openPlace(root, above === usersFolder ? usersFolder : storesFolder);
+  for (const { name } of place?.entries() ?? []) {
+    if (place?.identityOf(name) === home.identity) place.removeFolder(name);
+  }
+}
+
+/** Removes what processes have left that have ended while they copied. */
+export async function removeStagedHomes(root: DataRoot): Promise<void> {
+  for (const place of homePlaces) {
+    using above = openPlace(root, place);
+    const left = above?.entries().filter(({ name, kind }) => kind === "folder" && name.startsWith(prefix)) ?? [];
+    for (const { name } of left) if (above !== null) await removeStaged(above, name);
+  }
+}
+
+async function removeStaged(above: Directory, name: string): Promise<void> {
+  using folder = above.openFolder(name);
+  using own = folder && folder.openFolder(hostFolder);
+  using lock = own && lockNow(own);
+  // Whoever has the lock is at work.
+  if (folder === null || (lock === null && own !== null && own.measure(lockFile) !== null)) return;
+  await folder.removeTree();
+  above.removeFolder(name);
+}
+
+async function fill(staged: StagedHome, content: WrittenHome): Promise<void> {
+  const { home, own, folder, isFlushed } = staged;
   await claimOwner(own, home);
   if (content.creator !== null) await claimCreator(own, home, content.creator);
-  await writeFiles(staged, home, content, isFlushed);
+  await writeFiles(staged, content);
   const history = await writeHistory(own, content);
-  await writeRecords(staged, content, isFlushed);
+  await writeRecords(staged, content);
   // Without a log, a history counts as broken.
   using wal = Wal.make(own, home);
   wal.history = history;
@@ -63,17 +119,12 @@ async function fill(staged: StagedHome, home: FileHome, content: WrittenHome, is
 const fileBounds = { itemsMax: 64, bytesMax: 4 * 1024 * 1024 };
 
 /** In the order in which they were changed: listings then show the same order, as far as the disk's clock tells. */
-async function writeFiles(
-  { folder }: StagedHome,
-  { kind }: FileHome,
-  content: HomeContent,
-  isFlushed: boolean,
-): Promise<void> {
+async function writeFiles({ home, folder, isFlushed }: StagedHome, content: HomeContent): Promise<void> {
   for (const scope of content.scopes) folder.home.makeFolder(scope)[Symbol.dispose]();
   const inOrder = content.files.toSorted((a, b) => a.changedUs - b.changedUs);
   for (const part of inParts(inOrder, fileBounds)) {
     const contents = await content.contentsOf(part.map(({ sha256 }) => sha256));
-    using folders = new ScopeFolders(folder.home, { kind, folds: new Map() });
+    using folders = new ScopeFolders(folder.home, home);
     await settleAll(part.map((file) => writeFile(folders, file, { content: contents.get(file.sha256), isFlushed })));
     if (isFlushed) await folders.flush();
   }
@@ -93,7 +144,7 @@ async function writeFile(
   if (isFlushed) await file?.flush();
 }
 
-async function writeRecords({ own }: StagedHome, { records }: HomeContent, isFlushed: boolean): Promise<void> {
+async function writeRecords({ own, isFlushed }: StagedHome, { records }: HomeContent): Promise<void> {
   for (const kind of recordKinds) {
     const ofKind = records.filter((each) => each.kind === kind);
     if (ofKind.length === 0) continue;
@@ -106,27 +157,17 @@ async function writeRecords({ own }: StagedHome, { records }: HomeContent, isFlu
   }
 }
 
-async function flushFile(folder: StagedHome["own"], name: string): Promise<void> {
+async function flushFile(folder: Directory, name: string): Promise<void> {
   using file = folder.openFile(name, name, "flush");
   await file?.flush();
 }
 
-async function remove(root: DataRoot, { names: [above = ""] }: FileHome, { folder }: StagedHome): Promise<void> {
-  await folder.home.removeTree();
-  using data = root.open();
-  using place = data && data.openFolder(above);
-  for (const { name } of place?.entries() ?? []) {
-    if (place?.identityOf(name) === folder.home.identity) place.removeFolder(name);
-  }
-}
-
-/** A version with its line, and the bytes of the contents that it has brought. */
-interface WrittenVersion {
-  readonly version: Version;
-  readonly line: string;
-  /** By place. Each content is written once, with the first version that has it. */
-  readonly kept: readonly (KeptContent & { readonly key: string })[];
-  readonly bytes: number;
+/** A version with the contents that it has brought, which are written with it. */
+interface WrittenVersion extends PlannedVersion {
+  /** By place. */
+  readonly kept: { readonly key: string; readonly sha256: string }[];
+  /** Of the line and the contents. */
+  bytes: number;
 }
 
 /** Versions that are written together, with one flush. */
@@ -140,20 +181,17 @@ async function writeHistory(own: Directory, content: HomeContent): Promise<Histo
   if (content.agedMs > 0) history.noteAged({ atMs: content.agedMs, process: "", uptimeMs: 0 });
   const versions = versionsOf(content);
   const bases = new ContentBases();
-  let moved: MovedVersions | null = null;
   for (const part of inParts(versions, versionBounds)) {
-    const written = await contentsOf(content, part);
-    const queued = part.flatMap(({ version, line, kept }) =>
-      atOnce(
-        queuedVersions(
-          [{ version, line }],
-          kept.flatMap((each) => written.get(each.sha256)?.(each.key) ?? []),
-          bases,
-        ),
-      ),
-    );
-    moved = await moveVersions(own, queued, { isNew: moved?.isFull ?? false, end: moved?.end ?? null });
-    if (moved.isFull) bases.clear();
+    const hashes = part.flatMap(({ kept }) => kept.map(({ sha256 }) => sha256));
+    const found = hashes.length === 0 ? null : await content.contentsOf(hashes);
+    const withContents = part.map(({ version, line, head, kept }) => {
+      const contents = kept.flatMap(({ key, sha256 }) => {
+        const bytes = found?.get(sha256);
+        return bytes === undefined ? [] : [{ key, sha256, content: Buffer.from(bytes) }];
+      });
+      return { version, line, head, contents };
+    });
+    await inFlushes(moveVersions(own, await inTurns(queuedVersions(withContents, bases)), bases));
   }
   const first = versions[0]?.version.seq ?? 1;
   // What dropped versions have said, no line says.
@@ -163,46 +201,25 @@ async function writeHistory(own: Directory, content: HomeContent): Promise<Histo
 }
 
 function versionsOf({ lines, kept }: HomeContent): WrittenVersion[] {
-  const versions = lines.flatMap((line) => {
-    const version = parseLine(line);
-    return version === null ? [] : [{ version, line }];
+  const versions = lines.flatMap((line): WrittenVersion[] => {
+    const read = readLine(line);
+    return read === null ? [] : [{ ...read, kept: [], bytes: line.length }];
   });
-  const broughtBy = firstVersions(versions.map(({ version }) => version));
-  const bySeq = new Map<number, (KeptContent & { readonly key: string })[]>();
-  for (const each of kept) {
-    // What only dropped versions have had goes with the oldest that is left.
-    const { seq = versions[0]?.version.seq ?? 1, key = "" } = broughtBy.get(each.sha256) ?? {};
-    bySeq.set(seq, [...(bySeq.get(seq) ?? []), { ...each, key }]);
-  }
-  return versions.map(({ version, line }) => {
-    const brought = bySeq.get(version.seq) ?? [];
-    return { version, line, kept: brought, bytes: brought.reduce((sum, { bytes }) => sum + bytes, line.length) };
-  });
-}
-
-/** By content: the first version that has it, and for which file. */
-function firstVersions(versions: readonly Version[]): Map<string, { readonly seq: number; readonly key: string }> {
-  const first = new Map<string, { readonly seq: number; readonly key: string }>();
-  for (const { seq, files } of versions) {
-    for (const file of files) {
-      if (file.sha256 !== null && !first.has(file.sha256)) first.set(file.sha256, { seq, key: placeKey(file) });
+  // Each content is written once, with the first version that has it.
+  const broughtBy = new Map<string, { readonly by: WrittenVersion; readonly key: string }>();
+  for (const by of versions) {
+    for (const file of by.version.files) {
+      const { sha256 } = file;
+      if (sha256 !== null && !broughtBy.has(sha256)) broughtBy.set(sha256, { by, key: placeKey(file) });
     }
   }
-  return first;
+  for (const { sha256, bytes } of kept) {
+    // What only dropped versions have had goes with the oldest that is left.
+    const { by = versions[0], key = "" } = broughtBy.get(sha256) ?? {};
+    by?.kept.push({ key, sha256 });
+    if (by !== undefined) by.bytes += bytes;
+  }
+  return versions;
 }
 
-async function contentsOf(
-  content: HomeContent,
-  part: readonly WrittenVersion[],
-): Promise<Map<string, (key: string) => WrittenContent>> {
-  const hashes = part.flatMap(({ kept }) => kept.map(({ sha256 }) => sha256));
-  const found = hashes.length === 0 ? [] : await content.contentsOf(hashes);
-  return new Map(
-    Array.from(found, ([sha256, bytes]) => [sha256, (key) => ({ key, sha256, content: Buffer.from(bytes) })]),
-  );
-}
-
-function headOf(versions: readonly WrittenVersion[]): VersionHead {
-  const last = versions.at(-1);
-  return last === undefined ? noVersion : headAfter(last.version, last.line);
-}
+const headOf = (versions: readonly WrittenVersion[]): VersionHead => versions.at(-1)?.head ?? noVersion;

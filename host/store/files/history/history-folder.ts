@@ -10,13 +10,14 @@
  *       aged                   when old contents were last looked for, and by which process
  */
 import * as z from "../../../../shared/zod.ts";
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
+import { createOverLeftover } from "../../../disk/replace-file.ts";
 import { readingSchema } from "../../../values/clock-reading.ts";
 import type { ClockReading } from "../../../values/clock-reading.ts";
 import { ToolError } from "../../../values/tool-error.ts";
+import { atOnce } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
-import { parseJson } from "../../parse-json.ts";
+import { parseJson } from "../../reading.ts";
 import { putAside } from "../put-aside.ts";
 
 export const historyFolder = "history";
@@ -101,13 +102,16 @@ export class HistoryFolder implements Disposable {
     return this.folder.openFile(name, name, use);
   }
 
-  /** The whole lines of a segment; none if there is no such segment. */
-  lines(kind: SegmentKind, first: number): string[] {
-    using file = this.openSegment(kind, first, "read");
-    return file === null ? [] : wholeLines(readBounded(file, kind));
+  /** Whether a segment gets no further versions. */
+  isFull(first: number): boolean {
+    return (["versions", "contents"] as const).some((kind) => this.bytesOf(kind, first) >= segmentBytesMax[kind]);
   }
 
-  /** The same, of a segment that one large change set can have filled. */
+  lines(kind: SegmentKind, first: number): string[] {
+    return atOnce(this.readLines(kind, first));
+  }
+
+  /** The whole lines of a segment; none if there is no such segment. One large change set can have filled it. */
   *readLines(kind: SegmentKind, first: number): Pieces<string[]> {
     using file = this.openSegment(kind, first, "read");
     const bytes = file === null ? Buffer.alloc(0) : readBounded(file, kind);
@@ -140,8 +144,10 @@ export class HistoryFolder implements Disposable {
 
 const mib = 1024 * 1024;
 
-/** Of a segment, so many bytes are made lines before others get a turn. */
-const bytesAtOnce = mib;
+const segmentBytesMax = { versions: mib / 4, contents: mib } as const;
+
+/** Of a segment, so many bytes are made lines, or written, before others get a turn. */
+export const bytesAtOnce = mib;
 
 /** A larger file is none of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
 const fileBytesMax = { versions: 512 * mib, contents: 512 * mib, present: 64 * mib } as const;
@@ -152,48 +158,6 @@ export function readBounded(file: DiskFile, kind: keyof typeof fileBytesMax): Bu
   if (bytes <= fileBytesMax[kind]) return file.read(0, bytes);
   const present = `a file of it is ${bytes} bytes, at most ${fileBytesMax[kind]} allowed`;
   throw new ToolError("STORAGE_UNSAFE", `Cannot use the history: ${present}`);
-}
-
-/** What a crash has left of the last line does not count. */
-function wholeLines(bytes: Buffer): string[] {
-  const lines = bytes.toString("utf8").split("\n");
-  lines.pop();
-  return lines;
-}
-
-/**
- * Appends lines to a segment. Cuts off first what a crash has left of a line. Many bytes are written in parts: what a crash
- * leaves of the lines is found by their numbers. What a full disk leaves of them is cut off. Yields `null` between parts.
- */
-export function* appendLines(file: DiskFile, lines: readonly string[]): Generator<null, void> {
-  const size = file.size();
-  if (size > 0 && file.read(size - 1, 1).toString("latin1") !== "\n") {
-    file.truncate(file.read(0, size).lastIndexOf("\n") + 1);
-  }
-  const start = file.size();
-  try {
-    let [end, part, chars] = [start, [] as string[], 0];
-    for (const [at, line] of lines.entries()) {
-      part.push(line);
-      chars += line.length;
-      if (chars < bytesAtOnce && at < lines.length - 1) continue;
-      const bytes = Buffer.from(`${part.join("\n")}\n`);
-      file.write(end, bytes);
-      [end, part, chars] = [end + bytes.length, [], 0];
-      yield null;
-    }
-  } catch (error) {
-    file.truncate(start);
-    throw error;
-  }
-}
-
-/** Cuts off what stands after so many lines. */
-export function cutAfter(file: DiskFile, lines: number): void {
-  const bytes = file.read(0, file.size());
-  let end = 0;
-  for (let left = lines; left > 0; left--) end = bytes.indexOf("\n", end) + 1;
-  if (end < bytes.length) file.truncate(end);
 }
 
 /** Renames a history that cannot be used, and makes another, which says that versions are missing. */

@@ -1,72 +1,95 @@
 /** Removes what a history need not keep, or must not: what is old or too much, and what its owner wants to be gone. */
-import { createOverLeftover } from "../../../disk/create-over-leftover.ts";
+import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+import { replaceFile } from "../../../disk/replace-file.ts";
 import { agree } from "../../../values/clock-reading.ts";
-import type { HistoryLimits } from "../../../values/history-limits.ts";
+import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
-import { agedBefore, agedContents, isAgingDue } from "../../versions/aged-contents.ts";
-import type { PresentOrigins } from "../../versions/present-origins.ts";
-import { parseLine } from "../../versions/version-line.ts";
+import type { StoreSettings } from "../../definition.ts";
+import { agedBefore, agedContents, isAgingDue } from "../../versions/old-contents.ts";
+import { parseLine } from "../../versions/version.ts";
+import type { ScopeFolders } from "../scope-folders.ts";
 import { contentIn, parseContent } from "./content-line.ts";
 import type { ContentLine } from "./content-line.ts";
-import { contentsName } from "./history-folder.ts";
-import type { HistoryFolder } from "./history-folder.ts";
-import { versionsIn } from "./read-history.ts";
+import { HistoryFolder, contentsName } from "./history-folder.ts";
+import { versionsIn, writePresent } from "./known-history.ts";
+import type { CheckedHistory } from "./known-history.ts";
 
-/** Removes the oldest contents that are too many, a segment at a time; never those of the last segment. */
-export function pruneToBytes(history: HistoryFolder, { bytesMax }: Pick<HistoryLimits, "bytesMax">): void {
-  const segments = history.segments("contents");
-  let left = segments.reduce((sum, first) => sum + history.bytesOf("contents", first), 0);
-  for (const first of segments.slice(0, -1)) {
-    if (left <= bytesMax) return;
-    left -= history.bytesOf("contents", first);
-    history.remove("contents", first);
+/** After so many versions, at least, the present files' origins are written anew. */
+const unwrittenMax = 512;
+
+/** How many bytes all versions of a home take. A call with two files takes 0.6 KB. */
+const versionBytesMax = 16 * 1024 * 1024;
+
+/** Removes what a history need not keep, after versions have been moved to it: no version waits in the WAL. */
+export async function tidyHistory(
+  { own, folders }: { readonly own: Directory; readonly folders: ScopeFolders },
+  known: CheckedHistory,
+  settings: StoreSettings,
+): Promise<void> {
+  using history = HistoryFolder.make(own);
+  const { origins } = known;
+  const isFull = history.isFull(history.segments("versions").at(-1) ?? 0);
+  // The next content must not be told from one that is gone.
+  if (await pruneByAge(history, known, settings, (scope, path) => isFileIn(folders, scope, path))) known.bases.clear();
+  dropOldest(history, "contents", settings.history.bytesMax);
+  if (!isFull && known.unwritten < Math.max(unwrittenMax, origins.size / 2)) return;
+  // It says where the files come from that dropped versions have left.
+  await writePresent(history, origins);
+  await history.folder.flush();
+  known.unwritten = 0;
+  dropOldest(history, "versions", versionBytesMax);
+}
+
+/** `true` also of what cannot be looked at. */
+function isFileIn(folders: ScopeFolders, scope: string, path: string): boolean {
+  try {
+    const place = folders.find(scope, path);
+    return place !== null && place.folder.measure(place.name) !== null;
+  } catch (error) {
+    if (error instanceof ToolError) return true;
+    throw error;
   }
 }
 
-export interface Aging extends Pick<HistoryLimits, "daysMax"> {
-  readonly nowMs: number;
-  readonly origins: PresentOrigins;
-  readonly isThere: (scope: string, path: string) => boolean;
+/** Removes the oldest segments that are too much, never the last one. Versions go with their contents. */
+function dropOldest(history: HistoryFolder, kind: "versions" | "contents", bytesMax: number): void {
+  const segments = history.segments(kind);
+  let left = segments.reduce((sum, first) => sum + history.bytesOf(kind, first), 0);
+  for (const first of segments.slice(0, -1)) {
+    if (left <= bytesMax) return;
+    left -= history.bytesOf(kind, first);
+    history.remove("contents", first);
+    if (kind === "versions") history.remove("versions", first);
+  }
 }
 
 /**
  * Removes the contents that no file has had for too many days, of all segments: by the time of the last look, on which
- * this one agrees. No version may wait in the WAL. Returns whether there were any. Durable once the folder is flushed.
+ * this one agrees. Returns whether there were any. Durable once the folder is flushed.
  */
-export async function pruneByAge(history: HistoryFolder, { origins, ...bound }: Aging): Promise<boolean> {
-  const last = history.aged;
-  if (!isAgingDue(last?.atMs ?? 0, bound.nowMs)) return false;
-  const { agreedMs, noted } = agree(last, bound.nowMs);
-  const agreed = { ...bound, nowMs: agreedMs };
-  const isYoung = oldestMs(history) >= agedBefore(agreed);
-  const aged = isYoung ? noHashes : agedContents(await inTurns(versionsIn({ history, queued: [] })), origins, agreed);
+async function pruneByAge(
+  history: HistoryFolder,
+  { origins }: CheckedHistory,
+  { history: { daysMax }, clock }: StoreSettings,
+  isThere: (scope: string, path: string) => boolean,
+): Promise<boolean> {
+  const [last, now] = [history.aged, clock()];
+  if (!isAgingDue(last?.atMs ?? 0, now)) return false;
+  const { agreedMs, noted } = agree(last, now);
+  const bound = { daysMax, nowMs: agreedMs };
+  const isYoung = oldestMs(history) >= agedBefore(bound);
+  const versions = isYoung ? [] : await inTurns(versionsIn({ history, queued: [] }));
+  const aged = agedContents(versions, origins, { ...bound, isThere });
   if (aged.size > 0) await forgetContents(history, aged);
   if (noted !== last) history.noteAged(noted);
   return aged.size > 0;
 }
 
-const noHashes: ReadonlySet<string> = new Set();
-
 /** When the oldest version was made; 0 if that cannot be told. */
 function oldestMs(history: HistoryFolder): number {
   const [first = 0] = history.segments("versions");
   return parseLine(history.lines("versions", first)[0] ?? "")?.atMs ?? 0;
-}
-
-/** How many bytes all versions of a home take. A call with two files takes 0.6 KB. */
-const versionBytesMax = 16 * 1024 * 1024;
-
-/** Drops old versions, a segment at a time. `present.json` must say where the files come from that they have left. */
-export function pruneVersions(history: HistoryFolder): void {
-  const segments = history.segments("versions");
-  let left = segments.reduce((sum, first) => sum + history.bytesOf("versions", first), 0);
-  for (const first of segments.slice(0, -1)) {
-    if (left <= versionBytesMax) return;
-    left -= history.bytesOf("versions", first);
-    history.remove("contents", first);
-    history.remove("versions", first);
-  }
 }
 
 /** Removes contents for good. Durable once the folder is flushed. Where there is no room to write a segment again, all of it goes. */
@@ -95,18 +118,12 @@ export async function forgetContents(history: HistoryFolder, hashes: ReadonlySet
   }
 }
 
-const staged = "contents-staged";
-
 async function replaceSegment(history: HistoryFolder, first: number, lines: readonly string[]): Promise<void> {
-  const name = contentsName(first);
+  const shown = contentsName(first);
   if (lines.length === 0) return history.remove("contents", first);
   try {
     const content = Buffer.from(lines.map((line) => `${line}\n`).join(""));
-    createOverLeftover(history.folder, staged, { content, shown: name });
-    // A power cut must not leave the name with half of it.
-    using file = history.folder.openFile(staged, name, "flush");
-    await file?.flush();
-    history.folder.rename(staged, history.folder, name);
+    await replaceFile(history.folder, shown, { content, shown, staged: "contents-staged" });
   } catch (error) {
     if (!isFullDisk(error)) throw error;
     history.remove("contents", first);
