@@ -2,15 +2,16 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
 import { queueLimits } from "../../shared/limits.ts";
-import type { Measures } from "../audit/collect/measures.ts";
-import type { AskingTurn } from "../values/asking-turn.ts";
-import { CallEnding } from "../values/call-ending.ts";
-import { Slots, UserQueue } from "../values/slots.ts";
-import type { Patience } from "../values/slots.ts";
-import { ToolError } from "../values/tool-error.ts";
-import type { UserId } from "../values/user-id.ts";
-import { WaitingCalls } from "./waiting-calls.ts";
-import type { WaitingLimits } from "./waiting-calls.ts";
+import type { Measures } from "../audit/collect/open-telemetry.ts";
+import { causeLines } from "../log/failure-line.ts";
+import type { LogEntry, LogSource } from "../log/log-entry.ts";
+import { writeLog } from "../log/write-log.ts";
+import type { AskingTurn } from "../values/asked-program.ts";
+import type { UserId } from "../values/ids.ts";
+import { ToolError, asToolError } from "../values/tool-error.ts";
+import { CallEnding, CallerSignals, Slots, UserQueue } from "../values/turns.ts";
+import type { Patience } from "../values/turns.ts";
+import type { Listeners } from "./listeners.ts";
 
 export interface AskedTurn {
   readonly action: string;
@@ -20,6 +21,8 @@ export interface AskedTurn {
   readonly signal: AbortSignal | undefined;
   /** When it stops waiting. Default: after `waitMs`. */
   readonly until?: number | undefined;
+  /** For the operator's log. */
+  readonly source: LogSource;
 }
 
 /** A call whose turn has come. */
@@ -28,62 +31,62 @@ export interface Turn extends AskingTurn {
   endWait(): void;
 }
 
+interface AdmissionParts {
+  readonly measures: Measures;
+  readonly listeners: Listeners;
+  readonly onLog: (entry: LogEntry) => void;
+}
+
 /**
  * Users about whose calls the program is asked at the same time. Nothing is kept for them but their inputs and what they
  * want to write.
  */
 const usersAskedMax = 256;
 
-type RunningTurn = Turn & { until: number };
+/** An admitted call. `signal` ends it unless its commit has begun; its reason is always a `ToolError`. */
+interface Admitted extends Turn {
+  readonly action: string;
+  readonly userId: UserId;
+  readonly bytes: number;
+  readonly signal: CallEnding;
+  until: number;
+  /** Whether it has a place among the users that are served. */
+  isServed: boolean;
+}
 
 export class Admission {
   /** How long a call may wait for its turn, the user's lock and a thread together. */
   readonly waitMs: number;
+  readonly #parts: AdmissionParts;
   readonly #waiting: WaitingCalls;
-  readonly #measures: Measures;
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
   readonly #usersAsked = new Slots(usersAskedMax);
   readonly #program = new AskedProgram();
   readonly #signals = new CallerSignals();
-  readonly #admitted = new Set<CallControl>();
+  readonly #admitted = new Set<Admitted>();
   #underWay = 0;
   #onIdle: () => void = () => {};
   #isClosed = false;
   #isEnding = false;
 
-  constructor(waitMs: number, limits: WaitingLimits, measures: Measures) {
+  constructor(waitMs: number, limits: WaitingLimits, parts: AdmissionParts) {
     this.waitMs = waitMs;
     this.#waiting = new WaitingCalls(limits);
-    this.#measures = measures;
+    this.#parts = parts;
   }
 
-  /** Does the work when its turn has come. Throws `BUSY` or `CANCELLED`. */
-  async run<Result>(asked: AskedTurn, work: (turn: Turn) => Promise<Result>): Promise<Result> {
-    const { action, userId, inputBytes: bytes } = asked;
-    if (this.#isEnding) throw closedMeanwhile(action);
-    using control = new CallControl(action, asked.signal, this.#signals);
-    const leaveQueue = this.#waiting.admit({ userId, action, bytes, giveWay: (error) => control.end(error) });
-    const counted = this.#measures.admitted();
-    const endWait = (): void => {
-      leaveQueue();
-      counted.begins();
-    };
-    const place = new Place(this.#usersHeld);
-    const { until = performance.now() + this.waitMs } = asked;
-    const turn: RunningTurn = {
-      until,
-      signal: control.signal,
-      endWait,
-      askProgram: (ask, { isWaiting }) => this.#ask(asked, turn, { place, ask, isWaiting }),
-    };
-    this.#admitted.add(control);
+  /**
+   * Does the work when its turn has come, or in `within`, if that is given. Throws `BUSY` or `CANCELLED`. The operator's log
+   * gets the cause of a failure.
+   */
+  async run<Result>(asked: AskedTurn, work: (turn: Turn) => Promise<Result>, within?: Turn): Promise<Result> {
     try {
-      return await this.#inTurn(asked, turn, place, () => work(turn));
-    } finally {
-      leaveQueue();
-      counted.ends();
-      this.#admitted.delete(control);
+      return await (within === undefined ? this.#admit(asked, work) : work(within));
+    } catch (error) {
+      const failure = asToolError(error, asked.action);
+      for (const line of causeLines(failure)) writeLog(this.#parts.onLog, { ...line, ...asked.source });
+      throw failure;
     }
   }
 
@@ -113,189 +116,216 @@ export class Admission {
   /** Also cancels work that an admitted operation starts from now on. */
   #cancelAll(): void {
     this.#isEnding = true;
-    for (const control of this.#admitted) control.endForClose();
+    for (const { action, signal } of this.#admitted) signal.abort(closedMeanwhile(action));
+  }
+
+  async #admit<Result>(
+    { action, userId, inputBytes: bytes, signal: ofCaller, until = performance.now() + this.waitMs }: AskedTurn,
+    work: (turn: Turn) => Promise<Result>,
+  ): Promise<Result> {
+    const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
+    if (this.#isEnding) throw closedMeanwhile(action);
+    if (ofCaller?.aborted) throw cancelled();
+    const call: Admitted = {
+      action,
+      userId,
+      bytes,
+      until,
+      signal: new CallEnding(),
+      isServed: false,
+      endWait: () => {
+        this.#waiting.remove(call);
+        counted.begins();
+      },
+      askProgram: (ask, { isWaiting }) => this.#ask(call, ask, isWaiting),
+    };
+    this.#waiting.add(call);
+    const forget = ofCaller && this.#signals.add(ofCaller, () => call.signal.abort(cancelled()));
+    const counted = this.#parts.measures.admitted();
+    this.#admitted.add(call);
+    try {
+      return await this.#inTurn(call, work);
+    } finally {
+      forget?.();
+      this.#waiting.remove(call);
+      counted.ends();
+      this.#admitted.delete(call);
+    }
   }
 
   /**
    * Waits for the user's earlier calls, then until fewer than the maximum number of users are served. The earlier call that
-   * the program is asked about waits for this one, if the program makes it to answer.
+   * the program is asked about waits for this one, if the program makes it to answer. Afterwards listeners are told.
    */
-  #inTurn<Result>(
-    { action, userId }: AskedTurn,
-    turn: Turn,
-    place: Place,
-    work: () => Promise<Result>,
-  ): Promise<Result> {
-    const inPlace = async (): Promise<Result> => {
-      await place.take(patienceOf(action, turn, "other users' calls"));
+  #inTurn<Result>(call: Admitted, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    const { userId } = call;
+    const served = async (): Promise<Result> => {
+      await this.#serve(call);
       try {
-        return await work();
+        return await work(call);
       } finally {
-        place.leave();
+        this.#parts.listeners.tellOf(userId);
+        this.#release(call);
       }
     };
-    if (this.#program.isAskedAbout(userId)) return inPlace();
-    return this.#queue.run(userId, patienceOf(action, turn, "the user's earlier calls"), inPlace);
+    if (this.#program.isAskedAbout(userId)) return served();
+    return this.#queue.run(userId, patienceOf(call, "the user's earlier calls"), served);
   }
 
-  async #ask<Answer>(
-    { action, userId }: AskedTurn,
-    turn: RunningTurn,
-    { place, ask, isWaiting }: { place: Place; ask: () => Promise<Answer>; isWaiting: boolean },
-  ): Promise<Answer> {
+  async #serve(call: Admitted): Promise<void> {
+    await this.#usersHeld.take(patienceOf(call, "other users' calls"));
+    call.isServed = true;
+  }
+
+  #release(call: Admitted): void {
+    if (call.isServed) this.#usersHeld.give();
+    call.isServed = false;
+  }
+
+  async #ask<Answer>(call: Admitted, ask: () => Promise<Answer>, isWaiting: boolean): Promise<Answer> {
+    const { action, userId } = call;
     if (this.#program.isAskedAbout(userId)) {
       const reason = "the program is being asked about the user already, and this call is a part of its answer";
       throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
     }
     const beganMs = performance.now();
-    place.leave();
+    this.#release(call);
     try {
-      await this.#usersAsked.take(patienceOf(action, turn, "the program's answers about other users"));
+      await this.#usersAsked.take(patienceOf(call, "the program's answers about other users"));
       try {
         return await this.#program.ask(userId, ask);
       } finally {
         this.#usersAsked.give();
       }
     } finally {
-      if (!isWaiting) turn.until += performance.now() - beganMs;
-      await place.take(patienceOf(action, turn, "other users' calls"));
+      if (!isWaiting) call.until += performance.now() - beganMs;
+      await this.#serve(call);
     }
   }
 }
 
-const patienceOf = (action: string, { until, signal }: Pick<Turn, "until" | "signal">, reason: string): Patience => ({
+const patienceOf = ({ action, until, signal }: Admitted, reason: string): Patience => ({
   until,
   signal,
   tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
 });
 
-/** A call's place among the users that are served. */
-class Place {
-  readonly #places: Slots;
-  #isTaken = false;
+const closedMeanwhile = (action: string): ToolError =>
+  new ToolError("CANCELLED", `Cannot ${action}: the runtime was closed before it had ended`);
 
-  constructor(places: Slots) {
-    this.#places = places;
-  }
-
-  async take(patience: Patience): Promise<void> {
-    await this.#places.take(patience);
-    this.#isTaken = true;
-  }
-
-  leave(): void {
-    if (this.#isTaken) this.#places.give();
-    this.#isTaken = false;
-  }
+/** How many calls wait, and the size of their inputs. */
+interface Load {
+  calls: number;
+  bytes: number;
 }
 
-/** Can end an admitted call early. Disposing of it stops listening to the caller's signal. */
-class CallControl implements Disposable {
-  /** Its reason is always a `ToolError`, with which the call ends. */
-  readonly signal = new CallEnding();
-  readonly #action: string;
-  readonly #forget: () => void;
-
-  /** Throws `CANCELLED` if the caller's signal is already aborted. */
-  constructor(action: string, ofCaller: AbortSignal | undefined, signals: CallerSignals) {
-    this.#action = action;
-    const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
-    if (ofCaller?.aborted) throw cancelled();
-    this.#forget = ofCaller ? signals.onAbort(ofCaller, () => this.end(cancelled())) : () => {};
-  }
-
-  /** Ends the call unless its commit has begun. */
-  end(error: ToolError): void {
-    this.signal.abort(error);
-  }
-
-  endForClose(): void {
-    this.end(closedMeanwhile(this.#action));
-  }
-
-  [Symbol.dispose](): void {
-    this.#forget();
-  }
+export interface WaitingLimits extends Readonly<Load> {
+  readonly callsPerUser: number;
 }
 
-function closedMeanwhile(action: string): ToolError {
-  return new ToolError("CANCELLED", `Cannot ${action}: the runtime was closed before it had ended`);
-}
-
-interface Listening {
-  readonly cancels: Set<() => void>;
-  readonly listener: () => void;
+/** One user's waiting calls, the oldest first, and their load. */
+interface Line extends Load {
+  readonly waiting: Set<Admitted>;
 }
 
 /**
- * Adds one listener to each caller's signal: a program can use one signal for thousands of calls, and Node prints a
- * warning for the eleventh listener.
+ * The calls that are admitted and do not run yet. When the queue is full, the newest calls of the user with the highest
+ * load give way to a user with a lower load, so that one user's flood does not block others.
  */
-class CallerSignals {
-  readonly #listening = new Map<AbortSignal, Listening>();
+class WaitingCalls {
+  readonly #limits: WaitingLimits;
+  readonly #lines = new Map<string, Line>();
+  readonly #total: Load = { calls: 0, bytes: 0 };
 
-  /** Returns a function to call when the call has ended. */
-  onAbort(signal: AbortSignal, cancel: () => void): () => void {
-    const { cancels, listener } = this.#listening.get(signal) ?? this.#listen(signal);
-    cancels.add(cancel);
-    return () => {
-      cancels.delete(cancel);
-      if (cancels.size > 0) return;
-      signal.removeEventListener("abort", listener);
-      this.#listening.delete(signal);
-    };
+  constructor(limits: WaitingLimits) {
+    this.#limits = limits;
   }
 
-  #listen(signal: AbortSignal): Listening {
-    const cancels = new Set<() => void>();
-    const listener = (): void => {
-      for (const cancel of cancels) cancel();
-    };
-    const listening = { cancels, listener };
-    signal.addEventListener("abort", listener);
-    this.#listening.set(signal, listening);
-    return listening;
+  /** Throws `BUSY`. */
+  add(call: Admitted): void {
+    const line = this.#lines.get(call.userId) ?? { calls: 0, bytes: 0, waiting: new Set() };
+    const allowed = this.#limits.callsPerUser;
+    if (line.calls >= allowed) {
+      throw busy(call, `${line.calls} calls of the user are waiting, at most ${allowed} allowed`);
+    }
+    for (const each of [...this.#whoGivesWay("calls", call, line), ...this.#whoGivesWay("bytes", call, line)]) {
+      this.remove(each);
+      each.signal.abort(busy(each, "too many calls are waiting, and the user has the most of them"));
+    }
+    this.#lines.set(call.userId, line);
+    line.waiting.add(call);
+    this.#count(line, 1, call.bytes);
+  }
+
+  /** It has begun or ended. Calling it twice is harmless. */
+  remove(call: Admitted): void {
+    const line = this.#lines.get(call.userId);
+    if (!line?.waiting.delete(call)) return;
+    this.#count(line, -1, -call.bytes);
+    if (line.calls === 0) this.#lines.delete(call.userId);
+  }
+
+  #count(line: Line, calls: number, bytes: number): void {
+    for (const load of [line, this.#total]) {
+      load.calls += calls;
+      load.bytes += bytes;
+    }
+  }
+
+  /**
+   * The newest calls of the user with the highest load, as many as must give way. Throws `BUSY` if that user would then have a
+   * lower load than the newcomer's user, whose line is `own`.
+   */
+  #whoGivesWay(kind: keyof Load, newcomer: Admitted, own: Line): Admitted[] {
+    const weight = ({ bytes }: Admitted): number => (kind === "calls" ? 1 : bytes);
+    const [present, allowed] = [this.#total[kind], this.#limits[kind]];
+    const excess = present + weight(newcomer) - allowed;
+    if (excess <= 0) return [];
+    const heaviest = Array.from(this.#lines.values()).reduce((a, b) => (b[kind] > a[kind] ? b : a), own);
+    const leaving: Admitted[] = [];
+    let freed = 0;
+    for (const call of Array.from(heaviest.waiting).toReversed()) {
+      if (freed >= excess) break;
+      freed += weight(call);
+      leaving.push(call);
+    }
+    if (freed >= excess && heaviest[kind] - freed >= own[kind] + weight(newcomer)) return leaving;
+    throw busy(
+      newcomer,
+      `${present} ${kind === "calls" ? kind : "bytes of input"} are waiting, at most ${allowed} allowed`,
+    );
   }
 }
+
+const busy = ({ action }: Admitted, reason: string): ToolError => new ToolError("BUSY", `Cannot ${action}: ${reason}`);
 
 /** A question to the program about a call of a user. */
 interface Question {
   readonly userId: UserId;
   isOpen: boolean;
-  /** The question to whose answer the call belongs; `null` if it belongs to none. */
-  readonly outer: Question | null;
 }
 
 /** The embedding program while it is asked. It can make calls before it answers: where they come from tells them apart. */
 class AskedProgram {
-  readonly #asked = new AsyncLocalStorage<Question>();
+  readonly #asked = new AsyncLocalStorage<readonly Question[]>();
 
   /** Whether what runs now belongs to the program's answer to a question about this user. */
   isAskedAbout(userId: UserId): boolean {
-    for (let question = this.#question; question !== null; question = openOne(question.outer)) {
-      if (question.userId === userId) return true;
-    }
-    return false;
+    return this.#open.some((question) => question.userId === userId);
   }
 
   /** Asks about a call of a user. */
   async ask<Answer>(userId: UserId, ask: () => Promise<Answer>): Promise<Answer> {
-    const question: Question = { userId, isOpen: true, outer: this.#question };
+    const question = { userId, isOpen: true };
     try {
-      return await this.#asked.run(question, ask);
+      return await this.#asked.run([...this.#open, question], ask);
     } finally {
       question.isOpen = false;
     }
   }
 
-  get #question(): Question | null {
-    return openOne(this.#asked.getStore() ?? null);
+  /** What the program goes on with after its answer no longer belongs to the question. */
+  get #open(): readonly Question[] {
+    return this.#asked.getStore()?.filter(({ isOpen }) => isOpen) ?? [];
   }
-}
-
-/** What the program goes on with after its answer no longer belongs to the question. */
-function openOne(question: Question | null): Question | null {
-  let open = question;
-  while (open !== null && !open.isOpen) open = open.outer;
-  return open;
 }

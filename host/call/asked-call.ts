@@ -1,19 +1,23 @@
+/** A call as it is asked for, as it is checked, and as it runs. */
 import type { OriginClass } from "../../shared/origin.ts";
-import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
-import type { ApprovedWrite } from "../gate/approval.ts";
-import type { PendingWrite } from "../gate/pending-write.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import type { Caller } from "../plugins/tool-commands.ts";
-import type { HeldHomes, HomeCommit } from "../store/held-homes.ts";
-import type { HeldReader } from "../store/holding.ts";
+import type { CallRecord } from "../audit/collect/record.ts";
+import type { HookAnswers } from "../gate/gate.ts";
+import type { PendingWrite } from "../gate/pending.ts";
+import type { UserRun } from "../gate/runs.ts";
+import type { CalledExport, Caller, CatalogTool } from "../plugins/tools.ts";
+import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
+import type { HeldHomes } from "../store/held-homes.ts";
 import type { Home } from "../store/home.ts";
-import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
+import type { HostRecords } from "../store/host-records.ts";
+import type { HeldReader } from "../store/reading.ts";
+import type { HeldHistory } from "../store/versions/present-origins.ts";
+import type { VersionKind } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 import type { Turn } from "./admission.ts";
 
-/** A call as the caller requested it. Callers without types can pass anything. */
+/** What the caller has asked for. Callers without types can pass anything. */
 export interface AskedCall {
   readonly toolName: unknown;
   /** The action's name in error messages. */
@@ -28,14 +32,6 @@ export interface AskedCall {
   readonly ctx: CallContext | AskedContext | null | undefined;
   /** When it stops waiting, on the clock of `performance.now()`. Default: after `waitMs`. */
   readonly until?: number | undefined;
-}
-
-/** What is held by the host's own work, in its turn. */
-export interface HeldInTurn {
-  readonly turn: Turn;
-  readonly held: HeldHomes;
-  /** The home whose scopes the work is about. */
-  readonly home: Home;
 }
 
 /** What the host adds to a tool call of its own. */
@@ -58,15 +54,28 @@ export interface CallOptions {
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
   readonly approved?: PendingWrite | undefined;
   /** What its commit decides about the write that its owner has approved. */
-  readonly decision?: ApprovedWrite | undefined;
+  readonly decision?: CommitDecision | undefined;
   /** Where it runs, if the owner's operation that makes it holds the files. Default: it waits for its turn and holds them. */
   readonly within?: HeldInTurn | undefined;
   /** How its changes come about, if not by a tool that writes them. */
   readonly kind?: VersionKind | undefined;
 }
 
-/** Whether the changes of a call are dropped. */
-export const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" || view !== undefined;
+/** A decision about a write that waits, which counts with a commit. */
+export interface CommitDecision {
+  /** Before the commit, which is not made if it throws. `history`: that of the files. */
+  begin(records: HostRecords, history: HeldHistory): Promise<void>;
+  /** After the commit, or in it. A process that is killed in between leaves what `begin` has written. */
+  end(records: HostRecords): Promise<void>;
+}
+
+/** What is held by the host's own work, in its turn. */
+export interface HeldInTurn {
+  readonly turn: Turn;
+  readonly held: HeldHomes;
+  /** The home whose scopes the work is about. */
+  readonly home: Home;
+}
 
 /** What the guest is shown: everything but entries that are trusted less. */
 export interface EntryView {
@@ -83,23 +92,48 @@ export type Accepts<Answer> = (
   reader: HeldReader,
 ) => Promise<readonly SizedChange[]>;
 
+/** A call that may run. */
+export interface CheckedCall extends CheckedContext {
+  readonly action: string;
+  readonly found: CatalogTool;
+  readonly called: CalledExport;
+  /** JSON text. */
+  readonly input: string;
+  readonly record: CallRecord;
+  readonly options: CallOptions;
+}
+
+/** A call whose turn has come: what stays the same in all attempts. */
+export interface RunningCall extends CheckedCall {
+  readonly turn: Turn;
+  readonly runs: GuestRuns;
+  /** What the program has said of what it wants to write; `null` if it is not asked. */
+  readonly answers: HookAnswers | null;
+  /** The stores that it may have to do with; `null` if its tool reaches none. */
+  readonly questions: StoresInQuestion | null;
+  /** Whether the owner has asked for it, or has approved it. */
+  readonly isOwners: boolean;
+  /** The run of a model that it belongs to: its writes are trusted no more than what the run has read. `null`: none. */
+  readonly modelRun: UserRun | null;
+  /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
+  readonly mayCommit: boolean;
+  /** Whether it matters which files its guest reads: a call that changes nothing and names no run needs no history. */
+  readonly needsReads: boolean;
+}
+
+/** The runs of a call's guest, which share its deadline. */
+export interface GuestRuns {
+  readonly deadlineMs: number;
+  leftMs: number;
+  /** The call's time; `null` if each run takes the present time. */
+  atMs: number | null;
+  /** The time of the last run. */
+  lastMs: number | null;
+  /** Set if a guest did not stop and lost its thread: resolves when another thread is ready. */
+  replaced: Promise<void> | null;
+}
+
 export interface EndedCall {
   readonly result: ToolResult;
   readonly isCommitted: boolean;
-}
-
-/** A change set, the files that it was made from, and what the history says of it. */
-export interface PreparedChanges extends HomeCommit {
-  readonly changes: readonly SizedChange[];
-  readonly facts: WriteFacts;
-}
-
-/** The host's own work, and its audit record. */
-export interface HostWork extends CheckedContext {
-  /** The operation's name, as the audit log has it. */
-  readonly name: string;
-  readonly action: string;
-  readonly record: UpkeepRecord;
-  /** When it stops waiting, on the clock of `performance.now()`. Default: `waitMs` after it has begun to wait. */
-  readonly until?: number | undefined;
 }

@@ -7,51 +7,55 @@
  * names; whatever else runs here is the guest.
  */
 import { sharingLimits } from "../../shared/limits.ts";
+import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
-import type { CallRecord } from "../audit/collect/call-record.ts";
-import type { Recorder } from "../audit/collect/recorder.ts";
-import { stagePending } from "../gate/gate.ts";
-import { lowersRun } from "../gate/run-trust.ts";
-import type { UserRun } from "../gate/run-trust.ts";
+import type { Recorder } from "../audit/collect/record.ts";
+import { HookAnswers, approvedFacts, judge, readsEntries, trustOfReads, writeFacts } from "../gate/gate.ts";
+import { stagePending } from "../gate/pending.ts";
+import { lowersRun } from "../gate/runs.ts";
+import type { RunTrust } from "../gate/runs.ts";
 import { encodeInput } from "../guest/guest-json.ts";
-import type { LogLine } from "../log/log-entry.ts";
-import { mayChange, reachesStores } from "../plugins/loaded-tools.ts";
-import { exportFor } from "../plugins/tool-commands.ts";
+import { exportFor, mayChange, reachesStores } from "../plugins/tools.ts";
 import type { LeftOverErasures } from "../sharing/finish-erased.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { Vouching } from "../sharing/vouching.ts";
-import type { ContextualAccess } from "../sharing/vouching.ts";
-import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { commits, ownStoreHome, userHome } from "../store/home.ts";
-import type { Home, HoldOptions, Mode } from "../store/home.ts";
-import type { HostRecords } from "../store/host-records.ts";
+import type { HeldHomes } from "../store/held-homes.ts";
+import { commits, ownStoreHome, storeHome, userHome } from "../store/home.ts";
+import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
-import type { KnownSizes } from "../store/scope-size.ts";
+import type { KnownSizes } from "../store/reading.ts";
+import type { Store } from "../store/store.ts";
+import type { WriteFacts } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
+import type { ContextualAccess, WriteHook } from "../values/asked-program.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { DecidedStores } from "../values/decided-stores.ts";
-import { inStore, ownStoreOf } from "../values/store-id.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
+import { inStore, ownStoreOf, storeOfScope } from "../values/ids.ts";
+import type { DecidedStores } from "../values/store-grant.ts";
+import { ToolError, asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { Turn } from "./admission.ts";
-import { keepsNothing } from "./asked-call.ts";
-import type { AskedCall, CallOptions, EndedCall } from "./asked-call.ts";
-import { commitChanges } from "./commit-changes.ts";
-import { seenEntries, withOrigins } from "./entry-view.ts";
-import { GuestRuns, KilledGuests } from "./guest-runs.ts";
-import type { GuestRunsParts } from "./guest-runs.ts";
-import { factsOf, readsEntries, trustOfReads, waits } from "./judged-write.ts";
-import type { JudgedParts, RunReads } from "./judged-write.ts";
-import type { OwnWork, OwnWorkParts } from "./own-work.ts";
-import { scopesOfHome, scopesOfStores } from "./read-scope.ts";
-import type { CheckedCall, RunningCall } from "./running-call.ts";
+import type { Admission, Turn } from "./admission.ts";
+import type { AskedCall, CallOptions, CheckedCall, EndedCall, RunningCall } from "./asked-call.ts";
+import { commitCall } from "./commit.ts";
+import type { CallChanges } from "./commit.ts";
+import { scopesOfHome, scopesOfStores, seenEntries, withOrigins } from "./entry-view.ts";
+import type { Listeners } from "./listeners.ts";
+import { KilledGuests, newRuns, repeat, runGuest } from "./run-guest.ts";
+import type { GuestParts } from "./run-guest.ts";
 
-export interface CallRunnerParts extends GuestRunsParts, OwnWorkParts, JudgedParts {
+export interface CallRunnerParts extends GuestParts {
+  readonly store: Store;
+  readonly admission: Admission;
   readonly recorder: Recorder;
+  readonly listeners: Listeners;
+  readonly runTrust: RunTrust;
+  /** The program's; `null` if there is none. */
+  readonly onWrite: WriteHook | null;
+  /** Tells the operator why it has not answered. */
+  readonly onWriteFailure: (error: unknown) => void;
   /** The catalog's plugins, by module index. */
   readonly identities: readonly PluginIdentity[];
   /** Whether the embedding program vouches for stores on each request. */
@@ -86,12 +90,10 @@ const roundsMax = 8;
 
 export class CallRunner {
   readonly #parts: CallRunnerParts;
-  readonly #own: OwnWork;
   readonly #killed = new KilledGuests();
 
-  constructor(parts: CallRunnerParts, own: OwnWork) {
+  constructor(parts: CallRunnerParts) {
     this.#parts = parts;
-    this.#own = own;
   }
 
   /** Always resolves to a value; never rejects. */
@@ -99,107 +101,97 @@ export class CallRunner {
     using _arrived = this.#parts.admission.arrive();
     const context = readContext(asked.ctx);
     const record = this.#parts.recorder.beginCall(asked.toolName, asked.action, context);
-    const result = await this.#resultOf(asked, context, record, options);
+    let result: ToolResult;
+    try {
+      const call = this.#check(asked, context, { record, options });
+      const { action, userId, signal, input } = call;
+      const turn = { action, userId, signal, inputBytes: Buffer.byteLength(input), until: asked.until };
+      const work = (own: Turn): Promise<ToolResult> => this.#inTurn(call, own);
+      result = await this.#parts.admission.run({ ...turn, source: record.source }, work, options.within?.turn);
+    } catch (error) {
+      result = failedResult(asToolError(error, asked.action));
+    }
     const withheld = record.end(result.ok ? null : result.error);
     return { result: withheld ? failedResult(withheld) : result, isCommitted: record.isCommitted };
   }
 
-  async #resultOf(
-    asked: AskedCall,
-    context: AskedContext,
-    record: CallRecord,
-    options: CallOptions,
-  ): Promise<ToolResult> {
-    try {
-      const call = this.#check(asked, context, record);
-      const work = (turn: Turn): Promise<ToolResult> => this.#inTurn(call, { turn, record, options });
-      return await this.#own.admit(call, record, work, options.within?.turn);
-    } catch (error) {
-      return failedResult(asToolError(error, asked.action));
-    }
-  }
-
   #check(
-    { find, caller, input, inputBytesMax, until }: AskedCall,
+    { find, caller, input, inputBytesMax }: AskedCall,
     context: AskedContext,
-    record: CallRecord,
+    { record, options }: Pick<CheckedCall, "record" | "options">,
   ): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
-    const isMounted = this.#parts.store.isMounted(record.userId, scopes);
-    const plugin = this.#parts.identities[found.moduleIndex] ?? null;
-    record.found({ plugin, scopes, rights }, isMounted);
+    record.isMounted = this.#parts.store.isMounted(record.userId, scopes);
+    record.found = { plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights };
     const checked = checkContext(context);
     const called = exportFor(found.tool, caller, input);
-    record.found({ plugin, scopes, rights: called.rights }, isMounted);
+    record.found = { ...record.found, rights: called.rights };
     const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
-    const inputBytes = Buffer.byteLength(text);
-    return { ...checked, found, called, input: text, action: `call ${name}`, inputBytes, until };
+    return { ...checked, found, called, input: text, action: `call ${name}`, record, options };
   }
 
-  async #inTurn(
-    checked: CheckedCall,
-    { turn, record, options }: Pick<RunningCall, "turn" | "record" | "options">,
-  ): Promise<ToolResult> {
-    const { userId, action } = checked;
+  async #inTurn(checked: CheckedCall, turn: Turn): Promise<ToolResult> {
+    const { userId, action, record } = checked;
     this.#killed.refuse(userId, action);
-    const call = this.#begin(checked, { turn, record, options });
+    const call = this.#begin(checked, turn);
     try {
       const { result, toNote } = await this.#untilAnswered(call);
       if (toNote !== null) await this.#noteAfterwards(call, toNote);
-      if (!result.ok && result.pending !== undefined) this.#own.tellOfPending(result.pending, record);
+      if (!result.ok && result.pending !== undefined) this.#parts.listeners.waits(result.pending, record);
       return result;
     } finally {
-      await this.#killed.pay(userId, call.guests.replaced);
+      await this.#killed.pay(userId, call.runs.replaced);
     }
   }
 
-  /** What stays the same in all attempts. */
-  #begin(checked: CheckedCall, begun: Pick<RunningCall, "turn" | "record" | "options">): RunningCall {
-    const { turn, record, options } = begun;
-    const { userId, found, called, origin, stores, action } = checked;
-    const { isUpkeep = false, approved } = options;
-    const { store, clock, gate, contextualAccess } = this.#parts;
-    const log = (lines: readonly LogLine[]): void => this.#own.log(lines, record.source);
-    const guests = new GuestRuns(this.#parts, { ...checked, turn, record, isUpkeep, log, atMs: approved?.epochMs });
+  #begin(checked: CheckedCall, turn: Turn): RunningCall {
+    const { userId, found, called, origin, stores, action, options } = checked;
+    const { isUpkeep = false, approved, stage } = options;
+    const { store, clock, contextualAccess, onWrite, onWriteFailure } = this.#parts;
     const questions = (): StoresInQuestion => {
       const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
       return new StoresInQuestion({ principal: ownStoreOf(userId), vouching, store, clock });
     };
     const isOwners = isUpkeep || approved !== undefined;
+    const modelRun = !isOwners && origin.run !== null ? { userId, run: origin.run } : null;
+    const mayCommit = !keepsNothing(options) && (stage !== undefined || mayChange(called.rights));
     return {
       ...checked,
-      ...begun,
-      guests,
-      answers: gate.newAnswers(),
+      turn,
+      runs: newRuns(checked, this.#parts),
+      answers: onWrite && new HookAnswers(onWrite, onWriteFailure),
       questions: reachesStores(found) ? questions() : null,
-      modelRun: !isOwners && origin.run !== null ? { userId, run: origin.run } : null,
-      countsReads: !isOwners && readsEntries(found),
-      mayCommit: !keepsNothing(options) && (options.stage !== undefined || mayChange(called.rights)),
+      isOwners,
+      modelRun,
+      mayCommit,
+      needsReads: !isOwners && readsEntries(found) && (modelRun !== null || mayCommit),
     };
   }
 
   /** Attempts until one has an answer. The program is asked between two holds: while it answers, nobody waits for a home. */
   async #untilAnswered(call: RunningCall): Promise<Answered> {
-    const { questions, action } = call;
-    let holdsUser = call.options.decision !== undefined || (call.mayCommit && call.modelRun !== null);
-    if (questions !== null && !call.mayCommit && call.options.within === undefined) await questions.addFew();
+    const { questions, action, runs, turn, options } = call;
+    const isAlone = options.within === undefined;
+    let holdsUser = options.decision !== undefined || (call.mayCommit && call.modelRun !== null);
+    if (questions !== null && !call.mayCommit && isAlone) await questions.addFew();
     for (let reached = 1; reached <= sharingLimits.runsMax; reached++) {
       let wanted: NonNullable<WorkerReply["wanted"]> | null = null;
       for (let round = 1; wanted === null; round++) {
         if (round > roundsMax) throw changing(action);
-        if (call.options.within === undefined) await questions?.askProgram();
+        if (isAlone) await questions?.vouching.askLacking();
         const attempt = await this.#hold(call, holdsUser);
         if (attempt.step === "answer") {
+          const { isDone, decided } = attempt;
           // Else the program has changed its mind.
-          if (attempt.isDone || (await isStillVouched(call, attempt.decided))) return attempt;
+          if (isDone || decided === null || (await questions?.vouching.isStill(decided)) === true) return attempt;
         } else if (attempt.step === "reach") wanted = attempt.wanted;
         else if (attempt.step === "hold user") {
           holdsUser = true;
-          call.guests.repeat();
-        } else if (await call.answers?.askLacking(call.turn, action)) call.guests.repeat();
+          repeat(runs);
+        } else if (await call.answers?.askLacking(turn, action)) repeat(runs);
       }
-      if (call.options.within !== undefined) throw denied("only the user's own is held");
+      if (!isAlone) throw denied("only the user's own is held");
       await questions?.add(wanted);
     }
     throw denied(`this call has asked for more stores in ${sharingLimits.runsMax} runs, the maximum`);
@@ -224,7 +216,7 @@ export class CallRunner {
     if (commits(mode) && questions.homes.length > 1) {
       await store.hold(questions.homes, "read", { ...asked, besides: [] }, (held) => questions.survey(held));
     }
-    if (questions.isLacking) return { step: "ask" };
+    if (questions.vouching.isLacking) return { step: "ask" };
     const { homes, onlyRead } = questions;
     return await store.hold(homes, mode, { ...asked, as: questions.as, onlyRead }, attempt);
   }
@@ -235,86 +227,108 @@ export class CallRunner {
   }
 
   async #attempt(call: RunningCall, held: HeldHomes): Promise<Attempt> {
-    const { found, questions, options, record, userId } = call;
+    const { found, questions, options, record, userId, modelRun, mayCommit, needsReads } = call;
     const inOwn = (changes: readonly SizedChange[]): readonly SizedChange[] =>
       questions === null ? changes : inStore(changes, ownStoreOf(userId));
     const decided = questions && (await questions.decide(held));
-    if (questions?.isLacking) return { step: "ask" };
+    if (questions?.vouching.isLacking) return { step: "ask" };
     const home = held.of(questions ? ownStoreHome(userId) : this.#homeOf(call));
     const scopes = decided ? scopesOfStores(held, decided) : scopesOfHome(home, found.tool.scopes);
-    const ofRun = await this.#trustOfRun(call, held);
+    // What the run has read in earlier calls. A record of it that was lost is begun anew.
+    const { records } = modelRun && mayCommit ? held.of(userHome(userId)) : { records: null };
+    const ofRun = modelRun && records ? await this.#parts.runTrust.of(records, modelRun) : "owner_edit";
     const entries = await seenEntries(found, scopes, options);
-    const { epochMs, staged, reply } = await call.guests.run({
-      ...(decided && { stores: decided }),
+    const { epochMs, staged, reply } = await runGuest(this.#parts, call, {
+      stores: decided,
       knownSizes: knownSizesOf(held, questions?.homes ?? [home.home]),
       handed: held.handed,
-      freedBytes: options.freedBytes,
       stage: async (ms) => [...inOwn((await options.stage?.(home.reader, ms)) ?? []), ...entries.changes],
-      notesSeen: needsReads(call) || entries.view !== null || entries.isTold,
+      notesSeen: needsReads || entries.view !== null || entries.isTold,
     });
     if (reply.wanted !== null) return { step: "reach", wanted: reply.wanted };
-    if (decided) record.reached(decided.stores);
-    const reads: RunReads = {
-      ofRun,
-      ofCall: needsReads(call) ? await trustOfReads(call, held, reply.seen, home) : null,
-    };
-    const answered = { decided, reads, isDone: false };
+    if (decided) record.stores = decided.stores;
+    const ofCall = needsReads ? await trustOfReads(call, held, reply.seen, home) : null;
+    const answered = { decided, ofCall, isDone: false };
     if (!reply.envelope.ok) return await this.#noteReads(call, held, { ...answered, result: resultOf(reply.envelope) });
     const accepted = (await options.accepts?.(reply.envelope, reply.changes, home.reader)) ?? [];
     const isStill = decided === null || (await questions?.isStill(decided, held)) === true;
-    if (questions?.isLacking) return { step: "ask" };
+    if (questions?.vouching.isLacking) return { step: "ask" };
     // A grant has expired meanwhile.
     if (!isStill) throw new StaleCall();
     const result = await withOrigins(reply.envelope, reply, entries);
     if (keepsNothing(options)) return await this.#noteReads(call, held, { ...answered, result });
     const changes = [...staged, ...reply.changes, ...inOwn(accepted)];
-    return await this.#gate(call, held, { ...answered, result, changes, reply, epochMs, home });
+    return await this.#gate(call, held, { ...answered, result, changes, reply, ofRun, epochMs, home });
   }
 
   /** The gate decides: the changes take effect, wait for the owner of the memory, or are refused. */
   async #gate(call: RunningCall, held: HeldHomes, write: Written): Promise<Attempt> {
-    const { questions, userId } = call;
-    const { changes, reply, decided, reads, epochMs } = write;
-    const changesNothing = changes.length === 0 && reply.grants === null;
-    if (changesNothing && call.options.approved === undefined) return await this.#noteReads(call, held, write);
-    const facts = factsOf(call, { atMs: epochMs, reads }, this.#parts.clock);
-    const waiting = await waits(this.#parts.gate, call, held, { ...write, grants: reply.grants, facts });
-    if (waiting === null) return { step: "ask" };
-    if (waiting === false && changesNothing) return await this.#noteReads(call, held, write);
+    const { questions, userId, modelRun, options } = call;
+    const {
+      changes,
+      reply: { grants },
+      decided,
+      ofRun,
+      ofCall,
+      epochMs,
+      home,
+    } = write;
+    const changesNothing = changes.length === 0 && grants === null;
+    if (changesNothing && options.approved === undefined) return await this.#noteReads(call, held, write);
+    const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => {
+      const id = storeOfScope(scope);
+      return (id === null ? home : held.of(storeHome(id))).reader.bytesOf(scope, path);
+    };
+    const isApproved = options.approved !== undefined;
+    const facts = this.#factsOf(call, epochMs, lowestOf(ofRun, ofCall ?? "owner_edit"));
+    const judged = await judge({ ...call, changes, facts, grants, isApproved, isShared: questions !== null, bytesOf });
+    if (judged === "ask") return { step: "ask" };
+    if (judged === "takes effect" && changesNothing) return await this.#noteReads(call, held, write);
     // Nothing is durable before the program was asked a second time about the stores that the call reaches by its word.
-    if (decided !== null && questions?.isAskedAgain(decided) === false) return { step: "ask" };
-    const { runTrust, clock } = this.#parts;
-    if (waiting === false) {
-      await commitChanges({ own: this.#own, runTrust, clock }, call, held, { ...write, facts });
-      return await this.#noteReads(call, held, { ...write, isDone: true });
+    if (decided !== null && questions?.vouching.isAskedAgain(decided) === false) return { step: "ask" };
+    if (judged === "takes effect") {
+      const isNoted = await commitCall(this.#parts, call, held, { ...write, facts });
+      return await this.#noteReads(call, held, { ...write, ofCall: isNoted ? null : ofCall, isDone: true });
     }
     const user = userHome(userId);
     // Of a tool that works elsewhere, and a call without a run.
     if (!held.has(user)) return { step: "hold user" };
     const { records } = held.of(user);
-    const failure = await stagePending(records, waiting);
-    const lowers = await runTrust.lower(records, call.modelRun, reads.ofCall);
-    await records.commit();
-    if (lowers) runTrust.written(call.modelRun);
+    const result = failedResult(await stagePending(records, call, facts, judged));
+    await this.#parts.runTrust.commitWith(records, modelRun, ofCall, () => records.commit());
     held.keepResult();
-    return await this.#noteReads(call, held, { decided, reads, result: failedResult(failure), isDone: true });
+    return { step: "answer", result, decided, isDone: true, toNote: null };
+  }
+
+  /** What the history says of the changes. `read`: the lowest trust of what the run and the call have read. */
+  #factsOf({ options, userId, origin, found, record }: RunningCall, atMs: number, read: OriginClass): WriteFacts {
+    const { isUpkeep = false, kind, approved } = options;
+    if (approved !== undefined) return approvedFacts(approved, userId, this.#parts.clock());
+    const writer = { tool: found.tool.name, plugin: found.family, userId, callId: record.callId };
+    const facts = writeFacts({ ...writer, origin, isUpkeep, kind, atMs });
+    return { ...facts, trust: lowestOf(facts.trust, read) };
   }
 
   /** Puts on record what the model's run has read, in this hold if it may commit. */
   async #noteReads(
-    call: RunningCall,
+    { modelRun, mayCommit, userId }: RunningCall,
     held: HeldHomes,
-    { result, decided, isDone, reads }: Omit<Answered, "step" | "toNote"> & { readonly reads: RunReads },
+    { result, decided, isDone, ofCall }: Omit<Answered, "step" | "toNote"> & Pick<Written, "ofCall">,
   ): Promise<Answered> {
     const answered = { step: "answer", result, decided, isDone, toNote: null } as const;
-    const { modelRun, mayCommit, userId } = call;
     const { runTrust } = this.#parts;
-    if (modelRun === null || reads.ofCall === null || !lowersRun(reads.ofCall)) return answered;
-    const trust = reads.ofCall;
+    if (modelRun === null || ofCall === null || !lowersRun(ofCall)) return answered;
     const user = userHome(userId);
-    if (mayCommit) await this.#lower(held.of(user).records, modelRun, { trust, isNeeded: !isDone });
-    else if (!held.has(user) || !(await runTrust.isLow(held.of(user).records, modelRun, trust))) {
-      return { ...answered, toNote: trust };
+    if (!mayCommit) {
+      const isLow = held.has(user) && (await runTrust.isLow(held.of(user).records, modelRun, ofCall));
+      return isLow ? answered : { ...answered, toNote: ofCall };
+    }
+    const { records } = held.of(user);
+    try {
+      await runTrust.commitWith(records, modelRun, ofCall, () => records.commit());
+    } catch (error) {
+      // Then the answer is withheld, or it counts in this process.
+      runTrust.keep(modelRun, ofCall, { error, isNeeded: !isDone });
     }
     return answered;
   }
@@ -327,33 +341,12 @@ export class CallRunner {
     const user = userHome(userId);
     try {
       await store.hold([user], "write", { until, signal }, async (held) => {
-        await this.#lower(held.of(user).records, modelRun, { trust, isNeeded: true });
+        const { records } = held.of(user);
+        await runTrust.commitWith(records, modelRun, trust, () => records.commit());
       });
     } catch (error) {
       runTrust.keep(modelRun, trust, { error, isNeeded: true });
     }
-  }
-
-  /** If it cannot be written, the answer is withheld (`isNeeded`), or it counts in this process. */
-  async #lower(
-    records: HostRecords,
-    run: UserRun,
-    { trust, isNeeded }: { readonly trust: OriginClass; readonly isNeeded: boolean },
-  ): Promise<void> {
-    const { runTrust } = this.#parts;
-    try {
-      if (!(await runTrust.lower(records, run, trust))) return;
-      await records.commit();
-      runTrust.written(run);
-    } catch (error) {
-      runTrust.keep(run, trust, { error, isNeeded });
-    }
-  }
-
-  /** The lowest trust that the model's run has read in earlier calls. A record of it that was lost is begun anew. */
-  async #trustOfRun({ modelRun, mayCommit, userId }: RunningCall, held: HeldHomes): Promise<OriginClass> {
-    if (modelRun === null || !mayCommit) return "owner_edit";
-    return await this.#parts.runTrust.of(held.of(userHome(userId)).records, modelRun);
   }
 
   /** Waits for the last call as `Admission.close` does, then closes the store and stops the threads. */
@@ -364,28 +357,20 @@ export class CallRunner {
   }
 }
 
-interface Written extends Omit<Answered, "step" | "toNote"> {
-  readonly reads: RunReads;
-  readonly changes: readonly SizedChange[];
-  readonly reply: WorkerReply;
+interface Written extends Omit<Answered, "step" | "toNote">, Omit<CallChanges, "facts"> {
+  /** The lowest trust of what the run has read in earlier calls. */
+  readonly ofRun: OriginClass;
   /** The time that the guest was given. */
   readonly epochMs: number;
-  /** The home of its tool, or the user's own store. */
-  readonly home: HeldHome;
 }
+
+/** Whether the changes of a call are dropped. */
+const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" || view !== undefined;
 
 function knownSizesOf(held: HeldHomes, homes: readonly Home[]): KnownSizes {
   const [first, ...others] = homes.map((home) => held.of(home).knownSizes);
   return Object.assign({}, first, ...others) as KnownSizes;
 }
-
-/** Whether it matters which files its guest reads: a call that changes nothing and names no run needs no history. */
-const needsReads = ({ countsReads, modelRun, mayCommit }: RunningCall): boolean =>
-  countsReads && (modelRun !== null || mayCommit);
-
-/** Whether the program vouches for the same stores as before. For calls that hold nothing. */
-const isStillVouched = async ({ questions }: RunningCall, decided: DecidedStores | null): Promise<boolean> =>
-  questions === null || decided === null || (await questions.areStillVouched(decided));
 
 const changing = (action: string): ToolError =>
   new ToolError(

@@ -1,18 +1,24 @@
 /** What a call's guest is shown of the entries, and what its caller is told of those that its answer shows. */
+import { placeIn } from "../../shared/abi.ts";
 import { isUsersOwn } from "../../shared/entry-origin.ts";
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { Envelope } from "../../shared/envelope.ts";
 import { isAtLeast, originClasses } from "../../shared/origin.ts";
-import { entryNameAt, isDerivedFile, isEntryFile } from "../plugins/family-files.ts";
-import { reachesStores, showsEntries } from "../plugins/loaded-tools.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { entryNameAt, isDerivedFile, isEntryFile, reachesStores, showsEntries } from "../plugins/tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
+import { storeHome } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
-import type { ContentOrigin } from "../store/versions/content-origins.ts";
+import type { HeldReader } from "../store/reading.ts";
+import { digestOf } from "../store/reading.ts";
+import { ContentOrigins } from "../store/versions/present-origins.ts";
+import type { ContentOrigin, HeldHistory } from "../store/versions/present-origins.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
+import { scopeOfStore } from "../values/ids.ts";
+import type { DecidedStores } from "../values/store-grant.ts";
 import type { ToolSuccess } from "../values/tool-result.ts";
 import type { CallOptions, EntryView } from "./asked-call.ts";
-import type { ReadScope } from "./read-scope.ts";
 
 /** The entries as a run of the guest sees them. Valid as long as its scopes are held. */
 interface SeenEntries {
@@ -38,7 +44,12 @@ export async function seenEntries(
   return { found, scopes, view, isTold, ...hiding };
 }
 
-/** An answer as the caller gets it. Throws `StaleCall` if the guest has read what it was not to see. */
+/**
+ * An answer as the caller gets it, with where the entries come from that it shows. Its plugin says which these are (`shows`, by
+ * `placeIn`; `null` if it has not said it). That counts only if its guest can have got all of them from what it has read;
+ * otherwise the answer counts as one that shows everything that it can have got. Throws `StaleCall` if the guest has read what
+ * it was not to see.
+ */
 export async function withOrigins(
   answer: Extract<Envelope, { ok: true }>,
   { seen, shows }: Pick<WorkerReply, "seen" | "shows">,
@@ -46,13 +57,24 @@ export async function withOrigins(
 ): Promise<ToolSuccess> {
   if (view === null && !isTold) return answer;
   const made = (view?.made ?? []).map(({ scope, path }) => ({ scope, path, digest: "made" }));
-  const read = await readBy(found, scopes, [...seen, ...made]);
+  const { read, derivedIn } = await readBy(found, scopes, [...seen, ...made]);
   // Somebody has just moved it there by hand.
-  if (view !== null && Array.from(read.files.values()).some(({ trust }) => !isAtLeast(trust, view.least)))
+  if (view !== null && Array.from(read.values()).some(({ trust }) => !isAtLeast(trust, view.least)))
     throw new StaleCall();
-  const shown = await shownBy(found, read, { shows, hidden });
-  view?.tells?.(shown.canShowHidden);
-  const origins = isTold ? originsOf(shown.files, found) : [];
+  const isRepeated = (place: string): boolean => derivedIn.some((scope) => scope.hasEntry(found, place));
+  const named = shows?.every((place) => read.has(place) || isRepeated(place)) === true ? [...new Set(shows)] : null;
+  const isRead = named?.every((place) => read.has(place)) === true;
+  const all = new Map([...(isRead ? [] : await repeatedFiles(found, derivedIn)), ...read]);
+  // What is not there has no label, as have files of which no version knows, if they are the owner's.
+  const places =
+    named?.filter((place) => all.has(place)) ?? [...all.keys()].filter((at) => read.has(at) || !hidden.has(at));
+  if (view?.tells) {
+    const canShow = named === null ? Array.from(hidden).some(isRepeated) : places.some((place) => hidden.has(place));
+    // Of shared stores, it was not shown the derived files either.
+    view.tells(hidden.size > 0 && !reachesStores(found) && (canShow || !found.files.isDeclared));
+  }
+  const files = places.flatMap((place) => all.get(place) ?? []);
+  const origins = isTold ? originsOf(files, found) : [];
   return origins.length === 0 ? answer : { ...answer, origins };
 }
 
@@ -85,27 +107,12 @@ interface EntryFile extends ContentOrigin {
   readonly path: string;
 }
 
-/** Files by `placeIn`. */
-type EntryFiles = ReadonlyMap<string, EntryFile>;
-
-/** What a guest has read. */
-interface Read {
-  readonly files: EntryFiles;
-  /** The scopes in which it has read a derived file, which can repeat any entry there. */
-  readonly derivedIn: readonly ReadScope[];
-}
-
-interface Shown {
-  readonly files: readonly EntryFile[];
-  /** Whether a hidden entry can be among what is shown: from a derived file. */
-  readonly canShowHidden: boolean;
-}
-
+/** The entries that a guest has read, by `placeIn`, and the scopes in which it has read a file that can repeat any of them. */
 async function readBy(
   found: CatalogTool,
   scopes: readonly ReadScope[],
   seen: readonly Omit<Seen, "stamp">[],
-): Promise<Read> {
+): Promise<{ readonly read: ReadonlyMap<string, EntryFile>; readonly derivedIn: readonly ReadScope[] }> {
   const byName = new Map(scopes.map((scope) => [scope.scope, scope]));
   const derivedIn = new Set<ReadScope>();
   const files = seen.map(async ({ scope: name, path, digest }): Promise<[string, EntryFile][]> => {
@@ -115,51 +122,14 @@ async function readBy(
     if (!isEntryFile(found.files, { scope: name, path })) return [];
     return [[scope.placeOf(path), { scope, path, ...(await scope.originOf(path, digest)) }]];
   });
-  return { files: new Map((await Promise.all(files)).flat()), derivedIn: [...derivedIn] };
+  return { read: new Map((await Promise.all(files)).flat()), derivedIn: [...derivedIn] };
 }
-
-/**
- * The entries that an answer shows. Its plugin says which these are (`shows`, by `placeIn`; `null` if it has not said it).
- * That counts only if its guest can have got all of them from what it has read; otherwise the answer counts as one that shows
- * everything that it can have got. `hidden`: what its guest was not shown.
- */
-async function shownBy(
-  found: CatalogTool,
-  read: Read,
-  { shows, hidden }: { readonly shows: readonly string[] | null; readonly hidden: ReadonlySet<string> },
-): Promise<Shown> {
-  const named = shows && (await namedFiles(found, read, new Set(shows)));
-  const files = named ?? (await everyFile(found, read, hidden));
-  // Of shared stores, it was not shown the derived files either.
-  if (hidden.size === 0 || reachesStores(found)) return { files, canShowHidden: false };
-  const isRepeated = (place: string): boolean => read.derivedIn.some((scope) => scope.pathAt(place) !== null);
-  const canShowHidden = named ? named.some((file) => hidden.has(placeOf(file))) : Array.from(hidden).some(isRepeated);
-  return { files, canShowHidden: canShowHidden || !found.files.isDeclared };
-}
-
-/** `null` if the guest cannot have got one of them. */
-async function namedFiles(found: CatalogTool, read: Read, shows: ReadonlySet<string>): Promise<EntryFile[] | null> {
-  const places = [...shows];
-  const others = places.filter((place) => !read.files.has(place));
-  if (!others.every((place) => canBeRepeated(found, read, place))) return null;
-  const repeated: EntryFiles = others.length === 0 ? new Map() : await repeatedFiles(found, read);
-  // What is not there has no label, as have files of which no version knows, if they are the owner's.
-  return places.map((place) => read.files.get(place) ?? repeated.get(place)).filter((file) => file !== undefined);
-}
-
-async function everyFile(found: CatalogTool, read: Read, hidden: ReadonlySet<string>): Promise<EntryFile[]> {
-  const repeated = Array.from(await repeatedFiles(found, read));
-  return [...new Map([...repeated.filter(([place]) => !hidden.has(place)), ...read.files]).values()];
-}
-
-const canBeRepeated = ({ files }: CatalogTool, { derivedIn }: Read, place: string): boolean =>
-  derivedIn.some((scope) => {
-    const path = scope.pathAt(place);
-    return path !== null && isEntryFile(files, { scope: scope.scope, path });
-  });
 
 /** What the derived files can repeat. */
-async function repeatedFiles({ files }: CatalogTool, { derivedIn }: Read): Promise<EntryFiles> {
+async function repeatedFiles(
+  { files }: CatalogTool,
+  derivedIn: readonly ReadScope[],
+): Promise<ReadonlyMap<string, EntryFile>> {
   const all = new Map<string, EntryFile>();
   for (const scope of derivedIn) {
     for (const [path, origin] of await scope.files(false)) {
@@ -168,8 +138,6 @@ async function repeatedFiles({ files }: CatalogTool, { derivedIn }: Read): Promi
   }
   return all;
 }
-
-const placeOf = ({ scope, path }: EntryFile): string => scope.placeOf(path);
 
 /** What programs are told of files, but for the user's own: the least trusted first, and of those the latest first. */
 const originsOf = (files: readonly EntryFile[], { files: family }: CatalogTool): EntryOrigin[] =>
@@ -191,4 +159,88 @@ const isTold = ({ scope, trust }: EntryFile): boolean =>
 function byTrust(a: EntryOrigin, b: EntryOrigin): number {
   const lower = originClasses.indexOf(b.trust) - originClasses.indexOf(a.trust);
   return lower || (a.at === b.at ? 0 : (a.at ?? "") < (b.at ?? "") ? 1 : -1);
+}
+
+/** The scopes of a user's home that a call's guest can read. */
+export const scopesOfHome = ({ history, reader }: HeldHome, scopes: readonly string[]): ReadScope[] =>
+  scopes.map((scope) => new ReadScope({ scope, history, reader, owner: "" }));
+
+/** Those of shared stores that the caller reaches. */
+export const scopesOfStores = (held: HeldHomes, { own, stores }: DecidedStores): ReadScope[] =>
+  stores
+    .filter(({ level }) => level !== null)
+    .map(({ id }) => {
+      const { history, reader } = held.of(storeHome(id));
+      return new ReadScope({ scope: scopeOfStore(id), history, reader, owner: id === own ? "" : `${id}/` });
+    });
+
+interface ReadScopeParts {
+  readonly scope: string;
+  readonly history: HeldHistory;
+  readonly reader: Pick<HeldReader, "list" | "bytesOf">;
+  /** What stands before the names of its entries: nothing, or another's store. */
+  readonly owner: string;
+}
+
+/** A scope that a call reads, with what its history says of the files. Valid as long as it is held. */
+export class ReadScope {
+  readonly scope: string;
+  readonly owner: string;
+  readonly #history: HeldHistory;
+  readonly #reader: ReadScopeParts["reader"];
+  readonly #origins: ContentOrigins;
+
+  constructor({ scope, history, reader, owner }: ReadScopeParts) {
+    this.scope = scope;
+    this.owner = owner;
+    this.#history = history;
+    this.#reader = reader;
+    this.#origins = new ContentOrigins(history);
+  }
+
+  /** What an answer's `shows` calls a file. */
+  placeOf(path: string): string {
+    return placeIn(this.scope, path);
+  }
+
+  /** Whether an entry can be at that place. */
+  hasEntry({ files }: CatalogTool, place: string): boolean {
+    const { scope } = this;
+    const before = this.placeOf("");
+    return place.startsWith(before) && isEntryFile(files, { scope, path: place.slice(before.length) });
+  }
+
+  /** Whether anybody has said of any file where it comes from. */
+  get hasStated(): boolean {
+    return this.#history.hasStated;
+  }
+
+  /** `digest`: of the present content; `null` if it was not looked at. */
+  originOf(path: string, digest: string | null): Promise<ContentOrigin> {
+    return this.#origins.of(this.scope, path, digest);
+  }
+
+  /**
+   * All files by path, without those of which no version knows, if they are the owner's. Looks at the disk only for what
+   * the history cannot say. `isSure`: also reads files that no version knows, which can have been moved there by hand.
+   */
+  async files(isSure: boolean): Promise<ReadonlyMap<string, ContentOrigin>> {
+    if (!isSure && this.#history.unknown === "owner_edit") return await this.#recorded();
+    const { isBroken } = this.#history;
+    const found = new Map<string, ContentOrigin>();
+    for (const { path } of await this.#reader.list(this.scope, "")) {
+      const isKnown = (await this.#history.originOf(this.scope, path)) !== null;
+      const reads = isBroken || (isSure && !isKnown);
+      const digest = reads ? digestOf(await this.#reader.bytesOf(this.scope, path)) : null;
+      found.set(path, await this.originOf(path, digest));
+    }
+    return found;
+  }
+
+  async #recorded(): Promise<ReadonlyMap<string, ContentOrigin>> {
+    const before = `${this.scope}:`;
+    const all = Array.from(await this.#history.origins());
+    const own = all.filter(([place]) => place.startsWith(before));
+    return new Map(own.map(([place, origin]) => [place.slice(before.length), origin]));
+  }
 }

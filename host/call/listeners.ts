@@ -1,15 +1,14 @@
 /** Listeners of the program. A listener cannot alter or stop what it is told, and cannot delay anything after it. */
 import { inspect } from "node:util";
 
-import type { CallRecord } from "../audit/collect/call-record.ts";
-import type { UpkeepRecord } from "../audit/collect/upkeep-record.ts";
+import type { OperationRecord } from "../audit/collect/record.ts";
 import type { LogSource, LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import type { UserId } from "../values/ids.ts";
 import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { WaitingId } from "../values/tool-error.ts";
-import type { UserId } from "../values/user-id.ts";
 
 /** What listeners can be added for, by the name of the runtime's method. */
 export interface Told {
@@ -24,14 +23,11 @@ export class Listeners {
   readonly #onLog: (entry: LogEntry) => void;
   /** By registration: a listener that is added twice is called twice, and each registration is removed separately. */
   readonly #added: Readonly<Record<Method, Map<symbol, Listener>>> = { onChange: new Map(), onPending: new Map() };
+  /** What listeners are told at the end of a user's turn, by user. */
+  readonly #untold = new Map<string, readonly (() => void)[]>();
 
   constructor(onLog: (entry: LogEntry) => void) {
     this.#onLog = onLog;
-  }
-
-  /** Whether anybody listens. */
-  isHeard(method: Method): boolean {
-    return this.#added[method].size > 0;
   }
 
   add<Of extends Method>(method: Of, listener: (told: Told[Of]) => void): () => void {
@@ -42,17 +38,49 @@ export class Listeners {
     return () => void added.delete(key);
   }
 
-  /** Calls the present listeners, but none that is removed or added meanwhile. All get the same frozen object. */
-  tell<Of extends Method>(method: Of, told: Told[Of], of: LogSource): void {
-    const added = this.#added[method];
-    const keys = Array.from(added.keys());
-    for (const key of keys) this.#tellOne(() => added.get(key)?.(told as never), of);
+  /** Tells of a commit when nothing is held any more, before the user's next turn. */
+  changed(changes: readonly SizedChange[], record: OperationRecord): void {
+    if (!this.isHeard) return;
+    const files = changes.flatMap((change) => {
+      const { scope, path } = change;
+      const target = movedTo(change);
+      const places = target === null ? [path] : [path, target];
+      return places.map((each) => Object.freeze({ scope, path: each }));
+    });
+    this.#later("onChange", Object.freeze({ ...record.cause, files: Object.freeze(files) }), record);
+  }
+
+  /** The same for a write that waits. */
+  waits({ id, expires }: WaitingId, record: OperationRecord): void {
+    this.#later("onPending", Object.freeze({ ...record.cause, id, expires }), record);
+  }
+
+  /** Whether anybody listens for changes. */
+  get isHeard(): boolean {
+    return this.#added.onChange.size > 0;
+  }
+
+  /** Tells what there is to tell of a user. */
+  tellOf(userId: UserId): void {
+    const untold = this.#untold.get(userId);
+    if (untold === undefined) return;
+    this.#untold.delete(userId);
+    for (const tell of untold) tell();
   }
 
   /** A listener for changes of one user that are made elsewhere. */
   guarded(listener: () => void, userId: UserId): () => void {
     if (typeof listener !== "function") throw new TypeError("onChangeElsewhere() needs a function");
     return () => this.#tellOne(listener, { tool: "store", userId, callId: "" });
+  }
+
+  /** Calls the listeners that are there then, but none that is removed or added meanwhile. */
+  #later<Of extends Method>(method: Of, told: Told[Of], { source }: OperationRecord): void {
+    const added = this.#added[method];
+    const tell = (): void => {
+      for (const key of Array.from(added.keys())) this.#tellOne(() => added.get(key)?.(told as never), source);
+    };
+    this.#untold.set(source.userId, [...(this.#untold.get(source.userId) ?? []), tell]);
   }
 
   #tellOne(listener: () => unknown, of: LogSource): void {
@@ -69,19 +97,6 @@ export class Listeners {
     writeLog(this.#onLog, { level: "error", ...of, text: `host: a listener for changes failed: ${textOf(error)}` });
   }
 }
-
-export function changeOf(changes: readonly SizedChange[], record: CallRecord | UpkeepRecord): MemoryChange {
-  const files = changes.flatMap((change) => {
-    const { scope, path } = change;
-    const target = movedTo(change);
-    const places = target === null ? [path] : [path, target];
-    return places.map((each) => Object.freeze({ scope, path: each }));
-  });
-  return Object.freeze({ ...record.cause, files: Object.freeze(files) });
-}
-
-export const noticeOf = ({ id, expires }: WaitingId, record: CallRecord | UpkeepRecord): PendingNotice =>
-  Object.freeze({ ...record.cause, id, expires });
 
 /** A thrown value can be anything, even an object that throws when it is inspected. */
 function textOf(thrown: unknown): string {

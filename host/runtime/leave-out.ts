@@ -2,7 +2,7 @@
 import type { ErrorCode } from "../../shared/errors.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
 import { namesIn } from "../values/call-context.ts";
 import type { AskedContext } from "../values/call-context.ts";
 import { asToolError } from "../values/tool-error.ts";

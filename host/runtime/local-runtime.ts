@@ -2,16 +2,11 @@
 import type { Role } from "../../shared/roles.ts";
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { CallRunner, CallRunnerParts } from "../call/call.ts";
-import type { OwnWork } from "../call/own-work.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { offeredTools } from "../plugins/describe-tool.ts";
 import { toolsIn } from "../plugins/formats/tool-formats.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
-import { toolForHost, toolLabel, unknownRole, unknownTool } from "../plugins/loaded-tools.ts";
-import { readOnlyTools } from "../plugins/read-only-tools.ts";
-import { isOffered } from "../plugins/tool-commands.ts";
-import type { Caller } from "../plugins/tool-commands.ts";
-import type { ContextualAccess } from "../sharing/vouching.ts";
+import { isOffered, readOnlyTools, toolForHost, toolLabel, unknownRole, unknownTool } from "../plugins/tools.ts";
+import type { Caller, CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import { LocalUpkeep } from "../upkeep/local-upkeep.ts";
 import { operate } from "../upkeep/operate.ts";
 import type { OperationName } from "../upkeep/operate.ts";
@@ -19,16 +14,16 @@ import type { Operation, UpkeepParts } from "../upkeep/operation.ts";
 import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/store-access.ts";
 import type { Upkeep } from "../upkeep/upkeep.ts";
 import { grantAccess, leaveStore, listGrants, listStores, revokeAccess } from "../upkeep/user-stores.ts";
+import type { ContextualAccess } from "../values/asked-program.ts";
 import type { CallContext } from "../values/call-context.ts";
+import { checkUserId, storeOfName } from "../values/ids.ts";
 import { refuseOthers } from "../values/known-fields.ts";
 import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
-import { storeOfName } from "../values/store-id.ts";
 import type { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { checkUserId } from "../values/user-id.ts";
 import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
 import { familiesOf } from "./memory-families.ts";
@@ -46,7 +41,6 @@ interface RuntimeParts extends Pick<
   CallRunnerParts,
   "store" | "admission" | "recorder" | "listeners" | "identities" | "clock" | "onLog" | "contextualAccess"
 > {
-  readonly own: OwnWork;
   readonly runner: CallRunner;
   /** What models are offered. */
   readonly model: Caller;

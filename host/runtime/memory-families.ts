@@ -1,7 +1,7 @@
 /** What a host can show of a user's memory: the entries, and which plugins have an index or entries. */
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
 import type { ReadOutput } from "../../shared/roles.ts";
-import type { LoadedTools } from "../plugins/loaded-tools.ts";
+import type { LoadedTools } from "../plugins/tools.ts";
 
 export interface FamilyChoice {
   /** The name of a plugin. */

@@ -1,11 +1,10 @@
 /** The options of `createRuntime`, which `index.ts` exports. */
 import type { AuditLogOptions } from "../audit/audit-log.ts";
 import type { MeterProvider } from "../audit/collect/open-telemetry.ts";
-import type { WriteHook } from "../gate/write-hook.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import type { PolicyFile } from "../plugins/policy/policy-schema.ts";
-import type { ContextualAccess } from "../sharing/vouching.ts";
 import type { StoreDefinition } from "../store/definition.ts";
+import type { ContextualAccess, WriteHook } from "../values/asked-program.ts";
 import type { Mount } from "../values/mount.ts";
 
 export interface RuntimeOptions {

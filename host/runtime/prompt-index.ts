@@ -1,5 +1,5 @@
 import type { EntryOrigin } from "../../shared/entry-origin.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
 import type { PromptAnswer } from "./prompt-answer.ts";
 
 /** What one plugin has in a prompt. */

@@ -89,7 +89,7 @@ export function checkOptions(given: RuntimeOptions): CheckedOptions {
     throw new RangeError(`instances is ${String(instances)}, allowed: "restored", "fresh"`);
   }
   const auditLog = options.auditLog === undefined ? null : checkAuditLogOptions(options.auditLog);
-  if (auditLog !== null) store.checkLogFile(auditLog.file);
+  if (auditLog !== null) store.checkLogFile?.(auditLog.file);
   for (const [name, max] of Object.entries(numbersMax))
     checkNumber(name, options[name as keyof typeof numbersMax], max);
   return {

@@ -1,33 +1,30 @@
-/** Creates runtimes. */
 import { queueLimits } from "../../shared/limits.ts";
 import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
-import { Measures } from "../audit/collect/measures.ts";
-import { Recorder } from "../audit/collect/recorder.ts";
+import { Measures } from "../audit/collect/open-telemetry.ts";
+import { Recorder } from "../audit/collect/record.ts";
 import type { AuditLogParts } from "../audit/log/file-audit-log.ts";
 import { Admission } from "../call/admission.ts";
 import { CallRunner } from "../call/call.ts";
-import type { JudgedParts } from "../call/judged-write.ts";
+import type { CallRunnerParts } from "../call/call.ts";
 import { Listeners } from "../call/listeners.ts";
-import { OwnWork } from "../call/own-work.ts";
-import { Gate } from "../gate/gate.ts";
-import { RunTrust } from "../gate/run-trust.ts";
+import { RunTrust } from "../gate/runs.ts";
 import { failureLine } from "../log/failure-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeLog } from "../log/write-log.ts";
 import { choosePlugins } from "../plugins/bundled-plugins.ts";
 import type { Besides } from "../plugins/bundled-plugins.ts";
 import { judgeCatalog } from "../plugins/catalog.ts";
-import type { JudgedCatalog, OnLeftOut, JudgedPlugin } from "../plugins/catalog.ts";
+import type { JudgedCatalog, JudgedPlugin, OnLeftOut } from "../plugins/catalog.ts";
 import { loweredFuel } from "../plugins/lowered-fuel.ts";
+import { narrowingText } from "../plugins/narrow-plugin.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
-import { narrowingText } from "../plugins/policy/narrow-plugin.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
-import { readOnlyText } from "../plugins/read-only-tools.ts";
+import { readOnlyText } from "../plugins/tools.ts";
 import { LeftOverErasures } from "../sharing/finish-erased.ts";
-import type { NoteOfUser, StoreDefinition } from "../store/definition.ts";
+import type { NoteOfUser, StoreDefinition, StoreSettings } from "../store/definition.ts";
+/** Creates runtimes. */
 import { readOnlyEngine } from "../store/engine.ts";
-import type { StoreSettings } from "../store/store-settings.ts";
 import { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { version } from "../values/version.ts";
@@ -102,7 +99,7 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
   const { limits } = policy;
   const listeners = new Listeners(onLog);
   const recorder = new Recorder({ log, onLog, measures });
-  const admission = new Admission(waitMs, waitingLimits, measures);
+  const admission = new Admission(waitMs, waitingLimits, { measures, listeners, onLog });
   const { contextualAccess, memory } = bounds;
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
   const leftOver = new LeftOverErasures(store);
@@ -110,11 +107,9 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
   if (retiresLeftOver && !readOnly) void Promise.all([store.retireLeftOver(), leftOver.finish()]);
-  const own = new OwnWork(parts);
-  const runner = new CallRunner(parts, own);
+  const runner = new CallRunner(parts);
   const runtime = new LocalRuntime(catalog, {
     ...parts,
-    own,
     runner,
     model,
     closeGraceMs,
@@ -137,13 +132,17 @@ async function openStore(
   return new Store(readOnly ? readOnlyEngine(engine) : engine);
 }
 
-function gateParts({ onWrite, clock, onLog }: CheckedOptions): Pick<JudgedParts, "gate" | "runTrust"> {
+function gateParts({
+  onWrite,
+  clock,
+  onLog,
+}: CheckedOptions): Pick<CallRunnerParts, "onWrite" | "onWriteFailure" | "runTrust"> {
   // As often as it fails, its writes wait: a line a minute tells it.
-  const noteFailure = (error: unknown): void => {
+  const onWriteFailure = (error: unknown): void => {
     const line = { ...failureLine(error), topic: "onWrite" };
     writeLog(onLog, { ...line, tool: "onWrite", userId: "", callId: "" });
   };
-  return { gate: new Gate(onWrite ?? null, noteFailure), runTrust: new RunTrust(clock) };
+  return { onWrite: onWrite ?? null, onWriteFailure, runTrust: new RunTrust(clock) };
 }
 
 /** Judges the plugins, and logs what is taken away: nothing else would say why a tool is missing. */
@@ -158,7 +157,7 @@ async function loadCatalog(options: CheckedOptions, besides: Besides): Promise<L
   }
   const { all, notLoaded } = catalog.tools;
   const tools = all.map(({ tool }) => tool);
-  store.checkTools(tools, (scope) => notLoaded.hintForScope(scope));
+  store.checkTools?.(tools, (scope) => notLoaded.hintForScope(scope));
   if (readOnly) note({ level: "info", tool: "read-only", text: readOnlyText(catalog.tools) });
   return { policy, catalog };
 }

@@ -21,11 +21,11 @@ export async function finishErased(store: Store, erased: ErasedUser, revoking: R
     }
   };
   await attempt(() => store.erased.removeFiles(erased, revoking.signal));
-  await attempt(() => revokeAll(store, erased, revoking));
-  if (left.length > 0) return left;
   await attempt(async () => {
-    await store.erased.forget(erased);
-    return [];
+    const unrevoked = await revokeAll(store, erased, revoking);
+    // Also if some stores could not be read: with their hints, they would be left at each start.
+    await store.erased.forget(erased, left.length + unrevoked.length === 0);
+    return unrevoked;
   });
   return left;
 }

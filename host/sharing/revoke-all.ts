@@ -1,14 +1,13 @@
-/** Removes what others' stores hold of an erased user: grants to it, and hints of grants. */
+/** Removes what others' stores grant an erased user. */
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import { storeHome } from "../store/home.ts";
 import type { HoldOptions } from "../store/home.ts";
 import type { Store } from "../store/store.ts";
+import type { StoreId } from "../values/ids.ts";
 import type { GrantChange, StoreGrant } from "../values/store-grant.ts";
-import type { StoreId } from "../values/store-id.ts";
-import { reasonOf, ToolError } from "../values/tool-error.ts";
+import { ToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
-import { changedGrants } from "./changed-grants.ts";
-import { grantsIn } from "./grants-file.ts";
+import { changedGrants, grantsIn } from "./grants.ts";
 
 export type Waiting = Pick<HoldOptions, "until" | "signal">;
 
@@ -78,7 +77,6 @@ export async function revokeAll(
       left.push(leftAt(id, error));
     }
   }
-  await store.forgetHints(principal, erasedMs);
   return left;
 }
 

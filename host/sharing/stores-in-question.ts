@@ -3,16 +3,14 @@ import { sharingLimits } from "../../shared/limits.ts";
 import { accessSources } from "../../shared/shared-scope.ts";
 import { isLive } from "../store/grant-hints.ts";
 import type { HeldHomes } from "../store/held-homes.ts";
-import type { ActingPrincipal, Home } from "../store/home.ts";
 import { storeHome } from "../store/home.ts";
+import type { ActingPrincipal, Home } from "../store/home.ts";
 import type { Store } from "../store/store.ts";
-import type { DecidedStore, DecidedStores } from "../values/decided-stores.ts";
-import type { StoreGrant } from "../values/store-grant.ts";
-import type { StoreId } from "../values/store-id.ts";
+import type { StoreId } from "../values/ids.ts";
+import type { DecidedStore, DecidedStores, StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { canAccess } from "./can-access.ts";
-import type { Access } from "./can-access.ts";
-import { grantsIn } from "./grants-file.ts";
+import { canAccess, grantsIn } from "./grants.ts";
+import type { Access } from "./grants.ts";
 import { lowerLevel } from "./vouching.ts";
 import type { Vouching } from "./vouching.ts";
 
@@ -29,6 +27,8 @@ const fewStores = 16;
 /** The stores that a call may have to do with. Grows as its guest asks for more; nothing else is ever opened. */
 export class StoresInQuestion {
   readonly #deciding: Deciding;
+  /** What the program says: decisions lack its answers as long as `vouching.isLacking`. */
+  readonly vouching: Vouching;
   /** Those about which a decision needs their grants, or that the call reaches. */
   readonly #held: Set<StoreId>;
   /** Those that the caller certainly does not reach. They are never opened. */
@@ -39,6 +39,7 @@ export class StoresInQuestion {
 
   constructor(deciding: Deciding) {
     this.#deciding = deciding;
+    this.vouching = deciding.vouching;
     this.#held = new Set([deciding.principal]);
   }
 
@@ -49,23 +50,13 @@ export class StoresInQuestion {
 
   /** For whom they are held. */
   get as(): ActingPrincipal {
-    const { principal, vouching } = this.#deciding;
-    return { principal, vouched: vouching.known.filter(({ id }) => this.#held.has(id)) };
+    const { principal } = this.#deciding;
+    return { principal, vouched: this.vouching.known.filter(({ id }) => this.#held.has(id)) };
   }
 
   /** Those of them that need no lock, as `survey` has found. */
   get onlyRead(): readonly Home[] {
     return Array.from(this.#onlyRead, storeHome);
-  }
-
-  /** Whether a decision lacks an answer of the program. `askProgram` gets it. */
-  get isLacking(): boolean {
-    return this.#deciding.vouching.isLacking;
-  }
-
-  /** Asks the program what decisions lack. For calls that hold no locks. */
-  async askProgram(): Promise<void> {
-    await this.#deciding.vouching.askLacking();
   }
 
   /**
@@ -81,7 +72,7 @@ export class StoresInQuestion {
 
   /** Adds what a guest has asked for. */
   async add({ stores, isAll }: { readonly stores: readonly StoreId[]; readonly isAll: boolean }): Promise<void> {
-    const { vouching } = this.#deciding;
+    const { vouching } = this;
     const known = await this.#known();
     const others = stores.filter((id) => !known.all.has(id));
     for (const id of others) vouching.of(id);
@@ -108,7 +99,7 @@ export class StoresInQuestion {
     for (const id of this.#held) {
       const grants = await grantsOf(held, id);
       if (id === principal) own = grants;
-      const vouched = (): Access | null => this.#deciding.vouching.of(id);
+      const vouched = (): Access | null => this.vouching.of(id);
       const access = canAccess({ principal, store: id, grants: grants ?? [], vouched, nowMs });
       const grantedMs = grants?.find(({ grantee }) => grantee === principal)?.grantedMs ?? 0;
       decided.push({ id, grantedMs, ...(access === null ? noAccess : this.#bounded(id, access)) });
@@ -119,26 +110,10 @@ export class StoresInQuestion {
     return { own: principal, stores, isComplete: this.#isComplete, grants: live };
   }
 
-  /**
-   * Whether all decisions still hold: time has passed since they were made. If the program must be asked first, `isLacking`
-   * says so.
-   */
+  /** Whether all decisions still hold: time has passed since they were made. */
   async isStill(before: DecidedStores, held: HeldHomes): Promise<boolean> {
     const now = await this.decide(held);
     return before.stores.every(({ id, level }) => now.stores.find((each) => each.id === id)?.level === level);
-  }
-
-  /**
-   * Whether the program was asked again about the stores that a call reaches by its word. Before that, nothing is committed;
-   * `askProgram` does it.
-   */
-  isAskedAgain(decided: DecidedStores): boolean {
-    return this.#deciding.vouching.isAskedAgain(vouchedIn(decided));
-  }
-
-  /** Asks again. Returns whether the program vouches for the same stores. For calls that hold no locks. */
-  async areStillVouched(decided: DecidedStores): Promise<boolean> {
-    return await this.#deciding.vouching.isStill(vouchedIn(decided));
   }
 
   /** Without its lock, a store cannot be changed, also if the caller was allowed to since. */
@@ -165,9 +140,6 @@ export class StoresInQuestion {
     (isHeld ? this.#held : this.#denied).add(id);
   }
 }
-
-const vouchedIn = ({ stores }: DecidedStores): StoreId[] =>
-  stores.filter(({ source }) => source === "chat" || source === "user").map(({ id }) => id);
 
 interface Known {
   readonly all: ReadonlySet<StoreId>;

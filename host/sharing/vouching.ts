@@ -1,38 +1,12 @@
 import { accessLevels } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import type { AskingTurn } from "../values/asking-turn.ts";
-import type { ContextStore } from "../values/context-store.ts";
-import { inTime } from "../values/in-time.ts";
-import type { StoreId } from "../values/store-id.ts";
+import type { AskingTurn, ContextualAccess, ContextualKind } from "../values/asked-program.ts";
+import type { ContextStore } from "../values/call-context.ts";
+import type { StoreId } from "../values/ids.ts";
+import type { DecidedStores } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { Access } from "./can-access.ts";
-
-/**
- * Says whether a caller reaches a store without a grant, because it is in a chat or works for a user. Called for each
- * store that a call names or its context has, and again before the call's result counts, so whoever leaves a chat is out
- * at once. An answer counts for one call, and for 5 seconds: a call that has not ended by then asks again. Can be called
- * for several stores at a time.
- *
- * While it answers, the call holds no files, no store, no thread and no connection to a database; only the user's other
- * calls wait. It may call the runtime, also for this user, but for nothing that would ask it about this user again: that
- * is `BUSY` at once.
- *
- * Returns what the caller has to do with the store, or `null`. If it throws or returns anything else, the call fails
- * with `INTERNAL`. If it takes longer than the call may wait (`waitMs`), the call fails with `BUSY`.
- *
- * @example
- * const contextualAccess = async (storeId, { userId }) => (await chats.has(storeId, userId)) ? { kind: "chat" } : null;
- */
-export type ContextualAccess = (
-  storeId: string,
-  caller: { readonly userId: string },
-) => Promise<ContextualKind | null> | ContextualKind | null;
-
-export interface ContextualKind {
-  readonly kind: "chat" | "user";
-  /** Default: `readwrite`. */
-  readonly level?: AccessLevel | undefined;
-}
+import { inTime } from "../values/turns.ts";
+import type { Access } from "./grants.ts";
 
 /** Whose call it is, and how long the program may take to answer. */
 export interface VouchedCall {
@@ -44,10 +18,13 @@ export interface VouchedCall {
   readonly turn: AskingTurn;
 }
 
+/** What the program has said of a store. */
 interface Answer {
   readonly access: Access | null;
-  /** When it was given, on the clock of `performance.now()`. */
+  /** When, on the clock of `performance.now()`. */
   readonly atMs: number;
+  /** Whether it was asked again. */
+  readonly isSecond: boolean;
 }
 
 /** How long an answer counts. */
@@ -59,62 +36,66 @@ const answerMs = 5_000;
  */
 export class Vouching {
   readonly #call: VouchedCall;
-  readonly #named: ReadonlyMap<string, Access>;
+  readonly #named: ReadonlyMap<StoreId, Access>;
   readonly #ask: ContextualAccess | null;
   readonly #answers = new Map<StoreId, Answer>();
   readonly #lacking = new Set<StoreId>();
-  /** Those about which it was asked again. */
-  readonly #again = new Set<StoreId>();
 
   /** With `ask`, the stores of the context are only suggestions: each counts as long as `ask` agrees. */
   constructor(call: VouchedCall, ask: ContextualAccess | null) {
+    const named = call.stores.map(
+      ({ id, kind, level = "readwrite" }) => [id as StoreId, { source: kind, level }] as const,
+    );
     this.#call = call;
-    this.#named = new Map(call.stores.map(({ id, kind, level = "readwrite" }) => [id, { source: kind, level }]));
+    this.#named = new Map(named);
     this.#ask = ask;
+    if (ask !== null) return;
+    for (const [id, access] of named) this.#answers.set(id, { access, atMs: Infinity, isSecond: true });
   }
 
   /** The stores that the context names. */
   get named(): readonly StoreId[] {
-    return Array.from(this.#named.keys(), (id) => id as StoreId);
+    return [...this.#named.keys()];
   }
 
   /** What is vouched for, as far as that is known. */
   get known(): { readonly id: StoreId; readonly level: AccessLevel }[] {
-    if (this.#ask === null) return Array.from(this.#named, ([id, { level }]) => ({ id: id as StoreId, level }));
-    return Array.from(this.#answers).flatMap(([id, { access }]) =>
-      access === null ? [] : [{ id, level: access.level }],
-    );
+    const all = Array.from(this.#answers);
+    return all.flatMap(([id, { access }]) => (access === null ? [] : [{ id, level: access.level }]));
   }
 
-  /** Whether `of` had no answer about a store that counts. */
+  /** Whether a decision lacks an answer that counts. */
   get isLacking(): boolean {
     return this.#lacking.size > 0;
   }
 
   /** What the program has answered last. `null` if there is no answer that counts: then `askLacking` gets it. */
   of(id: StoreId): Access | null {
-    if (this.#ask === null) return this.#named.get(id) ?? null;
     const answer = this.#answers.get(id);
     if (answer !== undefined && performance.now() - answer.atMs <= answerMs) return answer.access;
-    this.#lacking.add(id);
+    if (this.#ask !== null) this.#lacking.add(id);
     return null;
   }
 
-  /** Whether the program was asked about each of these stores once more since the first time. If not, `askLacking` asks. */
-  isAskedAgain(ids: readonly StoreId[]): boolean {
-    for (const id of ids) if (this.#ask !== null && !this.#again.has(id)) this.#lacking.add(id);
+  /**
+   * Whether the program was asked again about the stores that a call reaches by its word. Before that, nothing is committed;
+   * `askLacking` asks.
+   */
+  isAskedAgain(decided: DecidedStores): boolean {
+    for (const id of vouchedIn(decided)) if (this.#answers.get(id)?.isSecond !== true) this.#lacking.add(id);
     return !this.isLacking;
   }
 
-  /** Asks about what `of` had no answer to. Throws `BUSY` if the program takes longer than the call may wait. */
+  /** Asks what decisions lack. For calls that hold no locks. Throws `BUSY` if the program takes longer than the call may wait. */
   async askLacking(): Promise<void> {
     const lacking = [...this.#lacking];
     await this.#askAll(lacking);
     for (const id of lacking) this.#lacking.delete(id);
   }
 
-  /** Asks once more. Returns whether the answers are the same. Throws as `askLacking`. */
-  async isStill(ids: readonly StoreId[]): Promise<boolean> {
+  /** Asks again. Returns whether the program vouches for the same stores. For calls that hold no locks. Throws as `askLacking`. */
+  async isStill(decided: DecidedStores): Promise<boolean> {
+    const ids = vouchedIn(decided);
     const answers = (): string => JSON.stringify(ids.map((id) => this.#answers.get(id)?.access));
     const before = answers();
     await this.#askAll(ids);
@@ -133,8 +114,7 @@ export class Vouching {
     );
     const atMs = performance.now();
     for (const [at, id] of ids.entries()) {
-      if (this.#answers.has(id)) this.#again.add(id);
-      this.#answers.set(id, { access: answers[at] ?? null, atMs });
+      this.#answers.set(id, { access: answers[at] ?? null, atMs, isSecond: this.#answers.has(id) });
     }
   }
 
@@ -143,7 +123,7 @@ export class Vouching {
     if (told === null) return null;
     const access = checked(told);
     const named = this.#named.get(id);
-    return named === undefined ? access : lower(named, access);
+    return named === undefined || lowerLevel(named.level, access.level) !== named.level ? access : named;
   }
 }
 
@@ -157,7 +137,8 @@ function checked(told: ContextualKind | undefined): Access {
   );
 }
 
-const lower = (a: Access, b: Access): Access => (lowerLevel(a.level, b.level) === a.level ? a : b);
+const vouchedIn = ({ stores }: DecidedStores): StoreId[] =>
+  stores.filter(({ source }) => source === "chat" || source === "user").map(({ id }) => id);
 
 export const lowerLevel = (a: AccessLevel, b: AccessLevel): AccessLevel =>
   accessLevels.indexOf(a) <= accessLevels.indexOf(b) ? a : b;

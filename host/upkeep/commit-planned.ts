@@ -1,6 +1,6 @@
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
-import type { HeldHistory } from "../store/versions/held-history.ts";
+import type { HeldHistory } from "../store/versions/present-origins.ts";
 import type { Version, VersionHead, VersionKind } from "../store/versions/version.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { Operation } from "./operation.ts";

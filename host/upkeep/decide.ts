@@ -1,11 +1,13 @@
 /** Decides about writes that wait, each once: what a killed process has begun to approve is ended first. */
-import { approvalsIn, begunApprovals } from "../gate/approval.ts";
-import { decisionAbout, forgetDecision, noteDecisions, notWaiting } from "../gate/decisions.ts";
-import type { Decision } from "../gate/decisions.ts";
-import { scopeOf } from "../gate/pending-write.ts";
-import type { PendingWrite } from "../gate/pending-write.ts";
-import { findPending, listPending } from "../gate/pending-writes.ts";
+import { ownStoreName } from "../../shared/shared-scope.ts";
+import { quoted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
+import { keptRecord } from "../gate/kept-records.ts";
+import { findPending, listPending } from "../gate/pending.ts";
+import type { PendingChange, PendingWrite } from "../gate/pending.ts";
 import type { HostRecords } from "../store/host-records.ts";
+import type { HeldHistory } from "../store/versions/present-origins.ts";
+import { storeOfScope } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
@@ -103,17 +105,39 @@ export async function endWaiting(
   writes: readonly Pick<PendingWrite, "id">[],
   { how, atMs }: Pick<Decision, "how" | "atMs">,
 ): Promise<void> {
-  for (const { id } of writes) await records.remove("pending", id);
-  await records.commit();
-  // It only tells others. A full disk keeps nobody from rejecting.
+  const remove = async (): Promise<void> => {
+    for (const { id } of writes) await records.remove("pending", id);
+  };
+  await remove();
   try {
-    const noted = writes.map(({ id }): Decision => ({ id, how, atMs, by: null }));
-    await noteDecisions(records, noted);
+    await noteDecisions(
+      records,
+      writes.map(({ id }) => ({ id, how, atMs, by: null })),
+    );
     await records.commit();
   } catch (error) {
-    records.drop();
     passOverFailure(error);
+    // The note only tells others. A full disk keeps nobody from rejecting.
+    records.drop();
+    await remove();
+    await records.commit();
   }
+}
+
+/**
+ * Stages that another write has taken the place of one. Throws `ENTRY_NOT_FOUND` if that does not wait any more: somebody has
+ * decided about it meanwhile.
+ */
+export async function replaceWaiting(
+  { action }: Operation,
+  records: HostRecords,
+  { id, by, atMs }: { readonly id: string; readonly by: string; readonly atMs: number },
+): Promise<void> {
+  if ((await findPending(records, id, atMs)) === null) {
+    throw notWaiting(action, id, await decisionAbout(records, id));
+  }
+  await records.remove("pending", id);
+  await noteDecisions(records, [{ id, how: "replaced", atMs, by }]);
 }
 
 async function endBegun(operation: Operation, concerned: Concerned): Promise<void> {
@@ -132,7 +156,7 @@ async function endBegun(operation: Operation, concerned: Concerned): Promise<voi
     }
     for (const { id, atMs } of begun.filter((each) => !applied.has(each.id))) {
       const present = await decisionAbout(records, id);
-      if (present?.atMs === atMs) await forgetDecision(records, present);
+      if (present?.atMs === atMs) await noteDecisions(records, [], present);
     }
   });
 }
@@ -165,4 +189,116 @@ async function appliedAmong(
 
 function passOverFailure(error: unknown): void {
   if (!(error instanceof ToolError)) throw error;
+}
+
+/** How many decisions are kept. */
+const decisionsMax = 200;
+
+/** No id of a waiting write, so no list of them has it. */
+const decided = ["pending", "decided"] as const;
+
+const decisionsSchema = z.array(
+  z.strictObject({
+    id: z.string(),
+    how: z.enum(["approved", "rejected", "undone", "replaced"]),
+    atMs: z.int(),
+    /** Of a replaced one: the id under which it waits. */
+    by: z.nullable(z.string()),
+  }),
+);
+
+/**
+ * What has become of a write that waited, so that whoever decides second is told. An approval is noted before its commit; only
+ * the history says whether it was made, also if this record is lost.
+ */
+type Decision = Readonly<z.infer<typeof decisionsSchema>[number]>;
+
+/** The oldest first. None if the record cannot be read: then nobody is told more than that nothing waits. */
+const decisionsIn = async (records: HostRecords): Promise<Decision[]> =>
+  (await keptRecord(records, decided, decisionsSchema)) ?? [];
+
+const decisionAbout = async (records: HostRecords, id: string): Promise<Decision | null> =>
+  (await decisionsIn(records)).find((each) => each.id === id) ?? null;
+
+/** Notes decisions, and forgets others about the same writes, and one that was not made. */
+async function noteDecisions(
+  records: HostRecords,
+  noted: readonly Decision[],
+  forgotten: Decision | null = null,
+): Promise<void> {
+  const gone = new Set([...noted, ...(forgotten ? [forgotten] : [])].map(({ id }) => id));
+  const kept = (await decisionsIn(records)).filter(({ id }) => !gone.has(id));
+  await records.write(...decided, JSON.stringify([...kept, ...noted].slice(-decisionsMax)));
+}
+
+/** The failure of whoever decides about a write that does not wait. */
+function notWaiting(action: string, id: string, decision: Decision | null): ToolError {
+  return new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: ${clauseOf(id, decision)}`);
+}
+
+function clauseOf(id: string, decision: Decision | null): string {
+  if (decision === null) return `no write waits as ${quoted(id)}`;
+  const { how, atMs, by } = decision;
+  const at = new Date(atMs).toISOString();
+  if (how === "undone") return `${quoted(id)} was rejected by an undo at ${at}`;
+  if (how === "replaced")
+    return `${quoted(id)} waits as ${quoted(by ?? "")} since ${at}, because its files had changed`;
+  return `${quoted(id)} was ${how} at ${at}`;
+}
+
+/** A change's scope, as the owner knows it: the own store is `store`. */
+export const scopeOf = ({ scope }: PendingChange): string => (storeOfScope(scope) === null ? scope : ownStoreName);
+
+/** The approval of a write that waits, as a decision of the commit that applies it. */
+export class ApprovedWrite {
+  readonly #id: string;
+  readonly #action: string;
+  readonly #clock: () => number;
+  /** Whether a commit has asked for it. */
+  hasBegun = false;
+
+  constructor({ id, action, clock }: { readonly id: string; readonly action: string; readonly clock: () => number }) {
+    [this.#id, this.#action, this.#clock] = [id, action, clock];
+  }
+
+  /**
+   * Before the commit, which is not made if it throws. `history`: that of the files. Throws `ENTRY_NOT_FOUND` if the write
+   * does not wait any more.
+   */
+  async begin(records: HostRecords, history: HeldHistory): Promise<void> {
+    const [id, atMs] = [this.#id, this.#clock()];
+    if ((await findPending(records, id, atMs)) === null) {
+      throw notWaiting(this.#action, id, await decisionAbout(records, id));
+    }
+    const made = (await approvalsIn(history)).get(id);
+    if (made !== undefined) {
+      await records.remove("pending", id);
+      await records.commit();
+      throw notWaiting(this.#action, id, made);
+    }
+    await noteDecisions(records, [{ id, how: "approved", atMs, by: null }]);
+    this.hasBegun = true;
+  }
+
+  /** After the commit, or in it. A process that is killed in between leaves what `begin` has written. */
+  async end(records: HostRecords): Promise<void> {
+    await records.remove("pending", this.#id);
+  }
+}
+
+/** The approvals that have changed these files, by the ids of their writes. */
+async function approvalsIn(history: HeldHistory): Promise<ReadonlyMap<string, Decision>> {
+  const made = new Map<string, Decision>();
+  for (const { approval, atMs } of await history.versions()) {
+    if (approval !== undefined) made.set(approval, { id: approval, how: "approved", atMs, by: null });
+  }
+  return made;
+}
+
+/** Those that are noted, and whose writes still wait: only the history knows whether they were made. */
+async function begunApprovals(records: HostRecords): Promise<Decision[]> {
+  const noted = await decisionsIn(records);
+  if (noted.length === 0) return [];
+  const waiting = new Set(await records.names("pending"));
+  return noted.filter(({ id, how }) => how === "approved" && waiting.has(id));
 }

@@ -2,8 +2,8 @@
 import { storeLimits } from "../../shared/limits.ts";
 import type { RefusedPath } from "../../shared/roles.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { mayChange } from "../plugins/loaded-tools.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { mayChange } from "../plugins/tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
 import { digestOf } from "../store/reading.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { movedTo } from "../values/change-set.ts";

@@ -1,13 +1,13 @@
 /** Finds and mends problems: the store in files of any kind, and each plugin in the content of its own files. */
 import { isTrashPath } from "../../shared/path.ts";
 import type { InspectOutput } from "../../shared/roles.ts";
-import { lostUntilMs, readRuns, renewRuns } from "../gate/known-runs.ts";
-import type { KnownRuns } from "../gate/known-runs.ts";
-import { mayChange, ownScopesOf } from "../plugins/loaded-tools.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
-import { grantsIn } from "../sharing/grants-file.ts";
-import type { HeldReader, StoreFinding } from "../store/holding.ts";
-import { ownStoreOf } from "../values/store-id.ts";
+import { lostUntilMs, readRuns, renewRuns } from "../gate/runs.ts";
+import type { KnownRuns } from "../gate/runs.ts";
+import { mayChange, ownScopesOf } from "../plugins/tools.ts";
+import type { CatalogTool } from "../plugins/tools.ts";
+import { grantsIn } from "../sharing/grants.ts";
+import type { HeldReader, StoreFinding } from "../store/reading.ts";
+import { ownStoreOf } from "../values/ids.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
 import { endingCodes } from "./operate.ts";

@@ -4,12 +4,11 @@
  */
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-import { ownScopesOf } from "../plugins/loaded-tools.ts";
-import type { HeldReader } from "../store/holding.ts";
+import { ownScopesOf } from "../plugins/tools.ts";
+import type { HeldReader } from "../store/reading.ts";
 import { digestOf } from "../store/reading.ts";
-import { ContentOrigins } from "../store/versions/content-origins.ts";
-import type { HeldHistory } from "../store/versions/held-history.ts";
-import { lowestByContent } from "../store/versions/lowest-by-content.ts";
+import { ContentOrigins, lowestByContent } from "../store/versions/present-origins.ts";
+import type { HeldHistory } from "../store/versions/present-origins.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { reasonOf, ToolError } from "../values/tool-error.ts";
 import { inTurns, sorted } from "../values/turns.ts";

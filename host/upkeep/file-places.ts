@@ -1,5 +1,5 @@
 import { foldersOf } from "../../shared/path.ts";
-import type { HeldReader } from "../store/holding.ts";
+import type { HeldReader } from "../store/reading.ts";
 
 /** The places of what is in a scope now, without its trash. */
 export async function livePlaces(reader: Pick<HeldReader, "list">, scope: string): Promise<FilePlaces> {

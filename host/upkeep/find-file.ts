@@ -1,6 +1,6 @@
 /** Finds a file in the history, by its path or by the name of its entry. */
 import { counted, quoted } from "../../shared/text.ts";
-import type { LoadedTools } from "../plugins/loaded-tools.ts";
+import type { LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { placeKey } from "../store/versions/present-origins.ts";
 import type { Version, VersionedFile } from "../store/versions/version.ts";

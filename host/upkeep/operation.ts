@@ -4,41 +4,54 @@
  */
 import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
-import type { Recorder } from "../audit/collect/recorder.ts";
-import type { ErasedFacts } from "../audit/collect/upkeep-record.ts";
+import type { ErasedFacts, Recorder, UpkeepRecord } from "../audit/collect/record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
-import type { Accepts, CallOptions, HeldInTurn, HostWork } from "../call/asked-call.ts";
+import type { Accepts, CallOptions, HeldInTurn } from "../call/asked-call.ts";
 import type { CallRunner } from "../call/call.ts";
-import { writeFacts } from "../call/judged-write.ts";
-import type { AskedHold, OwnWork } from "../call/own-work.ts";
-import type { CatalogTool, LoadedTools } from "../plugins/loaded-tools.ts";
-import type { ChangedGrants } from "../sharing/changed-grants.ts";
+import { commitOnRecord } from "../call/commit.ts";
+import type { RecordedCommit } from "../call/commit.ts";
+import type { Listeners } from "../call/listeners.ts";
+import { writeFacts } from "../gate/gate.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import { finishErased } from "../sharing/finish-erased.ts";
+import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import { ownStoreHome, userHome } from "../store/home.ts";
-import type { Home, Mode } from "../store/home.ts";
+import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
+import type { CheckedContext, ContextStore } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import type { ContextStore } from "../values/context-store.ts";
+import { inStore } from "../values/ids.ts";
+import type { UserId } from "../values/ids.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { UserId } from "../values/user-id.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
   readonly runner: CallRunner;
-  readonly own: OwnWork;
+  readonly listeners: Listeners;
   readonly recorder: Recorder;
   readonly admission: Admission;
   readonly tools: LoadedTools;
   readonly clock: () => number;
   /** Whether nothing may be changed. */
   readonly isReadOnly: boolean;
+}
+
+/** What the owner has asked for, and its audit record. */
+interface AskedOperation extends CheckedContext {
+  /** The operation's name, as the audit log has it. */
+  readonly name: string;
+  readonly action: string;
+  readonly record: UpkeepRecord;
+  /** When it stops waiting, on the clock of `performance.now()`. Default: `waitMs` after it has begun to wait. */
+  readonly until?: number | undefined;
 }
 
 /** Scopes of one home, and how it is held. */
@@ -51,11 +64,11 @@ type AskOptions<Of extends Role> = Omit<CallOptions, "accepts"> & { readonly acc
 
 export class Operation {
   readonly #parts: UpkeepParts;
-  readonly #asked: HostWork;
+  readonly #asked: AskedOperation;
   readonly #within: HeldInTurn | undefined;
 
   /** `within`: what is held already. */
-  constructor(parts: UpkeepParts, asked: HostWork, within?: HeldInTurn) {
+  constructor(parts: UpkeepParts, asked: AskedOperation, within?: HeldInTurn) {
     this.#parts = parts;
     this.#asked = asked;
     this.#within = within;
@@ -121,7 +134,7 @@ export class Operation {
     work: (held: HeldHome, inside: Operation) => Promise<Result>,
   ): Promise<Result> {
     const home = this.#parts.store.homeOf(this.userId, scopes);
-    return this.#parts.own.hold(this.#asked, { homes: [home], mode, scopes }, (held, turn) =>
+    return this.#hold([home], mode, { scopes }, (held, turn) =>
       work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn, home })),
     );
   }
@@ -129,7 +142,7 @@ export class Operation {
   /** Does the host's own work on what it keeps about the user. What the work has staged is durable then. */
   holdRecords<Result>(mode: Mode, work: (records: HostRecords) => Promise<Result>): Promise<Result> {
     const home = userHome(this.userId);
-    return this.#parts.own.hold(this.#asked, { homes: [home], mode, scopes: [] }, async (held) => {
+    return this.#hold([home], mode, { scopes: [] }, async (held) => {
       const { records } = held.of(home);
       const result = await work(records);
       await records.commit();
@@ -139,16 +152,24 @@ export class Operation {
 
   /** Does the host's own work on everything that the user has but mounted folders: the folder, and the own store. */
   holdToErase<Result>(
-    options: Pick<AskedHold, "mode" | "finishes">,
+    { mode, finishes }: { readonly mode: Mode; readonly finishes?: boolean },
     work: (held: HeldHomes, homes: readonly Home[]) => Promise<Result>,
   ): Promise<Result> {
     const homes = [userHome(this.userId), ownStoreHome(this.userId)];
-    return this.#parts.own.hold(this.#asked, { ...options, homes }, (held) => work(held, homes));
+    return this.#hold(homes, mode, { finishes }, (held) => work(held, homes));
   }
 
-  /** Erases the user. It is recorded first. */
-  erase(held: HeldHomes, homes: readonly Home[], { contents, granted }: ErasedFacts): Promise<ErasedUser> {
-    return this.#parts.own.erase(held, { homes, erasedMs: this.now(), contents, granted }, this.#asked.record);
+  /** Records what is erased, erases it, tells listeners. What cannot be recorded is not erased. */
+  async erase(held: HeldHomes, homes: readonly Home[], facts: ErasedFacts): Promise<ErasedUser> {
+    const { listeners } = this.#parts;
+    const { record } = this.#asked;
+    const removed: SizedChange[] = [];
+    for (const home of listeners.isHeard ? homes : []) removed.push(...(await removalsOf(held.of(home))));
+    record.erasing(facts);
+    const erased = await held.erase(this.now());
+    record.committed([]);
+    listeners.changed(removed, record);
+    return erased;
   }
 
   /** Does what is left to do then, and records what is not on record. The caller can no longer cancel it. */
@@ -163,29 +184,50 @@ export class Operation {
   /** Does the host's own work on the user's own store. */
   holdOwnStore<Result>(mode: Mode, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
     const home = ownStoreHome(this.userId);
-    return this.#parts.own.hold(this.#asked, { homes: [home], mode }, (held) => work(held.of(home)));
+    return this.#hold([home], mode, {}, (held) => work(held.of(home)));
   }
 
   /** Does the host's own work in the user's turn. */
   inTurn<Result>(work: (turn: Turn) => Promise<Result>): Promise<Result> {
-    return this.#parts.own.inTurn(this.#asked, work);
+    const { action, userId, signal, until, record } = this.#asked;
+    const asked = { action, userId, signal, until, inputBytes: 0, source: record.source };
+    return this.#parts.admission.run(asked, work);
+  }
+
+  #hold<Result>(
+    homes: readonly Home[],
+    mode: Mode,
+    options: Pick<HoldOptions, "scopes" | "finishes">,
+    work: (held: HeldHomes, turn: Turn) => Promise<Result>,
+  ): Promise<Result> {
+    return this.inTurn((turn) => {
+      const { until, signal } = turn;
+      return this.store.hold(homes, mode, { ...options, until, signal }, (held) => {
+        turn.endWait();
+        signal.throwIfAborted();
+        return work(held, turn);
+      });
+    });
   }
 
   /** Commits new grants of a user's own store. They are recorded first. */
-  commitGrants(held: HeldHome, changed: ChangedGrants): Promise<void> {
-    return this.#parts.own.commitGrants(changed, { held, userId: this.userId }, this.#asked.record);
+  commitGrants(held: HeldHome, { stored, changes }: ChangedGrants): Promise<void> {
+    return this.#commit(held, { changes: [], seen: [], by: this.userId, grants: stored, granted: changes });
   }
 
   /** Commits changes of the host's own. They are recorded first. */
-  commit(held: HeldHome, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
-    const { record, origin, name } = this.#asked;
-    const writer = { tool: name, plugin: null, userId: this.userId, callId: record.callId, origin, isUpkeep: true };
+  async commit(held: HeldHome, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
+    if (changes.length === 0) return;
+    const { record, origin, name, userId } = this.#asked;
+    const writer = { tool: name, plugin: null, userId, callId: record.callId, origin, isUpkeep: true };
     const facts = writeFacts({ ...writer, atMs: this.now(), kind });
-    return this.#parts.own.commit(
-      { changes, seen: held.reader.seen, facts, kind, derived: this.tools.derivedFiles },
-      held,
-      record,
-    );
+    const { derivedFiles: derived } = this.tools;
+    await this.#commit(held, { changes, seen: held.reader.seen, by: userId, facts, kind, derived });
+  }
+
+  #commit({ all, home }: HeldHome, commit: Omit<RecordedCommit, "home">): Promise<void> {
+    const { record, action } = this.#asked;
+    return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners: this.#parts.listeners });
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
@@ -208,7 +250,7 @@ export class Operation {
     };
     const within = this.#within;
     const { result, isCommitted } = await this.#parts.runner.call(asked, { ...options, within, isUpkeep: true });
-    if (isCommitted) record.toolHasCommitted();
+    if (isCommitted) record.committed([]);
     return result;
   }
 
@@ -228,4 +270,18 @@ export class Operation {
     };
     return answerOf(await this.call(found, input, { ...options, accepts: judge }));
   }
+}
+
+/** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
+async function removalsOf({ reader, home }: HeldHome): Promise<SizedChange[]> {
+  const removals: SizedChange[][] = [];
+  try {
+    for (const scope of await reader.scopes()) {
+      const { files } = await reader.survey(scope);
+      removals.push(files.map(({ path, bytes }) => ({ kind: "remove", scope, path, bytes })));
+    }
+  } catch (error) {
+    if (!(error instanceof ToolError)) throw error;
+  }
+  return home.kind === "store" ? inStore(removals.flat(), home.id) : removals.flat();
 }

@@ -1,21 +1,18 @@
 /** Shows the writes that wait for the owner of the memory, applies one, and rejects one. */
 import { isUtf8 } from "node:buffer";
 
+import { isDerived } from "../../shared/derived-files.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { ApprovedWrite } from "../gate/approval.ts";
-import { isDerivedChange, isAsShown } from "../gate/as-shown.ts";
-import { shownChanges } from "../gate/gate.ts";
-import { scopeOf, textOf } from "../gate/pending-write.ts";
-import type { PendingChange, PendingWrite } from "../gate/pending-write.ts";
-import { pendingMs, addPending } from "../gate/pending-writes.ts";
-import { fullName } from "../plugins/loaded-tools.ts";
-import type { CatalogTool } from "../plugins/loaded-tools.ts";
+import { addPending, pendingMs, shownChanges } from "../gate/pending.ts";
+import type { PendingChange, PendingWrite } from "../gate/pending.ts";
+import { fullName } from "../plugins/tools.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import { digestOf } from "../store/reading.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { endOne, waitingOne, waitingWrites } from "./decide.ts";
+import { ApprovedWrite, endOne, replaceWaiting, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from "./waiting-write.ts";
@@ -43,8 +40,7 @@ export async function approveWaiting(operation: Operation, id: string): Promise<
 
 /** Returns `null` if it was applied as it was shown, else what it would change now. Throws the tool's failure. */
 async function apply(operation: Operation, write: PendingWrite): Promise<PendingWrite | null> {
-  const isShown = (changes: readonly PendingChange[]): boolean =>
-    isAsShown(write.changes, changes, operation.tools.derivedFiles);
+  const isShown = (changes: readonly PendingChange[]): boolean => isAsShown(operation, write.changes, changes);
   const decision = new ApprovedWrite({ id: write.id, action: operation.action, clock: () => operation.now() });
   if ((await runAgain(operation, write, isShown, decision)) === null) {
     // It changes nothing, so there was no commit.
@@ -56,6 +52,20 @@ async function apply(operation: Operation, write: PendingWrite): Promise<Pending
   const changes = (await runAgain(operation, now, () => false)) ?? [];
   return { ...now, changes: [...changes] };
 }
+
+/**
+ * Whether a change set is what was shown, byte for byte, and is made from the same files. What a plugin makes from its
+ * other files, such as an index, can differ: other entries are written meanwhile.
+ */
+function isAsShown({ tools }: Operation, shown: readonly PendingChange[], now: readonly PendingChange[]): boolean {
+  const ofEntries = (changes: readonly PendingChange[]): string =>
+    JSON.stringify(changes.filter((change) => !isMade(tools, change)));
+  return ofEntries(shown) === ofEntries(now);
+}
+
+/** Whether a changed file is made from others by its plugin. */
+const isMade = ({ derivedFiles }: LoadedTools, change: PendingChange): boolean =>
+  isDerived(change.path, derivedFiles.get(scopeOf(change)) ?? []);
 
 /** Runs the call again. Returns `null` if it was committed, else what it would change. */
 async function runAgain(
@@ -91,9 +101,11 @@ function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): C
 
 async function showAgain(operation: Operation, replaces: string, changed: PendingWrite): Promise<Approval> {
   const { id: _, ...facts } = changed;
-  const again = await operation.holdRecords("write", (records) =>
-    addPending(records, facts, { action: operation.action, replaces }),
-  );
+  const again = await operation.holdRecords("write", async (records) => {
+    const write = await addPending(records, facts, { action: operation.action, isReplacing: true });
+    await replaceWaiting(operation, records, { id: replaces, by: write.id, atMs: facts.atMs });
+    return write;
+  });
   return { applied: false, write: await shownWrite(operation, again) };
 }
 
@@ -112,8 +124,9 @@ function waitingWrite(operation: Operation, write: PendingWrite): WaitingWrite {
 function waitingFile({ tools }: Operation, change: PendingChange): WaitingFile {
   const { path, before } = change;
   const how = change.content === null ? "trash" : before === null ? "create" : "replace";
-  const isDerived = isDerivedChange(change, tools.derivedFiles);
-  return { scope: scopeOf(change), path, change: how, isDerived, text: textOf(change) };
+  // Only what is UTF-8 can be shown.
+  const text = change.content !== null && "text" in change.content ? change.content.text.toWellFormed() : null;
+  return { scope: scopeOf(change), path, change: how, isDerived: isMade(tools, change), text };
 }
 
 async function shownWrite(operation: Operation, write: PendingWrite): Promise<ShownWrite> {

@@ -2,7 +2,7 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { HeldReader } from "../store/holding.ts";
+import type { HeldReader } from "../store/reading.ts";
 import { digestOf } from "../store/reading.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";

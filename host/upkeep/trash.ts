@@ -1,7 +1,7 @@
 /** Lists the trash of all of a user's scopes, and removes files from it for good. */
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
-import type { HeldReader } from "../store/holding.ts";
+import type { HeldReader } from "../store/reading.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";

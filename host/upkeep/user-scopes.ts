@@ -1,7 +1,7 @@
 import { quoted } from "../../shared/text.ts";
 import type { HeldHome } from "../store/held-homes.ts";
-import type { HeldReader } from "../store/holding.ts";
 import type { Mode } from "../store/home.ts";
+import type { HeldReader } from "../store/reading.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 

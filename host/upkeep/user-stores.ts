@@ -2,17 +2,15 @@
 import { sharingLimits } from "../../shared/limits.ts";
 import { accessLevels } from "../../shared/shared-scope.ts";
 import { presentValue, quoted } from "../../shared/text.ts";
-import { changedGrants } from "../sharing/changed-grants.ts";
-import { grantsIn } from "../sharing/grants-file.ts";
+import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { Vouching } from "../sharing/vouching.ts";
-import type { ContextualAccess } from "../sharing/vouching.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { DecidedStores } from "../values/decided-stores.ts";
+import type { ContextualAccess } from "../values/asked-program.ts";
+import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values/ids.ts";
+import type { StoreId } from "../values/ids.ts";
 import { refuseOthers } from "../values/known-fields.ts";
-import type { StoreGrant } from "../values/store-grant.ts";
-import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values/store-id.ts";
-import type { StoreId } from "../values/store-id.ts";
+import type { DecidedStores, StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 import type { GrantedAccess, NewGrant, ReachableStore } from "./store-access.ts";
@@ -32,8 +30,8 @@ export async function listStores(
       store.hold(questions.homes, "read", { as: questions.as, until, signal }, (held) => questions.decide(held));
     for (;;) {
       const now = await decide();
-      if (!questions.isLacking) return now;
-      await questions.askProgram();
+      if (!questions.vouching.isLacking) return now;
+      await questions.vouching.askLacking();
     }
   });
   return decided.stores.flatMap(({ id, level, source }) => (level && source ? [{ id, level, source }] : []));
@@ -78,8 +76,17 @@ export async function revokeAccess(operation: Operation, from: string): Promise<
  * changed anything.
  */
 export async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
-  if (isStoreId(store)) return await operation.store.leave(ownStoreOf(operation.userId), store, isLeft);
-  throw unfit(operation.action, { field: "store", value: presentValue(store), allowed: "the id of a store, a UUID" });
+  if (!isStoreId(store))
+    throw unfit(operation.action, { field: "store", value: presentValue(store), allowed: "the id of a store, a UUID" });
+  const hints = await operation.store.hintsOf(ownStoreOf(operation.userId));
+  if (isLeft && hints.every((hint) => hint.store !== store)) return false;
+  return await operation.holdOwnStore("write", async ({ records }) => {
+    const wasLeft = (await records.names("left")).includes(store);
+    if (wasLeft === isLeft) return false;
+    await (isLeft ? records.write("left", store, "") : records.remove("left", store));
+    await records.commit();
+    return true;
+  });
 }
 
 /** Returns whether the grantee had a grant before. */

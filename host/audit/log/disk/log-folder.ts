@@ -16,12 +16,16 @@ import {
 import { basename, dirname } from "node:path";
 
 import { isMissing } from "../../../disk/disk-failure.ts";
-import { checkDescriptors, handleKindHere, identityOf, openRootFolder } from "../../../disk/folder-handle.ts";
+import {
+  checkDescriptors,
+  handleKindHere,
+  identityOf,
+  makeFolderIn,
+  openRootFolder,
+} from "../../../disk/folder-handle.ts";
 import type { FolderHandle } from "../../../disk/folder-handle.ts";
 import { identityAt } from "../../../disk/leads-into.ts";
-import { makeFolderIn } from "../../../disk/make-folder.ts";
-import { openNew, openOrMake } from "../../../disk/open-pinned.ts";
-import { checkPlainFile } from "../../../disk/pinned-file.ts";
+import { checkPlainFile, openNew, openOrMake } from "../../../disk/pinned-file.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { attempt, LogFile } from "./log-file.ts";
 
