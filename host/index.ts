@@ -11,8 +11,8 @@ export type { EntryOrigin } from "../shared/entry-origin.ts";
 export { modelAnswer } from "../shared/model-answer.ts";
 export type { ModelAnswer } from "../shared/model-answer.ts";
 export { originLines } from "../shared/origin-lines.ts";
-export type { ContextStore } from "./values/context-store.ts";
-export type { ContextualAccess, ContextualKind } from "./sharing/vouching.ts";
+export type { ContextStore } from "./values/call-context.ts";
+export type { ContextualAccess, ContextualKind } from "./values/asked-program.ts";
 export type { MemoryChange, PendingNotice } from "./values/memory-change.ts";
 export type { Mount } from "./values/mount.ts";
 export type { Refusal } from "./values/refusal.ts";
@@ -21,7 +21,7 @@ export type { RuntimeOptions } from "./runtime/options.ts";
 export type { InternalEntry, InternalFlags, UserStores } from "./runtime/user-stores.ts";
 export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/store-access.ts";
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
-export { storeIdOf } from "./values/store-id.ts";
+export { storeIdOf } from "./values/ids.ts";
 export type {
   EntriesChoice,
   EntryName,
@@ -32,10 +32,10 @@ export type {
 } from "./runtime/memory-families.ts";
 export { fileStore } from "./store/files/define-files.ts";
 export type { FileStoreOptions } from "./store/files/define-files.ts";
-export { memoryStore } from "./store/memory/define-memory.ts";
+export { memoryStore } from "./store/memory/memory-engine.ts";
 export { postgresStore } from "./store/postgres/define-postgres.ts";
 export type { PostgresStoreOptions } from "./store/postgres/define-postgres.ts";
-export type { AskedWrite, WriteHook, WrittenFile } from "./gate/write-hook.ts";
+export type { AskedWrite, WriteHook, WrittenFile } from "./values/asked-program.ts";
 export type { StoreDefinition } from "./store/definition.ts";
 export { CredentialDetector } from "./detect/credentials.ts";
 export type { CredentialDetectorOptions } from "./detect/credentials.ts";

@@ -6,7 +6,7 @@ import type { SettingForm } from "../config/setting.ts";
 import { flagName, flagOf, settingAt, variableOf } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { isUserId, userIdsAllowed } from "../values/user-id.ts";
+import { isUserId, userIdsAllowed } from "../values/ids.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { CommanderError, Option, Parser } from "./commander.ts";
 import type { Terminal } from "./terminal.ts";

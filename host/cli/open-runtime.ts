@@ -65,7 +65,7 @@ export async function refuseUnknown(runtime: Runtime, userId: string, action: st
 /** Creates a runtime that only describes its plugins. It opens no audit log, so other commands can hold the log. */
 export async function openCatalog({ settings: flags, terminal }: Line): Promise<Runtime> {
   const { values } = await readSettings(flags);
-  const { memoryStore } = await import("../store/memory/define-memory.ts");
+  const { memoryStore } = await import("../store/memory/memory-engine.ts");
   const options = runtimeOptions({ ...values, auditLog: null }, terminal.stderr);
   return await createRuntime({ ...options, store: memoryStore(), threadsMax: 1 });
 }

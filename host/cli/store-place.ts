@@ -1,7 +1,7 @@
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import { readSettings } from "../config/read-settings.ts";
 import type { SettingFlags } from "../config/read-settings.ts";
-import { storeIdOf } from "../values/store-id.ts";
+import { storeIdOf } from "../values/ids.ts";
 
 /**
  * A line that says where the files of the scope `store` are; nothing if none is shown, or if a database keeps them.

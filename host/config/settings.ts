@@ -2,7 +2,7 @@
 import { closingLimits, queueLimits } from "../../shared/limits.ts";
 import { defaultPlugins } from "../plugins/bundled-plugins.ts";
 import { tokenAlgorithms } from "../serve/serve-options.ts";
-import { isUserId, userIdsAllowed } from "../values/user-id.ts";
+import { isUserId, userIdsAllowed } from "../values/ids.ts";
 import { clientOrigin, originClass } from "./origin-setting.ts";
 import {
   fileName,

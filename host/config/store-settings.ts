@@ -1,5 +1,5 @@
 import type { MountLocation, StoreDefinition } from "../store/definition.ts";
-import { checkMounts, refuseLogIn } from "../store/files/check-mounts.ts";
+import { checkMounts, refuseLogIn } from "../store/files/define-files.ts";
 import type { Settings } from "./read-settings.ts";
 import { readMount } from "./setting.ts";
 import type { SettingValues } from "./settings.ts";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 import { counted } from "../../shared/text.ts";
-import { readGrants } from "../sharing/grants-file.ts";
+import { readGrants } from "../sharing/grants.ts";
 import type { HomeContent, HomeName, CopiedHome, StoreCopy } from "../store/copying.ts";
 import { grantsPath, grantsScope } from "../store/home.ts";
 import { placeKey } from "../store/versions/present-origins.ts";

@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 
-import type { WriteHook } from "../gate/write-hook.ts";
+import type { WriteHook } from "../values/asked-program.ts";
 import { checkFields } from "../values/known-fields.ts";
 import { packageFile } from "../values/package-file.ts";
 

@@ -5,10 +5,8 @@
  * stays the same, whatever becomes of its path. Everything is synchronous, except flushes.
  */
 
-import type { EndSignal } from "../values/call-ending.ts";
-import type { FileStamp } from "./file-stamp.ts";
-import type { HandedFolder } from "./folder-handle.ts";
-import type { Permissions } from "./permissions.ts";
+import type { EndSignal } from "../values/turns.ts";
+import type { HandedFolder, Permissions } from "./folder-handle.ts";
 
 /** A folder that is held open. Dispose of it when the work is done; afterwards every use throws. */
 export interface Directory extends Disposable {
@@ -113,6 +111,13 @@ export interface Measured {
   readonly changedUs: number;
   /** When its content was last written. A copy that keeps times has the original's. */
   readonly writtenUs: number;
+}
+
+/** What a file's times show. */
+export interface FileStamp {
+  /** The same text means the same file with the same content. */
+  readonly text: string;
+  readonly bytes: number;
 }
 
 export interface StampedFile {

@@ -6,9 +6,9 @@ import { randomUUID } from "node:crypto";
 import { lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from "node:fs";
 import type { Dirent } from "node:fs";
 
-import type { EndSignal } from "../values/call-ending.ts";
 import { reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
+import type { EndSignal } from "../values/turns.ts";
 import type { LeftEntry, MeasuredTree } from "./directory.ts";
 import { failureOfDisk, isMissing, systemCode } from "./disk-failure.ts";
 import type { FolderHandle } from "./folder-handle.ts";

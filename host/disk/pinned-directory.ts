@@ -8,8 +8,9 @@
  */
 import {
   closeSync,
-  fsync,
+  existsSync,
   fstatSync,
+  fsync,
   fsyncSync,
   lstatSync,
   readdirSync,
@@ -19,15 +20,16 @@ import {
   unlinkSync,
 } from "node:fs";
 import type { BigIntStats } from "node:fs";
+import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 
-import type { EndSignal } from "../values/call-ending.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { checkComponent } from "./component.ts";
+import type { EndSignal } from "../values/turns.ts";
 import type {
   Directory,
   DirectoryEntry,
   DiskFile,
+  FileStamp,
   FileUse,
   LeftEntry,
   Measured,
@@ -35,17 +37,34 @@ import type {
   StampedFile,
 } from "./directory.ts";
 import { failureOfDisk, failureOfFile, isMissing, systemCode } from "./disk-failure.ts";
-import { stampFrom, timesOfDisk } from "./file-stamp.ts";
-import type { FileStamp, StampFacts, TimesOfDisk } from "./file-stamp.ts";
-import { diskIn, identityOf } from "./folder-handle.ts";
-import type { FolderHandle, HandedFolder } from "./folder-handle.ts";
+import {
+  checkComponent,
+  checkDescriptors,
+  diskIn,
+  handleKindHere,
+  identityOf,
+  makeFolderIn,
+  openHandedFolder,
+  openRootFolder,
+  permissionsFrom,
+  permit,
+} from "./folder-handle.ts";
+import type { FolderHandle, HandedFolder, HandleKind, Permissions } from "./folder-handle.ts";
 import { measureTree, removeTree } from "./folder-tree.ts";
-import { makeFolderIn } from "./make-folder.ts";
 import { exchangeNames } from "./native-calls.ts";
-import { openNew, openPinned } from "./open-pinned.ts";
-import { permissionsFrom, permit } from "./permissions.ts";
-import type { Permissions } from "./permissions.ts";
-import { checkPlainFile, checkRegularFile, inUs, isPlainFile, measuredFrom, writeFrom } from "./pinned-file.ts";
+import {
+  checkPlainFile,
+  checkRegularFile,
+  inUs,
+  isPlainFile,
+  measuredFrom,
+  openNew,
+  openPinned,
+  stampFrom,
+  timesOfDisk,
+  writeFrom,
+} from "./pinned-file.ts";
+import type { StampFacts, TimesOfDisk } from "./pinned-file.ts";
 
 const flushNames = promisify(fsync);
 
@@ -240,5 +259,96 @@ export class PinnedDirectory implements Directory {
     } catch (error) {
       throw failureOfDisk(error, action);
     }
+  }
+}
+
+/** Opens a folder that another thread of this process holds open; `null` if it does so no more. */
+export function openHanded(handed: HandedFolder): Directory | null {
+  const handle = openHandedFolder(handed);
+  return handle && new PinnedDirectory(handle);
+}
+
+/** The data folder. It is opened again for each operation, so that a folder that was moved away is not written to. */
+export interface DataRoot {
+  /** `null` when there is none yet. */
+  open(): Directory | null;
+  /** The `identity` of the folder that is at the path now; `null` if there is none. */
+  identityNow(): string | null;
+  /**
+   * The `identity` of what a path of names below the data folder leads to now, links followed; `null` if nothing is
+   * there.
+   */
+  identityAt(names: readonly string[]): string | null;
+  /** Opens the folder, after making it durably if there is none. */
+  make(): Promise<Directory>;
+}
+
+export class DiskRoot implements DataRoot {
+  readonly #path: string;
+  readonly #kind: HandleKind;
+  readonly #isExact: boolean;
+  readonly #shown: string;
+
+  constructor(path: string, kind: HandleKind = handleKindHere, isExact = false) {
+    if (kind === "descriptor") checkDescriptors();
+    this.#path = path;
+    this.#kind = kind;
+    this.#isExact = isExact;
+    this.#shown = isExact ? "the mounted folder" : "the data folder";
+  }
+
+  /**
+   * A folder that other programs use too. `path` must be resolved: a link that later replaces a part of it is refused
+   * (`STORAGE_UNSAFE`).
+   */
+  static mounted(path: string, kind: HandleKind = handleKindHere): DiskRoot {
+    return new DiskRoot(path, kind, true);
+  }
+
+  open(): Directory | null {
+    try {
+      return this.#openAt(this.#path);
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw failureOfDisk(error, `open ${this.#shown}`);
+    }
+  }
+
+  identityNow(): string | null {
+    return this.identityAt([]);
+  }
+
+  identityAt(names: readonly string[]): string | null {
+    try {
+      const facts = statSync([this.#path, ...names].join("/"), { bigint: true, throwIfNoEntry: false });
+      return facts === undefined ? null : identityOf(facts);
+    } catch (error) {
+      throw failureOfDisk(error, `open ${this.#shown}`);
+    }
+  }
+
+  async make(): Promise<Directory> {
+    const found = this.open();
+    if (found) return found;
+    try {
+      await this.#makeFolders(this.#path);
+      return this.#openAt(this.#path);
+    } catch (error) {
+      throw failureOfDisk(error, `make ${this.#shown}`);
+    }
+  }
+
+  /** One folder at a time: below some mount points Node's own recursion never ends. */
+  async #makeFolders(path: string): Promise<void> {
+    if (existsSync(path)) return;
+    const above = dirname(path);
+    await this.#makeFolders(above);
+    using handle = openRootFolder(above, this.#kind, this.#isExact);
+    makeFolderIn(handle, basename(path));
+    await new PinnedDirectory(handle).flush();
+  }
+
+  #openAt(path: string): Directory {
+    return new PinnedDirectory(openRootFolder(path, this.#kind, this.#isExact));
   }
 }

@@ -1,13 +1,101 @@
-import { closeSync, fdatasync, fdatasyncSync, ftruncateSync, futimesSync, readSync, writeSync } from "node:fs";
+/** Files of a folder that is held open: opens them, reads and writes them by their descriptors, and says what they show. */
+import {
+  closeSync,
+  constants,
+  fdatasync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  futimesSync,
+  openSync,
+  readSync,
+  statfsSync,
+  writeSync,
+} from "node:fs";
+import type { BigIntStats } from "node:fs";
+import { release } from "node:os";
 import { promisify } from "node:util";
 
 import { storeLimits } from "../../shared/limits.ts";
 import { quoted } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
-import type { DiskFile, Measured } from "./directory.ts";
-import { failureOfDisk, linkInPlace, notRegular } from "./disk-failure.ts";
-import { identityOf } from "./folder-handle.ts";
-import type { FileIdentity } from "./folder-handle.ts";
+import type { DiskFile, FileStamp, FileUse, Measured } from "./directory.ts";
+import { failureOfDisk, failureOfFile, isMissing, linkInPlace, notRegular, systemCode } from "./disk-failure.ts";
+import { checkComponent, giveToOwnerOf, identityOf } from "./folder-handle.ts";
+import type { FileIdentity, FolderHandle } from "./folder-handle.ts";
+
+const { O_RDONLY, O_RDWR, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+/** Opening never follows a link and never waits, not even for the other end of a pipe. */
+const safely = O_NOFOLLOW | O_NONBLOCK;
+const openFlags: Readonly<Record<Exclude<FileUse, "make">, number>> = {
+  read: O_RDONLY | safely,
+  write: O_RDWR | safely,
+  // Only Windows needs write permission for a flush. A person can have taken that permission away.
+  flush: (process.platform === "win32" ? O_RDWR : O_RDONLY) | safely,
+  lock: O_RDWR | safely,
+};
+
+interface Opening {
+  /** How messages name the file. */
+  readonly shown: string;
+  readonly use: FileUse;
+  /** Throws for a file that must not be used. Default: for one that is not plain. */
+  readonly check?: (facts: BigIntStats) => void;
+}
+
+/** `null` if there is no such file and `use` does not make it. */
+export function openPinned(folder: FolderHandle, name: string, { shown, use, check }: Opening): PinnedFile | null {
+  let descriptor: number | undefined;
+  try {
+    const path = folder.child(checkComponent(name));
+    descriptor = use === "make" ? openOrMake(folder, path) : openSync(path, openFlags[use]);
+    const facts = fstatSync(descriptor, { bigint: true });
+    if (check === undefined) checkPlainFile(facts, shown);
+    else check(facts);
+    folder.checkOpened(path, facts);
+    return new PinnedFile(descriptor, facts, shown);
+  } catch (error) {
+    if (descriptor !== undefined) closeSync(descriptor);
+    if (isMissing(error) && use !== "make") return null;
+    throw failureOfFile(error, shown);
+  }
+}
+
+/**
+ * Opens a file, and makes it if there is none. Only what this has made gets another owner: a file in its place can be
+ * anybody's.
+ */
+export function openOrMake(folder: FolderHandle, path: string): number {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return openSync(path, openFlags.write);
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+    try {
+      return openNew(folder, path);
+    } catch (error) {
+      // Somebody else has made it meanwhile.
+      if (systemCode(error) !== "EEXIST" || attempt === attemptsMax) throw error;
+    }
+  }
+}
+
+const attemptsMax = 3;
+
+/** Opens a file that must not exist yet; only its owner can use it. Returns its descriptor. */
+export function openNew(folder: FolderHandle, path: string): number {
+  const descriptor = openSync(path, openFlags.write | O_CREAT | O_EXCL, 0o600);
+  try {
+    // A new file is plain, and nobody else's.
+    if (!folder.isHeldOpen) folder.checkOpened(path, fstatSync(descriptor, { bigint: true }));
+    giveToOwnerOf(folder, { descriptor });
+    return descriptor;
+  } catch (error) {
+    closeSync(descriptor);
+    throw error;
+  }
+}
 
 /** A file by its descriptor. The system reuses closed descriptors, so a closed file refuses every use. */
 export class PinnedFile implements DiskFile {
@@ -166,4 +254,56 @@ function whyUnsafe({ nlink, size }: FileFacts, bytesMax: number): string | null 
   if (nlink !== 1n) return `it has ${nlink} names on the disk, only 1 is allowed`;
   if (size > bytesMax) return `it is ${size} bytes, at most ${bytesMax} allowed`;
   return null;
+}
+
+/**
+ * What a file's times show. Two equal stamps mean the same content, so a file that was read need not be read again to see
+ * that nobody has changed it. There is a stamp only where that is sure.
+ */
+export interface StampFacts {
+  readonly dev: bigint;
+  readonly ino: bigint;
+  readonly size: bigint;
+  readonly mtimeNs: bigint;
+  readonly ctimeNs: bigint;
+}
+
+/**
+ * How a file system notes a change. `each`: a change behind a look at the file gets a time of its own. `tick`: it gets the
+ * time of the system's last tick, so two changes within 10 ms at most can have the same. `unknown`: any other way.
+ */
+export type TimesOfDisk = "each" | "tick" | "unknown";
+
+/** The kernel's numbers of the file systems that keep times in nanoseconds: ext4, xfs, btrfs, tmpfs. */
+const fineKinds: ReadonlySet<number> = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994]);
+
+/** Linux notes each change since 6.13. */
+const [major = 0, minor = 0] = release().split(".").map(Number);
+const fineTimes: TimesOfDisk = major > 6 || (major === 6 && minor >= 13) ? "each" : "tick";
+
+/** `folder`: a path on the disk. */
+export function timesOfDisk(folder: string): TimesOfDisk {
+  if (process.platform !== "linux") return "unknown";
+  try {
+    return fineKinds.has(statfsSync(folder).type) ? fineTimes : "unknown";
+  } catch {
+    return "unknown";
+  }
+}
+
+/** Twice the longest tick. */
+const youngMs = 20;
+const secondNs = 1_000_000_000n;
+
+/** `null` if the times could stay the same although the content changes. */
+export function stampFrom(
+  { dev, ino, size, mtimeNs, ctimeNs }: StampFacts,
+  times: TimesOfDisk,
+  nowMs: number = Date.now(),
+): FileStamp | null {
+  // Some disks of these kinds keep whole seconds only.
+  if (times === "unknown" || ctimeNs % secondNs === 0n) return null;
+  // Also if the clock was set back.
+  if (times === "tick" && !(nowMs - Number(ctimeNs / 1_000_000n) > youngMs)) return null;
+  return { text: `${dev}:${ino}:${size}:${mtimeNs}:${ctimeNs}`, bytes: Number(size) };
 }

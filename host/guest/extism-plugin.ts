@@ -1,21 +1,22 @@
 /**
- * One plugin instance, which serves one call at a time. The only file that imports `@extism/extism`. Its bugs are
- * worked around only in this folder, except its `node:wasi` warning in `host/thread/guest-thread.ts`
- * (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
+ * Plugin instances: each serves one call at a time, and a thread has some ready. The only file that imports
+ * `@extism/extism`. Its bugs are worked around only in this folder, except its `node:wasi` warning in
+ * `host/thread/threads.ts` (`host/guest/RATIONALE.md`, "Why @extism/extism 1.0.3?").
  */
+import { setImmediate } from "node:timers/promises";
+
 import { createPlugin } from "@extism/extism";
 import type { Plugin } from "@extism/extism";
 
 import { capabilityModule, fuelConfigKey, kernelModule } from "../../shared/abi.ts";
 import type { CapabilityName } from "../../shared/abi.ts";
-import { callLimits } from "../../shared/limits.ts";
-import { BlockAccess } from "./block-access.ts";
-import { BlockBudget } from "./block-budget.ts";
+import { callLimits, threadLimits } from "../../shared/limits.ts";
+import { BlockAccess, BlockBudget } from "./block-access.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
+import { strictText } from "./guest-json.ts";
 import type { GuestModule } from "./guest-module.ts";
 import { capabilityFunctions, kernelFunctions } from "./host-functions.ts";
 import type { GuestLog } from "./host-functions.ts";
-import { strictText } from "./strict-text.ts";
 
 /** How a guest's run ended, as Extism reports it. */
 export type GuestOutcome =
@@ -323,4 +324,51 @@ const functionsOf = (table: WebAssembly.Table): unknown[] =>
 
 function holds(table: WebAssembly.Table, functions: readonly unknown[]): boolean {
   return table.length === functions.length && functions.every((each, index) => table.get(index) === each);
+}
+
+/**
+ * The pristine instances of one thread, one for each module. The thread creates or restores them while it has nothing
+ * else to do, before a call needs them.
+ *
+ * An instance that is taken is out of the stock until it is restored or replaced, so no call finds data of another.
+ */
+export class InstanceStock {
+  readonly #ready = new Map<GuestModule, Promise<GuestInstance>>();
+  readonly #config: GuestConfig;
+  readonly #reuses: boolean;
+
+  /** Without `reuses`, an instance never serves a second call. */
+  constructor(config: GuestConfig, reuses: boolean) {
+    this.#config = config;
+    this.#reuses = reuses;
+  }
+
+  take(guest: GuestModule): Promise<GuestInstance> {
+    const ready = this.#ready.get(guest);
+    this.#ready.delete(guest);
+    return ready ?? GuestInstance.create(guest, this.#config);
+  }
+
+  /** Prepares an instance for the next call, after the current work. `used` has served this call. */
+  refillSoon(guest: GuestModule, used: GuestInstance | null): void {
+    if (this.#ready.has(guest)) return;
+    const instance = setImmediate().then(() => this.#next(guest, used));
+    this.#ready.set(guest, instance);
+    this.#forgetOldest();
+    // A failure is ignored here: the next call tries again and reports it.
+    instance.catch(() => {
+      if (this.#ready.get(guest) === instance) this.#ready.delete(guest);
+    });
+  }
+
+  /** Keeps the instances of the plugins that were called last. */
+  #forgetOldest(): void {
+    const [oldest] = this.#ready.keys();
+    if (oldest !== undefined && this.#ready.size > threadLimits.instancesMax) this.#ready.delete(oldest);
+  }
+
+  async #next(guest: GuestModule, used: GuestInstance | null): Promise<GuestInstance> {
+    if (used && this.#reuses && (await used.restore())) return used;
+    return await GuestInstance.create(guest, this.#config);
+  }
 }

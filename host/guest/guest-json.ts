@@ -1,4 +1,4 @@
-/** JSON that enters or leaves a guest. */
+/** Text that enters or leaves a guest: JSON in UTF-8. */
 import { hasLoneSurrogate } from "../../shared/text.ts";
 import { ToolError } from "../values/tool-error.ts";
 
@@ -45,3 +45,16 @@ export function wrongInput(toolName: string, value: string, allowed: string, cau
   const message = `Cannot call ${toolName}: input is ${value}, allowed: ${allowed}`;
   return new ToolError("INPUT_INVALID", message, { cause, issues: [{ field: "input", value, allowed }] });
 }
+
+/** Bytes that are not UTF-8 give an empty text, which is not JSON. The SDK would insert replacement characters. */
+export function strictText(bytes: ArrayBufferLike): string {
+  try {
+    // Without threads of its own, the SDK makes no shared buffers.
+    return utf8.decode(bytes as ArrayBuffer);
+  } catch {
+    return "";
+  }
+}
+
+/** Keeps a byte order mark, so that such a text is not JSON. */
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -8,11 +8,9 @@ import { capabilityNames } from "../../shared/abi.ts";
 import type { CapabilityName } from "../../shared/abi.ts";
 import { callLimits } from "../../shared/limits.ts";
 import type { LogLine } from "../log/log-entry.ts";
-import type { BlockAccess } from "./block-access.ts";
-import type { BlockBudget } from "./block-budget.ts";
-import type { BindableFunctions, BlockFinder } from "./block-window.ts";
+import type { BindableFunctions, BlockAccess, BlockBudget, BlockFinder } from "./block-access.ts";
 import type { BoundCapabilities } from "./capabilities/bind-capabilities.ts";
-import { strictText } from "./strict-text.ts";
+import { strictText } from "./guest-json.ts";
 
 /** The part of the SDK's call context that finds, makes and measures blocks. */
 interface CallContext extends BlockFinder {

@@ -16,14 +16,12 @@ import { bundledName } from "./bundled-plugins.ts";
 import type { PluginFiles } from "./bundled-plugins.ts";
 import { clashClauses, replaces } from "./clash-clauses.ts";
 import type { Plugin } from "./clash-clauses.ts";
-import { familyFiles } from "./family-files.ts";
-import { LoadedTools } from "./loaded-tools.ts";
+import { narrowPlugin, narrowingText, pinDeviations, policyDeviations } from "./narrow-plugin.ts";
+import type { Narrowing } from "./narrow-plugin.ts";
 import { NotLoaded } from "./not-loaded.ts";
-import { narrowingText, narrowPlugin } from "./policy/narrow-plugin.ts";
-import type { Narrowing } from "./policy/narrow-plugin.ts";
-import { pinDeviations, policyDeviations } from "./policy/policy-deviations.ts";
+import { trustDefaults } from "./policy/policy.ts";
 import type { Policy } from "./policy/policy.ts";
-import { trustDefaults } from "./policy/trust-policy.ts";
+import { LoadedTools, familyFiles } from "./tools.ts";
 
 /** A plugin that has passed the host's own checks, while the engine still compiles it. */
 export interface JudgedPlugin {

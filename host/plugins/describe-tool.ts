@@ -1,8 +1,7 @@
 import type { JudgedCatalog } from "./catalog.ts";
-import type { CatalogTool } from "./loaded-tools.ts";
-import { isOffered, offeredPart } from "./tool-commands.ts";
-import type { Caller } from "./tool-commands.ts";
 import type { ToolDescription } from "./tool-description.ts";
+import { isOffered, offeredPart } from "./tools.ts";
+import type { Caller, CatalogTool } from "./tools.ts";
 
 /** Describes what a caller is offered. Returns copies, which the caller can change. */
 export function offeredTools(catalog: JudgedCatalog, caller: Caller): ToolDescription[] {

@@ -1,4 +1,4 @@
-import { policyLimitsMax } from "./policy/policy-limits.ts";
+import { policyLimitsMax } from "./policy/policy.ts";
 import type { PolicyLimits } from "./policy/policy.ts";
 
 /** The fuel limit for all plugins, from policy and options. Empty if it lowers nothing, because a guest can read it. */

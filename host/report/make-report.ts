@@ -3,11 +3,10 @@ import type { Manifest, ManifestTool } from "../../shared/manifest.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Artifact } from "../plugins/artifact/artifact.ts";
 import { clashClauses } from "../plugins/clash-clauses.ts";
-import { narrowingText, narrowPlugin } from "../plugins/policy/narrow-plugin.ts";
-import type { NarrowedPlugin } from "../plugins/policy/narrow-plugin.ts";
-import { policyDeviations } from "../plugins/policy/policy-deviations.ts";
+import { narrowPlugin, narrowingText, policyDeviations } from "../plugins/narrow-plugin.ts";
+import type { NarrowedPlugin } from "../plugins/narrow-plugin.ts";
 import type { Policy, PolicyLimits, ToolPolicy } from "../plugins/policy/policy.ts";
-import { isOffered } from "../plugins/tool-commands.ts";
+import { isOffered } from "../plugins/tools.ts";
 import type { AuditReport, Deviation, ReportedTool } from "./report.ts";
 
 type ReportParts = Pick<AuditReport, "artifact" | "dependencies"> & { readonly policy: Policy };

@@ -1,16 +1,16 @@
-/** Runs guests in worker threads: which task is next, which has waited too long, and which is over. */
+/** Runs guests in worker threads: which task is next, which has waited too long, and which has run too long. */
 import { availableParallelism } from "node:os";
 
 import { threadLimits } from "../../shared/limits.ts";
-import type { Trail } from "../audit/collect/trail-memory.ts";
+import type { Trail } from "../audit/collect/trail.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import type { StoreDefinition } from "../store/definition.ts";
-import { Slots } from "../values/slots.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
-import { withinBounds } from "./bounded-task.ts";
-import type { TaskBounds } from "./bounded-task.ts";
-import type { GuestThread } from "./guest-thread.ts";
+import type { SizedChange } from "../values/change-set.ts";
+import { ToolError, asToolError } from "../values/tool-error.ts";
+import { Slots, giveTurn } from "../values/turns.ts";
+import type { EndSignal } from "../values/turns.ts";
 import { Threads } from "./threads.ts";
+import type { GuestThread, ThreadTask } from "./threads.ts";
 import type { BridgeRequest, ModulesRequest, WorkerReply, WorkerSetup, WorkerTask } from "./worker.ts";
 
 export interface PoolOptions {
@@ -132,3 +132,107 @@ export class Pool {
 }
 
 const noneReady = (): ToolError => new ToolError("BUSY", "Cannot replace a thread: none is ready");
+
+/**
+ * The same changes, with their contents in memory that a thread reads as well. Whatever else it gets is copied in one piece:
+ * an import can have 64 MiB.
+ */
+export async function inSharedMemory(changes: readonly SizedChange[]): Promise<SizedChange[]> {
+  const sizes = changes.map((change) => bytesIn(change)?.length ?? 0);
+  const all = new SharedArrayBuffer(sizes.reduce((sum, size) => sum + size, 0));
+  const shared: SizedChange[] = [];
+  let at = 0;
+  for (const change of changes) {
+    await giveTurn();
+    const content = bytesIn(change);
+    if (content === null) {
+      shared.push(change);
+      continue;
+    }
+    const copy = new Uint8Array(all, at, content.length);
+    copy.set(content);
+    at += content.length;
+    shared.push(Object.assign({}, change, { content: copy }));
+  }
+  return shared;
+}
+
+const bytesIn = (change: SizedChange): Uint8Array | null =>
+  change.kind === "write" && typeof change.content !== "string" ? change.content : null;
+
+export interface TaskBounds {
+  /** The task's name in error messages. */
+  readonly name: string;
+  /** Counted from the moment the thread begins with it. */
+  readonly deadlineMs: number;
+  /** When to stop waiting for a thread, on the clock of `performance.now()`. */
+  readonly until: number;
+  /** Its reason is the error with which the task ends. */
+  readonly signal: EndSignal;
+}
+
+/**
+ * Resolves to the reply of a task. Rejects with `BUSY` or `DEADLINE_EXCEEDED` when the task exceeds its bounds, with
+ * the signal's reason, or with the task's own error.
+ *
+ * A task that is to end gets no more answers, and its guest stops when it notices that. Only a guest that does not stop
+ * in time loses its thread.
+ */
+export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
+  const { deadlineMs, until, signal, name } = bounds;
+  return new Promise((resolve, reject) => {
+    let timer: NodeJS.Timeout;
+    let ending: ToolError | null = null;
+    let [hasReplied, dueMs, hasLookedLate] = [false, 0, false];
+    const lookIn = (ms: number): void => {
+      dueMs = performance.now() + Math.ceil(ms);
+      timer = setTimeout(look, Math.ceil(ms));
+    };
+    const look = (): void => {
+      const failure = overrun(task.runningMs());
+      if (typeof failure === "number") return lookIn(failure);
+      // If the main thread's event loop was blocked for long, the worker may have waited for it: once, it gets more
+      // time.
+      if (!hasLookedLate && performance.now() - dueMs > threadLimits.lingerMs) {
+        hasLookedLate = true;
+        return lookIn(threadLimits.lingerMs);
+      }
+      // The reply can already be in the event queue.
+      setImmediate(() => end(failure));
+    };
+    const end = (failure: ToolError): void => {
+      if (hasReplied || ending !== null) return;
+      ending = failure;
+      clearTimeout(timer);
+      task.close();
+      timer = setTimeout(() => setImmediate(kill), threadLimits.lingerMs);
+    };
+    const kill = (): void => {
+      if (!hasReplied) task.kill();
+    };
+    /** The error that ends the task now, or the milliseconds until the next check. */
+    const overrun = (ranMs: number | null): ToolError | number => {
+      if (ranMs !== null && ranMs < deadlineMs) return deadlineMs - ranMs;
+      if (ranMs === null && performance.now() < until) return Math.min(deadlineMs, until - performance.now());
+      const [code, reason] =
+        ranMs === null
+          ? (["BUSY", "no thread was free in time"] as const)
+          : (["DEADLINE_EXCEEDED", `it ran for over ${deadlineMs} ms`] as const);
+      return new ToolError(code, `Cannot finish ${name}: ${reason}`);
+    };
+    const cancel = (): void => end(signal.reason as ToolError);
+    const tidyUp = (): void => {
+      hasReplied = true;
+      clearTimeout(timer);
+      signal.removeEventListener("abort", cancel);
+    };
+    task.reply.finally(tidyUp).then(
+      (reply) => (ending === null ? resolve(reply) : reject(ending)),
+      (error: unknown) => reject(ending ?? error),
+    );
+    signal.addEventListener("abort", cancel);
+    lookIn(deadlineMs);
+    // Ended while the input was staged: whoever listens later hears nothing.
+    if (signal.aborted) cancel();
+  });
+}

@@ -9,31 +9,28 @@ import { fuelConfigKey, showsConfigKey } from "../../shared/abi.ts";
 import type { Envelope } from "../../shared/envelope.ts";
 import { threadLimits } from "../../shared/limits.ts";
 import type { PluginError } from "../../shared/manifest.ts";
-import { CapabilityTrail } from "../audit/collect/capability-trail.ts";
-import { stampStart, viewsOf } from "../audit/collect/trail-memory.ts";
-import type { Trail } from "../audit/collect/trail-memory.ts";
+import { CapabilityTrail, stampStart, viewsOf } from "../audit/collect/trail.ts";
+import type { Trail } from "../audit/collect/trail.ts";
 import { bindCapabilities } from "../guest/capabilities/bind-capabilities.ts";
 import type { CapabilityRecord } from "../guest/capabilities/bind-capabilities.ts";
+import { StagedChanges, canChange } from "../guest/capabilities/guest-call.ts";
+import type { Grant } from "../guest/capabilities/guest-call.ts";
 import { ReachedStores } from "../guest/capabilities/reached-stores.ts";
 import type { Wanted } from "../guest/capabilities/reached-stores.ts";
-import { StagedChanges } from "../guest/capabilities/staged-changes.ts";
+import { InstanceStock } from "../guest/extism-plugin.ts";
 import type { GuestConfig, GuestEnvironment, GuestInstance, GuestOutcome } from "../guest/extism-plugin.ts";
-import { canChange } from "../guest/grant.ts";
-import type { Grant } from "../guest/grant.ts";
 import type { GuestModule } from "../guest/guest-module.ts";
 import { GuestLog } from "../guest/host-functions.ts";
-import { InstanceStock } from "../guest/instance-stock.ts";
 import { judgeOutcome } from "../guest/judge-outcome.ts";
 import { causeLines, failureLine } from "../log/failure-line.ts";
 import type { LogLine } from "../log/log-entry.ts";
 import type { ReadBridge, StoreLocation } from "../store/definition.ts";
-import type { Handed } from "../store/handed.ts";
 import { openReaders } from "../store/open-readers.ts";
-import type { StoreReaders } from "../store/readers.ts";
-import type { KnownSizes } from "../store/scope-size.ts";
+import type { Handed, StoreReaders } from "../store/readers.ts";
+import type { KnownSizes } from "../store/reading.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
-import { asToolError, ToolError } from "../values/tool-error.ts";
+import { ToolError, asToolError } from "../values/tool-error.ts";
 import { envelopeOf } from "../values/tool-result.ts";
 
 /** The settings that all calls of a pool share. */
@@ -125,10 +122,9 @@ async function runGuest(task: WorkerTask, log: GuestLog): Promise<WorkerReply> {
   if (module === undefined) throw new RangeError(`No module ${moduleIndex} in this worker`);
   const staged = new StagedChanges(before);
   const record: CapabilityRecord = { denial: null, reported: new Set(), causes: [] };
-  const notesSeen = canChange(grant) || before.length > 0 || (task.notesSeen === true && "contents");
-  using reader = grant.stores
-    ? readers().openShared({ knownSizes, handed })
-    : readers().openUser(grant.userId, grant.scopes, { knownSizes, handed, notesSeen });
+  const notesSeen =
+    grant.stores !== undefined || canChange(grant) || before.length > 0 || (task.notesSeen === true && "contents");
+  using reader = readers().open(grant.stores ? null : grant.userId, grant.scopes, { knownSizes, handed, notesSeen });
   const reached = grant.stores && new ReachedStores(grant.stores, epochMs);
   const parts = { grant, store: reader, staged, epochMs, reached };
   const noted = new CapabilityTrail(ownTrail());

@@ -1,8 +1,7 @@
 import { readSettings } from "../../config/read-settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
-import { checkDatabase } from "../../store/postgres/check-database.ts";
 import { withClient } from "../../store/postgres/connections.ts";
-import { migrate } from "../../store/postgres/migrate.ts";
+import { checkDatabase, migrate } from "../../store/postgres/schema.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import type { Terminal } from "../terminal.ts";

@@ -4,10 +4,9 @@ import type { CapabilityReply, CapabilityRequest, ReachedStore, Right, StoreCapa
 import { sharingLimits } from "../../../shared/limits.ts";
 import { isEnough, ownStoreScope, scopeOfStore } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
-import type { DecidedStore, DecidedStores } from "../../values/decided-stores.ts";
-import type { StoreGrant } from "../../values/store-grant.ts";
-import { isStoreId, storeOfScope } from "../../values/store-id.ts";
-import type { StoreId } from "../../values/store-id.ts";
+import { isStoreId, storeOfScope } from "../../values/ids.ts";
+import type { StoreId } from "../../values/ids.ts";
+import type { DecidedStore, DecidedStores, StoreGrant } from "../../values/store-grant.ts";
 import { ToolError } from "../../values/tool-error.ts";
 
 /** What the guest needs to know before the host can give it an answer: the call is run again. */

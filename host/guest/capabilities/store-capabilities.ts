@@ -4,15 +4,12 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
 import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
-import { NoUtf8, decodeText, sortedByPath } from "../../store/reading.ts";
-import { noFiles, partOf, sumOf } from "../../store/scope-size.ts";
-import type { FileSum, ScopeSize } from "../../store/scope-size.ts";
+import { NoUtf8, decodeText, noFiles, partOf, sortedByPath, sumOf } from "../../store/reading.ts";
+import type { FileSum, ScopeSize } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { freeTrashPath } from "../../values/trash-path.ts";
-import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash } from "./guest-call.ts";
-import type { GuestCall } from "./guest-call.ts";
-import { stagedBytes } from "./staged-changes.ts";
-import type { StagedFile } from "./staged-changes.ts";
+import { checkChangeCount, checkPath, checkPlace, checkScope, denied, refuseTrash, stagedBytes } from "./guest-call.ts";
+import type { GuestCall, StagedFile } from "./guest-call.ts";
 
 /** Returns a file's staged or stored text; `null` if there is no file. */
 export function storeRead(call: GuestCall, asked: CapabilityRequest<"store_read">): CapabilityReply<"store_read"> {

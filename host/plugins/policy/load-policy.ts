@@ -15,11 +15,10 @@ import { parsePlacedJson, placeInJson } from "../../values/json-place.ts";
 import { packageFile } from "../../values/package-file.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { issueText } from "./issue-text.ts";
-import { policyLimitsMax } from "./policy-limits.ts";
 import { policyFileSchema } from "./policy-schema.ts";
 import type { PolicyFile } from "./policy-schema.ts";
+import { policyLimitsMax, trustDefaults } from "./policy.ts";
 import type { PluginPolicy, Policy, PolicyLimits, ToolPolicy, TrustPolicy } from "./policy.ts";
-import { trustDefaults } from "./trust-policy.ts";
 
 /** A policy file, or the content of one. `undefined` means the policy in the package. */
 export type PolicySource = string | PolicyFile | undefined;

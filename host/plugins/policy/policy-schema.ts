@@ -10,9 +10,8 @@ import { anyStore } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
 import { historyRanges } from "../../values/history-limits.ts";
 import type { HistoryLimits } from "../../values/history-limits.ts";
-import { policyLimitsMax } from "./policy-limits.ts";
+import { policyLimitsMax, trustDefaults } from "./policy.ts";
 import type { PolicyLimits, TrustPolicy } from "./policy.ts";
-import { trustDefaults } from "./trust-policy.ts";
 
 /**
  * What a host is willing to grant: the content of a policy file. Anything that it does not name is not granted: a tool

@@ -1,4 +1,5 @@
 import type { Right } from "../../../shared/abi.ts";
+import { callLimits, guestLimits } from "../../../shared/limits.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import type { HistoryLimits } from "../../values/history-limits.ts";
 
@@ -54,3 +55,23 @@ export interface Policy {
   readonly isStrict: boolean;
   readonly plugins: ReadonlyMap<string, PluginPolicy>;
 }
+
+/**
+ * What nobody has told is active: most programs tell nothing. What comes from outside the program waits, whatever its
+ * text says.
+ */
+export const trustDefaults: TrustPolicy = {
+  active: "unstated",
+  pending: "untrusted_document",
+  prompt: "untrusted_document",
+};
+
+/** The default limits of a policy. No policy may exceed them. */
+export const policyLimitsMax: PolicyLimits = {
+  deadlineMs: guestLimits.deadlineMs,
+  fuelPolls: guestLimits.fuelPollsMax,
+  memoryPages: guestLimits.memoryPagesMax,
+  inputBytes: callLimits.inputBytesMax,
+  hostCalls: callLimits.hostCallsMax,
+  stagedBytes: callLimits.stagedBytesMax,
+};

@@ -3,7 +3,7 @@ import { capabilityModule, kernelModule } from "../../../shared/abi.ts";
 import { callLimits, storeLimits } from "../../../shared/limits.ts";
 import { exportsOf } from "../../../shared/manifest.ts";
 import type { ArtifactImport } from "../../plugins/artifact/artifact.ts";
-import { policyLimitsMax } from "../../plugins/policy/policy-limits.ts";
+import { policyLimitsMax } from "../../plugins/policy/policy.ts";
 import type { PolicyLimits } from "../../plugins/policy/policy.ts";
 import { manifestLimits } from "../make-report.ts";
 import type { AuditReport } from "../report.ts";

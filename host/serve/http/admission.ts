@@ -1,8 +1,8 @@
 /** Checks 5 and 6: the user. Only a verified token, or the settings of a server for one user, can name a user. */
 import { createHash, timingSafeEqual } from "node:crypto";
 
+import { checkUserId, isUserId } from "../../values/ids.ts";
 import { RateLimit, putLast } from "../../values/rate-limit.ts";
-import { checkUserId, isUserId } from "../../values/user-id.ts";
 import { isLoopback } from "../loopback.ts";
 import type { HttpServeOptions, TokenOptions } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";

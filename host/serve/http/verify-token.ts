@@ -3,7 +3,7 @@ import type { OriginClass } from "../../../shared/origin.ts";
 import { isOriginClass, lowestOf } from "../../../shared/origin.ts";
 import { parseStrictJson } from "../../../shared/strict-json.ts";
 import { quoted } from "../../../shared/text.ts";
-import { isUserId } from "../../values/user-id.ts";
+import { isUserId } from "../../values/ids.ts";
 import type { TokenOptions, TokenOrigins } from "../serve-options.ts";
 import { httpLimits } from "./http-limits.ts";
 import { decodeProtectedHeader, errors, jwtVerify } from "./jose.ts";

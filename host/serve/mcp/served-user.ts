@@ -1,6 +1,5 @@
 import type { Runtime } from "../../runtime/api.ts";
-import type { CallContext } from "../../values/call-context.ts";
-import type { ContextStore } from "../../values/context-store.ts";
+import type { CallContext, ContextStore } from "../../values/call-context.ts";
 import type { ToldOrigin } from "../../values/origin.ts";
 import { originOfRequest } from "./client-origin.ts";
 import type { KnownClient } from "./client-origin.ts";

@@ -2,8 +2,8 @@
 import { originLines } from "../../../shared/origin-lines.ts";
 import { seenIn } from "../../../shared/seen-in.ts";
 import { plainSchema } from "../../plugins/formats/plain-schema.ts";
-import { mayChange } from "../../plugins/loaded-tools.ts";
 import type { ToolDescription } from "../../plugins/tool-description.ts";
+import { mayChange } from "../../plugins/tools.ts";
 import type { Runtime } from "../../runtime/api.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failedResult } from "../../values/tool-result.ts";

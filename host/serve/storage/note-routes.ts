@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 import * as z from "../../../shared/zod.ts";
-import { uuidOf } from "../../values/store-id.ts";
+import { uuidOf } from "../../values/ids.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import { checked, optionalText } from "./fields.ts";
 import { answerFor, done, entriesFor, failureAnswer } from "./storage-answer.ts";

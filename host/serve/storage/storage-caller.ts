@@ -1,7 +1,7 @@
 /** Who makes a storage request. Only the verified identity decides. */
 import type { Runtime } from "../../runtime/api.ts";
 import type { CallContext } from "../../values/call-context.ts";
-import { isStoreId, storeIdOf } from "../../values/store-id.ts";
+import { isStoreId, storeIdOf } from "../../values/ids.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import type { StorageOptions } from "../serve-options.ts";
 import { StorageRefusal, unfit } from "./storage-refusal.ts";

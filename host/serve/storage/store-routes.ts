@@ -4,7 +4,7 @@
  */
 import { accessLevels } from "../../../shared/shared-scope.ts";
 import * as z from "../../../shared/zod.ts";
-import { storeOfName } from "../../values/store-id.ts";
+import { storeOfName } from "../../values/ids.ts";
 import { agentFields, checked, hintFields, optionalText, decodedPart } from "./fields.ts";
 import { answerFor, entriesFor, shownEntry, done, failureAnswer, withOrigins } from "./storage-answer.ts";
 import type { EntryData, StorageAnswer } from "./storage-answer.ts";
