@@ -9,8 +9,20 @@ import { afterAll, expect, test } from "vitest";
 
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { openAuditedStage, read } from "./audited-stage.ts";
-import { fullName, headName, linesOf, logFileNames, logName, openLog, recordsOf, smallestFile } from "./written-log.ts";
-import { foundIn, told, verify, writeRun } from "./written-log.ts";
+import {
+  foundIn,
+  fullName,
+  headName,
+  linesOf,
+  logFileNames,
+  logName,
+  openLog,
+  recordsOf,
+  smallestFile,
+  told,
+  verify,
+  writeRun,
+} from "./written-log.ts";
 
 /** Records 0 to 5: opened, four calls, closed; and the heads after each but the last. */
 const recorded = temporaryFolder();

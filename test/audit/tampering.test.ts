@@ -10,8 +10,21 @@ import { memcell } from "../stage/command.ts";
 import { runs } from "../stage/random-runs.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { ask, openAuditedStage, upsert } from "./audited-stage.ts";
-import { fullName, hashOf, headName, linesOf, logFileNames, logName, longLabels } from "./written-log.ts";
-import { foundIn, recordsOf, smallestFile, verify, writeLines, writeRun } from "./written-log.ts";
+import {
+  foundIn,
+  fullName,
+  hashOf,
+  headName,
+  linesOf,
+  logFileNames,
+  logName,
+  longLabels,
+  recordsOf,
+  smallestFile,
+  verify,
+  writeLines,
+  writeRun,
+} from "./written-log.ts";
 
 /** A log in four files. Records 0 to 8 are of every kind. Behind them come 36 of 6 KB, and the end. */
 const recorded = temporaryFolder();

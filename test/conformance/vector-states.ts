@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 
 import type { AccessLevel } from "../../shared/shared-scope.ts";
 import { scopeOfStore } from "../../shared/shared-scope.ts";
-import { entriesScope, grantsPath, grantsScope } from "../stage/store.ts";
+import { entriesScope, grantsPath } from "../stage/store.ts";
 import type { OpenedStore, StoreId, UserId } from "../stage/store.ts";
 import { bytesOf, contentOf, filesBelow } from "./vector-files.ts";
 import type { VectorFile, VectorGrant, VectorStates } from "./vector.ts";
@@ -80,7 +80,7 @@ async function keptState(store: OpenedStore, id: StoreId): Promise<VectorStates[
     for (const { path } of (await reader.survey(entriesScope)).files) {
       files[path] = contentOf(Buffer.from((await reader.bytesOf(entriesScope, path)) ?? []));
     }
-    const grants = await reader.bytesOf(grantsScope, grantsPath);
+    const grants = await held.grants(id);
     return stateOf(files, grants && Buffer.from(grants).toString("utf8"));
   });
 }

@@ -6,7 +6,7 @@ import type { StoreDefinition } from "memcell";
 
 import { memcell } from "../stage/command.ts";
 import { openStore } from "../stage/open-store.ts";
-import { digestOf, entriesScope, grantsPath, grantsScope, ownStoreOf, recordKinds } from "../stage/store.ts";
+import { digestOf, entriesScope, grantsPath, ownStoreOf, recordKinds } from "../stage/store.ts";
 import type { HeldHistory, HeldReader, HostRecords, OpenedStore } from "../stage/store.ts";
 import { leaver, users } from "./filled-folder.ts";
 
@@ -38,7 +38,7 @@ export async function stateOf(definition: StoreDefinition): Promise<State> {
     for (const id of await store.stores()) {
       state[id] = await store.holdStores([id], options(), async (held) => ({
         files: await filesIn(held.reader(id), held.history(id), [entriesScope]),
-        grants: textOf(await held.reader(id).bytesOf(grantsScope, grantsPath)),
+        grants: textOf(await held.grants(id)),
         history: await historyOf(held.history(id)),
       }));
     }

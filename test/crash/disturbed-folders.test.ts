@@ -163,7 +163,7 @@ test.for(rows)("$name while a call $doing", async ({ name, disturb, changes, sho
 
   let isDisturbed = false;
   const work = store.holdUser(alice, within(10_000), async (held) => {
-    using reader = store.openUser(alice);
+    using reader = store.open(alice);
     for (const { path } of changes) reader.read("memory", path);
     if (!isDisturbed) disturb(dataDir, "");
     isDisturbed = true;

@@ -22,7 +22,7 @@ const until = (): number => performance.now() + 30_000;
 async function eraseIn(store: StoreUnderTest, userId: UserId): Promise<void> {
   const left = await store.holdToErase(userId, { to: "remove", until: until() }, (held) => held.erase(1));
   expect(await store.erased.removeFiles(left)).toEqual([]);
-  await store.erased.forget(left);
+  await store.erased.forget(left, true);
 }
 
 test("an erasure with an export finishes a change that a killed process has left", async (context) => {

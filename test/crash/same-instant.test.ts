@@ -57,7 +57,7 @@ test.for(["this disk", "tmpfs", "ext4", "exfat"] as const)("on %s a program chan
 async function copyWhile(store: StoreUnderTest, edit: () => void): Promise<(string | null)[]> {
   const reads: (string | null)[] = [];
   await store.holdUser(alice, { writes: true, until: performance.now() + 10_000 }, async (held) => {
-    using reader = store.openUser(alice);
+    using reader = store.open(alice);
     const found = reader.read("memory", "a.md");
     reads.push(found);
     if (reads.length === 1) edit();

@@ -6,10 +6,10 @@
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-import type * as DataRootModule from "../../host/disk/data-root.ts";
 import type * as DiskFailureModule from "../../host/disk/disk-failure.ts";
+import type * as PinnedDirectoryModule from "../../host/disk/pinned-directory.ts";
+import type * as FileReaderModule from "../../host/store/files/file-reader.ts";
 import type * as FilesEngineModule from "../../host/store/files/files-engine.ts";
-import type * as OpenFilesModule from "../../host/store/files/open-files.ts";
 import type * as StoreModule from "../../host/store/store.ts";
 import { withHolds } from "../stage/store.ts";
 import type { OpenedStore, StoreReaders } from "../stage/store.ts";
@@ -19,7 +19,7 @@ const here = fileURLToPath(new URL(".", import.meta.url));
 export const projectFolder = here.includes("/dist/test/") ? join(here, "../../..") : join(here, "../..");
 export const hostFolder: string = process.env["TEST_HOST"] ?? join(projectFolder, "dist/host");
 
-type DataRoot = DataRootModule.DataRoot;
+type DataRoot = PinnedDirectoryModule.DataRoot;
 type Setup = ConstructorParameters<typeof FilesEngineModule.FilesEngine>[1];
 
 /** A store in a folder, with what its threads read by. */
@@ -29,7 +29,7 @@ export type StoreUnderTest = OpenedStore & StoreReaders;
 export interface Host {
   /** `boot`: the start of the machine. Default: this one. */
   readonly openFiles: (root: DataRoot, setup: Setup, boot?: string | null) => StoreUnderTest;
-  readonly DiskRoot: typeof DataRootModule.DiskRoot;
+  readonly DiskRoot: typeof PinnedDirectoryModule.DiskRoot;
   readonly failureOfDisk: typeof DiskFailureModule.failureOfDisk;
   /** Where it is compiled. */
   readonly folder: string;
@@ -39,8 +39,8 @@ export async function loadHost(folder: string): Promise<Host> {
   const load = (file: string): Promise<unknown> => import(pathToFileURL(join(folder, file)).href);
   const { Store } = (await load("store/store.js")) as typeof StoreModule;
   const { FilesEngine } = (await load("store/files/files-engine.js")) as typeof FilesEngineModule;
-  const { readersOf } = (await load("store/files/open-files.js")) as typeof OpenFilesModule;
-  const { DiskRoot } = (await load("disk/data-root.js")) as typeof DataRootModule;
+  const { readersOf } = (await load("store/files/file-reader.js")) as typeof FileReaderModule;
+  const { DiskRoot } = (await load("disk/pinned-directory.js")) as typeof PinnedDirectoryModule;
   const { failureOfDisk } = (await load("disk/disk-failure.js")) as typeof DiskFailureModule;
   const openFiles: Host["openFiles"] = (root, setup, boot) => {
     const engine = new FilesEngine(root, setup, boot);

@@ -69,7 +69,7 @@ function written(file: string, name: string): number {
   return values.reduce((product, value) => product * value, 1);
 }
 
-const wal = "store/files/commit/wal-limits.ts";
+const wal = "store/files/commit/wal-format.ts";
 
 /** Limits of the code that decisions name. */
 const figures: Readonly<Record<string, readonly number[]>> = {

@@ -12,7 +12,7 @@ import { writeUserFiles } from "../support/user-files.ts";
 const endlessCall = `
   import { parentPort, workerData } from "node:worker_threads";
   const { openReaders } = await import(workerData.store);
-  const reader = openReaders({ kind: "files", dir: workerData.dataDir, mounts: [] }).openUser("alice");
+  const reader = openReaders({ kind: "files", dir: workerData.dataDir, mounts: [] }).open("alice");
   reader.read("memory", "a.md");
   parentPort.postMessage("read");
   for (;;);

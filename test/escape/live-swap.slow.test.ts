@@ -155,7 +155,7 @@ class Battle {
   readOnce(): void {
     this.counts.reads++;
     try {
-      using reader = this.#store.openUser(alice);
+      using reader = this.#store.open(alice);
       const content = reader.read("memory", "target.md");
       const isListing = this.counts.reads % 20 === 0;
       const entries = isListing ? reader.list("memory", this.counts.reads % 40 === 0 ? "" : "trash/") : [];
@@ -230,7 +230,7 @@ test.for(attacks)(
 async function expectUsable(store: StoreUnderTest, { promised }: Battle): Promise<void> {
   const content = `own, afterwards ${Math.random()}`;
   await store.holdUser(alice, { writes: true, until: performance.now() + 30_000 }, async (held) => {
-    using reader = store.openUser(alice);
+    using reader = store.open(alice);
     promised.expectKept((path) => reader.read("memory", path));
     await held.commit([{ kind: "write", scope: "memory", path: "after.md", content }], reader.seen);
   });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 import { afterAll, describe, expect, test } from "vitest";
 
-import { digestOf, readOnlyEngine } from "../stage/store.ts";
+import { digestOf } from "../stage/store.ts";
 import {
   boots,
   encodeFiles,
@@ -65,7 +65,7 @@ async function expectIgnored(home: Home, wal: Uint8Array, size?: number): Promis
 
 /** As a runtime that is read-only uses a home. */
 async function readOnly<Result>(home: Home, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-  const beside = stage.openBeside(readOnlyEngine);
+  const beside = stage.openBeside({ isReadOnly: true });
   try {
     return await new Home(beside, home.kind, home.id).hold(work, { writes: false });
   } finally {

@@ -1,3 +1,3 @@
 /** The record of a write that waits, for tests of what somebody does to it on the disk. */
-export { pendingIdOf } from "../../host/gate/pending-name.ts";
-export type { PendingWrite } from "../../host/gate/pending-write.ts";
+export { pendingIdOf } from "../../host/gate/pending.ts";
+export type { PendingWrite } from "../../host/gate/pending.ts";

@@ -1,19 +1,16 @@
 /** What tests hold of a store: one user, a user's records, some stores, all that an erasure takes. */
 import type { Engine, ErasableContent, ErasedUser } from "../../host/store/engine.ts";
-import type { Handed } from "../../host/store/handed.ts";
 import type { HeldHome, HeldHomes, HomeCommit } from "../../host/store/held-homes.ts";
-import type { HeldReads } from "../../host/store/held-reads.ts";
-import type { HeldReader, StoreFinding } from "../../host/store/holding.ts";
 import { entriesScope, storeHome, userHome } from "../../host/store/home.ts";
 import type { HoldOptions as HostHoldOptions, Mode } from "../../host/store/home.ts";
 import type { HostRecords } from "../../host/store/host-records.ts";
-import type { KnownSizes } from "../../host/store/scope-size.ts";
+import type { Handed } from "../../host/store/readers.ts";
+import type { HeldReader, KnownSizes, StoreFinding } from "../../host/store/reading.ts";
 import type { Store } from "../../host/store/store.ts";
-import type { HeldHistory } from "../../host/store/versions/held-history.ts";
+import type { HeldHistory } from "../../host/store/versions/present-origins.ts";
 import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
-import { ownStoreOf } from "../../host/values/store-id.ts";
-import type { StoreId } from "../../host/values/store-id.ts";
-import type { UserId } from "../../host/values/user-id.ts";
+import { ownStoreOf } from "../../host/values/ids.ts";
+import type { StoreId, UserId } from "../../host/values/ids.ts";
 
 export interface HoldOptions extends Omit<HostHoldOptions, "as" | "onlyRead" | "finishes"> {
   readonly writes: boolean;
@@ -85,7 +82,17 @@ function holdToErase<Result>(
   );
 }
 
-const holds = { holdUser, holdStores, holdRecords, holdToErase };
+/** Notes that a principal leaves out a store, whether it has granted anything or not, or does so no more. */
+function leave(this: Store, principal: StoreId, store: StoreId, isLeft: boolean): Promise<void> {
+  const home = storeHome(principal);
+  return this.hold([home], "write", { until: performance.now() + 30_000 }, async (held) => {
+    const { records } = held.of(home);
+    await (isLeft ? records.write("left", store, "") : records.remove("left", store));
+    await records.commit();
+  });
+}
+
+const holds = { holdUser, holdStores, holdRecords, holdToErase, leave };
 
 export type OpenedStore = Store & typeof holds & { readonly engine: Engine };
 
@@ -150,9 +157,13 @@ export class HeldStores {
     return this.#of(id).isThere;
   }
 
-  /** Its scopes are `entries` and `grants`. */
-  reader(id: StoreId): HeldReads {
-    return this.#of(id).inside;
+  /** Its scope is `entries`. */
+  reader(id: StoreId): HeldReader {
+    return this.#all.of({ ...storeHome(id), scope: entriesScope }).reader;
+  }
+
+  grants(id: StoreId): Promise<Uint8Array | null> {
+    return this.#of(id).grants();
   }
 
   /** Its scope is `entries`. */

@@ -2,7 +2,7 @@
 import { readBootId } from "../../host/disk/boot-id.ts";
 import * as format from "../../host/store/files/commit/wal-format.ts";
 import type { WalRecord } from "../../host/store/files/commit/wal-format.ts";
-import { walLimits } from "../../host/store/files/commit/wal-limits.ts";
+import { walLimits } from "../../host/store/files/commit/wal-format.ts";
 import { atOnce } from "../../host/values/turns.ts";
 
 export type { WalRecord } from "../../host/store/files/commit/wal-format.ts";

@@ -46,7 +46,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     const erased = await hold(userId, (held) => held.erase(7), { to });
     expect(erased).toMatchObject({ store: ownStoreOf(userId), erasedMs: 7 });
     expect(await stage.store.erased.removeFiles(erased)).toEqual([]);
-    await stage.store.erased.forget(erased);
+    await stage.store.erased.forget(erased, true);
   }
 
   /** The texts of all scopes of a user and of a store. */
@@ -127,7 +127,7 @@ describe.each(await openEngines())("$kind", (stage) => {
     await Promise.all(waiting);
     expect(found).toEqual([null, null, null, null]);
     await stage.store.erased.removeFiles(erased);
-    await stage.store.erased.forget(erased);
+    await stage.store.erased.forget(erased, true);
     expect(await all(alice, own)).toEqual([[["new-0.md", "new-1.md"]], { "1/new-0.md": "new", "1/new-1.md": "new" }]);
     expect(await stage.store.users()).toContain(alice);
     await other.store.close();

@@ -1,12 +1,13 @@
 /** Hints to a principal: which stores have perhaps granted something. */
+import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 import { describe, expect, test } from "vitest";
 
-import { isLive, scopeOfStore } from "../stage/store.ts";
+import { isLive, scopeOfStore, storeHome } from "../stage/store.ts";
 import type { NewGrants, StoreGrant, StoreId } from "../stage/store.ts";
-import { granting, grantsOf, newStoreId, openEngines, storeAt, StoreStage, to, writeIn } from "./store-stage.ts";
+import { granting, grantsOf, newStoreId, openEngines, soon, storeAt, StoreStage, to, writeIn } from "./store-stage.ts";
 
 /** Commits grants of one store. */
 const grant = (stage: StoreStage, id: StoreId, grants: Partial<NewGrants>): Promise<void> =>
@@ -84,36 +85,42 @@ describe.each(await openEngines())("$kind", (stage) => {
   });
 
   test("a principal leaves a store out, also when its grant is replaced, and takes that back", async () => {
-    const [a, , principal] = newStores();
+    const [a, b, principal] = newStores();
     const isLeft = async (): Promise<boolean[]> => (await store.hintsOf(principal)).map((each) => each.isLeft);
-    expect(await store.leave(principal, a, true)).toBe(false);
+    const left = (): Promise<string[]> =>
+      store.hold([storeHome(principal)], "read", soon(), (held) => held.of(storeHome(principal)).records.names("left"));
     await grant(stage, a, { granted: [to(principal, 1)] });
-    const changed: boolean[] = [];
-    for (const leaves of [false, true, true]) changed.push(await store.leave(principal, a, leaves));
-    expect([changed, await isLeft()]).toEqual([[false, true, false], [true]]);
+    expect([await left(), await isLeft()]).toEqual([[], [false]]);
+    for (const leaves of [false, true, true]) await store.leave(principal, a, leaves);
+    expect([await left(), await isLeft()]).toEqual([[a], [true]]);
+    // It makes no store, and needs no grant.
+    await store.leave(principal, b, true);
+    expect([await left(), await store.stores()]).toEqual([[a, b].toSorted(), expect.not.arrayContaining([principal])]);
     await grant(stage, a, { granted: [to(principal, 2)] });
     expect(await isLeft()).toEqual([true]);
     await grant(stage, a, { revoked: [principal] });
     expect(await isLeft()).toEqual([]);
     await grant(stage, a, { granted: [to(principal, 3)] });
     expect(await isLeft()).toEqual([true]);
-    expect([await store.leave(principal, a, false), await isLeft()]).toEqual([true, [false]]);
+    await store.leave(principal, a, false);
+    expect([await left(), await isLeft()]).toEqual([[b], [false]]);
   });
 
   test("hints to an erased principal and of its store are forgotten, but for those of later grants", async () => {
     const [a, b, own] = newStores();
+    const erasure = randomUUID();
     const all = async (): Promise<StoreId[][]> => Promise.all([own, a, b].map((id) => hinted(stage, id)));
     await grant(stage, a, { granted: [to(own, 5)] });
     await grant(stage, b, { granted: [to(own, 6)] });
     await grant(stage, own, { granted: [to(a, 5), to(b, 6)] });
     await store.leave(own, a, true);
     await store.leave(a, own, true);
-    await store.forgetHints(own, 5);
+    await store.erased.forget({ store: own, erasedMs: 5, id: erasure }, true);
     expect(await all()).toEqual([[b], [], [own]]);
     // What was left out is forgotten as well: it does not count for a later grant.
     await grant(stage, a, { granted: [to(own, 7)] });
     expect((await store.hintsOf(own)).map(({ isLeft }) => isLeft)).toEqual([false, false]);
-    await store.forgetHints(own, 7);
+    await store.erased.forget({ store: own, erasedMs: 7, id: erasure }, true);
     expect(await all()).toEqual([[], [], []]);
   });
 });

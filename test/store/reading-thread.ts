@@ -35,8 +35,7 @@ const readers = openReaders(workerData as StoreLocation, connect);
 parentPort?.on("message", ({ userId, questions, handed, isEndless = false }: Order) => {
   if (isEndless) parentPort?.postMessage({ answers: [] }, []);
   for (;;) {
-    using reader =
-      userId === null ? readers.openShared({ handed }) : readers.openUser(userId as UserId, undefined, { handed });
+    using reader = readers.open(userId as UserId | null, [], { handed });
     const answers = questions.map((question) => answerTo(reader, question));
     if (isEndless) continue;
     parentPort?.postMessage({ answers }, []);

@@ -1,6 +1,8 @@
 /** What guests and the host read from a home is the same in every engine. */
+import { once } from "node:events";
 import { chmodSync, utimesSync } from "node:fs";
 import { join } from "node:path";
+import { MessageChannel } from "node:worker_threads";
 
 import { describe, expect, test } from "vitest";
 
@@ -305,3 +307,22 @@ describe.each(engines)("a $kind", (stage) => {
     expect(answers.at(-1)).toMatchObject({ value: { length: 70 } });
   });
 });
+
+test.for(engines.filter(({ definition }) => definition.answerReads !== null))(
+  "what the main thread of a $kind sends to a thread has a file's bytes, and nothing else of its memory",
+  async (stage) => {
+    await stage.commit("answered", [write("a.md", "one")]);
+    const { port1, port2: port } = new MessageChannel();
+    stage.definition.answerReads?.({ port, signal: new SharedArrayBuffer(4) });
+    const sent = await stage.hold("answered", async ({ handed }) => {
+      const { hold, files } = handed !== null && "hold" in handed ? handed : { hold: null, files: [] };
+      for (const { content, bytes } of files) expect(content?.buffer.byteLength ?? bytes).toBe(bytes);
+      const answer = once(port1, "message");
+      port1.postMessage({ asked: "bytesOf", hold, userId: "answered", scope: "memory", path: "a.md" });
+      return (await answer) as [{ value: Uint8Array }];
+    });
+    port1.close();
+    expect(Buffer.from(sent[0].value).toString()).toBe("one");
+    expect(sent[0].value.buffer.byteLength).toBe(3);
+  },
+);

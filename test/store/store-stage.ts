@@ -12,7 +12,6 @@ import type {
   Change,
   ChangeSet,
   CommitFacts,
-  Engine,
   HeldHistory,
   HeldReader,
   HeldStores,
@@ -64,17 +63,20 @@ export class StoreStage implements AsyncDisposable {
     kind: StoreKind,
     definition: StoreDefinition,
     folder: ReturnType<typeof temporaryFolder>,
-    as: (engine: Engine) => Engine = (engine) => engine,
+    isReadOnly = false,
   ) {
     this.kind = kind;
     this.#folder = folder;
     this.definition = definition;
-    this.store = openEngine(as(definition.open(() => {})));
+    this.store = openEngine(
+      definition.open(() => {}),
+      isReadOnly,
+    );
   }
 
   /** Another opening of the same store, as another process has it. The caller closes its store. */
-  openBeside(as?: (engine: Engine) => Engine): StoreStage {
-    return new StoreStage(this.kind, this.definition, this.#folder, as);
+  openBeside({ isReadOnly = false } = {}): StoreStage {
+    return new StoreStage(this.kind, this.definition, this.#folder, isReadOnly);
   }
 
   /** The data folder of a store of files. */
@@ -377,5 +379,7 @@ export const to = (grantee: StoreId, grantedMs = 1, expiresMs: number | null = n
 export const textOf = (held: HeldStores, id: StoreId, path: string): Promise<string | null> =>
   textIn(held.reader(id), "entries", path);
 
-export const grantsOf = (held: HeldStores, id: StoreId): Promise<string | null> =>
-  textIn(held.reader(id), "grants", "grants.json");
+export async function grantsOf(held: HeldStores, id: StoreId): Promise<string | null> {
+  const bytes = await held.grants(id);
+  return bytes && Buffer.from(bytes).toString();
+}

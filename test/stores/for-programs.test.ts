@@ -120,6 +120,14 @@ test("a store that the user has left is in no list and no search, but has its pa
   expect(await stores.list()).toHaveLength(2);
   // A store that has granted nothing answers as one that does not exist.
   expect([await stores.leave(ids.writer), await stores.leave(ids.unknown)]).toEqual([false, false]);
+  // What is left stays left without a grant, and rejoin tells of it.
+  expect(await stores.leave(ids.alice)).toBe(true);
+  await own.runtime.stores({ userId: ids.alice }).revoke(ids.reader);
+  expect([await stores.leave(ids.alice), await stores.rejoin(ids.alice), await stores.rejoin(ids.alice)]).toEqual([
+    false,
+    true,
+    false,
+  ]);
   await expect(stores.leave("alice")).rejects.toMatchObject({ code: "INPUT_INVALID" });
 });
 

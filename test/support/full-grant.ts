@@ -1,5 +1,5 @@
-import type { Grant } from "../../host/guest/grant.ts";
-import { policyLimitsMax } from "../../host/plugins/policy/policy-limits.ts";
+import type { Grant } from "../../host/guest/capabilities/guest-call.ts";
+import { policyLimitsMax } from "../../host/plugins/policy/policy.ts";
 import { rights } from "../../shared/abi.ts";
 import type { UserId } from "../stage/store.ts";
 

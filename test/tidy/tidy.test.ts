@@ -52,8 +52,8 @@ const soleImporters: Record<string, string> = {
   "jsonc-parser": "host/values/json-place.ts",
   "fs-native-extensions": "host/disk/native-calls.ts",
   ora: "host/cli/progress.ts",
-  pg: "host/store/postgres/client.ts",
-  piscina: "host/thread/guest-thread.ts",
+  pg: "host/store/postgres/connections.ts",
+  piscina: "host/thread/threads.ts",
   "string-width": "host/cli/columns.ts",
   "wrap-ansi": "host/report/text-report.ts",
   yauzl: "host/archive/read-zip.ts",
@@ -94,16 +94,15 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     "host/config/find-config-file.ts",
     "host/config/read-settings.ts",
     "host/disk/bounded-file.ts",
-    "host/disk/data-root.ts",
     "host/disk/folder-handle.ts",
     "host/disk/leads-into.ts",
     "host/disk/others-can-write.ts",
+    "host/disk/pinned-directory.ts",
     "host/plugins/artifact/artifact-file.ts",
     "host/plugins/bundled-plugins.ts",
     "host/plugins/catalog.ts",
     "host/plugins/policy/load-policy.ts",
     "host/runtime/runtime-options.ts",
-    "host/store/files/check-mounts.ts",
     "host/store/files/define-files.ts",
   ]);
 });
@@ -139,7 +138,7 @@ test("no circle between folders", () => {
 test("finds a circle between two folders", () => {
   const seeded = [
     ...ofProduct,
-    { from: "host/values/user-id.ts", to: "host/store/store.ts" },
+    { from: "host/values/ids.ts", to: "host/store/store.ts" },
     { from: "host/store/files/commit/recover.ts", to: "host/store/files/examine.ts" },
   ];
   expect(folderCircles(seeded)).toEqual([

@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 
 import { expect, test } from "vitest";
 
-import { BlockAccess } from "../../host/guest/block-access.ts";
-import { blockWindowModule, windowBytes } from "../../host/guest/block-window.ts";
-import type { CopyFunctions } from "../../host/guest/block-window.ts";
+import { BlockAccess, blockWindowModule, windowBytes } from "../../host/guest/block-access.ts";
+import type { CopyFunctions } from "../../host/guest/block-access.ts";
 import { assembleGuest } from "../support/assemble-guest.ts";
 
 test("the module is that of the source", () => {

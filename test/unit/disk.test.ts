@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { TestContext } from "vitest";
 
-import { DiskRoot } from "../../host/disk/data-root.ts";
 import type { Directory } from "../../host/disk/directory.ts";
-import { stampFrom } from "../../host/disk/file-stamp.ts";
-import type { StampFacts, TimesOfDisk } from "../../host/disk/file-stamp.ts";
 import { handleKindHere, openHandedFolder, openRootFolder } from "../../host/disk/folder-handle.ts";
+import { DiskRoot } from "../../host/disk/pinned-directory.ts";
+import { stampFrom } from "../../host/disk/pinned-file.ts";
+import type { StampFacts, TimesOfDisk } from "../../host/disk/pinned-file.ts";
 import { openDescriptors } from "../support/open-descriptors.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";

@@ -1,8 +1,7 @@
 /** What a guest has read of an entry that somebody moves by hand while it runs. */
 import { expect, test } from "vitest";
 
-import { seenEntries, withOrigins } from "../../host/call/entry-view.ts";
-import { ReadScope } from "../../host/call/read-scope.ts";
+import { ReadScope, seenEntries, withOrigins } from "../../host/call/entry-view.ts";
 import { judgeCatalog } from "../../host/plugins/catalog.ts";
 import { loadPolicy } from "../../host/plugins/policy/load-policy.ts";
 import { StaleCall } from "../../host/store/plan-changes.ts";

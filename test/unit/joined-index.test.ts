@@ -1,9 +1,9 @@
 /** Joins the indexes of many families into one text, within its bounds, whatever a family does. */
 import { expect, test } from "vitest";
 
-import { familyFiles } from "../../host/plugins/family-files.ts";
-import type { CatalogTool } from "../../host/plugins/loaded-tools.ts";
-import { trustDefaults } from "../../host/plugins/policy/trust-policy.ts";
+import { trustDefaults } from "../../host/plugins/policy/policy.ts";
+import { familyFiles } from "../../host/plugins/tools.ts";
+import type { CatalogTool } from "../../host/plugins/tools.ts";
 import { joinedIndex } from "../../host/runtime/family-memory.ts";
 import { leaveOutOf } from "../../host/runtime/leave-out.ts";
 import { readContext } from "../../host/values/call-context.ts";

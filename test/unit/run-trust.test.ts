@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 
-import { RunTrust } from "../../host/gate/run-trust.ts";
+import { RunTrust } from "../../host/gate/runs.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { memoryStore, openStore } from "../stage/open-store.ts";
 import { ToolError } from "../stage/store.ts";
@@ -17,10 +17,10 @@ test("what a run has read while the disk was full is on record as soon as anothe
   async function lower(to: OriginClass, isFull: boolean): Promise<void> {
     try {
       await withRecords(async (records) => {
-        await trust.lower(records, run, to);
-        if (isFull) throw new ToolError("STORAGE_FULL", "Cannot write: the disk is full");
-        await records.commit();
-        trust.written(run);
+        await trust.commitWith(records, run, to, async () => {
+          if (isFull) throw new ToolError("STORAGE_FULL", "Cannot write: the disk is full");
+          await records.commit();
+        });
       });
     } catch (error) {
       trust.keep(run, to, { error, isNeeded: true });

@@ -308,3 +308,22 @@ test("the grants of a store that cannot be read do not stop it, and are named", 
   expect(await runtime.upkeep.erase(alice)).toMatchObject({ left: [], granters: [ownStore("bob")] });
   expect(await runtime.stores(bob).grants()).toEqual([]);
 });
+
+test("what the user had left out is forgotten, also if the grants of another store cannot be read", async () => {
+  using folder = temporaryFolder();
+  const dataDir = join(folder.path, "data");
+  const carol = { userId: "carol" };
+  {
+    await using runtime = await openAll(dataDir);
+    for (const granter of [alice, carol]) await runtime.stores(granter).grant("bob");
+    expect(await runtime.stores(bob).leave(ownStore("carol"))).toBe(true);
+  }
+  const unread = ownStore("alice");
+  writeFileSync(join(dataDir, "stores", unread, ".memcell/grants.json"), "{damaged");
+  await using runtime = await openAll(dataDir);
+  expect(await runtime.upkeep.erase(bob)).toMatchObject({ left: [{ path: `stores/${unread}` }] });
+  expect(readdirSync(join(dataDir, "stores/.granted"))).not.toContain(ownStore("bob"));
+  await runtime.stores(carol).grant("bob");
+  const reached = await runtime.stores(bob).list();
+  expect(reached.map(({ id }) => id)).toContain(ownStore("carol"));
+});

@@ -70,6 +70,6 @@ function isDecided(tree: Tree): boolean {
 
 async function finishErased({ erased }: StoreUnderTest): Promise<void> {
   for (const each of await erased.list()) {
-    if ((await erased.removeFiles(each)).length === 0) await erased.forget(each);
+    if ((await erased.removeFiles(each)).length === 0) await erased.forget(each, true);
   }
 }

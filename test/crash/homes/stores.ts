@@ -42,13 +42,13 @@ export const storeSubject: Subject = {
     return [...folderOf(scope.charAt(0)), isGrantsScope(scope) ? ".memcell" : "entries", ...path];
   },
   keyOf: ({ scope, path }) => `${scope}/${path}`,
-  openReader: (store) => store.openShared(),
+  openReader: (store) => store.open(null),
   changesFor: storeChangesFor,
   hold: (store, options, work) =>
     store.holdStores(letters.map(storeOf), options, (held) =>
       work(async (changes, seen) => {
         const letter = letterOf(changes[0]?.scope ?? "a");
-        await held.reader(storeOf(letter)).bytesOf("grants", "grants.json");
+        await held.grants(storeOf(letter));
         await held.commit(storeOf(letter), { by: principal, ...divided(changes), seen });
       }),
     ),

@@ -16,7 +16,7 @@ export function userSubject(user: UserId): Subject {
     stagedIn: (tree) => stagedBelow(tree, folder),
     placeOf: (key) => [...folder, "memory", ...key.split("/")],
     keyOf: ({ path }) => path,
-    openReader: (store) => store.openUser(user),
+    openReader: (store) => store.open(user),
     changesFor,
     hold: (store, options, work) =>
       store.holdUser(user, options, (held) => work((changes, seen) => held.commit(changes, seen))),

@@ -1,8 +1,7 @@
 /** What a modelled disk may show after a crash: chosen at random from those that POSIX allows. */
 import type { Tree } from "../homes/tree.ts";
-import type { DiskNode } from "./modelled-disk.ts";
 import { ModelledDisk } from "./modelled-disk.ts";
-import type { ModelledFolder } from "./modelled-disk.ts";
+import type { DiskNode, ModelledFolder } from "./modelled-disk.ts";
 import { newest } from "./modelled-file.ts";
 import type { ModelledFile, Pick } from "./modelled-file.ts";
 

@@ -1,8 +1,7 @@
 /** Real folders and files that record their changes. What is not named here, the real one does. */
 import { through } from "../homes/through.ts";
 import type { openFiles } from "../store-under-test.ts";
-import type { DiskNode, Effect, NameChange } from "./modelled-disk.ts";
-import type { ModelledDisk } from "./modelled-disk.ts";
+import type { DiskNode, Effect, ModelledDisk, NameChange } from "./modelled-disk.ts";
 
 /** Receives the effects of recorded folders and files. */
 export interface EffectLog {

@@ -3,8 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 import type { Host } from "../store-under-test.ts";
-import type { DiskNode, Effect } from "./modelled-disk.ts";
-import type { ModelledDisk } from "./modelled-disk.ts";
+import type { DiskNode, Effect, ModelledDisk } from "./modelled-disk.ts";
 import { identityOf, recordedFolder } from "./recorded-folder.ts";
 import type { DataRoot, Directory, EffectLog } from "./recorded-folder.ts";
 

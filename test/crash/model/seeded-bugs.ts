@@ -20,30 +20,49 @@ type Replacement = readonly [script: string, find: string, replacement: string];
 /** By file, and then by name. */
 const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "store/files/commit/wal.js": {
-    "a record is not flushed": ["first call", "await flushRecord(this.#file, at);", "void flushRecord;"],
+    "a record is not flushed": ["first call", "await flushRecord(file, at);", "void flushRecord;"],
+    "a failed flush is acknowledged": [
+      "the WAL's flush fails",
+      `erase(file, at);
+        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+      "void WalUnflushable; void error;",
+    ],
+    "a failed flush is tried again": [
+      "the WAL's flush fails",
+      `erase(file, at);
+        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+      "void error; await file.flush();",
+    ],
   },
   "store/files/home-session.js": {
     "applied before the record is written": [
       "first call",
-      `await change.record();
-        if (await change.isEdited())
-            await change.takeBack();
-        await change.apply();`,
-      `await change.apply();
-        await change.record();
+      `await this.#record(change);
+        if (await inTurns(isEdited(change.folders, change.files)))
+            await this.#takeBack(change);
+        await this.#apply(change);`,
+      `await this.#apply(change);
+        await this.#record(change);
         this.wal.markApplied();
-        this.#setup.memo.tail = this.wal.tail;`,
+        this.memo.tail = this.wal.tail;`,
+    ],
+    "marked as applied before it is": [
+      "replace",
+      `await this.#applyStaged(change);
+            await this.#markApplied(change);`,
+      `await this.#markApplied(change);
+            await this.#applyStaged(change);`,
     ],
   },
   "store/files/commit/retire.js": {
-    "retired without flushing files": ["retire", "await flushed(() => file.flush(), onFailure);", "void file;"],
-    "retired without flushing folders": ["retire", "await flushed(() => folders.flush(), onFailure);", ""],
+    "retired without flushing files": ["retire", "yield { all, failed };", "void failed;"],
+    "retired without flushing folders": ["retire", "yield { all: [folders], failed };", "void folders;"],
     "checkpoint before the flushes": [
       "retire",
-      `await flushTrusted(folders, wal, files);
-    await wal.checkpoint();`,
-      `await wal.checkpoint();
-    await flushTrusted(folders, wal, files);`,
+      `yield* flushTouched(by, files);
+    yield* by.wal.checkpointing();`,
+      `yield* by.wal.checkpointing();
+    yield* flushTouched(by, files);`,
     ],
   },
   "store/files/session-wal.js": {
@@ -52,8 +71,8 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "store/files/commit/wal-format.js": {
     "a torn record is applied": [
       "same places again",
-      'return beginCheck(salt, sequence, json).update(json).digest("hex");',
-      'return beginCheck(salt, sequence, json).update(json.subarray(0, 200)).digest("hex");',
+      "if (atOnce(checkOf(salt, next, json)) !== head.check)",
+      "if (atOnce(checkOf(salt, next, json.subarray(0, 200))) !== head.check)",
     ],
   },
   "store/files/commit/recover.js": {
@@ -73,7 +92,12 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       "(present === null && isMovedAway(folders, record, file))",
       "(isMovedAway === null)",
     ],
-    "recovery leaves staged files behind": ["first call", "removeStaged(own);", "void removeStaged;"],
+    "recovery leaves staged files behind": [
+      "first call",
+      `await finish(recovery, last);
+    removeStaged(own);`,
+      "await finish(recovery, last);",
+    ],
   },
   "store/files/commit/judge-files.js": {
     "a person's change is undone after a restart": [
@@ -106,29 +130,6 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
         }`,
     ],
   },
-  "store/files/home-change.js": {
-    "marked as applied before it is": [
-      "replace",
-      `await this.#applyStaged();
-            await this.#markApplied();`,
-      `await this.#markApplied();
-            await this.#applyStaged();`,
-    ],
-  },
-  "store/files/commit/write-record.js": {
-    "a failed flush is acknowledged": [
-      "the WAL's flush fails",
-      `erase(file, at);
-        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
-      "void WalUnflushable; void error;",
-    ],
-    "a failed flush is tried again": [
-      "the WAL's flush fails",
-      `erase(file, at);
-        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
-      "void error; await file.flush();",
-    ],
-  },
   "store/plan-changes.js": {
     "an edit during a call is not noticed": [
       "edit meanwhile",
@@ -151,14 +152,14 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       "for (const part of parts.toReversed()) {",
     ],
   },
-  "call/commit-changes.js": {
+  "call/commit.js": {
     "a write stops waiting before it is applied": [
       "waits, is approved and rejected",
       `await decision.end(records);
-        return await commit();`,
+        await withReads();`,
       `await decision.end(records);
         await records.commit();
-        return await commit();`,
+        await withReads();`,
     ],
     "a write stops waiting before it is applied in a store": [
       "a write into a store waits",

@@ -2,8 +2,19 @@
  * What is left of sessions and streams, with alice's token: a session's id, which earlier servers took for a right, means
  * nothing; cancellations and answers reach nobody else; and each stream is the user's own.
  */
-import { authorised, bare, bytesOf, initialize, inSession, modern, notification } from "./asking.ts";
-import { rawInSession, readPlan, readPlanIn, withHeaders } from "./asking.ts";
+import {
+  authorised,
+  bare,
+  bytesOf,
+  inSession,
+  initialize,
+  modern,
+  notification,
+  rawInSession,
+  readPlan,
+  readPlanIn,
+  withHeaders,
+} from "./asking.ts";
 import { asAlice, refused, row, served, unknownMethod } from "./attack.ts";
 import type { Attack } from "./attack.ts";
 import type { Sent } from "./exchange.ts";

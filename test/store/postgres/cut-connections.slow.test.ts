@@ -66,7 +66,7 @@ const records: CutChange = {
 
 const erasure: CutChange = {
   prepare: async (store) => {
-    for (const erased of await store.erased.list()) await store.erased.forget(erased);
+    for (const erased of await store.erased.list()) await store.erased.forget(erased, true);
     await files.make(store, "to be erased");
     await records.make(store, "to be erased");
   },

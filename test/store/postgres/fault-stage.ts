@@ -4,8 +4,7 @@ import type pg from "pg";
 
 import { ChangeNews } from "../../../host/store/postgres/change-news.ts";
 import { Database } from "../../../host/store/postgres/database.ts";
-import { Holds } from "../../../host/store/postgres/holds.ts";
-import { PostgresEngine } from "../../../host/store/postgres/postgres-engine.ts";
+import { Holds, PostgresEngine } from "../../../host/store/postgres/postgres-engine.ts";
 import { openEngine } from "../../stage/open-store.ts";
 import { defaultSettings } from "../../stage/store.ts";
 import type { HeldUser, OpenedStore, UserId } from "../../stage/store.ts";

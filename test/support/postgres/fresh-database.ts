@@ -1,7 +1,7 @@
 /** Databases with the tables of memcell. Those of one process are on one server, which ends with the process. */
 import type pg from "pg";
 
-import { migrate } from "../../../host/store/postgres/migrate.ts";
+import { migrate } from "../../../host/store/postgres/schema.ts";
 import { startPostgres } from "./postgres-server.ts";
 import type { PostgresServer } from "./postgres-server.ts";
 
