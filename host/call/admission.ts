@@ -3,9 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 import { queueLimits } from "../../shared/limits.ts";
 import type { Measures } from "../audit/collect/open-telemetry.ts";
-import { causeLines } from "../log/failure-line.ts";
 import type { LogEntry, LogSource } from "../log/log-entry.ts";
-import { writeLog } from "../log/write-log.ts";
+import { writeCause } from "../log/write-log.ts";
 import type { AskingTurn } from "../values/asked-program.ts";
 import type { UserId } from "../values/ids.ts";
 import { ToolError, asToolError } from "../values/tool-error.ts";
@@ -85,7 +84,7 @@ export class Admission {
       return await (within === undefined ? this.#admit(asked, work) : work(within));
     } catch (error) {
       const failure = asToolError(error, asked.action);
-      for (const line of causeLines(failure)) writeLog(this.#parts.onLog, { ...line, ...asked.source });
+      writeCause(this.#parts.onLog, failure, asked.source);
       throw failure;
     }
   }

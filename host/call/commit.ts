@@ -3,9 +3,8 @@ import { changedStoresMax } from "../audit/audit-record.ts";
 import type { OperationRecord } from "../audit/collect/record.ts";
 import { factsIn } from "../gate/gate.ts";
 import type { RunTrust } from "../gate/runs.ts";
-import { causeLines } from "../log/failure-line.ts";
 import type { LogEntry } from "../log/log-entry.ts";
-import { writeLog } from "../log/write-log.ts";
+import { writeCause } from "../log/write-log.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import type { HeldHome, HeldHomes, HomeCommit } from "../store/held-homes.ts";
 import { keyOf, storeHome, userHome } from "../store/home.ts";
@@ -85,8 +84,7 @@ export async function commitCall(
     await records.commit();
   } catch (error) {
     // The change counts.
-    const failure = asToolError(error, "remove a record");
-    for (const line of causeLines(failure)) writeLog(onLog, { ...line, ...record.source });
+    writeCause(onLog, asToolError(error, "remove a record"), record.source);
   }
   return false;
 }

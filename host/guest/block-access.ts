@@ -181,7 +181,7 @@ export const blockWindowModule: string =
 const compiled = new WebAssembly.Module(Buffer.from(blockWindowModule, "base64"));
 
 /** What the module shows. `far` does what it does not show. */
-export class BlockWindow {
+class BlockWindow {
   /** The module's whole memory. */
   readonly memory: Uint8Array;
   readonly #functions: CopyFunctions;
@@ -285,4 +285,4 @@ export class BlockBudget {
 }
 
 /** Ends the guest's run, unless the guest can catch exceptions of host functions. */
-export class BlocksExhausted extends Error {}
+class BlocksExhausted extends Error {}

@@ -15,7 +15,7 @@ export interface GrantHint extends GrantTimes {
 }
 
 /** How many stores can have granted something to one principal at a time, without those that it leaves out. */
-export const hintsMax = 1_000;
+const hintsMax = 1_000;
 
 /** A grant ends at the millisecond that it names. */
 export const isLive = ({ expiresMs }: Pick<GrantTimes, "expiresMs">, nowMs: number): boolean =>

@@ -178,7 +178,7 @@ export interface TaskBounds {
  * A task that is to end gets no more answers, and its guest stops when it notices that. Only a guest that does not stop
  * in time loses its thread.
  */
-export function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
+function withinBounds<Reply>(task: ThreadTask<Reply>, bounds: TaskBounds): Promise<Reply> {
   const { deadlineMs, until, signal, name } = bounds;
   return new Promise((resolve, reject) => {
     let timer: NodeJS.Timeout;

@@ -334,4 +334,4 @@ export class GuestThread {
 }
 
 /** What piscina loads, which loads the code of a thread beside it. Throws `INTERNAL` if it is missing. */
-export const threadFile = (): string => packageFile("dist/host/thread/load-worker.cjs");
+const threadFile = (): string => packageFile("dist/host/thread/load-worker.cjs");

@@ -196,7 +196,7 @@ const labelsAllowed =
   `each with a text of at most ${labelValueCharsMax} printable ASCII characters, or nothing`;
 
 /** Copies labels; callers without types can pass anything. Reads each property once and never throws. */
-export function readLabels(asked: unknown): AskedLabels {
+function readLabels(asked: unknown): AskedLabels {
   if (asked === undefined) return { isValid: true, labels: null };
   try {
     return copyLabels(asked);
@@ -250,12 +250,12 @@ const storeFields: FieldsOf<ContextStore> = { id: true, kind: true, level: true 
 /** More chats and users than one call has to do with. */
 const storesMax = 64;
 
-export const contextStoresAllowed =
+const contextStoresAllowed =
   `at most ${storesMax} objects with an id (a UUID in lower case), a kind ("chat" or "user") and a level ` +
   '("search", "read" or "readwrite", or nothing), no id twice';
 
 /** The stores of a context, copied; callers without types can pass anything. A text says what is wrong with them. */
-export function readContextStores(asked: unknown): readonly ContextStore[] | string {
+function readContextStores(asked: unknown): readonly ContextStore[] | string {
   if (asked === undefined) return [];
   try {
     return copyStores(asked);

@@ -8,9 +8,9 @@ import { randomUUID } from "node:crypto";
 import type { FailureName } from "../../../shared/errors.ts";
 import { auditLimits, sharingLimits } from "../../../shared/limits.ts";
 import { toolName } from "../../../shared/manifest.ts";
-import { causeLines, failureLine } from "../../log/failure-line.ts";
+import { failureLine } from "../../log/failure-line.ts";
 import type { LogEntry, LogSource } from "../../log/log-entry.ts";
-import { writeLog } from "../../log/write-log.ts";
+import { writeCause, writeLog } from "../../log/write-log.ts";
 import { namesIn } from "../../values/call-context.ts";
 import type { AskedContext, Labels } from "../../values/call-context.ts";
 import type { SizedChange } from "../../values/change-set.ts";
@@ -143,7 +143,7 @@ export abstract class OperationRecord {
       return { head: this.append(entry), failure: null };
     } catch (error) {
       const failure = error as ToolError;
-      for (const line of causeLines(failure)) writeLog(this.parts.onLog, { ...line, ...this.source });
+      writeCause(this.parts.onLog, failure, this.source);
       return { head: null, failure };
     }
   }

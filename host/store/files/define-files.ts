@@ -142,7 +142,7 @@ const shown = (value: unknown): string => (typeof value === "string" ? quoted(va
  * only. Also throws it for a mounted scope that no tool has. Such a scope is misspelt, and its tools would use the data
  * folder.
  */
-export function refuseUnfitTools(
+function refuseUnfitTools(
   tools: readonly Pick<ManifestTool, "name" | "scopes">[],
   mounts: readonly MountLocation[],
   hintFor: (scope: string) => string | undefined,

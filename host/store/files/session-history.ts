@@ -10,7 +10,7 @@ import { StaleCall } from "../plan-changes.ts";
 import type { GrowingFile } from "../reading.ts";
 import { digestOf } from "../reading.ts";
 import { contentsOfPurged } from "../versions/old-contents.ts";
-import { chained, loweringAfter, planVersions } from "../versions/plan-versions.ts";
+import { chained, loweringAfter, planAsking, planVersions } from "../versions/plan-versions.ts";
 import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
 import { placeKey } from "../versions/present-origins.ts";
 import type { LoweredRun, PresentOrigins } from "../versions/present-origins.ts";
@@ -74,23 +74,14 @@ export class SessionHistory {
     folders: ScopeFolders,
   ): Promise<readonly WrittenVersion[]> {
     this.#noteEnd();
-    let areAsked = false;
-    let all: readonly Version[] = [];
-    const ground = {
-      ...this.known,
-      versions: () => {
-        areAsked = true;
-        return all;
-      },
-    };
+    const { known } = this;
     const place = { kind: this.#setup.home.kind, folders };
-    let versions = await inTurns(planChangeVersions(ground, change, place));
-    if (areAsked) {
-      all = await this.versions();
-      versions = await inTurns(planChangeVersions(ground, change, place));
-    }
+    const versions = await planAsking(
+      (all) => inTurns(planChangeVersions({ ...known, versions: all }, change, place)),
+      () => this.versions(),
+    );
     for (const each of lowered) {
-      const head = versions.at(-1)?.head ?? ground.origins.head;
+      const head = versions.at(-1)?.head ?? known.origins.head;
       for (const lowering of loweringAfter(head, each, this.#setup.home.owner)) {
         versions.push({ ...lowering, contents: [] });
       }

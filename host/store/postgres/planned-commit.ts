@@ -17,11 +17,11 @@ import { StaleCall, planChanges } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { agedContents, contentsOfPurged, isAgingDue } from "../versions/old-contents.ts";
 import type { AgeBound } from "../versions/old-contents.ts";
-import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
-import type { VersionedChange } from "../versions/plan-versions.ts";
+import { loweringAfter, planAsking, planVersions } from "../versions/plan-versions.ts";
+import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
 import { PresentOrigins, placeKey } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
-import type { PlannedVersion, Version } from "../versions/version.ts";
+import type { PlannedVersion } from "../versions/version.ts";
 import { historyOf } from "./database-history.ts";
 import type { DatabaseHome, FreePlace, HomeFacts, KnownFile } from "./database-home.ts";
 import { bytesOf, column, leaveStores, setGrants, sql } from "./statement.ts";
@@ -245,20 +245,13 @@ async function planHistory(
   const known = Array.from(found).flatMap(([key, file]) =>
     file.sha256 !== null && file.origin !== null ? [[key, file.origin] as const] : [],
   );
-  const plan = async (versionsOf: () => readonly Version[]) => {
+  const plan = async (versionsOf: VersionGround["versions"]) => {
     const origins = new PresentOrigins(head, known);
     const versions = await inTurns(planVersions({ origins, unknown, isBroken, versions: versionsOf }, change));
     for (const { version, head: after } of versions) origins.add(version, after);
     return { versions, origins };
   };
-  let isAsked = false;
-  const first = await plan(() => {
-    isAsked = true;
-    return [];
-  });
-  if (!isAsked) return first;
-  const all = await history.versions();
-  return await plan(() => all);
+  return await planAsking(plan, () => history.versions());
 }
 
 /** On the time by which contents are too old. What is noted is committed with the change. */

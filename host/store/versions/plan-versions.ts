@@ -42,6 +42,21 @@ export function* planVersions(ground: VersionGround, change: VersionedChange): P
   return yield* chained(ground.origins.head, [...drafts, { facts, kind, files }]);
 }
 
+/** Plans, and plans again with all versions if the plan asks for them: few do, and there can be many. */
+export async function planAsking<Plan>(
+  plan: (versions: VersionGround["versions"]) => Promise<Plan>,
+  readAll: () => Promise<readonly Version[]>,
+): Promise<Plan> {
+  let areAsked = false;
+  const first = await plan(() => {
+    areAsked = true;
+    return [];
+  });
+  if (!areAsked) return first;
+  const all = await readAll();
+  return await plan(() => all);
+}
+
 /** Numbers the versions that have files, each with the hash of the one before. */
 export function* chained(head: VersionHead, drafts: readonly Draft[]): Pieces<PlannedVersion[]> {
   const planned: PlannedVersion[] = [];

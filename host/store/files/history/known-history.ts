@@ -149,7 +149,7 @@ const presentSchema = z.strictObject({
 const fileSchema = z.strictObject({ place: z.string(), origin: originSchema });
 
 /** `null` if there is none that can be read. */
-export function* readPresent(history: HistoryFolder): Pieces<PresentOrigins | null> {
+function* readPresent(history: HistoryFolder): Pieces<PresentOrigins | null> {
   try {
     using file = history.folder.openFile(presentFile, presentFile, "read");
     const parsed = file && z.safeParse(presentSchema, JSON.parse(readBounded(file, "present").toString("utf8")));
