@@ -54,7 +54,10 @@ async function filesIn(reader: HeldReader, history: HeldHistory, scopes: readonl
     const { files: found, unfit } = await reader.survey(scope);
     for (const { path } of found) {
       const sha256 = digestOf(await reader.bytesOf(scope, path));
-      files[`${scope}/${path}`] = { sha256, trust: (await history.originOf(scope, path))?.trust ?? history.unknown };
+      files[`${scope}/${path}`] = {
+        sha256,
+        trust: (await history.originOf(scope, path))?.trust ?? history.state().unknown,
+      };
     }
     if (unfit.length > 0) files[scope] = unfit;
   }
@@ -68,9 +71,9 @@ async function historyOf(history: HeldHistory): Promise<State> {
     .filter(isText);
   const contents = await history.contentsOf(new Set(hashes));
   return {
-    head: history.head,
-    isBroken: history.isBroken,
-    hasStated: history.hasStated,
+    head: history.state().head,
+    isBroken: history.state().isBroken,
+    hasStated: history.state().hasStated,
     versions,
     contents: Array.from(contents, ([sha256, content]) => [sha256, textOf(content)]).toSorted(byKey),
     origins: Array.from(await history.origins()).toSorted(byKey),

@@ -1,20 +1,20 @@
 /** What a copy tells: edits meanwhile, other homes at the target, and what cannot be copied. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { createRuntime, fileStore, postgresStore } from "memcell";
+import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
 import type { RuntimeOptions } from "memcell";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
 import { copyStores } from "../../host/copy/copy-stores.ts";
 import type { CopyReport } from "../../host/copy/copy-stores.ts";
-import { openCopy } from "../../host/store/open-copy.ts";
-import type { CopyPlace } from "../../host/store/open-copy.ts";
-import { openStore } from "../stage/open-store.ts";
+import type { StoreDefinition } from "../../host/store/definition.ts";
+import { openStore, fileStore as stagedFiles, postgresStore as stagedDatabase } from "../stage/open-store.ts";
+import { ownStoreOf, storeHome } from "../stage/store.ts";
 import type { UserId } from "../stage/store.ts";
-import { asAdministrator, freshDatabase } from "../support/postgres/fresh-database.ts";
+import { administratorOf, asAdministrator, freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { userFolder } from "../support/user-files.ts";
 import { copy, treeOf } from "./stored-state.ts";
@@ -43,11 +43,15 @@ async function remember(place: RuntimeOptions, userId: string, name: string, bod
   expect(await runtime.call("UpdateUserMemory", entry, { userId })).toMatchObject({ ok: true });
 }
 
-async function copyWith(from: CopyPlace, to: CopyPlace, onProgress: (state: string) => void): Promise<CopyReport> {
-  const settings = { durability: "full", waitMs: 30_000 } as const;
-  await using source = await openCopy(from, settings, true);
-  await using target = await openCopy(to, settings, false);
-  return await copyStores({ from: source, to: target, onProgress });
+async function copyWith(
+  source: StoreDefinition,
+  target: StoreDefinition,
+  onProgress: (state: string) => void,
+): Promise<CopyReport> {
+  const [from, to] = [source.open(() => {}), target.open(() => {})];
+  const report = await copyStores({ from, to, waitMs: 30_000, onProgress });
+  await Promise.all([from.close(), to.close()]);
+  return report;
 }
 
 test("a history that somebody has changed gives no trust at the target", async () => {
@@ -58,7 +62,9 @@ test("a history that somebody has changed gives no trust at the target", async (
     expect(await copy(url, target)).toMatchObject({ status: 0 });
     const store = openStore(target === dir ? fileStore({ dir }) : postgresStore({ url: database }));
     const options = { writes: false, until: performance.now() + 10_000 };
-    expect(await store.holdUser("alice" as UserId, options, async ({ history }) => history.isBroken)).toBe(true);
+    expect(await store.holdUser("alice" as UserId, options, async ({ history }) => history.state().isBroken)).toBe(
+      true,
+    );
     await store.close();
   }
 });
@@ -83,7 +89,7 @@ test.for(["a folder", "a database"])(
 test("what is edited by hand after it was copied is told, and what is new", async () => {
   const menu = join(userFolder(data, "alice"), "memory", "menu.md");
   let hasEdited = false;
-  const { copied, told } = await copyWith({ dir: data }, { url }, (state) => {
+  const { copied, told } = await copyWith(stagedFiles({ dir: data }), stagedDatabase({ url }), (state) => {
     if (hasEdited || !state.endsWith("compared")) return;
     hasEdited = true;
     appendFileSync(menu, "and wine\n");
@@ -100,7 +106,8 @@ test("what is edited by hand after it was copied is told, and what is new", asyn
 test("what a call changes in a database after it was copied is told", async () => {
   expect(await copy(data, url)).toMatchObject({ status: 0 });
   let hasCalled = false;
-  const report = await copyWith({ url }, { dir: join(folder.path, "back") }, (state) => {
+  const target = stagedFiles({ dir: join(folder.path, "back") });
+  const report = await copyWith(stagedDatabase({ url }), target, (state) => {
     if (hasCalled || !state.endsWith("compared")) return;
     hasCalled = true;
     const input = JSON.stringify({ action: "upsert", name: "menu", type: "user", description: "d", body: "Cake" });
@@ -150,6 +157,74 @@ test("what no tool can read is told, and the rest is copied", async () => {
     expect.stringContaining("alice: left out: memory/large.md: it is 2097153 bytes"),
   ]);
   expect(stdout).toContain("2 homes copied");
+});
+
+test("as long as a store in a folder is copied, nobody writes to it", async () => {
+  {
+    await using runtime = await createRuntime({ dataDir: data, threadsMax: 1 });
+    await runtime.stores({ userId: "alice" }).grant("bob", { level: "read" });
+  }
+  const home = storeHome(ownStoreOf("alice" as UserId));
+  const [copying, other] = [stagedFiles({ dir: data }).open(() => {}), stagedFiles({ dir: data }).open(() => {})];
+  let runs = 0;
+  await copying.hold([home], "read", { until: performance.now() + 10_000 }, async (held) => {
+    runs++;
+    const writes = other.hold([home], "write", { until: performance.now() + 20 }, async () => {});
+    await expect(writes).rejects.toMatchObject({ code: "BUSY" });
+    expect(await held.of(home).dump?.()).toMatchObject({ files: [{ scope: "grants" }], creator: "alice" });
+  });
+  expect(runs).toBe(1);
+  await Promise.all([copying.close(), other.close()]);
+});
+
+test("who leaves out a store and has one that cannot be used is told, and everything else is copied", async () => {
+  const told: string[] = [];
+  {
+    await using runtime = await createRuntime({ dataDir: data, threadsMax: 1 });
+    for (const userId of ["bob", "carol"]) {
+      await runtime.stores({ userId: "alice" }).grant(userId, { level: "read" });
+      await runtime.stores({ userId }).grant("alice", { level: "read" });
+      await runtime.stores({ userId }).leave(storeIdOf("alice"));
+    }
+  }
+  const own = `stores/${storeIdOf("bob")}`;
+  writeFileSync(join(data, own, ".memcell", "owner"), "somebody");
+  const { status, stdout } = await copy(data, url);
+  told.push(...stdout.split("\n").filter((line) => line.startsWith(own)));
+  expect({ status, told }).toEqual({
+    status: 1,
+    told: [
+      expect.stringMatching(/: not copied: Cannot open the store.s folder: it belongs to another id$/),
+      expect.stringMatching(/: what it leaves out is not copied: Cannot open the store.s folder: it belongs/),
+    ],
+  });
+  await using runtime = await createRuntime({ store: postgresStore({ url }), threadsMax: 1 });
+  expect(await runtime.stores({ userId: "carol" }).list()).toEqual([
+    expect.objectContaining({ id: storeIdOf("carol") }),
+  ]);
+});
+
+test("a home of a killed process whose lock files somebody has removed is finished and copied", async () => {
+  const script = `
+    const { createRuntime } = await import("memcell");
+    const runtime = await createRuntime({ dataDir: ${JSON.stringify(data)}, threadsMax: 1 });
+    const entry = { action: "upsert", name: "menu", type: "user", description: "d", body: "Cake" };
+    await runtime.call("UpdateUserMemory", entry, { userId: "alice" });
+    process.kill(process.pid, "SIGKILL");`;
+  expect(spawnSync(process.execPath, ["--input-type=module", "--eval", script]).signal).toBe("SIGKILL");
+  for (const name of ["lock", "turnstile"]) rmSync(join(userFolder(data, "alice"), ".memcell", name));
+  expect(await copy(data, url)).toMatchObject({ status: 0, stdout: expect.stringMatching(/^2 homes copied/) });
+});
+
+test("a user's own file that looks like a store's grants grants nothing", async () => {
+  const scope = join(userFolder(data, "alice"), "grants");
+  mkdirSync(scope);
+  const grant = { grantee: storeIdOf("bob"), level: "read", grantedMs: 1, expiresMs: null };
+  writeFileSync(join(scope, "grants.json"), JSON.stringify({ version: 1, grants: [grant] }));
+  expect(await copy(data, url)).toMatchObject({ status: 0 });
+  const admin = await administratorOf(url);
+  expect((await admin.query("SELECT FROM memcell.grants")).rows).toEqual([]);
+  await admin.end();
 });
 
 test.for([

@@ -3,8 +3,11 @@ import { readSettings } from "../../config/read-settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { isDatabaseUrl, isUrl } from "../../config/web-address.ts";
 import { copyStores } from "../../copy/copy-stores.ts";
-import { openCopy } from "../../store/open-copy.ts";
-import type { CopyPlace } from "../../store/open-copy.ts";
+import { DiskRoot } from "../../disk/pinned-directory.ts";
+import type { StoreDefinition } from "../../store/definition.ts";
+import { fileStore } from "../../store/files/define-files.ts";
+import { postgresStore } from "../../store/postgres/define-postgres.ts";
+import { ToolError } from "../../values/tool-error.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import { withProgress } from "../progress.ts";
@@ -37,14 +40,19 @@ address. On a disk, files show the time of the copying as that of their last cha
   ],
 
   async run({ options, settings, terminal }) {
-    const [from, to] = [placeOf("from", options.from), placeOf("to", options.to)];
-    if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError("--from and --to are the same place");
     const { durability, waitMs } = (await readSettings(settings)).values;
+    const [source, target] = [placeOf("from", options.from, durability), placeOf("to", options.to, durability)];
+    if (options.from === options.to) throw new UsageError("--from and --to are the same place");
     const { copied, same, bytes, told } = await withProgress(terminal, "copy", async (progress) => {
-      const copying = { durability, waitMs };
-      await using source = await openCopy(from, copying, true);
-      await using target = await openCopy(to, copying, false);
-      return await copyStores({ from: source, to: target, onProgress: (state) => progress.show(state) });
+      refuseMissing(source);
+      for (const each of [source, target]) await each.checkMedium?.();
+      const from = source.open(() => {}, everything);
+      const to = target.open(() => {}, everything);
+      try {
+        return await copyStores({ from, to, waitMs, onProgress: (state) => progress.show(state) });
+      } finally {
+        await Promise.all([from.close(), to.close()]);
+      }
     });
     for (const each of told) terminal.stdout.write(`${visibleText(`${each.home}: ${each.told}`)}\n`);
     const counts = `${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`;
@@ -53,11 +61,19 @@ address. On a disk, files show the time of the copying as that of their last cha
   },
 });
 
-function placeOf(name: string, text: string): CopyPlace {
+function placeOf(name: string, text: string, durability: "full" | "relaxed"): StoreDefinition {
   if (text === "") throw new UsageError(`--${name} is empty, allowed: a data folder, or postgres://ROLE@HOST/DATABASE`);
-  if (!isUrl(text)) return { dir: text };
-  if (isDatabaseUrl(text)) return { url: text };
+  if (!isUrl(text)) return fileStore({ dir: text, durability });
+  if (isDatabaseUrl(text)) return postgresStore({ url: text, durability });
   throw new UsageError(
     `--${name} is no address of a database, allowed: postgres://ROLE@HOST/DATABASE, without a password`,
   );
 }
+
+function refuseMissing({ location }: StoreDefinition): void {
+  using folder = location.kind === "files" ? new DiskRoot(location.dir).open() : undefined;
+  if (folder === null) throw new ToolError("ENTRY_NOT_FOUND", "Cannot copy: there is no such data folder");
+}
+
+/** To keep what the policy of a host keeps, nothing is aged or pruned here. */
+const everything = { history: { daysMax: Infinity, bytesMax: Infinity }, clock: Date.now };

@@ -1,0 +1,141 @@
+/** Reads a whole home that is held, for a copy in another place. */
+import type { Directory } from "../../disk/directory.ts";
+import { ownStoreOf } from "../../values/ids.ts";
+import { ToolError } from "../../values/tool-error.ts";
+import { giveTurn, inTurns } from "../../values/turns.ts";
+import type { Pieces } from "../../values/turns.ts";
+import type { DumpedFile, DumpedRecord, HomeDump, KeptContent } from "../home-dump.ts";
+import { grantsPath, grantsScope, recordKinds } from "../home.ts";
+import { digestOf } from "../reading.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import { parseLine } from "../versions/version.ts";
+import { Wal } from "./commit/wal.ts";
+import { FileReader } from "./file-reader.ts";
+import { contentsOfSegment } from "./history/content-line.ts";
+import { HistoryFolder } from "./history/history-folder.ts";
+import { readCreator } from "./home-owner.ts";
+import type { FileHome } from "./home.ts";
+import { readRecord, recordSizes } from "./record-files.ts";
+import { HomeFolder } from "./scope-folders.ts";
+
+/** `null` if there is no folder. Its log must be retired: then the history has everything. */
+export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeDump | null> {
+  using folder = HomeFolder.open(home);
+  if (folder === null) return null;
+  using reader = new FileReader(home);
+  const own = folder.openOwn();
+  using wal = own && Wal.open(own, home, { isRead: true });
+  if (wal?.isEmpty === false) throw new ToolError("STORAGE_FAILED", "Cannot copy: its last changes are not finished");
+  using history = own && HistoryFolder.open(own);
+  const { unknown, isBroken } = told.state();
+  const { files, leftOut } = await inTurns(readFiles(reader, home));
+  const { lines, kept } = await inTurns(readHistory(history));
+  const byHash = new Map(files.map((file) => [file.sha256, file]));
+  const creator = own && home.kind === "store" ? readCreator(own) : null;
+  return {
+    files,
+    leftOut,
+    scopes: home.kind === "store" ? [] : reader.scopes(),
+    lines,
+    origins: new Map(await told.origins()),
+    unknown,
+    isBroken,
+    // Of no version, they are of no use.
+    kept: lines.length === 0 ? [] : [...kept.values()],
+    agedMs: history?.aged?.atMs ?? 0,
+    records: home.kind === "user" ? readRecords(own) : [],
+    // Nobody else's id: see `claimCreator`.
+    creator: creator !== null && ownStoreOf(creator) === home.names[1] ? creator : null,
+    contentsOf: (hashes) => readContents(home, { files: byHash, kept }, hashes),
+  };
+}
+
+/** Sorted, as scopes and surveys are. A store's entries come before its grants. */
+function* readFiles(reader: FileReader, { kind }: FileHome): Pieces<Pick<HomeDump, "files" | "leftOut">> {
+  const files: DumpedFile[] = [];
+  const leftOut = reader.beside();
+  for (const scope of reader.scopes()) {
+    const { files: fit, unfit } = yield* reader.survey(scope);
+    leftOut.push(...unfit.map(({ path, reason }) => ({ path: `${scope}/${path}`, reason })));
+    for (const { path } of fit) {
+      files.push(...readFile(reader, scope, path));
+      yield;
+    }
+  }
+  if (kind === "store") files.push(...readFile(reader, grantsScope, grantsPath));
+  return { files, leftOut };
+}
+
+/** Nothing for a file that has gone meanwhile. */
+function readFile(reader: FileReader, scope: string, path: string): DumpedFile[] {
+  const times = reader.timesOf(scope, path);
+  const content = reader.bytesOf(scope, path);
+  if (times === null || content === null) return [];
+  return [{ scope, path, sha256: digestOf(content) ?? "", bytes: content.length, ...times }];
+}
+
+/** By hash. */
+type KeptContents = ReadonlyMap<string, KeptContent & { readonly segment: number }>;
+
+function* readHistory(
+  history: HistoryFolder | null,
+): Pieces<{ readonly lines: string[]; readonly kept: KeptContents }> {
+  const lines: string[] = [];
+  const kept = new Map<string, KeptContent & { segment: number }>();
+  for (const first of history?.segments("versions") ?? []) {
+    for (const line of history?.lines("versions", first) ?? []) {
+      yield;
+      // What is no version's line does not count, and breaks the chain.
+      if (parseLine(line) !== null) lines.push(line);
+    }
+  }
+  for (const segment of history?.segments("contents") ?? []) {
+    for (const each of contentsOfSegment(history?.lines("contents", segment) ?? [])) {
+      yield;
+      if (each) kept.set(each.sha256, { sha256: each.sha256, bytes: each.content.length, segment });
+    }
+  }
+  return { lines, kept };
+}
+
+const readRecords = (own: Directory | null): DumpedRecord[] =>
+  recordKinds.flatMap((kind) =>
+    Array.from(recordSizes(own, kind).keys()).flatMap((name) => {
+      const text = readRecord(own, kind, name);
+      return text === null ? [] : [{ kind, name, text }];
+    }),
+  );
+
+async function readContents(
+  home: FileHome,
+  { files, kept }: { readonly files: ReadonlyMap<string, DumpedFile>; readonly kept: KeptContents },
+  hashes: readonly string[],
+): Promise<Map<string, Uint8Array>> {
+  using reader = new FileReader(home);
+  const found = new Map<string, Uint8Array>();
+  const segments = new Set<number>();
+  for (const sha256 of hashes) {
+    const file = files.get(sha256);
+    if (file === undefined) {
+      const segment = kept.get(sha256)?.segment;
+      if (segment !== undefined) segments.add(segment);
+      continue;
+    }
+    await giveTurn();
+    const content = reader.bytesOf(file.scope, file.path);
+    if (content === null || digestOf(content) !== sha256)
+      throw new ToolError("BUSY", "Cannot copy the files: somebody is editing them");
+    found.set(sha256, content);
+  }
+  using folder = HomeFolder.open(home);
+  const own = folder?.openOwn() ?? null;
+  using history = own && HistoryFolder.open(own);
+  // Each segment is read once.
+  const wanted = new Set(hashes);
+  for (const segment of segments) {
+    for (const each of contentsOfSegment(history?.lines("contents", segment) ?? [])) {
+      if (each && wanted.has(each.sha256)) found.set(each.sha256, each.content);
+    }
+  }
+  return found;
+}
