@@ -43,10 +43,8 @@ interface AdmissionParts {
 const usersAskedMax = 256;
 
 /** An admitted call. `signal` ends it unless its commit has begun; its reason is always a `ToolError`. */
-interface Admitted extends Turn {
-  readonly action: string;
-  readonly userId: UserId;
-  readonly bytes: number;
+interface Admitted extends Turn, Pick<AskedTurn, "action" | "userId"> {
+  readonly load: Readonly<Load>;
   readonly signal: CallEnding;
   until: number;
   /** Whether it has a place among the users that are served. */
@@ -61,12 +59,13 @@ export class Admission {
   readonly #queue = new UserQueue();
   readonly #usersHeld = new Slots(queueLimits.usersHeldMax);
   readonly #usersAsked = new Slots(usersAskedMax);
-  readonly #program = new AskedProgram();
+  /** What the program is asked where code runs: it can make calls before it answers. */
+  readonly #questions = new AsyncLocalStorage<readonly Question[]>();
   readonly #signals = new CallerSignals();
   readonly #admitted = new Set<Admitted>();
   #underWay = 0;
   #onIdle: () => void = () => {};
-  #isClosed = false;
+  readonly #closing = new AbortController();
   #isEnding = false;
 
   constructor(waitMs: number, limits: WaitingLimits, parts: AdmissionParts) {
@@ -99,14 +98,19 @@ export class Admission {
     return { [Symbol.dispose]: leave };
   }
 
+  /** Aborted when closing begins, which waits for what has arrived. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
+  }
+
   /** Throws `CLOSED`. */
   checkOpen(action: string): void {
-    if (this.#isClosed) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
+    if (this.closing.aborted) throw new ToolError("CLOSED", `Cannot ${action}: the runtime is closed`);
   }
 
   /** Refuses new calls and waits for earlier ones. After the grace period, cancels those without a begun commit. */
   async close(graceMs: number): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort();
     const graceOver = setTimeout(() => this.#cancelAll(), graceMs);
     if (this.#underWay > 0) await new Promise<void>((resolve) => (this.#onIdle = resolve));
     clearTimeout(graceOver);
@@ -119,7 +123,7 @@ export class Admission {
   }
 
   async #admit<Result>(
-    { action, userId, inputBytes: bytes, signal: ofCaller, until = performance.now() + this.waitMs }: AskedTurn,
+    { action, userId, inputBytes, signal: ofCaller, until = performance.now() + this.waitMs }: AskedTurn,
     work: (turn: Turn) => Promise<Result>,
   ): Promise<Result> {
     const cancelled = (): ToolError => new ToolError("CANCELLED", `Cannot ${action}: the caller cancelled it`);
@@ -128,7 +132,7 @@ export class Admission {
     const call: Admitted = {
       action,
       userId,
-      bytes,
+      load: { calls: 1, bytes: inputBytes },
       until,
       signal: new CallEnding(),
       isServed: false,
@@ -143,7 +147,10 @@ export class Admission {
     const counted = this.#parts.measures.admitted();
     this.#admitted.add(call);
     try {
-      return await this.#inTurn(call, work);
+      // The earlier call that the program is asked about waits for this one, if the program makes it to answer.
+      if (this.#isAskedAbout(userId)) return await this.#serve(call, work);
+      const patience = patienceOf(call, "the user's earlier calls");
+      return await this.#queue.run(userId, patience, () => this.#serve(call, work));
     } finally {
       forget?.();
       this.#waiting.remove(call);
@@ -152,71 +159,79 @@ export class Admission {
     }
   }
 
-  /**
-   * Waits for the user's earlier calls, then until fewer than the maximum number of users are served. The earlier call that
-   * the program is asked about waits for this one, if the program makes it to answer. Afterwards listeners are told.
-   */
-  #inTurn<Result>(call: Admitted, work: (turn: Turn) => Promise<Result>): Promise<Result> {
-    const { userId } = call;
-    const served = async (): Promise<Result> => {
-      await this.#serve(call);
-      try {
-        return await work(call);
-      } finally {
-        this.#parts.listeners.tellOf(userId);
-        this.#release(call);
-      }
-    };
-    if (this.#program.isAskedAbout(userId)) return served();
-    return this.#queue.run(userId, patienceOf(call, "the user's earlier calls"), served);
+  /** Waits until fewer than the maximum number of users are served. After the work, listeners are told. */
+  async #serve<Result>(call: Admitted, work: (turn: Turn) => Promise<Result>): Promise<Result> {
+    await this.#takePlace(call);
+    try {
+      return await work(call);
+    } finally {
+      this.#parts.listeners.tellOf(call.userId);
+      this.#givePlace(call);
+    }
   }
 
-  async #serve(call: Admitted): Promise<void> {
+  async #takePlace(call: Admitted): Promise<void> {
     await this.#usersHeld.take(patienceOf(call, "other users' calls"));
     call.isServed = true;
   }
 
-  #release(call: Admitted): void {
+  #givePlace(call: Admitted): void {
     if (call.isServed) this.#usersHeld.give();
     call.isServed = false;
   }
 
   async #ask<Answer>(call: Admitted, ask: () => Promise<Answer>, isWaiting: boolean): Promise<Answer> {
-    const { action, userId } = call;
-    if (this.#program.isAskedAbout(userId)) {
-      const reason = "the program is being asked about the user already, and this call is a part of its answer";
-      throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
+    const { userId } = call;
+    if (this.#isAskedAbout(userId)) {
+      throw busy(call, "the program is being asked about the user already, and this call is a part of its answer");
     }
     const beganMs = performance.now();
-    this.#release(call);
+    const question = { userId, isOpen: true };
+    this.#givePlace(call);
     try {
       await this.#usersAsked.take(patienceOf(call, "the program's answers about other users"));
       try {
-        return await this.#program.ask(userId, ask);
+        return await this.#questions.run([...this.#open, question], ask);
       } finally {
+        question.isOpen = false;
         this.#usersAsked.give();
       }
     } finally {
       if (!isWaiting) call.until += performance.now() - beganMs;
-      await this.#serve(call);
+      await this.#takePlace(call);
     }
+  }
+
+  /** Whether what runs now belongs to the program's answer to a question about this user. */
+  #isAskedAbout(userId: UserId): boolean {
+    return this.#open.some((question) => question.userId === userId);
+  }
+
+  /** What the program goes on with after its answer no longer belongs to the question. */
+  get #open(): readonly Question[] {
+    return this.#questions.getStore()?.filter(({ isOpen }) => isOpen) ?? [];
   }
 }
 
-const patienceOf = ({ action, until, signal }: Admitted, reason: string): Patience => ({
-  until,
-  signal,
-  tooLong: (waitedMs) => new ToolError("BUSY", `Cannot ${action}: ${reason} took over ${waitedMs} ms`),
+/** A question to the program about a call of a user. */
+interface Question {
+  readonly userId: UserId;
+  isOpen: boolean;
+}
+
+const patienceOf = (call: Admitted, reason: string): Patience => ({
+  until: call.until,
+  signal: call.signal,
+  tooLong: (waitedMs) => busy(call, `${reason} took over ${waitedMs} ms`),
 });
+
+const busy = ({ action }: Admitted, reason: string): ToolError => new ToolError("BUSY", `Cannot ${action}: ${reason}`);
 
 const closedMeanwhile = (action: string): ToolError =>
   new ToolError("CANCELLED", `Cannot ${action}: the runtime was closed before it had ended`);
 
 /** How many calls wait, and the size of their inputs. */
-interface Load {
-  calls: number;
-  bytes: number;
-}
+type Load = Record<"calls" | "bytes", number>;
 
 export interface WaitingLimits extends Readonly<Load> {
   readonly callsPerUser: number;
@@ -253,21 +268,21 @@ class WaitingCalls {
     }
     this.#lines.set(call.userId, line);
     line.waiting.add(call);
-    this.#count(line, 1, call.bytes);
+    this.#count(line, 1, call);
   }
 
   /** It has begun or ended. Calling it twice is harmless. */
   remove(call: Admitted): void {
     const line = this.#lines.get(call.userId);
     if (!line?.waiting.delete(call)) return;
-    this.#count(line, -1, -call.bytes);
+    this.#count(line, -1, call);
     if (line.calls === 0) this.#lines.delete(call.userId);
   }
 
-  #count(line: Line, calls: number, bytes: number): void {
-    for (const load of [line, this.#total]) {
-      load.calls += calls;
-      load.bytes += bytes;
+  #count(line: Line, sign: 1 | -1, { load }: Admitted): void {
+    for (const sum of [line, this.#total]) {
+      sum.calls += sign * load.calls;
+      sum.bytes += sign * load.bytes;
     }
   }
 
@@ -276,55 +291,20 @@ class WaitingCalls {
    * lower load than the newcomer's user, whose line is `own`.
    */
   #whoGivesWay(kind: keyof Load, newcomer: Admitted, own: Line): Admitted[] {
-    const weight = ({ bytes }: Admitted): number => (kind === "calls" ? 1 : bytes);
+    const weight = newcomer.load[kind];
     const [present, allowed] = [this.#total[kind], this.#limits[kind]];
-    const excess = present + weight(newcomer) - allowed;
+    const excess = present + weight - allowed;
     if (excess <= 0) return [];
     const heaviest = Array.from(this.#lines.values()).reduce((a, b) => (b[kind] > a[kind] ? b : a), own);
     const leaving: Admitted[] = [];
     let freed = 0;
     for (const call of Array.from(heaviest.waiting).toReversed()) {
       if (freed >= excess) break;
-      freed += weight(call);
+      freed += call.load[kind];
       leaving.push(call);
     }
-    if (freed >= excess && heaviest[kind] - freed >= own[kind] + weight(newcomer)) return leaving;
-    throw busy(
-      newcomer,
-      `${present} ${kind === "calls" ? kind : "bytes of input"} are waiting, at most ${allowed} allowed`,
-    );
-  }
-}
-
-const busy = ({ action }: Admitted, reason: string): ToolError => new ToolError("BUSY", `Cannot ${action}: ${reason}`);
-
-/** A question to the program about a call of a user. */
-interface Question {
-  readonly userId: UserId;
-  isOpen: boolean;
-}
-
-/** The embedding program while it is asked. It can make calls before it answers: where they come from tells them apart. */
-class AskedProgram {
-  readonly #asked = new AsyncLocalStorage<readonly Question[]>();
-
-  /** Whether what runs now belongs to the program's answer to a question about this user. */
-  isAskedAbout(userId: UserId): boolean {
-    return this.#open.some((question) => question.userId === userId);
-  }
-
-  /** Asks about a call of a user. */
-  async ask<Answer>(userId: UserId, ask: () => Promise<Answer>): Promise<Answer> {
-    const question = { userId, isOpen: true };
-    try {
-      return await this.#asked.run([...this.#open, question], ask);
-    } finally {
-      question.isOpen = false;
-    }
-  }
-
-  /** What the program goes on with after its answer no longer belongs to the question. */
-  get #open(): readonly Question[] {
-    return this.#asked.getStore()?.filter(({ isOpen }) => isOpen) ?? [];
+    if (freed >= excess && heaviest[kind] - freed >= own[kind] + weight) return leaving;
+    const what = kind === "calls" ? kind : "bytes of input";
+    throw busy(newcomer, `${present} ${what} are waiting, at most ${allowed} allowed`);
   }
 }

@@ -6,10 +6,9 @@ import type { PendingWrite } from "../gate/pending.ts";
 import type { UserRun } from "../gate/runs.ts";
 import type { CalledExport, Caller, CatalogTool } from "../plugins/tools.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
-import type { HeldHomes } from "../store/held-homes.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import type { Home } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
-import type { HeldReader } from "../store/reading.ts";
 import type { HeldHistory } from "../store/versions/present-origins.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
@@ -37,7 +36,7 @@ export interface AskedCall {
 /** What the host adds to a tool call of its own. */
 export interface CallOptions {
   /** Prepares changes under the user's lock; the guest then reads them as done. `epochMs`: the call's time. */
-  readonly stage?: (reader: HeldReader, epochMs: number) => Promise<readonly SizedChange[]>;
+  readonly stage?: (reader: HeldHome, epochMs: number) => Promise<readonly SizedChange[]>;
   /**
    * Checks a success and the guest's staged changes before the commit. Returns the changes that become durable together
    * with them. If it throws, the call fails with that, and nothing is committed.
@@ -89,7 +88,7 @@ export interface EntryView {
 export type Accepts<Answer> = (
   answer: Answer,
   changes: readonly SizedChange[],
-  reader: HeldReader,
+  reader: HeldHome,
 ) => Promise<readonly SizedChange[]>;
 
 /** A call that may run. */
@@ -108,9 +107,9 @@ export interface RunningCall extends CheckedCall {
   readonly turn: Turn;
   readonly runs: GuestRuns;
   /** What the program has said of what it wants to write; `null` if it is not asked. */
-  readonly answers: HookAnswers | null;
+  readonly hookAnswers: HookAnswers | null;
   /** The stores that it may have to do with; `null` if its tool reaches none. */
-  readonly questions: StoresInQuestion | null;
+  readonly inQuestion: StoresInQuestion | null;
   /** Whether the owner has asked for it, or has approved it. */
   readonly isOwners: boolean;
   /** The run of a model that it belongs to: its writes are trusted no more than what the run has read. `null`: none. */

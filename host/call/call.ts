@@ -1,9 +1,10 @@
 /**
- * A call, from top to bottom: check → wait → hold → run → judge → gate → commit → note what was read → answer.
+ * A call, from top to bottom: check → wait for its turn → (ask the program → hold → run the guest → judge → commit) → note what
+ * was read → answer.
  *
- * An attempt is made again from the start, and nothing of the one before counts, if the files have changed meanwhile (three
- * times at most: `store.hold` does that), if the guest asks for other stores, if a write is to wait and the user's home is not
- * held, or if the program must be asked first or has changed its mind. `modelRun` is the run of a model that the caller
+ * What stands in brackets is an attempt. It is made again from the start, and nothing of the one before counts, as `Attempt`
+ * says; also if somebody has changed the files meanwhile (`StaleCall`, three times at most: `store.hold` does that), and if
+ * the program has changed its mind about stores when there is an answer. `modelRun` is the run of a model that the caller
  * names; whatever else runs here is the guest.
  */
 import { sharingLimits } from "../../shared/limits.ts";
@@ -11,16 +12,15 @@ import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
 import type { Recorder } from "../audit/collect/record.ts";
-import { HookAnswers, approvedFacts, judge, readsEntries, trustOfReads, writeFacts } from "../gate/gate.ts";
+import { approvedFacts, askHook, judge, readsEntries, trustOfReads, writeFacts } from "../gate/gate.ts";
+import type { HookQuestion } from "../gate/gate.ts";
 import { stagePending } from "../gate/pending.ts";
 import { lowersRun } from "../gate/runs.ts";
 import type { RunTrust } from "../gate/runs.ts";
 import { encodeInput } from "../guest/guest-json.ts";
 import { exportFor, mayChange, reachesStores } from "../plugins/tools.ts";
-import type { LeftOverErasures } from "../sharing/finish-erased.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
-import { Vouching } from "../sharing/vouching.ts";
-import type { HeldHomes } from "../store/held-homes.ts";
+import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import { commits, ownStoreHome, storeHome, userHome } from "../store/home.ts";
 import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
@@ -37,14 +37,13 @@ import type { DecidedStores } from "../values/store-grant.ts";
 import { ToolError, asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import type { Admission, Turn } from "./admission.ts";
+import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { AskedCall, CallOptions, CheckedCall, EndedCall, RunningCall } from "./asked-call.ts";
 import { commitCall } from "./commit.ts";
-import type { CallChanges } from "./commit.ts";
 import { scopesOfHome, scopesOfStores, seenEntries, withOrigins } from "./entry-view.ts";
 import type { Listeners } from "./listeners.ts";
 import { KilledGuests, newRuns, repeat, runGuest } from "./run-guest.ts";
-import type { GuestParts } from "./run-guest.ts";
+import type { GuestParts, GuestRun } from "./run-guest.ts";
 
 export interface CallRunnerParts extends GuestParts {
   readonly store: Store;
@@ -60,15 +59,15 @@ export interface CallRunnerParts extends GuestParts {
   readonly identities: readonly PluginIdentity[];
   /** Whether the embedding program vouches for stores on each request. */
   readonly contextualAccess: ContextualAccess | null;
-  /** What is finished in the background. */
-  readonly leftOver: LeftOverErasures;
 }
 
 /** What an attempt has come to. Only an answer has changed files. */
 type Attempt =
   | Answered
-  /** The program must be asked first, about stores or about what the call writes. */
-  | { readonly step: "ask" }
+  /** The program must be asked about stores, before the next hold. */
+  | { readonly step: "ask about stores" }
+  /** Its hook must be asked about what the call writes. */
+  | { readonly step: "ask hook"; readonly question: HookQuestion }
   /** The guest has asked for other stores. */
   | { readonly step: "reach"; readonly wanted: NonNullable<WorkerReply["wanted"]> }
   /** The write waits for the owner of the memory: the user's home must be held, too. */
@@ -79,7 +78,7 @@ interface Answered {
   readonly result: ToolResult;
   /** The stores that it reaches; `null` if its tool reaches none. */
   readonly decided: DecidedStores | null;
-  /** Whether something of it is durable, so that it must not run again. */
+  /** Whether a write of it is durable, or waits: then it must not run again. */
   readonly isDone: boolean;
   /** What the model's run has read, if that is still to be put on record. */
   readonly toNote: OriginClass | null;
@@ -103,11 +102,11 @@ export class CallRunner {
     const record = this.#parts.recorder.beginCall(asked.toolName, asked.action, context);
     let result: ToolResult;
     try {
-      const call = this.#check(asked, context, { record, options });
-      const { action, userId, signal, input } = call;
-      const turn = { action, userId, signal, inputBytes: Buffer.byteLength(input), until: asked.until };
-      const work = (own: Turn): Promise<ToolResult> => this.#inTurn(call, own);
-      result = await this.#parts.admission.run({ ...turn, source: record.source }, work, options.within?.turn);
+      const checked = this.#check(asked, context, { record, options });
+      const { action, userId, signal, input } = checked;
+      const inputBytes = Buffer.byteLength(input);
+      const turn: AskedTurn = { action, userId, signal, inputBytes, until: asked.until, source: record.source };
+      result = await this.#parts.admission.run(turn, (own) => this.#inTurn(checked, own), options.within?.turn);
     } catch (error) {
       result = failedResult(asToolError(error, asked.action));
     }
@@ -122,13 +121,16 @@ export class CallRunner {
   ): CheckedCall {
     const found = find();
     const { name, scopes, rights } = found.tool;
+    const plugin = this.#parts.identities[found.moduleIndex] ?? null;
+    // First what the record names if the rest throws.
     record.isMounted = this.#parts.store.isMounted(record.userId, scopes);
-    record.found = { plugin: this.#parts.identities[found.moduleIndex] ?? null, scopes, rights };
-    const checked = checkContext(context);
+    record.found = { plugin, scopes, rights };
+    const { userId, signal, stores, origin } = checkContext(context);
     const called = exportFor(found.tool, caller, input);
-    record.found = { ...record.found, rights: called.rights };
+    record.found = { plugin, scopes, rights: called.rights };
     const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
-    return { ...checked, found, called, input: text, action: `call ${name}`, record, options };
+    const action = `call ${name}`;
+    return { userId, signal, stores, origin, found, called, input: text, action, record, options };
   }
 
   async #inTurn(checked: CheckedCall, turn: Turn): Promise<ToolResult> {
@@ -138,7 +140,7 @@ export class CallRunner {
     try {
       const { result, toNote } = await this.#untilAnswered(call);
       if (toNote !== null) await this.#noteAfterwards(call, toNote);
-      if (!result.ok && result.pending !== undefined) this.#parts.listeners.waits(result.pending, record);
+      if (!result.ok && result.pending !== undefined) this.#parts.listeners.tellWaiting(result.pending, record);
       return result;
     } finally {
       await this.#killed.pay(userId, call.runs.replaced);
@@ -146,22 +148,28 @@ export class CallRunner {
   }
 
   #begin(checked: CheckedCall, turn: Turn): RunningCall {
-    const { userId, found, called, origin, stores, action, options } = checked;
+    const { userId, signal, stores, origin, found, called, input, action, record, options } = checked;
     const { isUpkeep = false, approved, stage } = options;
-    const { store, clock, contextualAccess, onWrite, onWriteFailure } = this.#parts;
-    const questions = (): StoresInQuestion => {
-      const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
-      return new StoresInQuestion({ principal: ownStoreOf(userId), vouching, store, clock });
-    };
+    const { onWrite, onWriteFailure } = this.#parts;
     const isOwners = isUpkeep || approved !== undefined;
     const modelRun = !isOwners && origin.run !== null ? { userId, run: origin.run } : null;
     const mayCommit = !keepsNothing(options) && (stage !== undefined || mayChange(called.rights));
+    // Not spread: V8 then makes 4 KB of it in each call.
     return {
-      ...checked,
+      userId,
+      signal,
+      stores,
+      origin,
+      found,
+      called,
+      input,
+      action,
+      record,
+      options,
       turn,
       runs: newRuns(checked, this.#parts),
-      answers: onWrite && new HookAnswers(onWrite, onWriteFailure),
-      questions: reachesStores(found) ? questions() : null,
+      hookAnswers: onWrite && { hook: onWrite, onFailure: onWriteFailure, raised: new Map() },
+      inQuestion: reachesStores(found) ? new StoresInQuestion({ ...checked, turn }, this.#parts) : null,
       isOwners,
       modelRun,
       mayCommit,
@@ -171,30 +179,40 @@ export class CallRunner {
 
   /** Attempts until one has an answer. The program is asked between two holds: while it answers, nobody waits for a home. */
   async #untilAnswered(call: RunningCall): Promise<Answered> {
-    const { questions, action, runs, turn, options } = call;
+    const { inQuestion, runs, options, action } = call;
     const isAlone = options.within === undefined;
     let holdsUser = options.decision !== undefined || (call.mayCommit && call.modelRun !== null);
-    if (questions !== null && !call.mayCommit && isAlone) await questions.addFew();
-    for (let reached = 1; reached <= sharingLimits.runsMax; reached++) {
-      let wanted: NonNullable<WorkerReply["wanted"]> | null = null;
-      for (let round = 1; wanted === null; round++) {
-        if (round > roundsMax) throw changing(action);
-        if (isAlone) await questions?.vouching.askLacking();
-        const attempt = await this.#hold(call, holdsUser);
-        if (attempt.step === "answer") {
-          const { isDone, decided } = attempt;
-          // Else the program has changed its mind.
-          if (isDone || decided === null || (await questions?.vouching.isStill(decided)) === true) return attempt;
-        } else if (attempt.step === "reach") wanted = attempt.wanted;
-        else if (attempt.step === "hold user") {
+    if (inQuestion !== null && !call.mayCommit && isAlone) await inQuestion.addFew();
+    let reached = 1;
+    for (let round = 1; round <= roundsMax; round++) {
+      if (isAlone) await inQuestion?.askLacking();
+      const attempt = await this.#hold(call, holdsUser);
+      switch (attempt.step) {
+        case "answer":
+          if (attempt.isDone || (await isVouchedStill(call, attempt))) return attempt;
+          break;
+        case "reach":
+          if (!isAlone) throw denied("only the user's own is held");
+          if (reached === sharingLimits.runsMax)
+            throw denied(`this call has asked for more stores in ${reached} runs, the maximum`);
+          await inQuestion?.add(attempt.wanted);
+          reached++;
+          round = 0;
+          break;
+        case "hold user":
           holdsUser = true;
           repeat(runs);
-        } else if (await call.answers?.askLacking(turn, action)) repeat(runs);
+          break;
+        case "ask hook":
+          await askHook(attempt.question, call);
+          repeat(runs);
+          break;
+        case "ask about stores":
+        // The next round does.
       }
-      if (!isAlone) throw denied("only the user's own is held");
-      await questions?.add(wanted);
     }
-    throw denied(`this call has asked for more stores in ${sharingLimits.runsMax} runs, the maximum`);
+    const reason = `what it reaches and wants to write has changed in ${roundsMax} runs, the maximum`;
+    throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
   }
 
   /**
@@ -202,7 +220,7 @@ export class CallRunner {
    * if one throws `StaleCall`. `holdsUser`: with what the host keeps about the user, if the tool works elsewhere.
    */
   async #hold(call: RunningCall, holdsUser: boolean): Promise<Attempt> {
-    const { userId, found, questions, turn, options } = call;
+    const { userId, found, inQuestion, turn, options } = call;
     if (options.within !== undefined) return await this.#attempt(call, options.within.held);
     const { store } = this.#parts;
     const mode: Mode = options.mode ?? (call.mayCommit ? "write" : "read");
@@ -210,127 +228,120 @@ export class CallRunner {
     const besides = holdsUser ? [userHome(userId)] : [];
     const ofTurn: HoldOptions = { until, signal, scopes: found.tool.scopes, besides };
     const attempt = (held: HeldHomes): Promise<Attempt> => this.#attempt(call, held);
-    if (questions === null) return await store.hold([this.#homeOf(call)], mode, ofTurn, attempt);
-    const asked = { ...ofTurn, as: questions.as };
+    if (inQuestion === null) return await store.hold([this.#homeOf(call)], mode, ofTurn, attempt);
     // Finds out which of several stores need no lock.
-    if (commits(mode) && questions.homes.length > 1) {
-      await store.hold(questions.homes, "read", { ...asked, besides: [] }, (held) => questions.survey(held));
+    if (commits(mode) && inQuestion.homes.length > 1) {
+      const toSurvey = { ...ofTurn, as: inQuestion.as, besides: [] };
+      await store.hold(inQuestion.homes, "read", toSurvey, (held) => inQuestion.survey(held));
+      if (inQuestion.isLacking) return { step: "ask about stores" };
     }
-    if (questions.vouching.isLacking) return { step: "ask" };
-    const { homes, onlyRead } = questions;
-    return await store.hold(homes, mode, { ...asked, as: questions.as, onlyRead }, attempt);
+    const { homes, as, onlyRead } = inQuestion;
+    return await store.hold(homes, mode, { ...ofTurn, as, onlyRead }, attempt);
   }
 
-  /** The home of a tool that reaches no stores, or else the user's own store, under the name that calls give it. */
+  /** The home of a tool that reaches no stores. */
   #homeOf({ userId, found, options }: RunningCall): Home {
     return options.within?.home ?? this.#parts.store.homeOf(userId, found.tool.scopes);
   }
 
   async #attempt(call: RunningCall, held: HeldHomes): Promise<Attempt> {
-    const { found, questions, options, record, userId, modelRun, mayCommit, needsReads } = call;
+    const { found, inQuestion, options, record, userId, needsReads } = call;
     const inOwn = (changes: readonly SizedChange[]): readonly SizedChange[] =>
-      questions === null ? changes : inStore(changes, ownStoreOf(userId));
-    const decided = questions && (await questions.decide(held));
-    if (questions?.vouching.isLacking) return { step: "ask" };
-    const home = held.of(questions ? ownStoreHome(userId) : this.#homeOf(call));
+      inQuestion === null ? changes : inStore(changes, ownStoreOf(userId));
+    const decided = inQuestion && (await inQuestion.decide(held));
+    if (inQuestion?.isLacking) return { step: "ask about stores" };
+    const home = held.of(inQuestion ? ownStoreHome(userId) : this.#homeOf(call));
     const scopes = decided ? scopesOfStores(held, decided) : scopesOfHome(home, found.tool.scopes);
-    // What the run has read in earlier calls. A record of it that was lost is begun anew.
-    const { records } = modelRun && mayCommit ? held.of(userHome(userId)) : { records: null };
-    const ofRun = modelRun && records ? await this.#parts.runTrust.of(records, modelRun) : "owner_edit";
+    const ofRun = await this.#trustOfRun(call, held);
     const entries = await seenEntries(found, scopes, options);
     const { epochMs, staged, reply } = await runGuest(this.#parts, call, {
       stores: decided,
-      knownSizes: knownSizesOf(held, questions?.homes ?? [home.home]),
+      knownSizes: knownSizesOf(held, inQuestion?.homes ?? [home.home]),
       handed: held.handed,
-      stage: async (ms) => [...inOwn((await options.stage?.(home.reader, ms)) ?? []), ...entries.changes],
+      stage: async (ms) => [...inOwn((await options.stage?.(home, ms)) ?? []), ...entries.changes],
       notesSeen: needsReads || entries.view !== null || entries.isTold,
     });
     if (reply.wanted !== null) return { step: "reach", wanted: reply.wanted };
     if (decided) record.stores = decided.stores;
     const ofCall = needsReads ? await trustOfReads(call, held, reply.seen, home) : null;
-    const answered = { decided, ofCall, isDone: false };
-    if (!reply.envelope.ok) return await this.#noteReads(call, held, { ...answered, result: resultOf(reply.envelope) });
-    const accepted = (await options.accepts?.(reply.envelope, reply.changes, home.reader)) ?? [];
-    const isStill = decided === null || (await questions?.isStill(decided, held)) === true;
-    if (questions?.vouching.isLacking) return { step: "ask" };
-    // A grant has expired meanwhile.
+    const ran: Ran = { held, home, decided, reply, epochMs, ofRun, ofCall };
+    if (!reply.envelope.ok) return await this.#noteAndAnswer(call, ran, resultOf(reply.envelope));
+    const accepted = (await options.accepts?.(reply.envelope, reply.changes, home)) ?? [];
+    const isStill = decided === null || (await inQuestion?.isStill(decided, held)) === true;
+    if (inQuestion?.isLacking) return { step: "ask about stores" };
+    // A grant has ended meanwhile.
     if (!isStill) throw new StaleCall();
     const result = await withOrigins(reply.envelope, reply, entries);
-    if (keepsNothing(options)) return await this.#noteReads(call, held, { ...answered, result });
-    const changes = [...staged, ...reply.changes, ...inOwn(accepted)];
-    return await this.#gate(call, held, { ...answered, result, changes, reply, ofRun, epochMs, home });
+    if (keepsNothing(options)) return await this.#noteAndAnswer(call, ran, result);
+    return await this.#gate(call, ran, result, [...staged, ...reply.changes, ...inOwn(accepted)]);
+  }
+
+  /** What the model's run has read in earlier calls. A record of it that was lost is begun anew. */
+  async #trustOfRun({ modelRun, mayCommit, userId }: RunningCall, held: HeldHomes): Promise<OriginClass> {
+    if (modelRun === null || !mayCommit) return "owner_edit";
+    return await this.#parts.runTrust.of(held.of(userHome(userId)).records, modelRun);
   }
 
   /** The gate decides: the changes take effect, wait for the owner of the memory, or are refused. */
-  async #gate(call: RunningCall, held: HeldHomes, write: Written): Promise<Attempt> {
-    const { questions, userId, modelRun, options } = call;
-    const {
-      changes,
-      reply: { grants },
-      decided,
-      ofRun,
-      ofCall,
-      epochMs,
-      home,
-    } = write;
-    const changesNothing = changes.length === 0 && grants === null;
-    if (changesNothing && options.approved === undefined) return await this.#noteReads(call, held, write);
+  async #gate(call: RunningCall, ran: Ran, result: ToolResult, changes: readonly SizedChange[]): Promise<Attempt> {
+    const { inQuestion, userId, modelRun, options } = call;
+    const { held, home, decided, reply, ofCall } = ran;
+    const changesNothing = changes.length === 0 && reply.grants === null;
+    if (changesNothing && options.approved === undefined) return await this.#noteAndAnswer(call, ran, result);
     const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => {
       const id = storeOfScope(scope);
-      return (id === null ? home : held.of(storeHome(id))).reader.bytesOf(scope, path);
+      return (id === null ? home : held.of(storeHome(id))).bytesOf(scope, path);
     };
-    const isApproved = options.approved !== undefined;
-    const facts = this.#factsOf(call, epochMs, lowestOf(ofRun, ofCall ?? "owner_edit"));
-    const judged = await judge({ ...call, changes, facts, grants, isApproved, isShared: questions !== null, bytesOf });
-    if (judged === "ask") return { step: "ask" };
-    if (judged === "takes effect" && changesNothing) return await this.#noteReads(call, held, write);
+    const facts = this.#factsOf(call, ran);
+    const judged = await judge(call, { changes, facts, grants: reply.grants, bytesOf });
+    if (judged !== "takes effect" && "digest" in judged) return { step: "ask hook", question: judged };
+    if (judged === "takes effect" && changesNothing) return await this.#noteAndAnswer(call, ran, result);
     // Nothing is durable before the program was asked a second time about the stores that the call reaches by its word.
-    if (decided !== null && questions?.vouching.isAskedAgain(decided) === false) return { step: "ask" };
+    if (decided !== null && inQuestion?.isAskedAgain(decided) === false) return { step: "ask about stores" };
     if (judged === "takes effect") {
-      const isNoted = await commitCall(this.#parts, call, held, { ...write, facts });
-      return await this.#noteReads(call, held, { ...write, ofCall: isNoted ? null : ofCall, isDone: true });
+      const isNoted = await commitCall(this.#parts, call, { held, home, changes, facts, reply, ofCall });
+      if (isNoted) return answered(ran, result, { isDone: true });
+      return await this.#noteAndAnswer(call, ran, result, { isDone: true });
     }
     const user = userHome(userId);
-    // Of a tool that works elsewhere, and a call without a run.
+    // It is not held for a tool that works elsewhere if the caller names no run.
     if (!held.has(user)) return { step: "hold user" };
     const { records } = held.of(user);
-    const result = failedResult(await stagePending(records, call, facts, judged));
-    await this.#parts.runTrust.commitWith(records, modelRun, ofCall, () => records.commit());
+    const waiting = failedResult(await stagePending(records, call, facts, judged));
+    await this.#parts.runTrust.commitWith(records, modelRun, ofCall);
     held.keepResult();
-    return { step: "answer", result, decided, isDone: true, toNote: null };
+    return answered(ran, waiting, { isDone: true });
   }
 
-  /** What the history says of the changes. `read`: the lowest trust of what the run and the call have read. */
-  #factsOf({ options, userId, origin, found, record }: RunningCall, atMs: number, read: OriginClass): WriteFacts {
+  /** What the history says of the changes. They are trusted no more than what the run and the call have read. */
+  #factsOf({ options, userId, origin, found, record }: RunningCall, { epochMs, ofRun, ofCall }: Ran): WriteFacts {
     const { isUpkeep = false, kind, approved } = options;
-    if (approved !== undefined) return approvedFacts(approved, userId, this.#parts.clock());
-    const writer = { tool: found.tool.name, plugin: found.family, userId, callId: record.callId };
-    const facts = writeFacts({ ...writer, origin, isUpkeep, kind, atMs });
-    return { ...facts, trust: lowestOf(facts.trust, read) };
+    if (approved) return approvedFacts(approved, userId, this.#parts.clock());
+    const [tool, plugin, callId] = [found.tool.name, found.family, record.callId];
+    const read = lowestOf(ofRun, ofCall ?? "owner_edit");
+    return writeFacts({ atMs: epochMs, tool, plugin, principal: userId, callId, origin, isUpkeep, kind, read });
   }
 
-  /** Puts on record what the model's run has read, in this hold if it may commit. */
-  async #noteReads(
-    { modelRun, mayCommit, userId }: RunningCall,
-    held: HeldHomes,
-    { result, decided, isDone, ofCall }: Omit<Answered, "step" | "toNote"> & Pick<Written, "ofCall">,
+  /** Puts on record what the model's run has read: in this hold if the call may commit, else `#noteAfterwards` does it. */
+  async #noteAndAnswer(
+    call: RunningCall,
+    ran: Ran,
+    result: ToolResult,
+    { isDone = false }: Ended = {},
   ): Promise<Answered> {
-    const answered = { step: "answer", result, decided, isDone, toNote: null } as const;
+    const { modelRun, mayCommit, userId } = call;
+    const { held, ofCall } = ran;
     const { runTrust } = this.#parts;
-    if (modelRun === null || ofCall === null || !lowersRun(ofCall)) return answered;
+    if (modelRun === null || ofCall === null || !lowersRun(ofCall)) return answered(ran, result, { isDone });
     const user = userHome(userId);
     if (!mayCommit) {
       const isLow = held.has(user) && (await runTrust.isLow(held.of(user).records, modelRun, ofCall));
-      return isLow ? answered : { ...answered, toNote: ofCall };
+      return answered(ran, result, { toNote: isLow ? null : ofCall });
     }
-    const { records } = held.of(user);
-    try {
-      await runTrust.commitWith(records, modelRun, ofCall, () => records.commit());
-    } catch (error) {
-      // Then the answer is withheld, or it counts in this process.
-      runTrust.keep(modelRun, ofCall, { error, isNeeded: !isDone });
-    }
-    return answered;
+    await runTrust.note(modelRun, ofCall, { isNeeded: !isDone }, () =>
+      runTrust.commitWith(held.of(user).records, modelRun, ofCall),
+    );
+    return answered(ran, result, { isDone });
   }
 
   /** Puts on record what a call has read that changes nothing, in a hold of its own: its answer waits until that is durable. */
@@ -339,43 +350,51 @@ export class CallRunner {
     const { store, admission, runTrust } = this.#parts;
     const until = performance.now() + admission.waitMs;
     const user = userHome(userId);
-    try {
-      await store.hold([user], "write", { until, signal }, async (held) => {
-        const { records } = held.of(user);
-        await runTrust.commitWith(records, modelRun, trust, () => records.commit());
-      });
-    } catch (error) {
-      runTrust.keep(modelRun, trust, { error, isNeeded: true });
-    }
+    await runTrust.note(modelRun, trust, { isNeeded: true }, () =>
+      store.hold([user], "write", { until, signal }, (held) =>
+        runTrust.commitWith(held.of(user).records, modelRun, trust),
+      ),
+    );
   }
 
   /** Waits for the last call as `Admission.close` does, then closes the store and stops the threads. */
   async close(graceMs: number): Promise<void> {
-    const { admission, leftOver, store, pool } = this.#parts;
+    const { admission, store, pool } = this.#parts;
     await admission.close(graceMs);
-    await Promise.all([leftOver.close().then(() => store.close()), pool.close()]);
+    await Promise.all([store.close(), pool.close()]);
   }
 }
 
-interface Written extends Omit<Answered, "step" | "toNote">, Omit<CallChanges, "facts"> {
-  /** The lowest trust of what the run has read in earlier calls. */
+/** What a run of the guest has come to, under what was held for it. */
+interface Ran extends Pick<GuestRun, "reply" | "epochMs"> {
+  readonly held: HeldHomes;
+  /** The home of its tool, or the user's own store. */
+  readonly home: HeldHome;
+  readonly decided: DecidedStores | null;
+  /** The lowest trust of what the model's run has read in earlier calls. */
   readonly ofRun: OriginClass;
-  /** The time that the guest was given. */
-  readonly epochMs: number;
+  /** The same of what this call has read; `null` if it has read nothing that counts. */
+  readonly ofCall: OriginClass | null;
 }
+
+type Ended = Partial<Pick<Answered, "isDone" | "toNote">>;
+
+const answered = ({ decided }: Ran, result: ToolResult, { isDone = false, toNote = null }: Ended): Answered => ({
+  step: "answer",
+  result,
+  decided,
+  isDone,
+  toNote,
+});
 
 /** Whether the changes of a call are dropped. */
 const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" || view !== undefined;
 
-function knownSizesOf(held: HeldHomes, homes: readonly Home[]): KnownSizes {
-  const [first, ...others] = homes.map((home) => held.of(home).knownSizes);
-  return Object.assign({}, first, ...others) as KnownSizes;
-}
+const knownSizesOf = (held: HeldHomes, homes: readonly Home[]): KnownSizes =>
+  Object.assign({}, ...homes.map((home) => held.of(home).knownSizes)) as KnownSizes;
 
-const changing = (action: string): ToolError =>
-  new ToolError(
-    "BUSY",
-    `Cannot ${action}: what it reaches and wants to write has changed in ${roundsMax} runs, the maximum`,
-  );
+/** Whether the program vouches for the same stores as before the guest ran. */
+const isVouchedStill = async ({ inQuestion }: RunningCall, { decided }: Answered): Promise<boolean> =>
+  inQuestion === null || decided === null || (await inQuestion.isVouchedStill(decided));
 
 const denied = (reason: string): ToolError => new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);

@@ -11,7 +11,6 @@ import { keyOf, storeHome, userHome } from "../store/home.ts";
 import type { Home } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import { checkedStore, digestOf } from "../store/reading.ts";
-import type { HeldReader } from "../store/reading.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
@@ -24,8 +23,9 @@ import type { RunningCall } from "./asked-call.ts";
 /** Commits what a call or an operation changes, home by home. What cannot be recorded is not committed. */
 import type { Listeners } from "./listeners.ts";
 
-/** What a call changes. */
-export interface CallChanges {
+/** What a call changes, and under which holds. */
+interface CallChanges {
+  readonly held: HeldHomes;
   readonly changes: readonly SizedChange[];
   readonly facts: WriteFacts;
   readonly reply: WorkerReply;
@@ -51,18 +51,17 @@ interface CommitParts {
 export async function commitCall(
   { runTrust, listeners, clock, onLog }: CommitParts,
   call: RunningCall,
-  held: HeldHomes,
   wanted: CallChanges,
 ): Promise<boolean> {
   const { userId, modelRun, record, action, options } = call;
-  const { ofCall, home } = wanted;
+  const { held, ofCall, home } = wanted;
   const { decision } = options;
   const user = userHome(userId);
   const records = held.has(user) ? held.of(user).records : null;
   const isOne = records !== null && (home.home.kind === "user" || held.isAtomic);
-  const parts = await partsOf(call, held, wanted, clock);
+  const parts = await partsOf(call, wanted, clock);
   if (isOne && home.home.kind !== "user") parts.push({ home: user, changes: [], seen: [] });
-  const inOrder = call.questions === null ? undefined : wanted.changes;
+  const inOrder = call.inQuestion === null ? undefined : wanted.changes;
   const commit = (): Promise<void> => commitOnRecord(held, parts, { action, record, listeners, inOrder });
   const withReads = (): Promise<void> =>
     isOne && modelRun !== null ? runTrust.commitWith(records, modelRun, ofCall, commit) : commit();
@@ -91,14 +90,13 @@ export async function commitCall(
 
 /** What the call changes in each home: of stores, in the order in which its guest has first changed them. */
 async function partsOf(
-  { userId, action, questions, options: { kind } }: RunningCall,
-  held: HeldHomes,
-  { changes, facts: told, home, reply: { seen, knownSizes, grants } }: CallChanges,
+  { userId, action, inQuestion, options: { kind } }: RunningCall,
+  { held, changes, facts: told, home, reply: { seen, knownSizes, grants } }: CallChanges,
   clock: () => number,
 ): Promise<RecordedCommit[]> {
   const ofAll = { by: userId, kind, knownSizes };
-  if (questions === null) {
-    return [{ ...ofAll, home: home.home, changes, seen: [...seen, ...home.reader.seen], facts: told }];
+  if (inQuestion === null) {
+    return [{ ...ofAll, home: home.home, changes, seen: [...seen, ...home.seen], facts: told }];
   }
   const own = ownStoreOf(userId);
   const changed = grants && changedGrants(own, await grantsIn(home), grants, clock());
@@ -113,11 +111,11 @@ async function partsOf(
     const reason = `it changes ${byStore.size} stores, at most ${changedStoresMax} allowed`;
     throw new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: ${reason}`);
   }
-  const readerOf = (id: StoreId): HeldReader => held.of(storeHome(id)).reader;
-  const all = [...seen, ...[...byStore.keys()].flatMap((id) => readerOf(id).seen)];
+  const heldOf = (id: StoreId): HeldHome => held.of(storeHome(id));
+  const all = [...seen, ...[...byStore.keys()].flatMap((id) => heldOf(id).seen)];
   // The call can run again only as long as nothing is committed, so all that it has read is looked at before.
   for (const { scope, path, digest } of byStore.size > 1 ? seen : []) {
-    if (digestOf(await readerOf(checkedStore(scope)).bytesOf(scope, path)) !== digest) throw new StaleCall();
+    if (digestOf(await heldOf(checkedStore(scope)).bytesOf(scope, path)) !== digest) throw new StaleCall();
   }
   const facts = factsIn(told, changes, own);
   return Array.from(byStore, ([id, ofStore]): RecordedCommit => {
@@ -162,7 +160,7 @@ export async function commitOnRecord(
     hasBegun = true;
     const changes = namedIn(part);
     const store = home.kind === "store" ? home.id : null;
-    const end = changes.length === 0 ? null : { store, ...held.of(home).history.filesHead };
+    const end = changes.length === 0 ? null : { store, ...held.of(home).history.state().filesHead };
     record.committed(changes, part.granted, end);
     if (changes.length > 0) listeners.changed(changes, record);
   };

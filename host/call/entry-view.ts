@@ -9,7 +9,6 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import { storeHome } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
-import type { HeldReader } from "../store/reading.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { ContentOrigin, HeldHistory } from "../store/versions/present-origins.ts";
@@ -162,22 +161,23 @@ function byTrust(a: EntryOrigin, b: EntryOrigin): number {
 }
 
 /** The scopes of a user's home that a call's guest can read. */
-export const scopesOfHome = ({ history, reader }: HeldHome, scopes: readonly string[]): ReadScope[] =>
-  scopes.map((scope) => new ReadScope({ scope, history, reader, owner: "" }));
+export const scopesOfHome = (reader: HeldHome, scopes: readonly string[]): ReadScope[] =>
+  scopes.map((scope) => new ReadScope({ scope, history: reader.history, reader, owner: "" }));
 
 /** Those of shared stores that the caller reaches. */
 export const scopesOfStores = (held: HeldHomes, { own, stores }: DecidedStores): ReadScope[] =>
   stores
     .filter(({ level }) => level !== null)
     .map(({ id }) => {
-      const { history, reader } = held.of(storeHome(id));
+      const reader = held.of(storeHome(id));
+      const { history } = reader;
       return new ReadScope({ scope: scopeOfStore(id), history, reader, owner: id === own ? "" : `${id}/` });
     });
 
 interface ReadScopeParts {
   readonly scope: string;
   readonly history: HeldHistory;
-  readonly reader: Pick<HeldReader, "list" | "bytesOf">;
+  readonly reader: Pick<HeldHome, "list" | "bytesOf">;
   /** What stands before the names of its entries: nothing, or another's store. */
   readonly owner: string;
 }
@@ -212,7 +212,7 @@ export class ReadScope {
 
   /** Whether anybody has said of any file where it comes from. */
   get hasStated(): boolean {
-    return this.#history.hasStated;
+    return this.#history.state().hasStated;
   }
 
   /** `digest`: of the present content; `null` if it was not looked at. */
@@ -225,8 +225,8 @@ export class ReadScope {
    * the history cannot say. `isSure`: also reads files that no version knows, which can have been moved there by hand.
    */
   async files(isSure: boolean): Promise<ReadonlyMap<string, ContentOrigin>> {
-    if (!isSure && this.#history.unknown === "owner_edit") return await this.#recorded();
-    const { isBroken } = this.#history;
+    if (!isSure && this.#history.state().unknown === "owner_edit") return await this.#recorded();
+    const { isBroken } = this.#history.state();
     const found = new Map<string, ContentOrigin>();
     for (const { path } of await this.#reader.list(this.scope, "")) {
       const isKnown = (await this.#history.originOf(this.scope, path)) !== null;

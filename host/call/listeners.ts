@@ -51,7 +51,7 @@ export class Listeners {
   }
 
   /** The same for a write that waits. */
-  waits({ id, expires }: WaitingId, record: OperationRecord): void {
+  tellWaiting({ id, expires }: WaitingId, record: OperationRecord): void {
     this.#later("onPending", Object.freeze({ ...record.cause, id, expires }), record);
   }
 
@@ -94,15 +94,12 @@ export class Listeners {
   }
 
   #note(error: unknown, of: LogSource): void {
-    writeLog(this.#onLog, { level: "error", ...of, text: `host: a listener for changes failed: ${textOf(error)}` });
-  }
-}
-
-/** A thrown value can be anything, even an object that throws when it is inspected. */
-function textOf(thrown: unknown): string {
-  try {
-    return inspect(thrown);
-  } catch {
-    return "it threw a value that cannot be shown";
+    let text = "it threw a value that cannot be shown";
+    try {
+      text = inspect(error);
+    } catch {
+      // A thrown value can be anything, even an object that throws when it is inspected.
+    }
+    writeLog(this.#onLog, { level: "error", ...of, text: `host: a listener for changes failed: ${text}` });
   }
 }

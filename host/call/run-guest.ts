@@ -44,7 +44,7 @@ interface RunOptions extends Required<Pick<WorkerTask, "knownSizes" | "handed" |
   readonly stores: DecidedStores | null;
 }
 
-interface GuestRun {
+export interface GuestRun {
   /** The time that the guest was given. */
   readonly epochMs: number;
   readonly staged: readonly SizedChange[];
@@ -58,7 +58,7 @@ interface GuestRun {
 export async function runGuest(
   { pool, clock, limits: { hostCalls, stagedBytes }, onLog }: GuestParts,
   { found, called, input, userId, options, turn, record, runs }: RunningCall,
-  { stage, stores, ...asked }: RunOptions,
+  { stage, stores, knownSizes, handed, notesSeen }: RunOptions,
 ): Promise<GuestRun> {
   const { tool, moduleIndex } = found;
   const { name, scopes } = tool;
@@ -74,12 +74,24 @@ export async function runGuest(
   // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
   const { isUpkeep: refuels = false, freedBytes = 0 } = options;
   const limits = { hostCalls, stagedBytes, refuels };
-  const grant = { userId, scopes, rights: called.rights, limits, freedBytes, ...(stores && { stores }) };
+  const { export: exportName, rights } = called;
+  const grant = { userId, scopes, rights, limits, freedBytes, ...(stores && { stores }) };
   const before = staged.length === 0 ? staged : await inSharedMemory(staged);
-  const task = { toolName: name, moduleIndex, exportName: called.export, input, grant, epochMs, before };
+  const task = {
+    toolName: name,
+    moduleIndex,
+    exportName,
+    input,
+    grant,
+    epochMs,
+    before,
+    knownSizes,
+    handed,
+    notesSeen,
+  };
   const beganMs = performance.now();
   const bounds = { name, deadlineMs: Math.max(1, runs.leftMs), until, signal };
-  using run = await thread.run({ ...task, ...asked }, bounds);
+  using run = await thread.run(task, bounds);
   runs.leftMs -= performance.now() - beganMs;
   runs.replaced = run.replaced;
   const { outcome, trail } = run;

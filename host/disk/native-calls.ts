@@ -8,13 +8,17 @@ import type { DiskFile } from "./directory.ts";
 
 const load = createRequire(import.meta.url);
 
+/** `require` looks for the file again each time. */
+let loaded: typeof NativeCalls | null = null;
+
 /** Throws `STORAGE_FAILED` on a system for which the add-on is not built, and in a runtime that it would end. */
 export function nativeCalls(): typeof NativeCalls {
+  if (loaded !== null) return loaded;
   const { bun, deno } = process.versions;
   if (bun !== undefined) throw unfit(`in Bun ${bun}, which lacks functions of libuv`);
   if (deno !== undefined) throw unfit(`in Deno ${deno}, which lacks functions of libuv`);
   try {
-    return load("fs-native-extensions") as typeof NativeCalls;
+    return (loaded = load("fs-native-extensions") as typeof NativeCalls);
   } catch (cause) {
     const system = `on ${process.platform}-${process.arch}`;
     throw unfit(`${system}; the package has it for linux (glibc), darwin and win32 on x64 and arm64`, cause);

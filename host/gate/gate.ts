@@ -1,10 +1,9 @@
+/** How far what a call has read and wants to write is trusted, and so whether the write takes effect, waits, or is refused. */
 import { hash } from "node:crypto";
 
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
-/** How far what a call has read and wants to write is trusted, and so whether the write takes effect, waits, or is refused. */
-import type { TrustPolicy } from "../plugins/policy/policy.ts";
-import { isDerivedFile, listsEntries, showsEntries } from "../plugins/tools.ts";
+import { isDerivedFile, listsEntries, reachesStores, showsEntries } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import { storeHome } from "../store/home.ts";
@@ -53,30 +52,24 @@ export async function trustOfReads(
   return trusts.length === 0 ? null : lowestOf(...trusts);
 }
 
-/** Who writes: a tool in a call, or the data's owner in an operation. */
-interface Writer {
-  readonly atMs: number;
-  /** The tool, or the operation's name. */
-  readonly tool: string;
-  /** `null` if no plugin is involved. */
-  readonly plugin: string | null;
-  readonly userId: string;
-  readonly callId: string;
+/** Who writes: a tool in a call, or the data's owner in an operation, which has no plugin and is named as a tool is. */
+interface Writer extends Pick<WriteFacts, "atMs" | "tool" | "plugin" | "principal" | "callId"> {
   readonly origin: StatedOrigin;
   /** Whether the data's owner has asked for it. Then its class is `owner_edit`, unless the program says another. */
   readonly isUpkeep: boolean;
   readonly kind?: VersionKind | undefined;
+  /** The lowest trust of what it has read: its text is trusted no more. */
+  readonly read: OriginClass;
 }
 
 /** What the history says of a change set. */
-export function writeFacts({ origin, isUpkeep, kind, userId, ...writer }: Writer): WriteFacts {
-  const stated = isUpkeep && !origin.told ? "owner_edit" : origin.class;
-  const trust = isUpkeep && !origin.told ? stated : statedTrust(origin);
-  const { run, turn, source } = origin;
-  const { atMs, tool, plugin, callId } = writer;
+export function writeFacts(writer: Writer): WriteFacts {
+  const { atMs, tool, plugin, principal, callId, origin, isUpkeep, kind, read } = writer;
+  const { run, turn, source, told } = origin;
+  const stated = isUpkeep && !told ? { ...origin, class: "owner_edit" as const } : origin;
   // Nobody can say where an imported text was before.
-  const bounded = kind === "imported" ? lowestOf(trust, "unstated") : trust;
-  return { atMs, tool, plugin, principal: userId, class: stated, trust: bounded, run, turn, source, callId };
+  const trust = lowestOf(statedTrust(stated), read, kind === "imported" ? "unstated" : read);
+  return { atMs, tool, plugin, principal, class: stated.class, trust, run, turn, source, callId };
 }
 
 /** The same of a write that its owner has approved: it is the call's that waited, and its trust is the owner's. */
@@ -96,49 +89,73 @@ export const factsIn = (facts: WriteFacts, changes: readonly SizedChange[], own:
 const isOwn = (changes: readonly SizedChange[], own: StoreId): boolean =>
   changes.every(({ scope }) => scope === scopeOfStore(own));
 
-/** What a call wants to write. */
-interface GatedWrite {
+/** A call that wants to write. */
+interface GatedCall {
   readonly userId: UserId;
   readonly found: CatalogTool;
   readonly origin: StatedOrigin;
   readonly action: string;
-  /** Of stores, as the guest wants them; `null` if they do not change. */
-  readonly grants: unknown;
-  readonly changes: readonly SizedChange[];
-  readonly facts: WriteFacts;
   /** Whether the owner has asked for it, or has approved it. */
   readonly isOwners: boolean;
-  readonly isApproved: boolean;
-  /** Whether its tool works on shared stores. */
-  readonly isShared: boolean;
-  /** What the program's hook says of the call's writes; `null` if there is no hook. */
-  readonly answers: HookAnswers | null;
+  readonly options: { readonly approved?: unknown };
+  readonly hookAnswers: HookAnswers | null;
+}
+
+/** What it wants to write. */
+interface GatedWrite {
+  readonly changes: readonly SizedChange[];
+  /** Of stores, as the guest wants them; `null` if they do not change. */
+  readonly grants: unknown;
+  readonly facts: WriteFacts;
   /** What a file is now. */
   readonly bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>;
 }
 
+/** The program's hook, and what it says of the writes of one call. */
+export interface HookAnswers {
+  readonly hook: WriteHook;
+  /** Gets why the hook has not answered. */
+  readonly onFailure: (error: unknown) => void;
+  /** Whether it raises a write, by the write's digest. */
+  readonly raised: Map<string, boolean>;
+}
+
+/** What the hook must be asked before a write takes effect. */
+export interface HookQuestion {
+  readonly answers: HookAnswers;
+  /** Of all of the write. */
+  readonly digest: string;
+  readonly asked: AskedWrite;
+}
+
 /**
- * Whether a write takes effect, or the program must be asked first; or else its changes as they wait for the owner of the
+ * Whether a write takes effect, or what the program must be asked first; or else its changes as they wait for the owner of the
  * memory. Throws `WRITE_REFUSED` if it neither takes effect nor can wait, or was not approved by the owner.
  */
-export async function judge(write: GatedWrite): Promise<"takes effect" | "ask" | readonly PendingChange[]> {
-  const { userId, changes, grants, facts, origin, found, answers, action } = write;
-  const whyNot = write.isShared ? whyNotWait(changes, grants, ownStoreOf(userId)) : null;
-  if (write.isApproved) checkApproval(origin, action, whyNot);
-  if (write.isOwners || (changes.length === 0 && whyNot === null)) return "takes effect";
+export async function judge(
+  call: GatedCall,
+  write: GatedWrite,
+): Promise<"takes effect" | HookQuestion | readonly PendingChange[]> {
+  const { userId, origin, found, hookAnswers: answers, action } = call;
+  const { changes, grants, facts } = write;
+  const whyNot = reachesStores(found) ? whyNotWait(changes, grants, ownStoreOf(userId)) : null;
+  if (call.options.approved !== undefined) checkApproval(origin, action, whyNot);
+  if (call.isOwners || (changes.length === 0 && whyNot === null)) return "takes effect";
   // A program that says nothing of origins must be able to write, also when its user's history was lost.
   const trust = origin.told ? facts.trust : statedTrust(origin);
-  const verdict = judgeWrite(trust, found.trust);
-  if (verdict === "refused") {
-    const allowed = `the policy allows ${found.trust.pending} and above`;
-    throw refused(action, `the trust of its text is ${trust}, ${allowed}`);
+  const { active, pending } = found.trust;
+  const isActive = isAtLeast(trust, active);
+  if (!isActive && !isAtLeast(trust, pending)) {
+    throw refused(action, `the trust of its text is ${trust}, the policy allows ${pending} and above`);
   }
-  if (verdict === "active" && answers === null) return "takes effect";
-  if (verdict === "pending" && whyNot !== null) throw cannotWait(action, whyNot);
+  if (isActive && answers === null) return "takes effect";
+  if (!isActive && whyNot !== null) throw cannotWait(action, whyNot);
   const shown = await shownChanges(changes, write.bytesOf);
-  const waits = verdict === "pending" || answers === null || answers.of(digestOf(write, shown), () => asked(write));
-  if (waits === null) return "ask";
-  if (!waits) return "takes effect";
+  if (!isActive || answers === null) return shown;
+  const digest = digestOf(found, write, shown);
+  const isRaised = answers.raised.get(digest);
+  if (isRaised === undefined) return { answers, digest, asked: askedOf(userId, write) };
+  if (!isRaised) return "takes effect";
   if (whyNot !== null) throw cannotWait(action, whyNot);
   return shown;
 }
@@ -166,13 +183,13 @@ const refused = (action: string, why: string): ToolError => new ToolError("WRITE
  * The same for two writes only if the hook would be shown the same, made from the same files. As for an approval, what a
  * plugin makes from its other files can differ: it repeats them. It counts if nothing else is written.
  */
-function digestOf({ facts, found, grants }: GatedWrite, shown: readonly PendingChange[]): string {
-  const ofEntries = shown.filter((change) => !isDerivedFile(found.files, change));
+function digestOf({ files }: CatalogTool, { facts, grants }: GatedWrite, shown: readonly PendingChange[]): string {
+  const ofEntries = shown.filter((change) => !isDerivedFile(files, change));
   const changes = ofEntries.length === 0 ? shown : ofEntries;
   return hash("sha256", JSON.stringify([facts.class, facts.trust, changes, grants]));
 }
 
-function asked({ userId, changes, facts }: GatedWrite): AskedWrite {
+function askedOf(userId: UserId, { changes, facts }: GatedWrite): AskedWrite {
   const { tool, plugin, trust, run, turn, source } = facts;
   const origin = { class: facts.class, run, turn, source };
   const files = changes.map((change): WrittenFile => {
@@ -187,63 +204,31 @@ const answerMs = 5_000;
 /** How often the hook of one call is asked at most: each time others have changed the files while it answered. */
 const asksMax = 4;
 
-/** What the hook says of the writes of one call. */
-export class HookAnswers {
-  readonly #hook: WriteHook;
-  readonly #onFailure: (error: unknown) => void;
-  /** Whether it raises a write, by the write's digest. */
-  readonly #raised = new Map<string, boolean>();
-  #lacking: { readonly digest: string; readonly write: AskedWrite } | null = null;
-
-  /** `onFailure` gets why the hook has not answered. */
-  constructor(hook: WriteHook, onFailure: (error: unknown) => void) {
-    this.#hook = hook;
-    this.#onFailure = onFailure;
+/**
+ * Asks the hook about a write, which is raised if it does not answer. For calls that hold no locks. Throws `BUSY` if it was
+ * asked too often.
+ */
+export async function askHook(
+  { answers, digest, asked }: HookQuestion,
+  { turn, action }: { readonly turn: AskingTurn; readonly action: string },
+): Promise<void> {
+  const { hook, onFailure, raised } = answers;
+  const { signal } = turn;
+  if (raised.size === asksMax) {
+    const reason = `others have changed the files each of the ${asksMax} times that onWrite was asked`;
+    throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
   }
-
-  /** Whether the hook raises a write. `null` if it was not asked: then `askLacking` asks. `digest`: of all of the write. */
-  of(digest: string, write: () => AskedWrite): boolean | null {
-    const raised = this.#raised.get(digest) ?? null;
-    this.#lacking = raised === null ? { digest, write: write() } : null;
-    return raised;
-  }
-
-  /**
-   * Asks what `of` had no answer to. For calls that hold no locks. Returns whether there was anything. Throws `BUSY` if it
-   * was asked too often.
-   */
-  async askLacking(turn: AskingTurn, action: string): Promise<boolean> {
-    const lacking = this.#lacking;
-    if (lacking === null) return false;
-    if (this.#raised.size === asksMax) {
-      const reason = `others have changed the files each of the ${asksMax} times that onWrite was asked`;
-      throw new ToolError("BUSY", `Cannot ${action}: ${reason}`);
-    }
-    const { digest, write } = lacking;
-    this.#raised.set(digest, await turn.askProgram(() => this.#ask(write, turn), { isWaiting: false }));
-    this.#lacking = null;
-    return true;
-  }
-
-  async #ask(write: AskedWrite, { signal }: AskingTurn): Promise<boolean> {
-    const hook = this.#hook;
+  const isRaised = async (): Promise<boolean> => {
     const until = performance.now() + answerMs;
     try {
-      return (await inTime(Promise.resolve(hook(write)), { until, signal, tooLong })) !== "ok";
+      return (await inTime(Promise.resolve(hook(asked)), { until, signal, tooLong })) !== "ok";
     } catch (error) {
       signal.throwIfAborted();
-      this.#onFailure(error);
+      onFailure(error);
       return true;
     }
-  }
+  };
+  raised.set(digest, await turn.askProgram(isRaised, { isWaiting: false }));
 }
 
 const tooLong = (waitedMs: number): ToolError => new ToolError("BUSY", `onWrite has not answered in ${waitedMs} ms`);
-
-type WriteVerdict = "active" | "pending" | "refused";
-
-/** What becomes of a write with this trust. */
-function judgeWrite(trust: OriginClass, { active, pending }: TrustPolicy): WriteVerdict {
-  if (isAtLeast(trust, active)) return "active";
-  return isAtLeast(trust, pending) ? "pending" : "refused";
-}

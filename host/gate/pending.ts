@@ -2,13 +2,13 @@
  * The writes of a user that wait for the owner of the memory. Each is a record of the host's own, so no guest and no list of
  * files has it.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 import { pendingLimits } from "../../shared/limits.ts";
-import { originClasses } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import { decodeBytes, digestOf, encodeBytes, storedBytesSchema } from "../store/reading.ts";
+import { originClassSchema, sha256Schema } from "../store/versions/version.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -19,9 +19,7 @@ const { writesMax, writesPerRunMax, contentBytesMax, bytesMax, bytesPerRunMax, d
 
 export const pendingMs = days * 24 * 3_600_000;
 
-const sha256 = z.nullable(z.string().check(z.regex(/^[0-9a-f]{64}$/)));
 const text = z.nullable(z.string());
-const originClass = z.enum(originClasses);
 
 /** As strict as a guest's request. */
 const schema = z.strictObject({
@@ -33,8 +31,8 @@ const schema = z.strictObject({
   plugin: z.string(),
   /** The call's input as JSON text. */
   input: z.string(),
-  class: originClass,
-  trust: originClass,
+  class: originClassSchema,
+  trust: originClassSchema,
   run: text,
   turn: text,
   source: text,
@@ -44,7 +42,7 @@ const schema = z.strictObject({
       scope: z.string(),
       path: z.string(),
       /** SHA-256 of the content before; `null` if there was no file. */
-      before: sha256,
+      before: z.nullable(sha256Schema),
       /** Where a file is moved to; `null` if it is written. */
       trashed: text,
       /** The new content, as text if it is UTF-8, else in base64; `null` for a file that is moved. */
@@ -56,8 +54,6 @@ const schema = z.strictObject({
 /** What the record of a waiting write says. Times are in milliseconds since 1970-01-01 UTC. */
 export type PendingWrite = Readonly<z.infer<typeof schema>>;
 export type PendingChange = Readonly<PendingWrite["changes"][number]>;
-/** All facts but the id. */
-type PendingFacts = Omit<PendingWrite, "id">;
 
 /** The changes as they are shown, with what their files are now. */
 export async function shownChanges(
@@ -85,12 +81,12 @@ export async function stagePending(
   const { tool, plugin, class: of, trust, run, turn, source, callId, atMs } = facts;
   const named = { tool: tool ?? "", plugin: plugin ?? "", callId: callId ?? "" };
   const pending = { atMs, epochMs: atMs, ...named, input, class: of, trust, run, turn, source, changes: [...changes] };
-  const write = await addPending(records, pending, { action });
+  const { id } = await addPending(records, pending, { action });
   const message =
-    `Saved as a suggestion (${write.id}), not yet as memory: the trust of its text is ${trust}, ` +
+    `Saved as a suggestion (${id}), not yet as memory: the trust of its text is ${trust}, ` +
     `so the user has to approve it within ${days} days. Do not retry`;
   return new ToolError("WRITE_PENDING", message, {
-    pending: { id: write.id, expires: new Date(write.atMs + pendingMs).toISOString() },
+    pending: { id, expires: new Date(atMs + pendingMs).toISOString() },
   });
 }
 
@@ -101,15 +97,16 @@ export async function stagePending(
  */
 export async function addPending(
   records: HostRecords,
-  facts: PendingFacts,
+  facts: Omit<PendingWrite, "id">,
   { action, isReplacing = false }: { readonly action: string; readonly isReplacing?: boolean },
 ): Promise<PendingWrite> {
   const written = facts.changes.reduce((sum, { content }) => sum + (content ? decodeBytes(content).length : 0), 0);
-  if (written > contentBytesMax) throw full(action, `it has ${written} bytes`, `${contentBytesMax} bytes`);
+  if (written > contentBytesMax)
+    throw full(action, `it has ${written} bytes, at most ${contentBytesMax} bytes allowed`);
   const write = { id: pendingIdOf(facts), ...facts };
   const record = JSON.stringify(write);
   const present = await sweep(records, facts.atMs);
-  if (!isReplacing) await checkRoom(records, present, { action, write, bytes: Buffer.byteLength(record) });
+  if (!isReplacing) await checkRoom(records, present, { action, run: facts.run, bytes: Buffer.byteLength(record) });
   await records.write("pending", write.id, record);
   return write;
 }
@@ -118,37 +115,28 @@ export async function addPending(
 async function checkRoom(
   records: HostRecords,
   present: readonly PendingName[],
-  { action, write, bytes }: { readonly action: string; readonly write: PendingWrite; readonly bytes: number },
+  { action, run, bytes }: { readonly action: string; readonly run: string | null; readonly bytes: number },
 ): Promise<void> {
-  const ofRun = present.filter(({ run }) => run === hashOfRun(write.run));
   const sizes = await records.sizes("pending");
-  const bytesOf = (id: string): number => {
-    const size = sizes.get(id) ?? 0;
+  const ofRun = present.filter((each) => each.run === hashOfRun(run));
+  for (const [names, whose, countMax, sumMax] of [
+    [present, "", writesMax, bytesMax],
+    [ofRun, " of this run", writesPerRunMax, bytesPerRunMax],
+  ] as const) {
     // No host has written a record that is larger than all of them may be. It keeps nobody's write out.
-    return size > bytesMax ? 0 : size;
-  };
-  const check = (names: readonly PendingName[], whose: string, [countMax, sumMax]: readonly [number, number]): void => {
-    const remedy = "; the owner can approve or reject some of them first";
-    if (names.length >= countMax) {
-      throw full(action, `${names.length} writes${whose} wait already`, `${countMax}`, remedy);
-    }
-    const sum = names.reduce((before, { id }) => before + bytesOf(id), bytes);
-    if (sum <= sumMax) return;
-    throw full(
-      action,
-      `with it, the records of the writes${whose} that wait would have ${sum} bytes`,
-      `${sumMax}`,
-      remedy,
-    );
-  };
-  check(present, "", [writesMax, bytesMax]);
-  check(ofRun, " of this run", [writesPerRunMax, bytesPerRunMax]);
+    const all = names.map(({ id }) => sizes.get(id) ?? 0).filter((size) => size <= bytesMax);
+    const sum = all.reduce((before, size) => before + size, bytes);
+    const isMany = names.length >= countMax;
+    if (!isMany && sum <= sumMax) continue;
+    const what = isMany
+      ? `${names.length} writes${whose} wait already, at most ${countMax} allowed`
+      : `with it, the records of the writes${whose} that wait would have ${sum} bytes, at most ${sumMax} allowed`;
+    throw full(action, `${what}; the owner can approve or reject some of them first`);
+  }
 }
 
-function full(action: string, present: string, allowed: string, remedy = ""): ToolError {
-  const why = `it has to wait for the owner of the memory, and ${present}, at most ${allowed} allowed${remedy}`;
-  return new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: ${why}`);
-}
+const full = (action: string, what: string): ToolError =>
+  new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: it has to wait for the owner of the memory, and ${what}`);
 
 /**
  * What is kept of those that wait, the oldest first. They are read one after another, because together they are large. A
@@ -219,5 +207,4 @@ function pendingName(id: string): PendingName | null {
 /** Calls that name no run are one run. */
 const hashOfRun = (run: string | null): string => hexOf(run === null ? "none" : `run ${run}`, 12);
 
-const hexOf = (hashed: string, digits: number): string =>
-  createHash("sha256").update(hashed).digest("hex").slice(0, digits);
+const hexOf = (hashed: string, digits: number): string => hash("sha256", hashed).slice(0, digits);

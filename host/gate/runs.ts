@@ -3,11 +3,11 @@
  * be lost alone, or be put back to an older state; the history says which runs it must have.
  */
 import type { ErrorCode } from "../../shared/errors.ts";
-import { isAtLeast, lowestOf, originClasses } from "../../shared/origin.ts";
+import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import * as z from "../../shared/zod.ts";
 import type { HostRecords } from "../store/host-records.ts";
-import { loweredRunsMax } from "../store/versions/present-origins.ts";
+import { loweredRunsMax, loweredSchema } from "../store/versions/present-origins.ts";
 import type { LoweredRun } from "../store/versions/present-origins.ts";
 import { lostTrust } from "../store/versions/version.ts";
 import type { UserId } from "../values/ids.ts";
@@ -72,7 +72,7 @@ export class RunTrust {
     records: HostRecords,
     of: UserRun | null,
     trust: OriginClass | null,
-    commit: () => Promise<void>,
+    commit: () => Promise<void> = () => records.commit(),
   ): Promise<void> {
     if (of === null || trust === null || !lowersRun(trust) || (await this.isLow(records, of, trust))) return commit();
     const unwritten = this.#unwritten.get(keyOf(of)) ?? trust;
@@ -82,17 +82,27 @@ export class RunTrust {
   }
 
   /**
-   * The record could not be written. Throws the error, so that the answer is withheld, if the medium can be written for
-   * others; not of a call that has committed (`isNeeded` is false).
+   * Puts on record, by `commit`, that a run has read what is trusted like that. If it cannot be written, throws the error if the
+   * medium can be written for others, so that the answer is withheld: not of a call that has committed (`isNeeded` is false).
+   * Else it counts in this process.
    */
-  keep(of: UserRun, trust: OriginClass, { error, isNeeded }: { error: unknown; isNeeded: boolean }): void {
-    if (isNeeded && !(error instanceof ToolError && unwritable.has(error.tableCode))) throw error;
-    const key = keyOf(of);
-    const before = this.#unwritten.get(key) ?? trust;
-    this.#unwritten.delete(key);
-    this.#unwritten.set(key, lowestOf(trust, before));
-    const [oldest] = this.#unwritten.keys();
-    if (this.#unwritten.size > unwrittenMax && oldest !== undefined) this.#unwritten.delete(oldest);
+  async note(
+    of: UserRun,
+    trust: OriginClass,
+    { isNeeded }: { readonly isNeeded: boolean },
+    commit: () => Promise<void>,
+  ): Promise<void> {
+    try {
+      await commit();
+    } catch (error) {
+      if (isNeeded && !(error instanceof ToolError && unwritable.has(error.tableCode))) throw error;
+      const key = keyOf(of);
+      const before = this.#unwritten.get(key) ?? trust;
+      this.#unwritten.delete(key);
+      this.#unwritten.set(key, lowestOf(trust, before));
+      const [oldest] = this.#unwritten.keys();
+      if (this.#unwritten.size > unwrittenMax && oldest !== undefined) this.#unwritten.delete(oldest);
+    }
   }
 }
 
@@ -101,8 +111,6 @@ const keyOf = ({ userId, run }: UserRun): string => `${userId}\n${run}`;
 /** For how many days after its trust fell a run is remembered, and for how many it can still be under way. */
 const [daysMax, underWayDays] = [90, 1];
 const dayMs = 24 * 3_600_000;
-
-const schema = z.array(z.strictObject({ run: z.string(), trust: z.enum(originClasses), atMs: z.int() }));
 
 /** No program can name it: a run's id is not empty. It stands for all runs. */
 const everyRun = "";
@@ -118,7 +126,7 @@ export interface KnownRuns {
 
 /** A record that is missing is as good as one that cannot be read, if the history has runs of that time or is lost itself. */
 export async function readRuns(records: HostRecords, nowMs: number): Promise<KnownRuns> {
-  const kept = await keptRecord(records, ["runs", "trust"], schema);
+  const kept = await keptRecord(records, ["runs", "trust"], z.array(loweredSchema));
   const { runs: marked, isWhole } = await records.loweredRuns();
   if (kept === undefined) return { recorded: null, marked, fault: "it cannot be read" };
   const recorded = kept ?? [];

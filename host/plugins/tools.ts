@@ -4,6 +4,7 @@
  */
 import type { Right } from "../../shared/abi.ts";
 import { isDerived } from "../../shared/derived-files.ts";
+import { toolName as validName } from "../../shared/manifest.ts";
 import type { Manifest, ManifestTool, ToolCommand } from "../../shared/manifest.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import type { Role } from "../../shared/roles.ts";
@@ -119,8 +120,10 @@ export const listsEntries = ({ tool: { role } }: Pick<CatalogTool, "tool">): boo
   role === "index" || role === "entries";
 
 /** A tool's name in error messages. Callers without types can pass anything. */
-export function toolLabel(toolName: unknown): string {
-  return typeof toolName === "string" ? quoted(toolName) : `a tool whose name is of type ${typeof toolName}`;
+export function toolLabel(name: unknown): string {
+  if (typeof name !== "string") return `a tool whose name is of type ${typeof name}`;
+  // Each call has a label, and a valid name needs no escapes.
+  return name.length <= shownCharsMax && validName.test(name) ? `"${name}"` : quoted(name, shownCharsMax);
 }
 
 /** The error for an unknown tool, for a model. It lists the tools in `known`; the hint is for its program. */

@@ -21,12 +21,11 @@ import { narrowingText } from "../plugins/narrow-plugin.ts";
 import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
 import { readOnlyText } from "../plugins/tools.ts";
-import { LeftOverErasures } from "../sharing/finish-erased.ts";
 import type { NoteOfUser, StoreDefinition, StoreSettings } from "../store/definition.ts";
 /** Creates runtimes. */
-import { readOnlyEngine } from "../store/engine.ts";
 import { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
+import { finishLeftOver } from "../upkeep/finish-erased.ts";
 import { version } from "../values/version.ts";
 import type { Runtime } from "./api.ts";
 import { LocalRuntime } from "./local-runtime.ts";
@@ -102,11 +101,10 @@ export async function createRuntimeWith(options: RuntimeOptions, creation: Creat
   const admission = new Admission(waitMs, waitingLimits, { measures, listeners, onLog });
   const { contextualAccess, memory } = bounds;
   const called = { clock, onLog, identities, deadlinesMs, limits, contextualAccess: contextualAccess ?? null };
-  const leftOver = new LeftOverErasures(store);
-  const parts = { store, leftOver, pool, admission, recorder, listeners, ...called, ...gateParts(checked) };
+  const parts = { store, pool, admission, recorder, listeners, ...called, ...gateParts(checked) };
   const model = memory?.sharingByModels === true ? "sharing-model" : "model";
   const { closeGraceMs, retiresLeftOver } = bounds;
-  if (retiresLeftOver && !readOnly) void Promise.all([store.retireLeftOver(), leftOver.finish()]);
+  if (retiresLeftOver && !readOnly) void Promise.all([store.retireLeftOver(), finishLeftOver(store, admission)]);
   const runner = new CallRunner(parts);
   const runtime = new LocalRuntime(catalog, {
     ...parts,
@@ -129,7 +127,7 @@ async function openStore(
 ): Promise<Store> {
   await definition.checkMedium?.();
   const engine = definition.open(note, settings);
-  return new Store(readOnly ? readOnlyEngine(engine) : engine);
+  return new Store(engine, readOnly);
 }
 
 function gateParts({

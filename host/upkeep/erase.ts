@@ -4,8 +4,6 @@ import { counted, quoted } from "../../shared/text.ts";
 import { writeArchive } from "../archive/archive-file.ts";
 import { zipOf } from "../archive/write-zip.ts";
 import { grantsIn } from "../sharing/grants.ts";
-import { grantsTo } from "../sharing/revoke-all.ts";
-import type { ReceivedGrant } from "../sharing/revoke-all.ts";
 import type { ErasableContent, ErasedUser, LeftOver } from "../store/engine.ts";
 import { isLive } from "../store/grant-hints.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
@@ -16,6 +14,8 @@ import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { ErasedContent, ErasePlan, Erasure } from "./erase-plan.ts";
 import { exportPart, ExportSum, together } from "./export.ts";
+import { grantsTo } from "./finish-erased.ts";
+import type { ReceivedGrant } from "./finish-erased.ts";
 import type { MemoryExport } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
 import { eachPart } from "./user-scopes.ts";
@@ -140,24 +140,23 @@ async function granteesOf(operation: Operation, held: readonly HeldHome[]): Prom
 
 /** Mounted folders stay, so what an export leaves out there is not lost. */
 async function exportMounts(operation: Operation, { mounted }: Elsewhere, sum: ExportSum): Promise<MemoryExport[]> {
-  return await eachPart(operation, { mode: "read", only: mounted }, (part) =>
-    exportPart({ ...part, history: part.held.history }, sum, true),
-  );
+  return await eachPart(operation, { mode: "read", only: mounted }, (part) => exportPart(part, sum, true));
 }
 
 /** Throws `STORAGE_UNSAFE` if the export would leave out anything. */
 async function exportHeld(
   operation: Operation,
-  held: readonly HeldHome[],
+  homes: readonly HeldHome[],
   { elsewhere, sum }: { readonly elsewhere: Elsewhere; readonly sum: ExportSum },
 ): Promise<MemoryExport[]> {
   const parts: MemoryExport[] = [];
-  for (const { home, reader, history } of held) {
+  for (const held of homes) {
+    const { home } = held;
     const apart = new Set(home.kind === "user" ? [...elsewhere.mounted, ownStoreName] : []);
-    const all = await reader.scopes();
+    const all = await held.scopes();
     const scopes = all.filter((scope) => !apart.has(scope));
     const hidden = all.filter((scope) => apart.has(scope));
-    parts.push(await exportPart({ reader, history, scopes, hidden }, sum, true));
+    parts.push(await exportPart({ held, scopes, hidden }, sum, true));
   }
   const [first, ...others] = parts.flatMap(({ leftOut }) => leftOut);
   if (first === undefined) return parts;

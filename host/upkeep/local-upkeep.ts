@@ -1,5 +1,4 @@
 import { archivePlace } from "../archive/archive-file.ts";
-import { finishErased } from "../sharing/finish-erased.ts";
 import type { CallContext } from "../values/call-context.ts";
 import { checkFields } from "../values/known-fields.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -10,6 +9,7 @@ import { eraseUser, planErasure } from "./erase.ts";
 import { exportUser } from "./export.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
+import { finishAllErased } from "./finish-erased.ts";
 import { diffVersions, listVersions, restoreVersion } from "./history.ts";
 import { checkFiles } from "./import-files.ts";
 import { importFiles, planFiles } from "./import.ts";
@@ -53,10 +53,7 @@ export class LocalUpkeep implements Upkeep {
     using _arrived = admission.arrive();
     if (isReadOnly) throw readOnly("mend what is no user's");
     const before = await this.strays();
-    for (const erased of await store.erased.list()) {
-      const until = performance.now() + admission.waitMs;
-      await finishErased(store, erased, { until, record: () => {} });
-    }
+    await finishAllErased(store, admission.waitMs);
     return mendedOf(before, await this.strays());
   }
 
