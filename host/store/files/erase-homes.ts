@@ -9,7 +9,6 @@ import type { ErasableContent, ErasedUser, ErasedUsers, LeftOver } from "../engi
 import { entriesScope, storeHome } from "../home.ts";
 import type { HoldOptions } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
-import { removeStagedHomes } from "./copy/write-home.ts";
 import {
   endFollowing,
   erasedName,
@@ -20,11 +19,12 @@ import {
   takeMarkBack,
 } from "./erase-mark.ts";
 import type { GrantedHints } from "./granted-hints.ts";
-import { checkErasable } from "./home-owner.ts";
+import { openErasable } from "./home-owner.ts";
 import type { HomeSession } from "./home-session.ts";
 import { fileHome, homePlaces, usersFolder } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
+import { removeStagedHomes } from "./load-home.ts";
 import { HomeFolder, openPlace } from "./scope-folders.ts";
 
 /** How long a store is waited for that has to follow its owner's folder. */
@@ -54,8 +54,8 @@ export class FileErasures implements ErasedUsers {
     options.signal?.throwIfAborted();
     // One of them can be the user's.
     await removeStagedHomes(this.#root);
-    using user = await ErasableHome.hold(this.#homes, folder, options);
-    using own = await ErasableHome.hold(this.#homes, store, options);
+    using user = await holdToErase(this.#homes, folder, options);
+    using own = await holdToErase(this.#homes, store, options);
     return await work(async (erasedMs) => {
       const erased = newErasedUser(store.names[1] as StoreId, erasedMs);
       await eraseHomes(this.#root, { user, own }, erased);
@@ -113,66 +113,43 @@ export class FileErasures implements ErasedUsers {
   }
 }
 
-/** A home for whoever erases it: under its lock if any host can use it, whatever else is wrong with it. */
-class ErasableHome implements Disposable {
+/** A home for whoever erases it. */
+interface ErasableHome extends Disposable {
   readonly folder: HomeFolder;
   readonly isLocked: boolean;
-  readonly #session: HomeSession | null;
-  #release: () => void;
-
-  private constructor(folder: HomeFolder, session: HomeSession | null, release: () => void) {
-    this.folder = folder;
-    this.isLocked = session !== null;
-    this.#session = session;
-    this.#release = release;
-  }
-
-  /** `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
-  static async hold(
-    homes: Homes,
-    home: FileHome,
-    { until, signal, finishes = false }: HoldOptions,
-  ): Promise<ErasableHome | null> {
-    const waiting = { make: true, readOnlyWillDo: false, until, signal };
-    let session: HomeSession | null = null;
-    try {
-      // Also in a folder that a person has made.
-      makeOwn(home);
-      session = await (finishes ? homes.open(home, waiting) : homes.lock(home, waiting));
-    } catch (error) {
-      // A home that no host can use as it is has no holder, so it needs no lock.
-      if (!isUnusable(error)) throw error;
-    }
-    const held = session;
-    const folder = held?.place.folder ?? openErasable(home);
-    // Only what was recovered can be retired.
-    const release = (): void => (held && finishes ? homes.release(held) : (held ?? folder)?.[Symbol.dispose]());
-    return folder && new ErasableHome(folder, held, release);
-  }
-
   /** Gives the home another name beside its own, durably. */
-  async moveAway(newName: string): Promise<void> {
-    this.#session?.place.check();
-    await this.folder.moveAway(newName);
-    // Nothing is left to retire.
-    this.#release = () => (this.#session ?? this.folder)[Symbol.dispose]();
-  }
-
-  [Symbol.dispose](): void {
-    this.#release();
-  }
+  readonly moveAway: (newName: string) => Promise<void>;
 }
 
-/** Takes no lock, and changes nothing. `null` if there is no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
-function openErasable(home: FileHome): HomeFolder | null {
-  const folder = HomeFolder.open(home);
+/** Under the lock if any host can use the home, whatever else is wrong with it. `null` if there is no folder. */
+async function holdToErase(
+  homes: Homes,
+  home: FileHome,
+  { until, signal, finishes = false }: HoldOptions,
+): Promise<ErasableHome | null> {
+  const waiting = { make: true, readOnlyWillDo: false, until, signal };
+  let session: HomeSession | null = null;
   try {
-    if (folder !== null) checkErasable(folder, home);
-    return folder;
+    // Also in a folder that a person has made.
+    makeOwn(home);
+    session = await (finishes ? homes.open(home, waiting) : homes.lock(home, waiting));
   } catch (error) {
-    folder?.[Symbol.dispose]();
-    throw error;
+    // A home that no host can use as it is has no holder, so it needs no lock.
+    if (!isUnusable(error)) throw error;
   }
+  const held = session;
+  const folder = held?.place.folder ?? openErasable(home);
+  if (folder === null) return null;
+  const close = (): void => (held ?? folder)[Symbol.dispose]();
+  // Only what was recovered can be retired.
+  let release = held && finishes ? () => homes.release(held) : close;
+  const moveAway = async (newName: string): Promise<void> => {
+    held?.place.check();
+    await folder.moveAway(newName);
+    // Nothing is left to retire.
+    release = close;
+  };
+  return { folder, isLocked: held !== null, moveAway, [Symbol.dispose]: () => release() };
 }
 
 /** Makes the host's own folder, for the lock. */

@@ -17,10 +17,10 @@ import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { ErasedUser } from "../engine.ts";
 import { homePlaces, storesFolder, usersFolder } from "./home.ts";
-import type { FileHome } from "./home.ts";
 import { openPlace } from "./scope-folders.ts";
 import type { HomeFolder } from "./scope-folders.ts";
 import { turnstileFile } from "./session-place.ts";
+import type { SessionPlace } from "./session-place.ts";
 
 /** The mark of a store that is about to be erased: a file in the host's own folder. */
 export const eraseMark = "erasing";
@@ -85,11 +85,13 @@ export function takeMarkBack(folder: HomeFolder): void {
 }
 
 /**
- * Decides about a marked store that is held: erases it, or takes the mark back. Returns whether it was erased. Throws what
- * the disk says.
+ * Decides about a home that is held and perhaps is a marked store: erases it, or takes the mark back. Returns whether it was
+ * erased. Throws what the disk says.
  */
-export async function settleMark({ root, names }: FileHome, folder: HomeFolder): Promise<boolean> {
-  const id = names[1] as StoreId;
+export async function settleMark({ home, folder, own }: SessionPlace): Promise<boolean> {
+  if (home.kind !== "store" || !isMarked(own)) return false;
+  const { root } = home;
+  const id = home.names[1] as StoreId;
   using users = openPlace(root, usersFolder);
   const [followed] = followedIn(users, id);
   if (followed === undefined) {

@@ -55,13 +55,14 @@ function* findingsInScopes({ kind: ofHome }: FileHome, home: Directory): Pieces<
 function* strangeFiles(top: Directory, scope: string, hidden: string | null = null): Pieces<StoreFinding[]> {
   // A mounted folder is left as it is.
   const isMendable = hidden === null;
-  const found: StoreFinding[] = [];
   function* visit(folder: Directory, above: string): Pieces<StoreFinding[]> {
+    const found: StoreFinding[] = [];
     for (const entry of folder.entries()) {
       yield;
-      found.push(...(yield* orFindings(scope + above + entry.name, () => look(folder, entry, above + entry.name))));
+      const path = above + entry.name;
+      for (const each of yield* orFindings(scope + path, () => look(folder, entry, path))) found.push(each);
     }
-    return [];
+    return found;
   }
   function* look(folder: Directory, { name, kind }: DirectoryEntry, path: string): Pieces<StoreFinding[]> {
     if (path === hidden) return [];
@@ -76,8 +77,7 @@ function* strangeFiles(top: Directory, scope: string, hidden: string | null = nu
     if (below === null) return [];
     return isInPlaceOfFile(below, path) ? [emptyFolder(scope + path, isMendable)] : yield* visit(below, `${path}/`);
   }
-  yield* visit(top, "");
-  return found;
+  return yield* visit(top, "");
 }
 
 const noTrash = "it is not a folder, so nothing can go to the trash";

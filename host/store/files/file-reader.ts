@@ -9,15 +9,31 @@ import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { FilesLocation } from "../definition.ts";
 import { entriesScope, storeHome, userHome } from "../home.ts";
-import { UserReader } from "../readers.ts";
-import type { Handed, Stamped, StoreReaders, ThreadFiles } from "../readers.ts";
-import { byPath, checkedScope, checkedStore, noFiles, segmentsOf, sumOf, tooManyFiles } from "../reading.ts";
-import type { FileSum, Files, ScopeSize, ScopeSurvey, UnfitFile } from "../reading.ts";
+import {
+  UserReader,
+  byPath,
+  checkedScope,
+  checkedStore,
+  noFiles,
+  segmentsOf,
+  sumOf,
+  tooManyFiles,
+} from "../reading.ts";
+import type {
+  FileSum,
+  Files,
+  Handed,
+  ScopeSize,
+  ScopeSurvey,
+  StoreReaders,
+  ThreadFiles,
+  UnfitFile,
+} from "../reading.ts";
 import { exactName, foldsCase } from "./folded-names.ts";
-import { checkOwner } from "./home-owner.ts";
+import { openOwned } from "./home-owner.ts";
 import { fileHome, hasPlace, hostFolder, mountHome, mountRootOf } from "./home.ts";
 import type { FileHome, HomeKind, MountRoot } from "./home.ts";
-import { HomeFolder, ScopeFolders } from "./scope-folders.ts";
+import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
 /** Reads the scopes of one home, for one call or one hold. */
@@ -35,7 +51,7 @@ export class FileReader implements Files<false>, ThreadFiles {
     this.#mountedScope = home.mountedScope;
     const held = handed && "folder" in handed && handed.key === home.key ? handed : null;
     const opened = held && openHanded(held.folder);
-    this.#home = opened ?? walkTo(home);
+    this.#home = opened ?? openOwned(home)?.keepHome() ?? null;
     const folds = opened && held ? new Map(held.folds) : new Map<string, boolean>();
     this.#scopes = this.#home && new ScopeFolders(this.#home, { kind: home.kind, folds });
   }
@@ -60,7 +76,7 @@ export class FileReader implements Files<false>, ThreadFiles {
       }));
   }
 
-  readStamped(scope: string, path: string): Stamped | null {
+  readStamped(scope: string, path: string): ReturnType<NonNullable<ThreadFiles["readStamped"]>> {
     return this.#look(scope, path, (folder, name) => folder.readStamped(name, path));
   }
 
@@ -72,6 +88,11 @@ export class FileReader implements Files<false>, ThreadFiles {
     return this.#look(scope, path, (folder, name) => folder.sizeOf(name, path));
   }
 
+  timesOf(scope: string, path: string): Pick<Measured, "changedUs" | "writtenUs"> | null {
+    const measured = this.#look(scope, path, (folder, name) => folder.measure(name));
+    return measured && { changedUs: measured.changedUs, writtenUs: measured.writtenUs };
+  }
+
   *list(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
     const folder = this.#folderOf(scope);
     return folder === null ? [] : yield* listFiles(folder, { prefix, filesMax }, this.#sizesOf(scope));
@@ -79,7 +100,7 @@ export class FileReader implements Files<false>, ThreadFiles {
 
   *listTrash(scope: string): Pieces<ListedFile[]> {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : yield* listTrash(folder);
+    return folder === null ? [] : yield* sorted(yield* filesInTrash(folder, this.#sizesOf(scope)), byPath);
   }
 
   *scopeSize(scope: string, known: Partial<ScopeSize> = {}): Pieces<ScopeSize> {
@@ -127,18 +148,6 @@ export class FileReader implements Files<false>, ThreadFiles {
   }
 }
 
-/** Opens a home's folder, if it is the owner's; `null` if there is none. */
-function walkTo(home: FileHome): Directory | null {
-  const folder = HomeFolder.open(home);
-  try {
-    checkOwner(folder?.openOwn() ?? null, home);
-  } catch (error) {
-    folder?.[Symbol.dispose]();
-    throw error;
-  }
-  return folder?.keepHome() ?? null;
-}
-
 /** Measured files of one folder, by path: a call that lists files often sums their sizes too. */
 type MeasuredFiles = Map<string, Measured>;
 
@@ -159,18 +168,12 @@ function* listFiles(
     return below === null ? [] : yield* listFiles(below, asked, known, prefix.slice(0, end + 1));
   }
   const found: ListedFile[] = [];
-  yield* walkFiles(
-    folder,
-    above,
-    (path) => isListed(`${path}/`, prefix),
-    (path, measure) => {
-      if (!isListed(path, prefix)) return;
-      const measured = measureOnce(path, measure, known);
-      if (!measured?.isPlain) return;
-      if (found.length >= filesMax) throw tooManyFiles();
-      found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
-    },
-  );
+  const isWanted: Wanted = (path, kind) => isListed(kind === "folder" ? `${path}/` : path, prefix);
+  yield* walkFiles({ folder, above, isWanted, known }, (path, { isPlain, bytes, changedUs }) => {
+    if (!isPlain) return;
+    if (found.length >= filesMax) throw tooManyFiles();
+    found.push({ path, bytes, changedUs });
+  });
   return yield* sorted(found, byPath);
 }
 
@@ -185,65 +188,63 @@ function folderIn(folder: Directory, name: string): Directory | null {
   }
 }
 
-/** All files that count in a scope's trash. */
-function* listTrash(folder: Directory): Pieces<ListedFile[]> {
+/** All files that count in a scope's trash, in no order. */
+function* filesInTrash(scope: Directory, known: MeasuredFiles): Pieces<ListedFile[]> {
   const found: ListedFile[] = [];
-  using trash = folder.openFolder(trashFolder);
-  if (trash === null) return found;
-  yield* walkFiles(
-    trash,
-    `${trashFolder}/`,
-    () => true,
-    (path, measure) => {
-      const measured = measure();
-      if (measured !== null) found.push({ path, bytes: measured.bytes, changedUs: measured.changedUs });
-    },
+  using folder = scope.openFolder(trashFolder);
+  if (folder === null) return found;
+  yield* walkFiles({ folder, above: `${trashFolder}/`, isWanted: () => true, known }, (path, { bytes, changedUs }) =>
+    found.push({ path, bytes, changedUs }),
   );
-  return yield* sorted(found, byPath);
+  return found;
 }
 
 /** Measures the files in a scope's trash, or those outside, without a look into the trash. */
 function* sumOfPart(scope: Directory, part: keyof ScopeSize, known: MeasuredFiles): Pieces<FileSum> {
-  const isTrash = part === "trash";
-  using trash = isTrash ? scope.openFolder(trashFolder) : null;
-  const folder = isTrash ? trash : scope;
+  if (part === "trash") {
+    const files = yield* filesInTrash(scope, known);
+    return files.reduce((sum, { bytes }) => sumOf(sum, { files: 1, bytes }), noFiles);
+  }
   let sum = noFiles;
-  if (folder === null) return sum;
-  yield* walkFiles(
-    folder,
-    isTrash ? `${trashFolder}/` : "",
-    (path) => isTrash || path !== trashFolder,
-    (path, measure) => {
-      const measured = measureOnce(path, measure, known);
-      if (measured !== null) sum = sumOf(sum, { files: 1, bytes: measured.bytes });
-    },
-  );
+  yield* walkFiles({ folder: scope, above: "", isWanted: isLive, known }, (_, { bytes }) => {
+    sum = sumOf(sum, { files: 1, bytes });
+  });
   return sum;
 }
 
-/** `null` for a file that has been removed meanwhile. */
-function measureOnce(path: string, measure: () => Measured | null, known: MeasuredFiles): Measured | null {
-  const measured = known.get(path) ?? measure();
-  if (measured !== null) known.set(path, measured);
-  return measured;
+const isLive: Wanted = (path, kind) => kind === "file" || path !== trashFolder;
+
+type Wanted = (path: string, kind: "file" | "folder") => boolean;
+
+interface Walk {
+  readonly folder: Directory;
+  /** The path of the folder, with a slash behind it; nothing for a scope. */
+  readonly above: string;
+  readonly isWanted: Wanted;
+  readonly known: MeasuredFiles;
 }
 
-/** Visits the files below a folder whose paths a guest can name. Skips links, devices and names outside the grammar. */
+/**
+ * Visits the files below a folder whose paths a guest can name. Skips links, devices, names outside the grammar, and what has
+ * been removed meanwhile.
+ */
 function* walkFiles(
-  folder: Directory,
-  above: string,
-  isEntered: (path: string) => boolean,
-  visit: (path: string, measure: () => Measured | null) => void,
+  { folder, above, isWanted, known }: Walk,
+  visit: (path: string, measured: Measured) => void,
 ): Pieces<void> {
   for (const { name, kind } of folder.entries()) {
     yield;
     const path = above + name;
-    if (!isScopePath(path)) continue;
-    if (kind === "folder" && isEntered(path)) {
+    if (kind === "other" || !isScopePath(path) || !isWanted(path, kind)) continue;
+    if (kind === "folder") {
       using below = folder.openFolder(name);
-      if (below) yield* walkFiles(below, `${path}/`, isEntered, visit);
+      if (below) yield* walkFiles({ folder: below, above: `${path}/`, isWanted, known }, visit);
+      continue;
     }
-    if (kind === "file") visit(path, () => folder.measure(name));
+    const measured = known.get(path) ?? folder.measure(name);
+    if (measured === null) continue;
+    known.set(path, measured);
+    visit(path, measured);
   }
 }
 
@@ -253,7 +254,7 @@ export const openFileReaders = ({ dir, mounts }: FilesLocation): StoreReaders =>
 
 export const readersOf = (root: DataRoot, mounts: readonly MountRoot[] = []): StoreReaders => ({
   open: (userId, scopes = [], known = {}) => {
-    if (userId === null) return new UserReader(new FilesOfStores(root), known);
+    if (userId === null) return new UserReader(filesOfStores(root), known);
     const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
     const home = mount ? fileHome(mountHome(mount), mount.root) : fileHome(userHome(userId), root);
     return new UserReader(new FileReader(home, known.handed), known);
@@ -264,46 +265,29 @@ export const readersOf = (root: DataRoot, mounts: readonly MountRoot[] = []): St
 const openMax = 32;
 
 /** The entries of shared stores. */
-class FilesOfStores implements ThreadFiles {
-  readonly #root: DataRoot;
+function filesOfStores(root: DataRoot): ThreadFiles {
   /** The one that was used last comes last. */
-  readonly #open = new Map<StoreId, FileReader>();
-
-  constructor(root: DataRoot) {
-    this.#root = root;
-  }
-
-  bytesOf(scope: string, path: string): Uint8Array | null {
-    return this.#of(scope).bytesOf(entriesScope, path);
-  }
-
-  list(scope: string, prefix: string, filesMax: number): Pieces<ListedFile[]> {
-    return this.#of(scope).list(entriesScope, prefix, filesMax);
-  }
-
-  sizeOf(scope: string, path: string): number | null {
-    return this.#of(scope).sizeOf(entriesScope, path);
-  }
-
-  scopeSize(scope: string, known: Partial<ScopeSize>): Pieces<ScopeSize> {
-    return this.#of(scope).scopeSize(entriesScope, known);
-  }
-
-  [Symbol.dispose](): void {
-    for (const reader of this.#open.values()) reader[Symbol.dispose]();
-    this.#open.clear();
-  }
-
-  #of(scope: string): FileReader {
+  const open = new Map<StoreId, FileReader>();
+  function of(scope: string): FileReader {
     const id = checkedStore(scope);
-    const reader = this.#open.get(id) ?? new FileReader(fileHome(storeHome(id), this.#root));
-    this.#open.delete(id);
-    this.#open.set(id, reader);
-    const [oldest] = this.#open;
-    if (this.#open.size > openMax && oldest !== undefined) {
+    const reader = open.get(id) ?? new FileReader(fileHome(storeHome(id), root));
+    open.delete(id);
+    open.set(id, reader);
+    const [oldest] = open;
+    if (open.size > openMax && oldest !== undefined) {
       oldest[1][Symbol.dispose]();
-      this.#open.delete(oldest[0]);
+      open.delete(oldest[0]);
     }
     return reader;
   }
+  return {
+    bytesOf: (scope, path) => of(scope).bytesOf(entriesScope, path),
+    list: (scope, prefix, filesMax) => of(scope).list(entriesScope, prefix, filesMax),
+    sizeOf: (scope, path) => of(scope).sizeOf(entriesScope, path),
+    scopeSize: (scope, known) => of(scope).scopeSize(entriesScope, known),
+    [Symbol.dispose]: () => {
+      for (const reader of open.values()) reader[Symbol.dispose]();
+      open.clear();
+    },
+  };
 }

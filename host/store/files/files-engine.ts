@@ -7,13 +7,11 @@ import type { DataRoot } from "../../disk/pinned-directory.ts";
 import type { StoreId } from "../../values/ids.ts";
 import { defaultSettings } from "../definition.ts";
 import type { NoteOfUser, StoreSettings } from "../definition.ts";
-import { onSnapshot } from "../engine.ts";
 import type { Engine, EngineHold, EngineHomes, FoundHome } from "../engine.ts";
 import type { GrantHint } from "../grant-hints.ts";
 import { commits, keyOf, storeHome, userHome } from "../home.ts";
 import type { Home, Mode, MountHome } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
-import { removeStagedHomes } from "./copy/write-home.ts";
 import { FileErasures } from "./erase-homes.ts";
 import { listStores, listStrays, listUsers, ownerOf } from "./found-homes.ts";
 import { GrantedHints } from "./granted-hints.ts";
@@ -22,11 +20,13 @@ import type { HeldPart } from "./held-files.ts";
 import { fileHome, mountHome } from "./home.ts";
 import type { FileHome, MountRoot } from "./home.ts";
 import { Homes } from "./homes.ts";
-import type { KeptLimits } from "./idle-homes.ts";
+import type { KeptLimits } from "./homes.ts";
 import { retireLeftOver } from "./left-over.ts";
+import { removeStagedHomes } from "./load-home.ts";
+import { lockOnly } from "./open-session.ts";
 import { HomeFolder } from "./scope-folders.ts";
 import type { Waiting } from "./session-place.ts";
-import { areStill, versionsOf } from "./wal-version.ts";
+import { versionsOf } from "./wal-version.ts";
 import type { Versions } from "./wal-version.ts";
 
 export interface FilesSetup {
@@ -37,12 +37,6 @@ export interface FilesSetup {
   readonly kept?: KeptLimits | undefined;
   /** Default: `defaultSettings`. */
   readonly settings?: StoreSettings | undefined;
-}
-
-interface Hold {
-  readonly mode: Mode;
-  readonly options: EngineHold;
-  readonly waiting: Waiting;
 }
 
 export class FilesEngine implements Engine {
@@ -78,58 +72,14 @@ export class FilesEngine implements Engine {
     work: (held: EngineHomes) => Promise<Result>,
   ): Promise<Result> {
     const all = homes.map((home) => this.#homeOf(home));
-    const writes = commits(mode);
-    const together = { homes: this.#homes, hints: this.#hints, options, writes };
-    if (mode === "erase") {
-      const parts = all.map((home) => ({ home, session: null }));
-      return await this.erased.hold(all, options, (erase) =>
-        work(new HeldFiles(parts, { ...together, read: noVersions, erase })),
-      );
-    }
+    if (mode === "erase") return await this.#holdToErase(all, options, work);
     if (mode === "thorough") for (const home of all) this.#homes.forget(home);
-    const { until, signal, isReadOnly = false } = options;
-    // Only who writes makes a lock file, and needs a disk that can be written.
-    const waiting = { make: writes, readOnlyWillDo: !writes, isReadOnly, until, signal };
-    return await this.#underLocks(all, { mode, options, waiting }, (parts, read) =>
-      new HeldFiles(parts, { ...together, read }).run(work),
-    );
-  }
-
-  /** Users' homes come first. Of stores that are only read, the versions are noted, and nobody waits for the work. */
-  async #underLocks<Result>(
-    all: readonly FileHome[],
-    hold: Hold,
-    run: (parts: readonly HeldPart[], read: Versions) => Promise<Result>,
-  ): Promise<Result> {
-    const { mode, options } = hold;
-    const onlyRead = new Set(commits(mode) ? options.onlyRead?.map(keyOf) : []);
-    const stores = all.filter(({ kind, key }) => kind === "store" && !onlyRead.has(key));
-    const beside = { ...hold, waiting: { ...hold.waiting, readOnlyWillDo: true } };
-    const toRead = { ...beside.waiting, make: false };
-    const noted = async (some: readonly FileHome[]): Promise<Versions> =>
-      some.length === 0 ? noVersions : await versionsOf(this.#homes, some, toRead);
     const parts: HeldPart[] = [];
     let hasSucceeded = false;
     try {
-      const besides = new Set(options.besides?.map(keyOf));
-      for (const home of all) {
-        if (home.kind === "store" || onlyRead.has(home.key)) continue;
-        parts.push(await this.#take(home, besides.has(home.key) ? beside : hold));
-      }
-      const read = await noted(all.filter(({ key }) => onlyRead.has(key)));
-      parts.push(...partsOf(read));
-      const locked = async (): Promise<Result> => {
-        for (const home of stores) parts.push(await this.#take(home, hold));
-        return await run(parts, read);
-      };
-      let versions = noVersions;
-      const note = async (): Promise<() => boolean> => {
-        versions = await noted(stores);
-        return () => areStill(versions);
-      };
-      const work = (): Promise<Result> => run([...parts, ...partsOf(versions)], read);
-      const isLocked = mode !== "read" || stores.length === 0;
-      const result = isLocked ? await locked() : await onSnapshot(options, { note, work, locked });
+      const read = await this.#lock(all, mode, options, parts);
+      const together = { homes: this.#homes, hints: this.#hints, options, writes: commits(mode), read };
+      const result = await new HeldFiles(parts, together).run(work);
       hasSucceeded = true;
       return result;
     } finally {
@@ -141,8 +91,45 @@ export class FilesEngine implements Engine {
     }
   }
 
-  async #take(home: FileHome, { mode, waiting }: Hold): Promise<HeldPart> {
-    if (mode === "look") return { home, session: null, lock: await this.#homes.lockOnly(home, waiting) };
+  #holdToErase<Result>(
+    all: readonly FileHome[],
+    options: EngineHold,
+    work: (held: EngineHomes) => Promise<Result>,
+  ): Promise<Result> {
+    const parts = all.map((home) => ({ home, session: null }));
+    const together = { homes: this.#homes, hints: this.#hints, options, writes: false, read: noVersions };
+    return this.erased.hold(all, options, (erase) => work(new HeldFiles(parts, { ...together, erase })));
+  }
+
+  /** Adds to `parts` each home that it has locked. Of homes that are only read, notes the versions, and nobody waits for the work. */
+  async #lock(
+    all: readonly FileHome[],
+    mode: Mode,
+    { until, signal, isReadOnly = false, makesLocks = false, onlyRead = [], besides = [] }: EngineHold,
+    parts: HeldPart[],
+  ): Promise<Versions> {
+    // Only who writes makes a lock file, and needs a disk that can be written.
+    const makes = makesLocks || commits(mode);
+    const waiting: Waiting = { make: makes, readOnlyWillDo: !makes, isReadOnly, until, signal };
+    const beside: Waiting = besides.length === 0 ? waiting : { ...waiting, readOnlyWillDo: true };
+    const toRead = onlyRead.length === 0 ? [] : all.filter((home) => isIn(onlyRead, home));
+    const locked = toRead.length === 0 ? all : all.filter((home) => !toRead.includes(home));
+    for (const home of locked) {
+      if (home.kind !== "store") parts.push(await this.#take(home, mode, isIn(besides, home) ? beside : waiting));
+    }
+    // This can take a lock for a moment, so it comes before those of stores.
+    const ways = { ...waiting, make: false, readOnlyWillDo: true };
+    const read = toRead.length === 0 ? noVersions : await versionsOf(this.#homes, toRead, ways);
+    parts.push(...partsOf(read));
+    for (const home of locked) if (home.kind === "store") parts.push(await this.#take(home, mode, waiting));
+    return read;
+  }
+
+  async #take(home: FileHome, mode: Mode, waiting: Waiting): Promise<HeldPart> {
+    if (mode === "look") {
+      this.#homes.letGo(home);
+      return { home, session: null, lock: await lockOnly(home, waiting) };
+    }
     if (waiting.isReadOnly) {
       const lock = await this.#homes.lockFinished(home, waiting);
       return { home, session: null, lock, tail: lock?.tail, ...(!lock?.isLocked && ifStill(home)) };
@@ -169,6 +156,10 @@ export class FilesEngine implements Engine {
     return this.#hints.list(principal);
   }
 
+  async leaving(): Promise<StoreId[]> {
+    return this.#hints.leaving();
+  }
+
   retireLeftOver(): Promise<void> {
     this.#leftOver ??= this.#retireLeftOver();
     return this.#leftOver;
@@ -193,7 +184,7 @@ export class FilesEngine implements Engine {
     ];
     for (const list of lists) {
       const all = orNone(list).map((home) => this.#homeOf(home));
-      await retireLeftOver(this.#homes, all, this.#note, signal);
+      await retireLeftOver(all, { retire: (...asked) => this.#homes.retire(...asked), note: this.#note }, signal);
     }
     // What cannot be removed now is, at the next start.
     if (!signal.aborted) await removeStagedHomes(this.#root).catch(() => {});
@@ -217,6 +208,8 @@ function orNone(list: () => readonly Home[]): readonly Home[] {
 }
 
 const noVersions: Versions = new Map();
+
+const isIn = (homes: readonly Home[], { key }: FileHome): boolean => homes.some((each) => keyOf(each) === key);
 
 const partsOf = (versions: Versions): HeldPart[] =>
   Array.from(versions.values(), ({ home, version }) => ({ home, session: null, tail: version.wal }));

@@ -30,15 +30,15 @@ export class GrantedHints {
 
   list(principal: StoreId): GrantHint[] {
     using folder = this.#open(principal);
-    return folder === null ? [] : readHintNames(namesIn(folder.home));
+    return folder === null ? [] : grantHints(hintsIn(folder.home));
   }
 
   /** Hints to a grant's grantee, and removes the hints of its ended grants. Throws `QUOTA_EXCEEDED`. */
   async add(store: StoreId, grant: StoreGrant, nowMs: number): Promise<void> {
     await this.#inFolder(grant.grantee, (own) => {
-      const names = namesIn(own);
-      checkRoom(readHintNames(names), store, nowMs);
-      for (const name of names) if (hasEnded(name, nowMs)) removeIfThere(own, name);
+      const hints = hintsIn(own);
+      checkRoom(grantHints(hints), store, nowMs);
+      for (const { name, times } of hints) if (times && !isLive(times, nowMs)) removeIfThere(own, name);
       createIfMissing(own, hintName(store, grant));
     });
   }
@@ -48,8 +48,8 @@ export class GrantedHints {
     using folder = this.#open(principal);
     if (folder === null) return;
     const kept = present && hintName(store, present);
-    for (const name of namesIn(folder.home)) {
-      if (readHintName(name)?.store === store && name !== kept) removeIfThere(folder.home, name);
+    for (const hint of hintsIn(folder.home)) {
+      if (hint.store === store && hint.times && hint.name !== kept) removeIfThere(folder.home, hint.name);
     }
     folder.removeIfEmpty();
   }
@@ -57,13 +57,13 @@ export class GrantedHints {
   /** What a principal leaves out, whether anything is granted or not; sorted. */
   leftBy(principal: StoreId): StoreId[] {
     using folder = this.#open(principal);
-    return folder === null ? [] : leftIn(namesIn(folder.home)).toSorted();
+    const hints = folder === null ? [] : hintsIn(folder.home);
+    return hints.flatMap(({ store, times }) => (times === null ? [store] : [])).toSorted();
   }
 
-  /** What each principal leaves out. */
-  leftOfAll(): Map<StoreId, StoreId[]> {
-    const all = principalsIn(this.#root).map((each): [StoreId, StoreId[]] => [each, this.leftBy(each)]);
-    return new Map(all.filter(([, stores]) => stores.length > 0));
+  /** The principals that leave out stores. */
+  leaving(): StoreId[] {
+    return principalsIn(this.#root).filter((each) => this.leftBy(each).length > 0);
   }
 
   /** Notes what a principal leaves out, also without a grant. */
@@ -88,11 +88,11 @@ export class GrantedHints {
     for (const [at, each] of principalsIn(this.#root).entries()) {
       if (at % foldersAtOnce === 0) await setImmediate();
       using folder = this.#open(each);
-      const names = folder === null ? [] : namesIn(folder.home);
-      const ofGrants = each === principal ? names : names.filter((name) => storeIn(name) === principal);
-      const forgotten = endedNames(ofGrants, untilMs);
-      if (folder === null || forgotten.length === 0) continue;
-      for (const name of forgotten) removeIfThere(folder.home, name);
+      if (folder === null) continue;
+      const hints = hintsIn(folder.home).filter(({ store }) => each === principal || store === principal);
+      const forgotten = ended(hints, untilMs);
+      if (forgotten.length === 0) continue;
+      for (const { name } of forgotten) removeIfThere(folder.home, name);
       await folder.flush();
       folder.removeIfEmpty();
     }
@@ -121,14 +121,6 @@ export class GrantedHints {
   }
 }
 
-const namesIn = (own: Directory): string[] =>
-  own.entries().flatMap(({ name, kind }) => (kind === "file" ? [name] : []));
-
-function hasEnded(name: string, nowMs: number): boolean {
-  const hint = readHintName(name);
-  return hint !== null && !isLive(hint, nowMs);
-}
-
 /** Another granter can be doing the same. */
 function createIfMissing(own: Directory, name: string): void {
   try {
@@ -153,54 +145,44 @@ function principalsIn(root: DataRoot): StoreId[] {
   return granted?.entries().flatMap(({ name, kind }) => (kind === "folder" && isStoreId(name) ? [name] : [])) ?? [];
 }
 
-const leftSuffix = ".left";
-const hintPattern = /^([^.]+)\.(\d{1,16})\.(never|\d{1,16})$/;
+/** An empty file: `<store>.<granted>.<expires>`, with times in milliseconds, or `<store>.left`. */
+interface HintFile {
+  readonly name: string;
+  readonly store: StoreId;
+  /** Of the grant; `null` if the principal leaves the store out. */
+  readonly times: GrantTimes | null;
+}
 
-/** The names of empty files that are hints: `<store>.<granted>.<expires>`, with times in milliseconds, and `<store>.left`. */
-const leftName = (store: StoreId): string => store + leftSuffix;
+const leftName = (store: StoreId): string => `${store}.left`;
 
 const hintName = (store: StoreId, { grantedMs, expiresMs }: GrantTimes): string =>
   `${store}.${grantedMs}.${expiresMs ?? "never"}`;
 
-/** Returns what a name says about a grant; `null` if it is another name. */
-function readHintName(name: string): (GrantTimes & { readonly store: StoreId }) | null {
-  const [, store = "", granted, expires] = hintPattern.exec(name) ?? [];
-  if (!isStoreId(store)) return null;
-  return { store, grantedMs: Number(granted), expiresMs: expires === "never" ? null : Number(expires) };
+const hintPattern = /^([^.]+)\.(?:left|(\d{1,16})\.(never|\d{1,16}))$/;
+
+/** The hints in a principal's folder. Other names are left alone. */
+function hintsIn(own: Directory): HintFile[] {
+  return own.entries().flatMap(({ name, kind }) => {
+    const [, store = "", from, until] = hintPattern.exec(name) ?? [];
+    if (kind !== "file" || !isStoreId(store)) return [];
+    const times = from ? { grantedMs: Number(from), expiresMs: until === "never" ? null : Number(until) } : null;
+    return [{ name, store, times }];
+  });
 }
 
-/** Returns the store that a name is about; `null` if it is another name. */
-function storeIn(name: string): StoreId | null {
-  const [store = ""] = name.split(".", 1);
-  if (!isStoreId(store)) return null;
-  return name === leftName(store) || readHintName(name) !== null ? store : null;
-}
-
-/** The stores that are left out. */
-const leftIn = (names: readonly string[]): StoreId[] =>
-  names.flatMap((name) => {
-    const store = storeIn(name);
-    return store !== null && name === leftName(store) ? [store] : [];
-  });
-
-/** The names that are about grants up to a time, and those of stores that are left out and have granted nothing since. */
-function endedNames(names: readonly string[], untilMs: number): string[] {
-  const hints = names.flatMap((name) => readHintName(name) ?? []);
-  const later = new Set(hints.flatMap(({ store, grantedMs }) => (grantedMs > untilMs ? [store] : [])));
-  return names.filter((name) => {
-    const [store, hint] = [storeIn(name), readHintName(name)];
-    return store !== null && (hint === null ? !later.has(store) : hint.grantedMs <= untilMs);
-  });
+/** Those about grants up to a time, and those of stores that are left out and have granted nothing since. */
+function ended(hints: readonly HintFile[], untilMs: number): HintFile[] {
+  const later = new Set(hints.flatMap(({ store, times }) => (times && times.grantedMs > untilMs ? [store] : [])));
+  return hints.filter(({ store, times }) => (times ? times.grantedMs <= untilMs : !later.has(store)));
 }
 
 /** The oldest grants first. Of several hints of one store, which a crash can leave, the one that ends last counts. */
-function readHintNames(names: readonly string[]): GrantHint[] {
-  const present = new Set(names);
+function grantHints(hints: readonly HintFile[]): GrantHint[] {
+  const left = new Set(hints.flatMap(({ store, times }) => (times === null ? [store] : [])));
   const byStore = new Map<StoreId, GrantHint>();
-  for (const name of names) {
-    const hint = readHintName(name);
-    if (hint === null || endOf(hint) < endOf(byStore.get(hint.store))) continue;
-    byStore.set(hint.store, { ...hint, isLeft: present.has(leftName(hint.store)) });
+  for (const { store, times } of hints) {
+    if (times === null || endOf(times) < endOf(byStore.get(store))) continue;
+    byStore.set(store, { store, ...times, isLeft: left.has(store) });
   }
   return [...byStore.values()].toSorted(byAge);
 }

@@ -1,24 +1,31 @@
 /** The homes of a hold, as files: reads and commits them, in their sessions as far as they have some. */
+import { storeLimits } from "../../../shared/limits.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Change } from "../../values/change-set.ts";
+import { isStoreId } from "../../values/ids.ts";
 import type { StoreId } from "../../values/ids.ts";
+import type { StoreGrant } from "../../values/store-grant.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type {
   EngineCommit,
   EngineHome,
   EngineHomes,
-  EngineRecords,
   ErasableContent,
   ErasedUser,
   NewGrants,
+  StagedRecord,
 } from "../engine.ts";
-import { hostScope, keyOf, leftAt } from "../home.ts";
-import type { HoldOptions, Home } from "../home.ts";
+import { isLive } from "../grant-hints.ts";
+import type { HomeDump } from "../home-dump.ts";
+import { hostScope, keyOf, recordPath } from "../home.ts";
+import type { HoldOptions, Home, RecordKind } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
-import type { HandedHome } from "../readers.ts";
-import type { Files, KnownSizes, StoreFinding } from "../reading.ts";
-import type { HeldHistory } from "../versions/present-origins.ts";
+import type { Files, HandedHome, KnownSizes, ScopeSize, StoreFinding } from "../reading.ts";
+import { isStatedClass } from "../versions/present-origins.ts";
+import type { HeldHistory, PresentOrigins } from "../versions/present-origins.ts";
+import { isSameTail } from "./commit/wal-format.ts";
 import type { WalTail } from "./commit/wal-format.ts";
+import { dumpHome } from "./dump-home.ts";
 import { contentsOf } from "./erase-homes.ts";
 import { examineHome } from "./examine.ts";
 import { FileReader } from "./file-reader.ts";
@@ -27,8 +34,13 @@ import type { GrantedHints } from "./granted-hints.ts";
 import type { HomeSession } from "./home-session.ts";
 import type { FileHome } from "./home.ts";
 import type { Homes } from "./homes.ts";
+import { loadHome } from "./load-home.ts";
+import { orDispose } from "./open-session.ts";
 import { readRecord, recordSizes } from "./record-files.ts";
 import { HomeFolder } from "./scope-folders.ts";
+import { historyOnDisk } from "./session-history.ts";
+import type { HistorySource } from "./session-history.ts";
+import { readSizes, writeSizes } from "./stored-sizes.ts";
 import { areStill, hasCommits } from "./wal-version.ts";
 import type { Versions } from "./wal-version.ts";
 
@@ -88,7 +100,7 @@ export class HeldFiles implements EngineHomes {
   /** Of stores, and of several other homes, threads open each themselves. */
   get handed(): HandedHome | null {
     const [home, ...others] = this.#parts.filter((part) => part.home.kind !== "store");
-    return others.length === 0 ? (home?.session?.handed ?? null) : null;
+    return others.length === 0 ? (home?.session?.place.handed ?? null) : null;
   }
 
   areReadStill(): boolean {
@@ -105,6 +117,11 @@ export class HeldFiles implements EngineHomes {
       this.#hasCommitted = true;
       done(part.home);
     }
+  }
+
+  async load(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
+    this.#hasCommitted = true;
+    return await this.of(home).load(dump, grants);
   }
 
   async erase(erasedMs: number): Promise<ErasedUser> {
@@ -125,12 +142,12 @@ class HeldFileHome implements EngineHome {
   #latestSizes: KnownSizes;
 
   constructor(part: HeldPart, hold: HeldTogether, waits: boolean) {
-    const { home, session, tail = null } = part;
+    const { home, session } = part;
     this.#part = part;
     this.#hold = hold;
     this.#waits = waits && home.kind !== "store";
-    this.history = hold.homes.heldHistory(home, () => part.session, tail);
-    this.knownSizes = session !== null && hold.writes ? hold.homes.knownSizes(session) : {};
+    this.history = heldHistory(part, hold.homes);
+    this.knownSizes = session !== null && hold.writes ? usableSizes(session) : {};
     this.#latestSizes = this.knownSizes;
   }
 
@@ -145,13 +162,14 @@ class HeldFileHome implements EngineHome {
     return new FileReader(this.#part.home);
   }
 
-  get records(): EngineRecords {
+  async recordSizes(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
     const store = storeIn(this.#part.home);
-    const leftBy = (id: StoreId): Map<string, number> => new Map(this.#hold.hints.leftBy(id).map((each) => [each, 0]));
-    return {
-      sizes: async (kind) => (store ? leftBy(store) : this.#inOwn((own) => recordSizes(own, kind))),
-      read: async (kind, name) => this.#inOwn((own) => readRecord(own, kind, name)),
-    };
+    if (store === null) return this.#inOwn((own) => recordSizes(own, kind));
+    return new Map(this.#hold.hints.leftBy(store).map((each) => [each, 0]));
+  }
+
+  async readRecord(kind: RecordKind, name: string): Promise<string | null> {
+    return this.#inOwn((own) => readRecord(own, kind, name));
   }
 
   findings(): Promise<StoreFinding[]> {
@@ -164,29 +182,41 @@ class HeldFileHome implements EngineHome {
     return contentsOf(this.#part.home);
   }
 
+  async dump(): Promise<HomeDump | null> {
+    // Then the history has everything.
+    await this.#part.session?.retire(true);
+    return await dumpHome(this.#part.home, this.history);
+  }
+
+  async load(dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
+    const { homes, hints } = this.#hold;
+    const store = storeIn(this.#part.home);
+    const nowMs = Date.now();
+    // As with a commit: a grant without a hint is not found.
+    const beforeNamed = async (): Promise<void> => {
+      for (const each of grants) if (store && isLive(each, nowMs)) await hints.add(store, each, nowMs);
+    };
+    return await loadHome(this.#part.home, dump, { isFlushed: homes.isFlushed, beforeNamed });
+  }
+
   async commit(asked: EngineCommit): Promise<void> {
     const { homes, hints } = this.#hold;
     const store = storeIn(this.#part.home);
-    const commit = store ? await this.#withoutLeft(store, asked) : asked;
+    // Those of a store are not files. Each counts for itself.
+    if (store) {
+      await hints.leave(store, namesOf(asked.records, true));
+      await hints.rejoin(store, namesOf(asked.records, false));
+    }
+    const commit = store ? asked : { ...asked, changes: [...asked.changes, ...asked.records.map(recordChange)] };
     if (commit.changes.length + commit.lowered.length === 0) return;
     const { grants, knownSizes = this.#latestSizes } = commit;
     const session = (this.#part.session ??= await this.#openFirst());
     // Before the commit: a hint without a grant does no harm, but a grant without a hint is not found.
     if (store && grants) for (const each of grants.granted) await hints.add(store, each, grants.nowMs);
     this.#latestSizes = await session.commit(commit, knownSizes);
-    homes.noteCommit(session, this.#latestSizes, this.knownSizes, commit.kind === "purged");
+    homes.noteCommit(session);
+    noteSizes(session, this.#latestSizes, this.knownSizes, commit.kind === "purged");
     if (store && grants) this.#forgetHints(store, grants);
-  }
-
-  /** Notes which stores the owner of a store leaves out, and returns the rest. Each counts for itself. */
-  async #withoutLeft(store: StoreId, commit: EngineCommit): Promise<EngineCommit> {
-    const changes = commit.changes.filter(({ scope }) => scope !== hostScope);
-    if (changes.length === commit.changes.length) return commit;
-    const left = (kind: Change["kind"]): StoreId[] =>
-      commit.changes.flatMap((each) => (each.scope === hostScope && each.kind === kind ? leftAt(each.path) : []));
-    await this.#hold.hints.leave(store, left("write"));
-    await this.#hold.hints.rejoin(store, left("remove"));
-    return { ...commit, changes };
   }
 
   /**
@@ -203,15 +233,26 @@ class HeldFileHome implements EngineHome {
     }
   }
 
-  /** Makes the home's folder and lock. */
+  /** Makes the home's folder and lock. Throws `StaleCall` if someone else was faster. */
   async #openFirst(): Promise<HomeSession> {
     const { homes, options } = this.#hold;
-    try {
-      return await homes.openFirst(this.#part.home, this.#waits ? options : { until: performance.now() });
-    } catch (error) {
+    const { home } = this.#part;
+    {
+      using folder = await HomeFolder.make(home);
+      folder.makeOwn();
+    }
+    const { until, signal } = this.#waits ? options : { until: performance.now() };
+    const waiting = { until, signal, make: true, readOnlyWillDo: false };
+    const session = await homes.lock(home, waiting).catch((error: unknown) => {
       const isTaken = !this.#waits && error instanceof ToolError && error.code === "BUSY";
       throw isTaken ? new StaleCall() : error;
+    });
+    if (session === null || session.isSetUp) {
+      session?.[Symbol.dispose]();
+      throw new StaleCall();
     }
+    await orDispose(session, () => session.recover());
+    return session;
   }
 
   /** Looks into the host's own folder; `null` if there is none. */
@@ -225,3 +266,73 @@ class HeldFileHome implements EngineHome {
 
 /** The id of a store's home; else `null`. */
 const storeIn = ({ kind, names: [, id] }: FileHome): StoreId | null => (kind === "store" ? (id as StoreId) : null);
+
+const recordChange = ({ kind, name, text }: StagedRecord): Change => {
+  const at = { scope: hostScope, path: recordPath(kind, name) };
+  return text === null ? { kind: "remove", ...at } : { kind: "write", ...at, content: text };
+};
+
+/** The stores that are left out from now on, or are not any more. */
+const namesOf = (records: readonly StagedRecord[], isLeft: boolean): StoreId[] =>
+  records.flatMap(({ kind, name, text }) =>
+    kind === "left" && (text !== null) === isLeft && isStoreId(name) ? name : [],
+  );
+
+/** The history of a home: as its session knows it, or as the disk has it if there is none. */
+function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
+  let onDisk: HistorySource | null = null;
+  const source = (): HistorySource =>
+    part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
+  const origins = (): PresentOrigins => source().known.origins;
+  return {
+    state: () => {
+      const { isBroken, unknown, origins: known } = source().known;
+      const { head, filesHead, hasStated } = known;
+      return { head, filesHead, isBroken, unknown, hasStated: hasStated || isStatedClass(unknown) };
+    },
+    originOf: async (scope, path) => origins().of(scope, path),
+    origins: async () => origins().entries(),
+    loweredRuns: async () => origins().loweredRuns,
+    versions: async () => (await source().versions()).filter(({ files }) => files.length > 0),
+    contentsOf: async (hashes) => source().contentsOf(hashes),
+  };
+}
+
+/** What need not be measured of a home that is open. */
+function usableSizes({ memo, place }: HomeSession): KnownSizes {
+  const { tail, sizes } = memo;
+  if (tail === null) return {};
+  if (sizes === null || !isSameTail(sizes.tail, tail)) {
+    const known = readSizes(place.own, tail);
+    memo.sizes = { tail, known, measuredAt: performance.now() };
+    return known;
+  }
+  return performance.now() - sizes.measuredAt > ageMsMax ? mapSizes(sizes.known, trashOnly) : sizes.known;
+}
+
+/** Notes the sizes after a commit. `given`: those that the commit's call was given. */
+function noteSizes({ memo, place }: HomeSession, sizes: KnownSizes, given: KnownSizes, isPurge: boolean): void {
+  const { tail, sizes: before } = memo;
+  memo.sizes = null;
+  if (tail === null) return;
+  if (isPurge) writeSizes(place.own, tail, sizes);
+  const known = mapSizes(sizes, (size) => (isFull(size) ? trashOnly(size) : size));
+  // If one of them was known, all are as old as that one.
+  const isOld = before !== null && Object.keys(known).some((scope) => known[scope]?.live && given[scope]?.live);
+  memo.sizes = { tail, known, measuredAt: isOld ? before.measuredAt : performance.now() };
+}
+
+/**
+ * How long a live size is used. A file that a person has made larger by hand is noticed after this at the latest, or at
+ * once if the scope is more than half full. The size of a trash does not age: the trash can have many more files. Before a
+ * call is refused because of it, it is measured again, so it does no harm if a person has emptied the trash by hand.
+ */
+const ageMsMax = 60_000;
+
+const mapSizes = (sizes: KnownSizes, change: (size: Partial<ScopeSize>) => Partial<ScopeSize>): KnownSizes =>
+  Object.fromEntries(Object.entries(sizes).map(([scope, size]) => [scope, change(size)]));
+
+const trashOnly = ({ trash }: Partial<ScopeSize>): Partial<ScopeSize> => (trash ? { trash } : {});
+
+const isFull = ({ live, trash }: Partial<ScopeSize>): boolean =>
+  (live?.bytes ?? 0) + (trash?.bytes ?? 0) > storeLimits.scopeBytesMax / 2;

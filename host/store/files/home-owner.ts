@@ -6,7 +6,7 @@ import { ToolError } from "../../values/tool-error.ts";
 import { foldsCase, twinOf } from "./folded-names.ts";
 import { ignoreFile, shownAs } from "./home.ts";
 import type { FileHome, HomeKind } from "./home.ts";
-import type { HomeFolder } from "./scope-folders.ts";
+import { HomeFolder } from "./scope-folders.ts";
 
 /**
  * Records the exact id of the folder's owner, in the host's own folder.
@@ -30,21 +30,30 @@ export function checkOwner(own: Directory | null, home: FileHome): boolean {
   throw new ToolError("STORAGE_UNSAFE", `Cannot open ${shownAs[home.kind]}: it belongs to another ${idOf[home.kind]}`);
 }
 
-/**
- * As `checkOwner`, for whoever erases the home: a record that cannot be read counts as none. It can be what is wrong with
- * the folder.
- */
-export function checkErasable(folder: HomeFolder, home: FileHome): void {
-  let own: Directory | null = null;
+/** Opens a home that is the owner's; `null` if it has no folder. Throws `STORAGE_UNSAFE` if it belongs to another. */
+export function openOwned(home: FileHome, openOwn = (folder: HomeFolder) => folder.openOwn()): HomeFolder | null {
+  const folder = HomeFolder.open(home);
   try {
-    own = folder.openOwn();
-    own?.read(ownerFile, ownerFile);
+    if (folder !== null) checkOwner(openOwn(folder), home);
+    return folder;
   } catch (error) {
-    if (!(error instanceof ToolError)) throw error;
-    own = null;
+    folder?.[Symbol.dispose]();
+    throw error;
   }
-  checkOwner(own, home);
 }
+
+/** The same for whoever erases it: a record that cannot be read counts as none. It can be what is wrong with the folder. */
+export const openErasable = (home: FileHome): HomeFolder | null =>
+  openOwned(home, (folder) => {
+    try {
+      const own = folder.openOwn();
+      own?.read(ownerFile, ownerFile);
+      return own;
+    } catch (error) {
+      if (error instanceof ToolError) return null;
+      throw error;
+    }
+  });
 
 /** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
 export async function claimOwner(own: Directory, home: FileHome): Promise<void> {

@@ -5,30 +5,46 @@
  * folder is still where it was. `host/store/RATIONALE.md` explains why.
  */
 import { failureOfDisk, isFullDisk } from "../../disk/disk-failure.ts";
+import { replaceFile } from "../../disk/replace-file.ts";
 import type { Change, ChangeSet } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { EngineCommit } from "../engine.ts";
 import { StaleCall, planChanges } from "../plan-changes.ts";
-import type { HandedHome } from "../readers.ts";
-import { sizesAfter } from "../reading.ts";
 import type { GrowingFile, KnownSizes } from "../reading.ts";
-import { applyStaged, asPresent, isEdited, lastChangeUs, removeStaged, stageFiles } from "./commit/apply-files.ts";
+import { sizesAfter } from "../reading.ts";
+import {
+  applyStaged,
+  asPresent,
+  isEdited,
+  lastChangeUs,
+  removeStaged,
+  removeStagedQuietly,
+  stageFiles,
+} from "./commit/apply-files.ts";
 import type { StagedPlan } from "./commit/apply-files.ts";
 import { inFlushes } from "./commit/flushing.ts";
 import { recover, replaceEdited } from "./commit/recover.ts";
-import { retireWal } from "./commit/retire.ts";
-import { needsRecovery, walLimits } from "./commit/wal-format.ts";
-import type { RecordedFile, WalTail } from "./commit/wal-format.ts";
-import type { Wal } from "./commit/wal.ts";
-import type { WrittenVersion } from "./history/content-line.ts";
+import { flushTouched, retireWal } from "./commit/retire.ts";
+import {
+  WalDamaged,
+  damagedWalPrefix,
+  needsRecovery,
+  relaxedMark,
+  relaxedOffset,
+  walFile,
+  walLimits,
+} from "./commit/wal-format.ts";
+import type { RecordedFile, WalRecord, WrittenVersion } from "./commit/wal-format.ts";
+import { Wal, WalUnflushable } from "./commit/wal.ts";
+import { HistoryFolder } from "./history/history-folder.ts";
+import { claimCreator, claimOwner } from "./home-owner.ts";
 import { hostFolder } from "./home.ts";
-import type { FileHome } from "./home.ts";
+import { putAside } from "./put-aside.ts";
 import { removeRecords, settleRecords } from "./record-files.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
 import { SessionHistory, recordedVersions } from "./session-history.ts";
-import type { HomeMemo, SessionPlace, SessionSetup } from "./session-place.ts";
-import { SessionWal } from "./session-wal.ts";
+import type { HomeMemo, SessionPlace } from "./session-place.ts";
 
 /** A change set whose new contents are staged: next it is recorded, then applied or taken back. */
 interface StagedChange extends StagedPlan {
@@ -36,27 +52,17 @@ interface StagedChange extends StagedPlan {
   readonly versions: readonly WrittenVersion[];
 }
 
-/** Disposing of it closes everything and releases the lock. */
+/** Takes over the place. Disposing of it closes everything and releases the lock. */
 export class HomeSession implements Disposable {
   readonly place: SessionPlace;
+  readonly memo: HomeMemo;
   readonly history: SessionHistory;
-  readonly #setup: SessionSetup;
-  readonly #log: SessionWal;
   readonly #openedMs = performance.now();
 
-  constructor(setup: SessionSetup, place: SessionPlace) {
-    this.#setup = setup;
+  constructor(place: SessionPlace) {
     this.place = place;
-    this.#log = new SessionWal(setup, place, () => this.history.move());
-    this.history = new SessionHistory(setup, place, this.#log);
-  }
-
-  get home(): FileHome {
-    return this.#setup.home;
-  }
-
-  get memo(): HomeMemo {
-    return this.#setup.memo;
+    this.memo = place.memo;
+    this.history = new SessionHistory(place);
   }
 
   /** How long it has been open. */
@@ -64,77 +70,63 @@ export class HomeSession implements Disposable {
     return performance.now() - this.#openedMs;
   }
 
-  /** `null` if there is no WAL. */
-  get wal(): Wal | null {
-    return this.#log.present;
-  }
-
   /** Whether some host has committed here before. */
   get isSetUp(): boolean {
-    return this.wal?.isSetUp === true;
-  }
-
-  /** The WAL as this process has left it; `null` if it has to be read. */
-  get tail(): WalTail | null {
-    return this.memo.tail;
+    return this.place.wal?.isSetUp === true;
   }
 
   /** Whether to retire the WAL. Never while the last record is perhaps unapplied: it would be dropped too. */
   get isRetireDue(): boolean {
-    const { tail, memo } = this;
+    const { tail, touched } = this.memo;
     if (tail === null) return false;
     const { retireBytes, retireRecords, retireFiles } = walLimits;
     const records = tail.next - tail.checkpoint.first;
-    return tail.end >= retireBytes || records >= retireRecords || memo.touched.size >= retireFiles;
+    return tail.end >= retireBytes || records >= retireRecords || touched.size >= retireFiles;
   }
 
   /** Whether it can serve another call: nothing is left to finish, and nothing to retire. */
   get isAtRest(): boolean {
-    if (!this.isSetUp || (this.wal?.isRelaxed === true && this.#setup.isFlushed)) return false;
-    return this.tail !== null && !this.memo.isBroken && !this.isRetireDue;
+    if (!this.isSetUp || (this.place.wal?.isRelaxed === true && this.place.setup.isFlushed)) return false;
+    return this.memo.tail !== null && !this.memo.isBroken && !this.isRetireDue;
   }
 
-  /** Closes what no further call needs, before the session is kept for one. */
-  rest(): void {
-    this.place.rest();
-    this.wal?.rest();
-  }
-
-  /** Whether the home, its lock and its WAL are where and as they were, for a session that was kept. */
-  isStill(): boolean {
-    return this.place.isLockInWay() && this.wal?.isStill(this.place.own) === true;
-  }
-
-  /** For threads that read. */
-  get handed(): HandedHome | null {
-    const { home } = this.place.folder;
-    const folder = home.handed;
-    return folder && { key: this.home.key, folder, folds: this.memo.foldsOf(home) };
-  }
-
-  /** Opens the WAL. Must be called first. */
+  /** Opens the WAL, perhaps again. Puts it aside if it cannot be read. Must be called first. */
   begin(): void {
-    this.#log.open();
+    const { home, memo, own, setup } = this.place;
+    this.place.wal?.[Symbol.dispose]();
+    this.place.wal = null;
+    try {
+      this.place.wal = Wal.open(own, home, { known: memo.tail });
+    } catch (error) {
+      if (!(error instanceof WalDamaged)) throw error;
+      setup.note(`${error.message}; it was put aside as ${putAside(own, walFile, damagedWalPrefix)}`);
+      // It had perhaps the last versions.
+      using history = HistoryFolder.make(own);
+      history.markLost();
+      memo.tail = null;
+    }
   }
 
   /** Does only what the WAL's records say. */
   async recover(): Promise<void> {
-    const { memo, boot, note, isOwned, isThorough } = this.#setup;
-    const { own } = this.place;
+    const { memo, own, wal } = this.place;
+    const { boot, note, isThorough } = this.place.setup;
+    const isOwned = memo.ownedIdentity === own.identity;
     if (await settleRecords(own)) removeStaged(own);
-    const { wal } = this;
     if (wal === null) {
       // Another process has erased the home that this one has known.
       memo.forgetTouched();
       removeStaged(own);
-      if (!isOwned && isThorough) await this.#log.claimHome();
+      if (!isOwned && isThorough) await this.#claimHome();
       return;
     }
-    if (!isOwned && wal.isSetUp) await this.#log.claimHome();
-    if (wal.isSetUp && wal.isOfEarlierVersion) await this.#log.beginHistory().catch(passOverFull);
+    if (!isOwned && wal.isSetUp) await this.#claimHome();
+    if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory().catch(passOverFull);
     if (!wal.isContinued) memo.forgetTouched();
     for (const file of wal.records.flatMap(({ files }) => files)) memo.touch(file);
     await this.history.takeOver(wal.records);
+    // If the rest fails, all records are read again: none is taken over twice.
+    memo.tail = null;
     if (needsRecovery(wal, boot)) {
       using folders = this.place.walk();
       const moveVersions = (): Promise<void> => this.history.move();
@@ -150,12 +142,12 @@ export class HomeSession implements Disposable {
     // Whoever reads that it is broken begins another one.
     if (isThorough) await this.history.load();
     if (wal.isOutdated || isThorough) await this.retire(false).catch(passOverFull);
-    if (memo.isBroken) await this.#log.replace();
+    if (memo.isBroken) await this.#replaceWal();
   }
 
   /** Returns the sizes of scopes after the commit, as far as they were known before. */
   async commit(commit: EngineCommit, knownSizes: KnownSizes): Promise<KnownSizes> {
-    if (this.tail === null && this.isSetUp) {
+    if (this.memo.tail === null && this.isSetUp) {
       // The commit before could perhaps not be applied. Only the last record of a WAL is ever applied later.
       this.begin();
       await this.recover();
@@ -199,18 +191,16 @@ export class HomeSession implements Disposable {
       await giveTurn();
       files.push(Object.assign({ way: folders.inodesOnWay(file.scope, file.path) }, file));
     }
-    await this.#log.write({ files, stagedUs, ...recordedVersions(added) }, creator);
-    await this.history.recorded(added);
+    await this.#write({ files, stagedUs, ...recordedVersions(added) }, creator);
   }
 
   /** Cancels the record, of which nothing is applied. A second record says that all files are as they are now. */
   async #takeBack(change: StagedChange): Promise<never> {
-    const { creator, folders, files, versions } = change;
+    const { creator, folders, files } = change;
     for (const file of files) this.memo.touch(file);
     this.memo.tail = null;
-    this.history.takeBack(versions);
-    this.wal?.markApplied(null);
-    await this.#log.write({ files: asPresent(folders, files), voids: true }, creator);
+    this.place.wal?.markApplied(null);
+    await this.#write({ files: asPresent(folders, files), voids: true }, creator);
     await this.#markApplied(change);
     this.memo.tail = null;
     throw new StaleCall();
@@ -226,22 +216,22 @@ export class HomeSession implements Disposable {
     } catch (error) {
       this.memo.tail = null;
       const { message } = failureOfDisk(error, "apply it");
-      this.#setup.note(`a committed change could not be applied yet (${message})`);
+      this.place.setup.note(`a committed change could not be applied yet (${message})`);
     }
   }
 
   /** What somebody has written since the plan goes to the trash first. */
   async #applyStaged(change: StagedChange): Promise<void> {
-    const left = await inTurns(applyStaged(change, this.#setup.isFlushed));
-    const { wal } = this;
+    const left = await inTurns(applyStaged(change, this.place.setup.isFlushed));
+    const { own, wal } = this.place;
     if (left.length === 0 || wal === null) return;
-    const aside = { own: this.place.own, folders: change.folders, wal, epochMs: Date.now() };
-    for (const text of await replaceEdited(aside, left)) this.#setup.note(text);
+    const aside = { own, folders: change.folders, wal, epochMs: Date.now() };
+    for (const text of await replaceEdited(aside, left)) this.place.setup.note(text);
   }
 
   async #markApplied({ folders, files }: StagedChange): Promise<void> {
-    this.wal?.markApplied(await inTurns(lastChangeUs(this.place.own, folders, files)));
-    this.memo.tail = this.wal?.tail ?? null;
+    this.place.wal?.markApplied(await inTurns(lastChangeUs(this.place.own, folders, files)));
+    this.memo.tail = this.place.wal?.tail ?? null;
   }
 
   async #purge({ changes, facts, derived }: EngineCommit): Promise<readonly GrowingFile[]> {
@@ -250,7 +240,7 @@ export class HomeSession implements Disposable {
     this.place.check();
     // First, so that no crash leaves the contents of what nobody can purge any more. After the purge there is room.
     await this.history.forget(changes, derived);
-    const gone = await purge(changes, () => this.place.walk(), this.#setup.isFlushed);
+    const gone = await purge(changes, () => this.place.walk(), this.place.setup.isFlushed);
     await this.retire(false).catch(passOverFull);
     await this.history.purged(gone, facts).catch(passOverFull);
     return gone;
@@ -258,7 +248,7 @@ export class HomeSession implements Disposable {
 
   /** Makes all files durable and empties the WAL. */
   async retire(isIdle: boolean): Promise<void> {
-    const { memo, wal } = this;
+    const { memo, wal } = this.place;
     if (wal === null || !memo.hasRecords) return;
     using folders = this.place.walk();
     try {
@@ -274,8 +264,93 @@ export class HomeSession implements Disposable {
     }
   }
 
+  /**
+   * Appends a record and makes it durable, the first one with everything that leads to it. `creator` is recorded if the home
+   * is a store. If that fails, removes the staged files.
+   */
+  async #write(record: Omit<WalRecord, "boot">, creator: UserId | null): Promise<void> {
+    const { home, memo, own } = this.place;
+    const { isFlushed, boot, note } = this.place.setup;
+    try {
+      const wal = (this.place.wal ??= Wal.make(own, home));
+      if (!wal.isSetUp || (isFlushed && wal.isRelaxed)) await this.#setUp(creator);
+      else await this.#claim(creator);
+      if (wal.isSetUp && wal.isOfEarlierVersion) await this.#beginHistory();
+      this.place.checkLock();
+      await wal.append({ boot, ...record }, isFlushed);
+    } catch (error) {
+      removeStagedQuietly(own);
+      if (!(error instanceof WalUnflushable)) throw error;
+      Object.assign(memo, { isBroken: true, tail: null });
+      await this.#replaceWal().catch((failure: unknown) =>
+        note(`the WAL could not be replaced (${failureOfDisk(failure, "replace it").message})`),
+      );
+      throw error;
+    }
+  }
+
+  async #setUp(creator: UserId | null): Promise<void> {
+    const { home, memo, own } = this.place;
+    await claimOwner(own, home);
+    // The home is perhaps a new one in the place of one that is remembered.
+    memo.seenCreator = null;
+    await this.#claim(creator);
+    HistoryFolder.make(own)[Symbol.dispose]();
+    await this.#flushWay();
+  }
+
+  /** Records whose home it is, durably, without a WAL. */
+  async #claimHome(): Promise<void> {
+    await claimOwner(this.place.own, this.place.home);
+    await this.#flushWay();
+  }
+
+  async #flushWay(): Promise<void> {
+    if (this.place.setup.isFlushed) await this.place.folder.flush();
+  }
+
+  async #claim(creator: UserId | null): Promise<void> {
+    const { home, memo, own } = this.place;
+    if (creator === null || creator === memo.seenCreator) return;
+    await claimCreator(own, home, creator);
+    memo.seenCreator = creator;
+  }
+
+  /** The home has files from before there was a history. */
+  async #beginHistory(): Promise<void> {
+    using history = HistoryFolder.make(this.place.own);
+    if (history.beganLate) return;
+    history.markLate();
+    await history.folder.flush();
+    await this.place.own.flush();
+  }
+
+  /**
+   * Replaces a WAL whose flush has failed with a new, empty one. First flushes the files that the old WAL protects. The
+   * new WAL has no checkpoint, so the writer of its first record flushes the folders that lead to it. So even if this
+   * process dies before its own flush, no record depends on a name that can be lost.
+   */
+  async #replaceWal(): Promise<void> {
+    const { home, memo, own, wal } = this.place;
+    if (wal === null) return;
+    await this.history.move();
+    {
+      using folders = this.place.walk();
+      await inFlushes(flushTouched({ folders, wal }, [...memo.touched.values()]));
+    }
+    // The mark says so: folders are to be flushed, and this WAL was not emptied by somebody.
+    const content = new Uint8Array(relaxedOffset + 1);
+    content[relaxedOffset] = relaxedMark;
+    await replaceFile(own, walFile, { content, shown: walFile, staged: `staged-${walFile}` });
+    await own.flush();
+    wal[Symbol.dispose]();
+    memo.forgetTouched();
+    memo.isBroken = false;
+    memo.tail = null;
+    this.place.wal = Wal.open(own, home);
+  }
+
   [Symbol.dispose](): void {
-    this.#log[Symbol.dispose]();
     this.place[Symbol.dispose]();
   }
 }

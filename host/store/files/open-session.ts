@@ -1,5 +1,6 @@
 /** Takes a home's lock: to work there in a session, or only to read. */
 import type { Directory } from "../../disk/directory.ts";
+import { isForbidden } from "../../disk/disk-failure.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { judgeFiles } from "./commit/judge-files.ts";
 import { WalDamaged, isOfOtherBoot } from "./commit/wal-format.ts";
@@ -18,11 +19,12 @@ import type { SessionSetup, Waiting } from "./session-place.ts";
  * moved away before the lock was there; with `isLast`, that throws.
  */
 export async function openSession(
-  setup: Omit<SessionSetup, "isOwned">,
+  setup: SessionSetup,
   waiting: Waiting,
   isLast: boolean,
 ): Promise<HomeSession | "moved" | null> {
-  const { home, memo } = setup;
+  const { memo } = setup;
+  const { home } = memo;
   const folder = HomeFolder.open(home);
   if (folder === null) return null;
   let session: HomeSession | null = null;
@@ -30,14 +32,13 @@ export async function openSession(
     const own = folder.openOwn();
     const isRemembered = own !== null && memo.ownedIdentity === own.identity;
     const isOwned = isRemembered || checkOwner(own, home);
-    memo.ownedIdentity = isOwned && own ? own.identity : null;
     const lock = own && (await lockHome(own, home, waiting));
+    memo.ownedIdentity = isOwned && own ? own.identity : null;
     if (own === null || lock === null || lock.isReadOnly) {
       for (const each of [lock, folder]) each?.[Symbol.dispose]();
       return null;
     }
-    const owned = { ...setup, isOwned };
-    session = new HomeSession(owned, new SessionPlace(owned, folder, own, lock));
+    session = new HomeSession(new SessionPlace(setup, folder, own, lock));
     if (isLast) session.place.check();
     // Who held the lock before has perhaps moved the folder away.
     else if (!(lock.hasWaited ? folder.isUnchanged() : folder.isNamed)) {
@@ -46,12 +47,22 @@ export async function openSession(
     }
     session.begin();
     // A new folder can have the number of the one that is remembered.
-    if (isRemembered && session.wal?.isContinued !== true) checkOwner(own, home);
+    if (isRemembered && session.place.wal?.isContinued !== true) checkOwner(own, home);
     return session;
   } catch (error) {
     const isMoved = !isLast && error instanceof ToolError && error.code === "STORAGE_FAILED" && hasMoved(folder);
     (session ?? folder)[Symbol.dispose]();
     if (isMoved) return "moved";
+    throw error;
+  }
+}
+
+/** Closes a session if work in it fails. */
+export async function orDispose<Result>(session: HomeSession, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    session[Symbol.dispose]();
     throw error;
   }
 }
@@ -62,6 +73,18 @@ function hasMoved(folder: HomeFolder): boolean {
     return !folder.isNamed;
   } catch {
     return false;
+  }
+}
+
+/** Takes the lock and changes nothing. A home that cannot be used as it is needs none. */
+export async function lockOnly(home: FileHome, waiting: Waiting): Promise<Disposable | null> {
+  try {
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    return own && (await lockHome(own, home, { ...waiting, readOnlyWillDo: true }));
+  } catch (error) {
+    if (error instanceof ToolError && (error.code === "STORAGE_UNSAFE" || isForbidden(error))) return null;
+    throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-/** The history of a home for whoever holds it: what its present files come from, and the versions that a change adds. */
+/** The history of a home: what its present files come from, and the versions that a change adds. */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Seen } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -17,30 +17,59 @@ import type { LoweredRun, PresentOrigins } from "../versions/present-origins.ts"
 import { lostTrust } from "../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead, VersionedFile, WriteFacts } from "../versions/version.ts";
 import { inFlushes } from "./commit/flushing.ts";
-import type { WalRecord } from "./commit/wal-format.ts";
-import { ContentBases, queuedVersions, versionsInRecords, writtenBy } from "./history/content-line.ts";
-import type { QueuedVersion, WrittenVersion } from "./history/content-line.ts";
+import { isSameTail, versionsInRecords, writtenBy } from "./commit/wal-format.ts";
+import type { WalRecord, WalTail, WrittenVersion } from "./commit/wal-format.ts";
+import { Wal } from "./commit/wal.ts";
+import { ContentBases } from "./history/content-line.ts";
 import { HistoryFolder, putHistoryAside } from "./history/history-folder.ts";
 import { contentsOf, historyEnd, loadHistory, versionsIn } from "./history/known-history.ts";
-import type { CheckedHistory } from "./history/known-history.ts";
+import type { CheckedHistory, KnownHistory, WholeHistory } from "./history/known-history.ts";
 import { moveVersions } from "./history/move-versions.ts";
 import { forgetContents, tidyHistory } from "./history/prune-history.ts";
 import { hostFolder } from "./home.ts";
 import type { HomeKind } from "./home.ts";
+import { HomeFolder } from "./scope-folders.ts";
 import type { ScopeFolders } from "./scope-folders.ts";
-import type { SessionPlace, SessionSetup } from "./session-place.ts";
-import type { SessionWal } from "./session-wal.ts";
+import { isChecked } from "./session-place.ts";
+import type { HomeMemo, SessionPlace } from "./session-place.ts";
 
-export class SessionHistory {
-  readonly #setup: SessionSetup;
+export interface HistorySource {
+  readonly known: KnownHistory;
+  readonly versions: () => Promise<Version[]>;
+  readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
+}
+
+/** Of a home that is read without a session. `tail`: the state in which it is read; `null` if that is not known. */
+export function historyOnDisk(memo: HomeMemo, tail: WalTail | null): HistorySource {
+  const { home } = memo;
+  function* look<Result>(work: (whole: WholeHistory, wal: Wal | null) => Pieces<Result>): Pieces<Result> {
+    using folder = HomeFolder.open(home);
+    const own = folder?.openOwn() ?? null;
+    using history = own && HistoryFolder.open(own);
+    using wal = own && Wal.open(own, home, { isRead: true });
+    return yield* work({ history, queued: yield* versionsInRecords(wal?.records ?? []) }, wal);
+  }
+  function* load(whole: WholeHistory, wal: Wal | null): Pieces<KnownHistory> {
+    const known = yield* loadHistory(whole, wal);
+    if (tail && wal && isSameTail(wal.tail, tail)) memo.keepHistory(tail, known);
+    return known;
+  }
+  return {
+    known: (tail && memo.historyAt(tail)) ?? atOnce(look(load)),
+    versions: () => inTurns(look(versionsIn)),
+    contentsOf: (hashes) => inTurns(look((whole) => contentsOf(whole, hashes))),
+  };
+}
+
+/** Of a home that is held in a session. */
+export class SessionHistory implements HistorySource {
   readonly #place: SessionPlace;
-  readonly #log: SessionWal;
+  readonly #memo: HomeMemo;
   #known: CheckedHistory | null = null;
 
-  constructor(setup: SessionSetup, place: SessionPlace, log: SessionWal) {
-    this.#setup = setup;
+  constructor(place: SessionPlace) {
     this.#place = place;
-    this.#log = log;
+    this.#memo = place.memo;
   }
 
   get known(): CheckedHistory {
@@ -54,8 +83,9 @@ export class SessionHistory {
   }
 
   *#find(): Pieces<CheckedHistory> {
-    const tail = this.#log.present?.tail;
-    const known = (tail && this.#setup.histories.of(this.#setup.home, tail)) ?? (yield* this.#load());
+    const tail = this.#place.wal?.tail;
+    const kept = tail ? this.#memo.historyAt(tail) : null;
+    const known = kept !== null && isChecked(kept) ? kept : yield* this.#load();
     this.#known = known;
     this.#keep();
     return known;
@@ -64,7 +94,7 @@ export class SessionHistory {
   /** Takes over the versions of records that other processes have left in the WAL. */
   async takeOver(records: readonly WalRecord[]): Promise<void> {
     this.#known = null;
-    this.#setup.memo.versions.push(...(await inTurns(versionsInRecords(records))));
+    this.#memo.versions.push(...(await inTurns(versionsInRecords(records))));
   }
 
   /** The versions that a change adds. Throws `StaleCall` if a file that somebody has edited is being edited. */
@@ -75,32 +105,28 @@ export class SessionHistory {
   ): Promise<readonly WrittenVersion[]> {
     this.#noteEnd();
     const { known } = this;
-    const place = { kind: this.#setup.home.kind, folders };
+    const place = { kind: this.#place.home.kind, folders };
     const versions = await planAsking(
       (all) => inTurns(planChangeVersions({ ...known, versions: all }, change, place)),
       () => this.versions(),
     );
     for (const each of lowered) {
       const head = versions.at(-1)?.head ?? known.origins.head;
-      for (const lowering of loweringAfter(head, each, this.#setup.home.owner)) {
+      for (const lowering of loweringAfter(head, each, this.#place.home.owner)) {
         versions.push({ ...lowering, contents: [] });
       }
     }
     return versions;
   }
 
-  /** The record of a change is durable. */
-  async recorded(versions: readonly WrittenVersion[]): Promise<void> {
-    this.#setup.memo.versions.push(...(await inTurns(queuedVersions(versions, this.known.bases))));
-  }
-
-  /** The change counts. */
-  committed(versions: readonly PlannedVersion[]): void {
+  /** The record of a change is durable, and counts. */
+  committed(versions: readonly WrittenVersion[]): void {
     for (const { version } of versions) {
       if (version.kind !== "put back") continue;
       const paths = version.files.map(({ path }) => path).join(", ");
-      this.#setup.note(`somebody has put files back to an earlier state: ${paths}`);
+      this.#place.setup.note(`somebody has put files back to an earlier state: ${paths}`);
     }
+    this.#memo.versions.push(...versions);
     this.#add(versions);
     this.known.unwritten += versions.length;
   }
@@ -110,17 +136,9 @@ export class SessionHistory {
     this.#keep();
   }
 
-  /** The last record, with these versions, does not count. */
-  takeBack({ length }: readonly WrittenVersion[]): void {
-    this.#setup.memo.versions.length -= length;
-    // The next content must not be told from one that is not kept.
-    this.#known?.bases.clear();
-    this.#known = null;
-  }
-
   /** Moves the versions of the WAL to the history, before the WAL drops them. */
   async move(): Promise<void> {
-    const { memo } = this.#setup;
+    const memo = this.#memo;
     const { known } = this;
     if (memo.versions.length > 0) {
       await this.#append(memo.versions);
@@ -132,11 +150,11 @@ export class SessionHistory {
 
   /** The next checkpoint of the WAL says how the history ends, if all versions are in it. */
   #noteEnd(): void {
-    const wal = this.#log.present;
-    if (wal !== null && this.#setup.memo.versions.length === 0) wal.history = historyEnd(this.known);
+    const wal = this.#place.wal;
+    if (wal !== null && this.#memo.versions.length === 0) wal.history = historyEnd(this.known);
   }
 
-  async #append(queued: readonly QueuedVersion[]): Promise<void> {
+  async #append(queued: readonly WrittenVersion[]): Promise<void> {
     const append = (): Promise<void> => inFlushes(moveVersions(this.#place.own, queued, this.known.bases));
     await append().catch((error: unknown) => {
       this.#putAside(error);
@@ -146,7 +164,7 @@ export class SessionHistory {
 
   /** What fails here is left to a later time: the versions have been moved. */
   async #tidyUp(known: CheckedHistory): Promise<void> {
-    const { note, settings } = this.#setup;
+    const { note, settings } = this.#place.setup;
     try {
       using folders = this.#place.walk();
       await tidyHistory({ own: this.#place.own, folders }, known, settings);
@@ -158,7 +176,7 @@ export class SessionHistory {
   /** Files are about to be removed from the trash for good: so are their contents in the history. */
   async forget(changes: ChangeSet, derived: DerivedFiles = new Map()): Promise<void> {
     const { known } = this;
-    const { memo, home } = this.#setup;
+    const { memo, home } = this.#place;
     const gone = changes.filter(({ scope }) => isOfEntries(home.kind, scope));
     using folders = this.#place.walk();
     // Somebody has put them there by hand, and perhaps from where a version knows them.
@@ -177,11 +195,11 @@ export class SessionHistory {
    * before it is written: there is no record, so other processes must not go on from what they know.
    */
   async purged(gone: readonly GrowingFile[], facts: WriteFacts): Promise<void> {
-    const wal = this.#log.present;
-    if (wal === null || !wal.isSetUp || !wal.isEmpty || this.#setup.memo.versions.length > 0) return;
+    const wal = this.#place.wal;
+    if (wal === null || !wal.isSetUp || !wal.isEmpty || this.#memo.versions.length > 0) return;
     await wal.checkpoint();
     wal.shrink();
-    this.#setup.memo.tail = wal.tail;
+    this.#memo.tail = wal.tail;
     const { origins } = this.known;
     const files = gone.flatMap(({ scope, path }): VersionedFile[] => {
       const known = origins.of(scope, path);
@@ -189,7 +207,7 @@ export class SessionHistory {
     });
     const versions = await inTurns(chained(origins.head, [{ facts, kind: "purged", files }]));
     if (versions.length === 0) return this.#keep();
-    await this.#append(versions.map(({ version: { seq }, line }) => ({ seq, line, contents: [] })));
+    await this.#append(versions.map((each) => ({ ...each, contents: [] })));
     this.#add(versions);
   }
 
@@ -199,8 +217,8 @@ export class SessionHistory {
   }
 
   #keep(): void {
-    const tail = this.#log.present?.tail;
-    if (tail !== undefined) this.#setup.histories.keep(this.#setup.home, tail, this.known);
+    const tail = this.#place.wal?.tail;
+    if (tail !== undefined) this.#memo.keepHistory(tail, this.known);
   }
 
   *#load(): Pieces<CheckedHistory> {
@@ -215,20 +233,20 @@ export class SessionHistory {
   /** A history that cannot be used is put aside. Throws any other error. */
   #putAside(error: unknown): void {
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
-    this.#setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
+    this.#place.setup.note(`${error.message}; it was put aside as ${putHistoryAside(this.#place.own)}`);
   }
 
   *#read(): Pieces<CheckedHistory> {
-    const { home, memo, note, histories } = this.#setup;
+    const { memo, setup } = this.#place;
     using history = HistoryFolder.open(this.#place.own);
-    const loaded = yield* loadHistory({ history, queued: memo.versions }, this.#log.present);
+    const loaded = yield* loadHistory({ history, queued: memo.versions }, this.#place.wal);
     const { head } = loaded.origins;
-    const last = histories.last(home);
+    const last = memo.lastOrigins;
     const isOlder = last !== null && isBefore(head, last.head) && !this.#hasBegunAnew(loaded.origins, last);
-    if (isOlder) note(`the history was put back to version ${head.seq}, after version ${last.head.seq}`);
+    if (isOlder) setup.note(`the history was put back to version ${head.seq}, after version ${last.head.seq}`);
     const isBroken = loaded.isBroken || isOlder;
     if (isBroken && history?.hasLost !== true) {
-      note("versions of the history are missing or were changed");
+      setup.note("versions of the history are missing or were changed");
       using own = HistoryFolder.make(this.#place.own);
       own.markLost();
     }
@@ -247,12 +265,12 @@ export class SessionHistory {
 
   async versions(): Promise<Version[]> {
     using history = HistoryFolder.open(this.#place.own);
-    return await inTurns(versionsIn({ history, queued: this.#setup.memo.versions }));
+    return await inTurns(versionsIn({ history, queued: this.#memo.versions }));
   }
 
   async contentsOf(hashes: Iterable<string>): Promise<Map<string, Uint8Array>> {
     using history = HistoryFolder.open(this.#place.own);
-    return await inTurns(contentsOf({ history, queued: this.#setup.memo.versions }, hashes));
+    return await inTurns(contentsOf({ history, queued: this.#memo.versions }, hashes));
   }
 }
 

@@ -16,10 +16,14 @@ import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { EndSignal } from "../../values/turns.ts";
 import type { StoreSettings } from "../definition.ts";
+import type { HandedHome } from "../reading.ts";
+import type { KnownSizes } from "../reading.ts";
+import type { PresentOrigins } from "../versions/present-origins.ts";
 import type { TouchedFile } from "./commit/retire.ts";
-import type { WalTail } from "./commit/wal-format.ts";
-import type { KeptHistories } from "./held-file-history.ts";
-import type { QueuedVersion } from "./history/content-line.ts";
+import { isSameTail } from "./commit/wal-format.ts";
+import type { WalTail, WrittenVersion } from "./commit/wal-format.ts";
+import type { Wal } from "./commit/wal.ts";
+import type { CheckedHistory, KnownHistory } from "./history/known-history.ts";
 import { hostFolder, shownAs } from "./home.ts";
 import type { FileHome } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
@@ -168,22 +172,19 @@ async function waitForLock(
 
 /** What a session starts with. */
 export interface SessionSetup {
-  readonly home: FileHome;
   readonly memo: HomeMemo;
-  /** Whether the folder records its owner. */
-  readonly isOwned: boolean;
   /** Whether to repair what an ordinary call can leave for later. */
   readonly isThorough: boolean;
   readonly isFlushed: boolean;
   /** The machine's boot id. */
   readonly boot: string | null;
   readonly note: (text: string) => void;
-  readonly histories: KeptHistories;
   readonly settings: StoreSettings;
 }
 
-/** What a store remembers about a home between two calls. */
+/** What a process knows of a home between two calls. Another process that commits changes the WAL, and then it counts no more. */
 export class HomeMemo {
+  readonly home: FileHome;
   /** The WAL as this process has left it; `null` if it has to be read. */
   tail: WalTail | null = null;
   /** The identity of the host's own folder, once it is known to record its owner. */
@@ -195,9 +196,20 @@ export class HomeMemo {
   /** The files that the WAL's records have touched since the last checkpoint. */
   readonly touched = new Map<string, TouchedFile>();
   /** The versions of the WAL's records, which are moved to the history when the WAL is retired. */
-  readonly versions: QueuedVersion[] = [];
+  readonly versions: WrittenVersion[] = [];
   /** The WAL's flush has failed: it is replaced before anything else is written. */
   isBroken = false;
+  /** If the WAL is to be retired: since when nobody has committed, on the clock of `performance.now()`. */
+  idleSinceMs: number | null = null;
+  /** The sizes of the scopes, for as long as the WAL is as it was. */
+  sizes: { readonly tail: WalTail; readonly known: KnownSizes; readonly measuredAt: number } | null = null;
+  #history: { readonly tail: WalTail; readonly known: KnownHistory } | null = null;
+  /** What the history said when it was last checked; `null` if that is not known. */
+  lastOrigins: PresentOrigins | null = null;
+
+  constructor(home: FileHome) {
+    this.home = home;
+  }
 
   foldsOf({ identity }: Directory): Map<string, boolean> {
     const folds = this.#folds.get(identity) ?? new Map<string, boolean>();
@@ -219,32 +231,75 @@ export class HomeMemo {
     this.touched.clear();
     this.versions.length = 0;
   }
+
+  /** The history, if the WAL is as it was then. One that was only read is not checked. */
+  historyAt(tail: WalTail): KnownHistory | null {
+    return this.#history !== null && isSameTail(this.#history.tail, tail) ? this.#history.known : null;
+  }
+
+  keepHistory(tail: WalTail, known: KnownHistory): void {
+    this.#history = { tail, known };
+    if (isChecked(known)) this.lastOrigins = known.origins;
+  }
+
+  /** Of how many files the history is kept. */
+  get filesInHistory(): number {
+    const [known, last] = [this.#history?.known.origins ?? null, this.lastOrigins];
+    return (known?.size ?? 0) + (last === known ? 0 : (last?.size ?? 0));
+  }
+
+  forgetHistory(): void {
+    this.#history = null;
+    this.lastOrigins = null;
+  }
+
+  /** The next session looks at everything again that it does not find in the WAL. */
+  forgetPlace(): void {
+    this.tail = null;
+    this.ownedIdentity = null;
+    this.seenCreator = null;
+    this.#folds.clear();
+  }
 }
+
+/** Whether a history was checked under the lock, and not only read. */
+export const isChecked = (known: KnownHistory): known is CheckedHistory => "bases" in known;
 
 /** The disk did not let the check be made. */
 const unseenCodes: ReadonlySet<ErrorCode> = new Set(["STORAGE_FAILED", "STORAGE_BUSY"]);
 
 /** Takes over folder and lock. Disposing of it closes everything and releases the lock. */
 export class SessionPlace implements Disposable {
+  readonly setup: SessionSetup;
+  readonly home: FileHome;
+  readonly memo: HomeMemo;
   readonly folder: HomeFolder;
   /** The host's own folder in the home. */
   readonly own: Directory;
   readonly lock: HomeLock;
-  readonly #setup: SessionSetup;
+  /** `null` if there is none yet. */
+  wal: Wal | null = null;
   #scopes: ScopeFolders | null = null;
 
   constructor(setup: SessionSetup, folder: HomeFolder, own: Directory, lock: HomeLock) {
-    this.#setup = setup;
+    this.setup = setup;
+    this.memo = setup.memo;
+    this.home = setup.memo.home;
     this.folder = folder;
     this.own = own;
     this.lock = lock;
+  }
+
+  /** Whether lock and WAL are where and as they were, for a session that was kept. */
+  isStill(): boolean {
+    return this.#isLockInWay() && this.wal?.isStill(this.own) === true;
   }
 
   /**
    * Whether the lock's path leads to it. The file has one name, and a folder is in one other folder only, so then all
    * folders above are in their places. A person can move the lock and what it protects apart: scopes are compared, too.
    */
-  isLockInWay(): boolean {
+  #isLockInWay(): boolean {
     return this.folder.identityAt([hostFolder, lockFile]) === this.lock.file.identity;
   }
 
@@ -258,13 +313,21 @@ export class SessionPlace implements Disposable {
   /** Walks to scopes again, for one piece of work. The caller closes them. */
   walk(): ScopeFolders {
     const { home } = this.folder;
-    return new ScopeFolders(home, { kind: this.#setup.home.kind, folds: this.#setup.memo.foldsOf(home) });
+    return new ScopeFolders(home, { kind: this.home.kind, folds: this.memo.foldsOf(home) });
   }
 
-  /** Closes what no further call needs. */
+  /** For threads that read. */
+  get handed(): HandedHome | null {
+    const { home } = this.folder;
+    const folder = home.handed;
+    return folder && { key: this.home.key, folder, folds: this.memo.foldsOf(home) };
+  }
+
+  /** Closes what no further call needs, before it is kept for one. */
   rest(): void {
     this.folder.closeAbove();
     this.#scopes?.trim();
+    this.wal?.rest();
   }
 
   /** Throws if the folder was moved away meanwhile, for example by a restore: changes in it would be lost. */
@@ -275,7 +338,7 @@ export class SessionPlace implements Disposable {
 
   /** Throws if the lock's file was removed, so that it keeps nobody out any more, or if its folder was moved away. */
   checkLock(): void {
-    if (this.isLockInWay()) return;
+    if (this.#isLockInWay()) return;
     const isThere = this.lock.isInPlace(this.own);
     throw this.#lost(`${isThere ? "it was moved away" : "its lock was removed"} while the call ran`);
   }
@@ -290,8 +353,8 @@ export class SessionPlace implements Disposable {
     } catch (error) {
       const isUnseen = error instanceof ToolError && unseenCodes.has(error.tableCode) && error.cause !== undefined;
       if (!isUnseen) throw error;
-      this.#setup.memo.tail = null;
-      this.#setup.note(`a committed change could not be checked again (${error.message})`);
+      this.memo.tail = null;
+      this.setup.note(`a committed change could not be checked again (${error.message})`);
     }
   }
 
@@ -300,8 +363,8 @@ export class SessionPlace implements Disposable {
   }
 
   #lost(why: string): ToolError {
-    this.#setup.memo.tail = null;
-    return new ToolError("STORAGE_FAILED", `Cannot change ${shownAs[this.#setup.home.kind]}: ${why}`);
+    this.memo.tail = null;
+    return new ToolError("STORAGE_FAILED", `Cannot change ${shownAs[this.home.kind]}: ${why}`);
   }
 
   #closeScopes(): void {
@@ -310,6 +373,7 @@ export class SessionPlace implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.wal?.[Symbol.dispose]();
     this.#closeScopes();
     this.folder[Symbol.dispose]();
     this.lock[Symbol.dispose]();

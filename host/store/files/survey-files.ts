@@ -19,32 +19,22 @@ export function* surveyFiles(folder: Directory, hidden: string | null = null): P
       yield;
       if (within === folder && entry.name === hidden) continue;
       const path = above + entry.name;
-      const found = isScopePath(path) ? measure(within, entry, path) : "its name is not a valid memory path";
-      if (typeof found === "string") unfit.push({ path, reason: found });
-      else if (found !== null) files.push({ path, bytes: found });
-      if (found === null && entry.kind === "folder") yield* enter(within, entry.name, path);
+      try {
+        if (isScopePath(path)) yield* look(within, entry, path);
+        else unfit.push({ path, reason: "its name is not a valid memory path" });
+      } catch (error) {
+        unfit.push({ path, reason: whyUnusable(error) });
+      }
     }
   }
-  function* enter(within: Directory, name: string, path: string): Pieces<void> {
-    try {
-      using below = within.openFolder(name);
-      if (below !== null) yield* visit(below, `${path}/`);
-    } catch (error) {
-      unfit.push({ path, reason: whyUnusable(error) });
-    }
+  function* look(within: Directory, { name, kind }: DirectoryEntry, path: string): Pieces<void> {
+    using below = kind === "folder" ? within.openFolder(name) : null;
+    if (below !== null) yield* visit(below, `${path}/`);
+    const bytes = kind === "folder" ? null : within.sizeOf(name, path);
+    if (bytes !== null) files.push({ path, bytes });
   }
   yield* visit(folder, "");
   return { files: yield* sorted(files, byPath), unfit: yield* sorted(unfit, byPath) };
-}
-
-/** A file's size in bytes, or why it cannot be read; `null` for a folder and for what has been removed meanwhile. */
-function measure(folder: Directory, { name, kind }: DirectoryEntry, path: string): number | string | null {
-  if (kind === "folder") return null;
-  try {
-    return folder.sizeOf(name, path);
-  } catch (error) {
-    return whyUnusable(error);
-  }
 }
 
 /** Why a file or folder cannot be used, as a clause about "it". Throws errors of other kinds. */

@@ -44,7 +44,7 @@ async function versionUnderLock(homes: Homes, home: FileHome, waiting: Waiting):
   const session = await homes.open(home, waiting);
   if (session === null) return readVersion(home);
   try {
-    const wal = tailOf(session.wal);
+    const wal = tailOf(session.place.wal);
     return { wal, folder: wal === null ? session.place.folder.home.identity : null };
   } finally {
     homes.releaseUnchanged(session);

@@ -150,10 +150,8 @@ export function* lastChangeUs(own: Directory, folders: ScopeFolders, files: read
 }
 
 /** Removes the staged files that a killed process has left. */
-export function removeStaged(own: Directory): number {
-  const left = own.entries().filter(({ name, kind }) => isStagedName(name) && kind !== "folder");
-  for (const { name } of left) own.remove(name);
-  return left.length;
+export function removeStaged(own: Directory): void {
+  for (const { name, kind } of own.entries()) if (isStagedName(name) && kind !== "folder") own.remove(name);
 }
 
 /** As `removeStaged`, but ignores errors: the caller reports another failure. The next holder removes what stays. */
@@ -172,24 +170,21 @@ export function removeStagedQuietly(own: Directory): void {
 function stageContent(own: Directory, at: number, { content, shown, like }: NewFile): number {
   for (let free = at; ; free++) {
     const name = stagedName(free);
-    try {
-      own.create(name, content, shown, like);
-      return free;
-    } catch (error) {
-      if (systemCode((error as Error).cause) !== "EEXIST") throw error;
-    }
-    if (!removeLeftover(own, name)) continue;
-    own.create(name, content, shown, like);
+    const create = (): void => own.create(name, content, shown, like);
+    if (unlessRefused("EEXIST", create)) return free;
+    if (!unlessRefused("EISDIR", () => own.remove(name))) continue;
+    create();
     return free;
   }
 }
 
-function removeLeftover(own: Directory, name: string): boolean {
+/** Returns `false` if the system refuses with this code. */
+function unlessRefused(code: string, work: () => void): boolean {
   try {
-    own.remove(name);
+    work();
     return true;
   } catch (error) {
-    if (systemCode((error as Error).cause) !== "EISDIR") throw error;
+    if (!(error instanceof ToolError) || systemCode(error.cause) !== code) throw error;
     return false;
   }
 }
@@ -220,12 +215,8 @@ const stagedHere = ".memcell-staged";
  * renames the copy: readers still find whole files.
  */
 function moveFile(source: FileInFolder, target: FileInFolder): void {
-  try {
-    source.folder.rename(source.name, target.folder, target.name);
-  } catch (error) {
-    if (!(error instanceof ToolError) || systemCode(error.cause) !== "EXDEV") throw error;
-    copyFile(source, target);
-  }
+  const isMoved = unlessRefused("EXDEV", () => source.folder.rename(source.name, target.folder, target.name));
+  if (!isMoved) copyFile(source, target);
 }
 
 /**
@@ -233,16 +224,13 @@ function moveFile(source: FileInFolder, target: FileInFolder): void {
  * write the new file out at once, which the WAL makes needless (`host/store/RATIONALE.md`).
  */
 function replaceFile(source: FileInFolder, target: FileInFolder): void {
-  if (!source.folder.exchange(source.name, target.folder, target.name)) return moveFile(source, target);
-  try {
-    source.folder.remove(source.name);
-  } catch (error) {
-    // A person has put a folder there meanwhile, which a rename would have refused.
-    if (systemCode((error as Error).cause) === "EISDIR") {
-      source.folder.exchange(source.name, target.folder, target.name);
-    }
-    throw error;
+  const exchange = (): boolean => source.folder.exchange(source.name, target.folder, target.name);
+  if (exchange()) {
+    if (unlessRefused("EISDIR", () => source.folder.remove(source.name))) return;
+    // A person has put a folder there meanwhile, which a rename refuses.
+    exchange();
   }
+  moveFile(source, target);
 }
 
 function copyFile(source: FileInFolder, { folder, name }: FileInFolder): void {

@@ -43,18 +43,15 @@ async function flushAll(asked: Flush | void): Promise<void> {
 export function inFlushesNow<Result>(work: Flushing<Result>): Result {
   let step = work.next();
   while (!step.done) {
-    const failure = failureIn(step.value ?? { all: [] });
+    const { all, failed } = step.value ?? { all: [] };
+    let failure: { readonly error: unknown } | null = null;
+    try {
+      for (const each of all) each.flushNow();
+    } catch (error) {
+      failed?.();
+      failure = { error };
+    }
     step = failure === null ? work.next() : work.throw(failure.error);
   }
   return step.value;
-}
-
-function failureIn({ all, failed }: Flush): { readonly error: unknown } | null {
-  try {
-    for (const each of all) each.flushNow();
-    return null;
-  } catch (error) {
-    failed?.();
-    return { error };
-  }
 }

@@ -46,14 +46,16 @@ export function judgeFiles({ own, folders, wal }: Judging): JudgedFile[] {
     wal.records.flatMap(({ files }) => files.flatMap(({ before, after }) => [before, digestOf(after)])),
   );
   return folders.usable(lastOfEach(wal)).map((file) => {
-    const { scope, path, before, after } = file;
+    const { scope, path, before, after, way } = file;
     const present = folders.read(scope, path);
     const digest = digestOf(present);
     const place = folders.find(scope, path);
     const measured = place && place.folder.measure(place.name);
-    const onDisk = { own, folder: folders.nearest(scope, path), way: folders.inodesOnWay(scope, path) };
-    const isPersons =
-      isInOtherFolder(file, onDisk) || (measured === null ? isRemoved(file, onDisk) : isChanged(file, measured));
+    const hasNames = hasAllNames(file, own);
+    const isInOtherFolder = hasNames && isOtherWay(way, folders.inodesOnWay(scope, path));
+    // If someone has removed the file, its folder, or the deepest one that is there, is younger.
+    const isRemoved = hasNames && folders.nearest(scope, path).namesChangedUs > (file.appliedUs ?? 0);
+    const isPersons = isInOtherFolder || (measured === null ? isRemoved : isChanged(file, measured));
     const isPerhapsTorn = measured !== null && !known.has(digest) && !isWrittenSince(file, measured);
     const verdict = digest === digestOf(after) ? "done" : isPersons ? "kept" : restoring(file, digest);
     return { scope, path, before, after, present, isPerhapsTorn, verdict };
@@ -91,17 +93,12 @@ function isChanged(file: LastRecordedFile, measured: Measured): boolean {
 const isWrittenSince = ({ stagedUs }: LastRecordedFile, { writtenUs }: Measured): boolean =>
   stagedUs !== undefined && writtenUs > stagedUs;
 
-/** Whether someone has removed a file that is missing. Its folder, or the deepest one that is there, is then younger. */
-function isRemoved(file: LastRecordedFile, onDisk: OnDisk): boolean {
-  return hasAllNames(file, onDisk) && onDisk.folder.namesChangedUs > (file.appliedUs ?? 0);
-}
-
 /**
  * Whether the crash has lost no name of the record. A file system writes names to the disk in the order in which they
  * were changed, and a folder's time with them. So the host's own folder, which only hosts change, must not be older than
  * the application of the record.
  */
-function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, { own }: OnDisk): boolean {
+function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, own: Directory): boolean {
   return !isJudged && appliedUs !== null && own.namesChangedUs >= appliedUs;
 }
 
@@ -109,18 +106,8 @@ function hasAllNames({ appliedUs, isJudged }: LastRecordedFile, { own }: OnDisk)
  * Whether someone has put another folder into the place of one on the file's way, such as a backup of a scope that was
  * moved there. The times of what is in it are older than the record, and so say nothing.
  */
-function isInOtherFolder(file: LastRecordedFile, onDisk: OnDisk): boolean {
-  const { way } = file;
-  return way !== undefined && hasAllNames(file, onDisk) && onDisk.way.some((inode, at) => inode !== way[at]);
-}
-
-interface OnDisk {
-  readonly own: Directory;
-  /** The deepest folder on the file's way that is there. */
-  readonly folder: Directory;
-  /** The inodes of these folders, without the home's. */
-  readonly way: readonly string[];
-}
+const isOtherWay = (recorded: RecordedFile["way"], present: readonly string[]): boolean =>
+  recorded !== undefined && present.some((inode, at) => inode !== recorded[at]);
 
 /** Whether a record has removed exactly this content from the trash, for good. */
 export const isPurge = ({ path, before, after }: ChangedFile, digest: string | null): boolean =>

@@ -3,8 +3,7 @@
  * point, and never destroys what a person has written: whatever it replaces goes to the trash first.
  */
 import { isScopePath, isTrashPath } from "../../../../shared/path.ts";
-import type { Directory } from "../../../disk/directory.ts";
-import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
+import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
@@ -14,17 +13,14 @@ import type { ScopeFolders } from "../scope-folders.ts";
 import { lastChangeUs, putContent, putContents, removeFile, removeStaged } from "./apply-files.ts";
 import { inFlushes } from "./flushing.ts";
 import { isPurge, judgeFiles } from "./judge-files.ts";
-import type { JudgedFile } from "./judge-files.ts";
+import type { JudgedFile, Judging } from "./judge-files.ts";
 import { flushTouched, retireWal } from "./retire.ts";
 import type { TouchedFile } from "./retire.ts";
 import { isOfOtherBoot } from "./wal-format.ts";
 import type { StoredRecord } from "./wal-format.ts";
-import { WalUnflushable } from "./wal.ts";
 import type { Wal } from "./wal.ts";
 
-interface Aside {
-  readonly own: Directory;
-  readonly folders: ScopeFolders;
+interface Aside extends Judging {
   readonly wal: Wal;
   readonly epochMs: number;
 }
@@ -117,14 +113,10 @@ async function keep(recovery: Recovery, file: JudgedFile): Promise<void> {
   recovery.note(`recovery kept ${path} as someone has changed it${saved === null ? "" : ` (recorded: ${saved})`}`);
 }
 
-async function noteJudgement({ wal, boot }: Recovery, kept: readonly JudgedFile[]): Promise<void> {
+async function noteJudgement({ wal, boot }: Recovery, files: readonly JudgedFile[]): Promise<void> {
+  const kept = files.map(({ scope, path }) => ({ scope, path }));
   // No record can be added to a WAL of an earlier version before it is retired.
-  if (wal.isOutdated) return;
-  try {
-    await wal.append({ boot: boot, files: [], kept: kept.map(({ scope, path }) => ({ scope, path })) }, true);
-  } catch (error) {
-    throw error instanceof WalUnflushable ? failureOfDisk(error.cause, "finish a change") : error;
-  }
+  if (!wal.isOutdated) await wal.append({ boot, files: [], kept }, true);
 }
 
 interface ReplacedFile extends ChangedFile {

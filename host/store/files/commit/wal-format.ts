@@ -26,11 +26,12 @@ import * as z from "../../../../shared/zod.ts";
 import type { DiskFile } from "../../../disk/directory.ts";
 import { atOnce } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
-import { decodeBytes, jsonOfBytes, parseJson, storedBytesSchema } from "../../reading.ts";
-import { sha256Schema } from "../../versions/version.ts";
-import type { VersionHead } from "../../versions/version.ts";
+import { decodeBytes, digestOf, jsonOfBytes, parseJson, storedBytesSchema } from "../../reading.ts";
+import { placeKey } from "../../versions/present-origins.ts";
+import { readLine, sha256Schema } from "../../versions/version.ts";
+import type { PlannedVersion, Version, VersionHead, VersionedFile } from "../../versions/version.ts";
 import { hasPlace, hostFolder } from "../home.ts";
-import type { FileHome, HomeKind } from "../home.ts";
+import type { HomeKind } from "../home.ts";
 
 /** Its name. It must not change: existing folders have it, and other processes look for it. */
 export const walFile = "journal";
@@ -198,22 +199,18 @@ const recordSchema = z.strictObject({
 export type WalRecord = Omit<z.infer<typeof recordSchema>, "joint">;
 export type RecordedFile = WalRecord["files"][number];
 
-export function* encodeFiles({ files, edited, ...facts }: WalRecord): Pieces<Buffer> {
+export function* encodeFiles({ files, edited = [], ...facts }: WalRecord): Pieces<Buffer> {
   const pieces: Buffer[] = [Buffer.from(`${opened(facts)},"files":[`)];
   for (const [at, { scope, path, way, before, after }] of files.entries()) {
     yield;
     pieces.push(Buffer.from(`${at === 0 ? "" : ","}${opened({ scope, path, way, before })},"after":`));
     pieces.push(after === null ? Buffer.from("null") : jsonOfBytes(after), Buffer.from("}"));
   }
-  for (const [at, each] of edited?.entries() ?? []) {
+  for (const [at, each] of edited.entries()) {
     yield;
     pieces.push(Buffer.from(at === 0 ? `],"edited":[` : ","), jsonOfBytes(each));
   }
-  pieces.push(Buffer.from(edited?.length === 0 ? `],"edited":[]}` : "]}"));
-  return yield* joined(pieces);
-}
-
-function* joined(pieces: readonly Buffer[]): Pieces<Buffer> {
+  pieces.push(Buffer.from("]}"));
   const all = Buffer.allocUnsafe(pieces.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
   for (const piece of pieces) {
@@ -236,6 +233,48 @@ function decodeFiles(json: Buffer, kind: HomeKind): WalRecord | null {
   return all.every(({ scope, path }) => hasPlace(kind, scope, path)) ? record : null;
 }
 
+/** A content that a version has written, by its place. */
+export interface WrittenContent {
+  readonly key: string;
+  readonly sha256: string;
+  readonly content: Buffer;
+}
+
+/** A version with the contents that it has written. It is in a record, and not yet in the history. */
+export interface WrittenVersion extends PlannedVersion {
+  readonly contents: readonly WrittenContent[];
+}
+
+/** The contents that a version has written, as far as they are found. What was moved is there already. */
+export function writtenBy(
+  { files }: Version,
+  find: (file: Pick<VersionedFile, "scope" | "path">, sha256: string) => Buffer | null | undefined,
+): WrittenContent[] {
+  return files.flatMap(({ scope, path, sha256, from }) => {
+    if (sha256 === null || from !== undefined) return [];
+    const content = find({ scope, path }, sha256);
+    return content ? [{ key: placeKey({ scope, path }), sha256, content }] : [];
+  });
+}
+
+/** The versions of records, without those of changes that were taken back. */
+export function* versionsInRecords(records: readonly WalRecord[]): Pieces<WrittenVersion[]> {
+  const found: WrittenVersion[] = [];
+  for (const [at, { versions = [], edited = [], files }] of records.entries()) {
+    if (versions.length === 0 || records[at + 1]?.voids) continue;
+    const byDigest = new Map<string | null, Buffer>();
+    for (const content of [...edited, ...files.flatMap(({ after }) => after ?? [])]) {
+      yield;
+      byDigest.set(digestOf(content), content);
+    }
+    for (const read of versions.flatMap((line) => readLine(line) ?? [])) {
+      yield;
+      found.push({ ...read, contents: writtenBy(read.version, (_, sha256) => byDigest.get(sha256)) });
+    }
+  }
+  return found;
+}
+
 /** A record as it was found; `appliedUs` is unknown of one that is not applied. */
 export interface StoredRecord extends WalRecord {
   readonly isApplied: boolean;
@@ -243,7 +282,7 @@ export interface StoredRecord extends WalRecord {
 }
 
 /** Where a WAL ends. */
-interface WalEnd {
+export interface WalEnd {
   readonly checkpoint: Checkpoint;
   /** Which of the two places holds the checkpoint. */
   readonly slot: number;
@@ -265,100 +304,60 @@ export interface WalTail extends WalEnd {
 export const isSameTail = (a: WalTail, b: WalTail): boolean =>
   a.identity === b.identity && a.checkpoint.salt === b.checkpoint.salt && a.next === b.next && a.end === b.end;
 
-export interface FoundRecords {
-  readonly records: readonly StoredRecord[];
-  readonly isDistrusted: boolean;
-  /** The WAL was set up without a flush: the folders that lead to it are perhaps not on the disk. */
-  readonly isRelaxed: boolean;
-  /** `records` has only those that were added since the WAL was remembered. */
-  readonly isContinued: boolean;
-  readonly at: WalEnd;
-}
-
 /** A file in the WAL's place that cannot be read as one. */
 export class WalDamaged extends Error {}
 
-/** A WAL that has no checkpoint yet. */
-export const blankWal: FoundRecords = {
-  records: [],
-  isDistrusted: false,
-  isRelaxed: false,
-  isContinued: false,
-  at: {
-    checkpoint: { version: writtenVersion, first: 1, salt: "", history: null },
-    slot: 1,
-    next: 1,
-    end: recordsStart,
-    last: 0,
-    lastBoot: null,
-  },
-};
-
 /**
- * Reads all valid records; anything after the last whole one was never acknowledged. Or only what other processes have
- * added since the WAL was remembered, so that no call has to read all of it, unless recovery can be necessary.
+ * Where a WAL's records begin, after the checkpoint that counts. Its salt is empty if there is none yet: then there are no
+ * records either.
  */
-export function findRecords(file: DiskFile, home: FileHome, known: WalTail | null): FoundRecords {
-  const header = file.read(0, recordsStart);
-  const isDistrusted = header[distrustOffset] === distrustMark;
-  const isRelaxed = header[relaxedOffset] === relaxedMark;
-  const found = newestCheckpoint(header, home.owner);
-  if (found === null) {
-    if (header.every((byte, at) => byte === 0 || at === relaxedOffset)) return { ...blankWal, isRelaxed };
-    throw new WalDamaged("The WAL has no valid checkpoint");
-  }
-  const isKnown = known?.identity === file.identity && known.checkpoint.salt === found.checkpoint.salt && !isDistrusted;
-  if (isKnown && (known.last === 0 || file.read(known.last + stateOffset, 1).toString() === "+")) {
-    const added = readRecords(file, home.kind, known);
-    const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
-    const isApplied = added.records.at(-1)?.isApplied !== false;
-    if (isOfOneBoot && isApplied) return { ...added, isDistrusted, isRelaxed, isContinued: true };
-  }
-  const start = { ...blankWal.at, ...found, next: found.checkpoint.first };
-  return { ...readRecords(file, home.kind, start), isDistrusted, isRelaxed, isContinued: false };
-}
-
-function newestCheckpoint(header: Buffer, owner: string): Pick<WalEnd, "checkpoint" | "slot"> | null {
+export function startOfRecords(header: Buffer, owner: string): WalEnd {
   const found = checkpointOffsets.flatMap((at, slot) => {
     const checkpoint = decodeCheckpoint(header.subarray(at, at + checkpointBytesMax), owner);
     return checkpoint === null ? [] : [{ checkpoint, slot }];
   });
-  return found.toSorted((a, b) => b.checkpoint.first - a.checkpoint.first)[0] ?? null;
+  if (found.length === 0 && header.some((byte, at) => byte !== 0 && at !== relaxedOffset)) {
+    throw new WalDamaged("The WAL has no valid checkpoint");
+  }
+  const [newest = { checkpoint: noCheckpoint, slot: 1 }] = found.toSorted(
+    (a, b) => b.checkpoint.first - a.checkpoint.first,
+  );
+  return { ...newest, next: newest.checkpoint.first, end: recordsStart, last: 0, lastBoot: null };
+}
+
+const noCheckpoint: Checkpoint = { version: writtenVersion, first: 1, salt: "" };
+
+export interface FoundRecords {
+  readonly records: readonly StoredRecord[];
+  /** Where they end. Anything behind the last whole one was never acknowledged. */
+  readonly at: WalEnd;
 }
 
 /** Reads all whole records from an end on. */
-function readRecords(file: DiskFile, kind: HomeKind, start: WalEnd): Pick<FoundRecords, "records" | "at"> {
+export function readRecords(file: DiskFile, kind: HomeKind, start: WalEnd): FoundRecords {
+  const { salt, version } = start.checkpoint;
+  const records: StoredRecord[] = [];
+  // Anybody can make a record for an empty salt.
+  if (salt === "") return { records, at: start };
   const size = file.size();
   if (size > walLimits.walBytesMax) throw new WalDamaged("The WAL is too large");
-  const records: StoredRecord[] = [];
-  const at = { ...start };
-  for (;;) {
-    const found = readRecord(file, kind, at, size);
-    if (found === null) return { records, at };
-    records.push(found.record);
-    Object.assign(at, { next: at.next + 1, last: at.end, end: found.end, lastBoot: found.record.boot });
+  for (let at = start; ;) {
+    const { next, end: last } = at;
+    const from = last + headBytesOf(version);
+    const head = decodeHead(file.read(last, from - last));
+    if (head === null || head.sequence !== next || from + head.bytes > size) return { records, at };
+    const json = file.read(from, head.bytes);
+    if (atOnce(checkOf(salt, next, json)) !== head.check) return { records, at };
+    const record = decodeFiles(json, kind);
+    if (record === null) return { records, at };
+    records.push({ ...record, isApplied: head.isApplied, appliedUs: head.appliedUs });
+    at = { ...at, next: next + 1, last, end: from + head.bytes, lastBoot: record.boot };
   }
-}
-
-function readRecord(
-  file: DiskFile,
-  kind: HomeKind,
-  { checkpoint: { salt, version }, next, end: at }: WalEnd,
-  size: number,
-): { readonly record: StoredRecord; readonly end: number } | null {
-  const start = at + headBytesOf(version);
-  const head = decodeHead(file.read(at, start - at));
-  if (head === null || head.sequence !== next || start + head.bytes > size) return null;
-  const json = file.read(start, head.bytes);
-  if (atOnce(checkOf(salt, next, json)) !== head.check) return null;
-  const record = decodeFiles(json, kind);
-  const { isApplied, appliedUs } = head;
-  return record && { record: { ...record, isApplied, appliedUs }, end: start + head.bytes };
 }
 
 /** Whether the WAL needs recovery. */
 export function needsRecovery(
-  { records, isDistrusted }: Pick<FoundRecords, "records" | "isDistrusted">,
+  { records, isDistrusted }: { readonly records: readonly StoredRecord[]; readonly isDistrusted: boolean },
   boot: string | null,
 ): boolean {
   return isDistrusted || isOfOtherBoot(records, boot) || records.at(-1)?.isApplied === false;

@@ -3,16 +3,15 @@
  * are flushed.
  */
 import type { Directory, DiskFile } from "../../../disk/directory.ts";
-import { isFullDisk } from "../../../disk/disk-failure.ts";
+import { failureOfDisk, isFullDisk } from "../../../disk/disk-failure.ts";
 import { inodeIn } from "../../../disk/folder-handle.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
-import type { FileHome } from "../home.ts";
+import type { FileHome, HomeKind } from "../home.ts";
 import { inFlushes } from "./flushing.ts";
 import type { Flushing } from "./flushing.ts";
 import {
-  blankWal,
   checkpointBytesMax,
   checkpointOffsets,
   distrustMark,
@@ -21,34 +20,42 @@ import {
   encodeCheckpoint,
   encodeFiles,
   encodeHead,
-  findRecords,
   headBytes,
   newSalt,
+  readRecords,
   recordsStart,
   relaxedMark,
   relaxedOffset,
+  startOfRecords,
   stateOffset,
   walFile,
   walLimits,
   writtenVersion,
 } from "./wal-format.ts";
-import type { Checkpoint, FoundRecords, HistoryEnd, StoredRecord, WalRecord, WalTail } from "./wal-format.ts";
+import type { Checkpoint, FoundRecords, HistoryEnd, StoredRecord, WalEnd, WalRecord, WalTail } from "./wal-format.ts";
 
 /** A flush has failed. The record does not count, and the WAL's file has to be replaced. */
-export class WalUnflushable extends Error {}
+export class WalUnflushable extends ToolError {}
+
+interface WalOpening {
+  readonly known?: WalTail | null;
+  readonly isRead?: boolean;
+  readonly isMade?: boolean;
+}
 
 export class Wal implements Disposable {
   readonly #file: DiskFile;
   readonly #owner: string;
-  /** The records since the last checkpoint, or since the WAL was remembered. */
+  /** The records since the last checkpoint. If `isContinued`, only those that were added since the WAL was remembered. */
   readonly records: readonly StoredRecord[];
-  readonly isDistrusted: boolean;
-  readonly isRelaxed: boolean;
   readonly isContinued: boolean;
+  readonly isDistrusted: boolean;
+  /** It was set up without a flush: the folders that lead to it are perhaps not on the disk. */
+  readonly isRelaxed: boolean;
   /** What the history has at least, with all versions that the WAL has had. The next checkpoint says it. */
   history: HistoryEnd | null;
   /** As it is now. `last` is the start of the record that was appended last. */
-  readonly #now: { -readonly [Key in keyof FoundRecords["at"]]: FoundRecords["at"][Key] };
+  readonly #now: { -readonly [Key in keyof WalEnd]: WalEnd[Key] };
   /**
    * How this process has left it: the last record's head up to its state, or without records the checkpoint. Both have a
    * check or a salt that no other WAL has in this place. `null` if that was not noted.
@@ -57,28 +64,34 @@ export class Wal implements Disposable {
   /** Whether this process knows that the header was flushed. */
   #isHeaderSure: boolean;
 
-  private constructor(file: DiskFile, owner: string, found: FoundRecords) {
+  private constructor(file: DiskFile, { owner, kind }: FileHome, known: WalTail | null) {
+    const header = file.read(0, recordsStart);
     this.#file = file;
     this.#owner = owner;
-    this.records = found.records;
-    this.isDistrusted = found.isDistrusted;
-    this.isRelaxed = found.isRelaxed;
-    this.isContinued = found.isContinued;
+    this.isDistrusted = header[distrustOffset] === distrustMark;
+    this.isRelaxed = header[relaxedOffset] === relaxedMark;
+    const start = startOfRecords(header, owner);
+    const { salt } = start.checkpoint;
+    const isKnown = known?.identity === file.identity && known.checkpoint.salt === salt && !this.isDistrusted;
+    const added = isKnown && salt !== "" ? readAdded(file, kind, known) : null;
+    const { records, at } = added ?? readRecords(file, kind, start);
+    this.isContinued = added !== null;
+    this.records = records;
     this.#isHeaderSure = this.isAsKnown;
-    this.#now = { ...found.at };
-    this.history = found.at.checkpoint.history ?? null;
+    this.#now = { ...at };
+    this.history = at.checkpoint.history ?? null;
   }
 
   /** Opens the WAL; `null` if there is none. Throws `WalDamaged` if the file is not a WAL, or is another home's. */
   static open(
     own: Directory,
     home: FileHome,
-    { known = null, isRead = false }: { readonly known?: WalTail | null; readonly isRead?: boolean } = {},
+    { known = null, isRead = false, isMade = false }: WalOpening = {},
   ): Wal | null {
-    const file = own.openFile(walFile, walFile, isRead ? "read" : "write");
+    const file = own.openFile(walFile, walFile, isMade ? "make" : isRead ? "read" : "write");
     if (file === null) return null;
     try {
-      return new Wal(file, home.owner, findRecords(file, home, known));
+      return new Wal(file, home, known);
     } catch (error) {
       file[Symbol.dispose]();
       throw error;
@@ -87,9 +100,9 @@ export class Wal implements Disposable {
 
   /** Makes a WAL without a checkpoint. The first record adds one. */
   static make(own: Directory, home: FileHome): Wal {
-    const file = own.openFile(walFile, walFile, "make");
-    if (file === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
-    return new Wal(file, home.owner, blankWal);
+    const wal = Wal.open(own, home, { isMade: true });
+    if (wal === null) throw new ToolError("STORAGE_FAILED", "Cannot make the WAL: it has gone meanwhile");
+    return wal;
   }
 
   /** Nobody has written to it since it was remembered. */
@@ -126,10 +139,6 @@ export class Wal implements Disposable {
     return last > 0
       ? this.#file.read(last, stateOffset)
       : this.#file.read(checkpointOffsets[slot] ?? 0, checkpointBytesMax);
-  }
-
-  get bytes(): number {
-    return this.#now.end;
   }
 
   /** No record can be added before it is retired: it has records of an earlier version of the format. */
@@ -243,6 +252,17 @@ export class Wal implements Disposable {
   }
 }
 
+/**
+ * What other processes have added since the WAL was remembered, so that no call has to read all of it; `null` if recovery
+ * can be necessary, for which all records are read.
+ */
+function readAdded(file: DiskFile, kind: HomeKind, known: WalTail): FoundRecords | null {
+  if (known.last > 0 && file.read(known.last + stateOffset, 1).toString() !== "+") return null;
+  const added = readRecords(file, kind, known);
+  const isOfOneBoot = added.records.every(({ boot }) => boot !== null && boot === known.lastBoot);
+  return isOfOneBoot && added.records.at(-1)?.isApplied !== false ? added : null;
+}
+
 /** It would be refused when it is read again. */
 const tooLong = (bytes: number): ToolError =>
   new ToolError(
@@ -276,7 +296,8 @@ async function flushRecord(file: DiskFile, at: number): Promise<void> {
     await file.flush(true);
   } catch (error) {
     erase(file, at);
-    throw new WalUnflushable("The WAL could not be flushed", { cause: error });
+    const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
+    throw new WalUnflushable(tableCode, message, { cause });
   }
 }
 

@@ -3,80 +3,9 @@
  * segment. A tool writes its whole index again for one more line, so most contents differ little from the one before.
  */
 import * as z from "../../../../shared/zod.ts";
-import type { Pieces } from "../../../values/turns.ts";
 import { digestOf, encodeBytes, parseJson } from "../../reading.ts";
-import { placeKey } from "../../versions/present-origins.ts";
-import { readLine, sha256Schema } from "../../versions/version.ts";
-import type { PlannedVersion, Version, VersionedFile } from "../../versions/version.ts";
-import type { WalRecord } from "../commit/wal-format.ts";
-
-/** A content that a version has written, by its place. */
-export interface WrittenContent {
-  readonly key: string;
-  readonly sha256: string;
-  readonly content: Buffer;
-}
-
-/** A version with the contents that it has written. */
-export interface WrittenVersion extends PlannedVersion {
-  readonly contents: readonly WrittenContent[];
-}
-
-/** The contents that a version has written, as far as they are found. What was moved is there already. */
-export function writtenBy(
-  { files }: Version,
-  find: (file: Pick<VersionedFile, "scope" | "path">, sha256: string) => Buffer | null | undefined,
-): WrittenContent[] {
-  return files.flatMap(({ scope, path, sha256, from }) => {
-    if (sha256 === null || from !== undefined) return [];
-    const content = find({ scope, path }, sha256);
-    return content ? [{ key: placeKey({ scope, path }), sha256, content }] : [];
-  });
-}
-
-/** A version of the WAL, which is not in the history yet. As text: many wait, and few are looked at. */
-export interface QueuedVersion {
-  readonly seq: number;
-  readonly line: string;
-  /** Lines with the contents that it has written. */
-  readonly contents: readonly string[];
-}
-
-export function* queuedVersions(versions: readonly WrittenVersion[], bases: ContentBases): Pieces<QueuedVersion[]> {
-  const queued: QueuedVersion[] = [];
-  for (const { version, line, contents } of versions) {
-    const lines: string[] = [];
-    for (const each of contents) {
-      yield;
-      lines.push(bases.encode(each));
-    }
-    queued.push({ seq: version.seq, line, contents: lines });
-  }
-  return queued;
-}
-
-/** The versions of records, without those of changes that were taken back. */
-export function* versionsInRecords(
-  records: readonly Pick<WalRecord, "versions" | "edited" | "files" | "voids">[],
-): Pieces<QueuedVersion[]> {
-  const bases = new ContentBases();
-  const queued: QueuedVersion[] = [];
-  for (const [at, { versions = [], edited = [], files }] of records.entries()) {
-    yield;
-    if (versions.length === 0 || records[at + 1]?.voids) continue;
-    const byDigest = new Map<string | null, Buffer>();
-    for (const content of [...edited, ...files.flatMap(({ after }) => after ?? [])]) {
-      yield;
-      byDigest.set(digestOf(content), content);
-    }
-    const read = versions.flatMap((line) => readLine(line) ?? []);
-    const written = read.map((each) =>
-      Object.assign(each, { contents: writtenBy(each.version, (_, sha256) => byDigest.get(sha256)) }),
-    );
-    queued.push(...(yield* queuedVersions(written, bases)));
-  }
-  return queued;
-}
+import { sha256Schema } from "../../versions/version.ts";
+import type { WrittenContent } from "../commit/wal-format.ts";
 
 /** How many bytes of a home's contents are remembered. */
 const basesBytesMax = 256 * 1024;
@@ -133,58 +62,54 @@ const lineSchema = z.strictObject({
 export type ContentLine = z.infer<typeof lineSchema>;
 
 /** `null` if the text is not a content's line. */
-export function parseContent(line: string): ContentLine | null {
-  const parsed = z.safeParse(lineSchema, parseJson(line));
-  return parsed.success ? parsed.data : null;
-}
+export const parseContent = (line: string): ContentLine | null => z.safeParse(lineSchema, parseJson(line)).data ?? null;
 
-/** Returns the content of a line; `null` if it is not what its hash says. `baseOf` finds the other content. */
-function decodeContent(
-  { sha256: digest, text, base64, like }: ContentLine,
-  baseOf: (sha256: string) => Buffer | null,
-): Buffer | null {
-  const middle = text === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(text);
-  const content = like === undefined ? middle : around(middle, like, baseOf(like.sha256));
-  return content !== null && digestOf(content) === digest ? content : null;
-}
-
-function around(middle: Buffer, { head, tail }: NonNullable<ContentLine["like"]>, base: Buffer | null): Buffer | null {
-  if (base === null || head + tail > base.length) return null;
-  return Buffer.concat([base.subarray(0, head), middle, base.subarray(base.length - tail)]);
-}
-
-/** A content among a segment's lines. One that is told from another has it before itself. */
-export function contentIn(lines: readonly string[], sha256: string, before: number = lines.length): Buffer | null {
-  const at = lines.findLastIndex((line, index) => index < before && isLineOf(line, sha256));
-  const found = at < 0 ? null : parseContent(lines[at] ?? "");
-  return found && decodeContent(found, (base) => contentIn(lines, base, at));
+/** The content of a line; `null` if it is not what its hash says. `base`: the one that it is told from. */
+function decodeContent({ sha256, text, base64, like }: ContentLine, base: Buffer | undefined): Buffer | null {
+  let content = text === undefined ? Buffer.from(base64 ?? "", "base64") : Buffer.from(text);
+  if (like !== undefined) {
+    if (base === undefined || like.head + like.tail > base.length) return null;
+    content = Buffer.concat([base.subarray(0, like.head), content, base.subarray(base.length - like.tail)]);
+  }
+  return digestOf(content) === sha256 ? content : null;
 }
 
 const lineStart = '{"sha256":"';
 
 /** The hash of a line that a host has written; of another one, anything. */
-export const hashOfLine = (line: string): string => line.slice(lineStart.length, lineStart.length + 64);
-
-const isLineOf = (line: string, digest: string): boolean => line.startsWith(`${lineStart}${digest}"`);
+const hashOfLine = (line: string): string => line.slice(lineStart.length, lineStart.length + 64);
 
 /**
- * The contents of a segment, in the order of its lines, without damaged ones. Of those that others are told from, only
- * these are held: a segment of differences can hold a hundred times its size.
+ * The contents of a segment that are wanted, in the order of its lines, without damaged ones; and nothing where others can
+ * have a turn. Of those that others are told from, only these are held: a segment of differences can hold a hundred times
+ * its size.
  */
 export function* contentsOfSegment(
   lines: readonly string[],
-): Generator<{ readonly sha256: string; readonly content: Buffer }> {
-  const parsed = lines.map(parseContent).filter((line) => line !== null);
-  const lastUses = new Map<string, number>();
-  for (const [at, { like }] of parsed.entries()) if (like !== undefined) lastUses.set(like.sha256, at);
+  isWanted: (sha256: string) => boolean = () => true,
+): Generator<Pick<WrittenContent, "sha256" | "content"> | void> {
+  const used: ContentLine[] = [];
+  /** By the hash of a content: the last line that is told from it. */
+  const lastUses = new Map<string, ContentLine>();
+  for (const text of lines.toReversed()) {
+    const hash = hashOfLine(text);
+    if (!isWanted(hash) && !lastUses.has(hash)) continue;
+    yield;
+    const line = parseContent(text);
+    if (line === null) continue;
+    used.push(line);
+    if (line.like !== undefined && !lastUses.has(line.like.sha256)) lastUses.set(line.like.sha256, line);
+  }
   const bases = new Map<string, Buffer>();
-  for (const [at, line] of parsed.entries()) {
+  for (const line of used.toReversed()) {
     const { sha256, like } = line;
-    const content = decodeContent(line, (base) => bases.get(base) ?? null);
-    if (like !== undefined && lastUses.get(like.sha256) === at) bases.delete(like.sha256);
-    if (content === null) continue;
-    if ((lastUses.get(sha256) ?? 0) > at) bases.set(sha256, content);
-    yield { sha256, content };
+    const content = decodeContent(line, bases.get(like?.sha256 ?? ""));
+    if (like !== undefined && lastUses.get(like.sha256) === line) {
+      bases.delete(like.sha256);
+      lastUses.delete(like.sha256);
+    }
+    if (content !== null && lastUses.has(sha256)) bases.set(sha256, content);
+    yield content !== null && isWanted(sha256) ? { sha256, content } : undefined;
   }
 }
 

@@ -116,15 +116,20 @@ export class HistoryFolder implements Disposable {
     using file = this.openSegment(kind, first, "read");
     const bytes = file === null ? Buffer.alloc(0) : readBounded(file, kind);
     const lines: string[] = [];
-    for (let at = 0; ;) {
+    let at = 0;
+    for (let end = bytes.indexOf("\n"); end >= 0; end = bytes.indexOf("\n", at)) {
       yield;
-      const end = Math.max(
-        bytes.indexOf("\n", at + bytesAtOnce),
-        bytes.subarray(at, at + bytesAtOnce).lastIndexOf("\n") + at,
-      );
-      if (end < at) return lines;
-      for (const line of bytes.toString("utf8", at, end).split("\n")) lines.push(line);
+      lines.push(bytes.toString("utf8", at, end));
       at = end + 1;
+    }
+    return lines;
+  }
+
+  /** The lines of all versions, without segments that have only versions before some number. */
+  *versionLines(from = 0): Generator<string> {
+    const segments = this.segments("versions");
+    for (const [at, first] of segments.entries()) {
+      if ((segments[at + 1] ?? Infinity) > from) yield* this.lines("versions", first);
     }
   }
 
@@ -145,9 +150,6 @@ export class HistoryFolder implements Disposable {
 const mib = 1024 * 1024;
 
 const segmentBytesMax = { versions: mib / 4, contents: mib } as const;
-
-/** Of a segment, so many bytes are made lines, or written, before others get a turn. */
-export const bytesAtOnce = mib;
 
 /** A larger file is none of ours. One change set can hold 80 MiB, of which JSON makes six times as much. */
 const fileBytesMax = { versions: 512 * mib, contents: 512 * mib, present: 64 * mib } as const;

@@ -14,20 +14,20 @@ import { PresentOrigins, loweredSchema, originSchema } from "../../versions/pres
 import type { FileOrigin } from "../../versions/present-origins.ts";
 import { faultInHistory, isSameHead, lostTrust, readLine, sha256Schema } from "../../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead } from "../../versions/version.ts";
-import type { HistoryEnd } from "../commit/wal-format.ts";
-import { WalDamaged } from "../commit/wal-format.ts";
+import { WalDamaged, versionsInRecords } from "../commit/wal-format.ts";
+import type { HistoryEnd, WrittenVersion } from "../commit/wal-format.ts";
 import { Wal } from "../commit/wal.ts";
 import { hostFolder } from "../home.ts";
 import type { FileHome } from "../home.ts";
-import { contentIn, hashOfLine, versionsInRecords } from "./content-line.ts";
-import type { ContentBases, QueuedVersion } from "./content-line.ts";
+import { contentsOfSegment } from "./content-line.ts";
+import type { ContentBases } from "./content-line.ts";
 import { HistoryFolder, historyFolder, readBounded } from "./history-folder.ts";
 
 /** Where the versions of a home are. */
 export interface WholeHistory {
   readonly history: HistoryFolder | null;
   /** Those of the WAL, of which some can be in the history already. */
-  readonly queued: readonly QueuedVersion[];
+  readonly queued: readonly WrittenVersion[];
 }
 
 /** What is known of a home's history. */
@@ -93,45 +93,30 @@ export function* versionsIn(whole: WholeHistory): Pieces<Version[]> {
  * a number: a crash can have torn what was being moved.
  */
 function* versionsFrom({ history, queued }: WholeHistory, from: number): Generator<PlannedVersion> {
-  const segments = history?.segments("versions") ?? [];
-  const end = queued[0]?.seq ?? Infinity;
-  for (const [at, first] of segments.entries()) {
-    if ((segments[at + 1] ?? Infinity) <= from) continue;
-    for (const line of history?.lines("versions", first) ?? []) {
-      const read = readLine(line);
-      if (read !== null && read.version.seq >= from && read.version.seq < end) yield read;
-    }
-  }
-  for (const { line } of queued) {
+  const end = queued[0]?.version.seq ?? Infinity;
+  for (const line of history?.versionLines(from) ?? []) {
     const read = readLine(line);
-    if (read !== null) yield read;
+    if (read !== null && read.version.seq >= from && read.version.seq < end) yield read;
   }
+  yield* queued;
 }
 
 /** Contents by their hashes, without those that are not kept or are damaged. Reads each segment once. */
 export function* contentsOf({ history, queued }: WholeHistory, hashes: Iterable<string>): Pieces<Map<string, Buffer>> {
   const wanted = new Set(hashes);
   const found = new Map<string, Buffer>();
-  const [last, ...others] = history?.segments("contents").toReversed() ?? [];
-  // Those of the WAL can be told from the last ones of the history.
-  const newest = [...(yield* linesOf(last)), ...queued.flatMap(({ contents }) => contents)];
-  yield* lookIn(newest);
-  for (const first of others) if (wanted.size > 0) yield* lookIn(yield* linesOf(first));
-  return found;
-
-  function* linesOf(first: number | undefined): Pieces<string[]> {
-    return history === null || first === undefined ? [] : yield* history.readLines("contents", first);
+  for (const { sha256, content } of queued.flatMap(({ contents }) => contents)) {
+    if (wanted.delete(sha256)) found.set(sha256, content);
   }
-  function* lookIn(lines: readonly string[]): Pieces<void> {
-    for (const sha256 of new Set(lines.map(hashOfLine))) {
-      if (!wanted.has(sha256)) continue;
+  for (const first of history?.segments("contents").toReversed() ?? []) {
+    if (wanted.size === 0) break;
+    const lines = history === null ? [] : yield* history.readLines("contents", first);
+    for (const each of contentsOfSegment(lines, (sha256) => wanted.has(sha256))) {
       yield;
-      const content = contentIn(lines, sha256);
-      if (content === null) continue;
-      found.set(sha256, content);
-      wanted.delete(sha256);
+      if (each && wanted.delete(each.sha256)) found.set(each.sha256, each.content);
     }
   }
+  return found;
 }
 
 /**
@@ -186,7 +171,7 @@ type Fault = Pick<StoreFinding, "message" | "remedy">;
 export function* historyFindings(own: Directory, home: FileHome): Pieces<StoreFinding[]> {
   using history = HistoryFolder.open(own);
   using wal = openWal(own, home);
-  const fault = history === null ? missing(wal) : ((yield* faultIn(history)) ?? (yield* cut(history, wal)));
+  const fault = (history && (yield* faultIn(history))) ?? (yield* cut(history, wal));
   return fault === null ? [] : [{ code: "history-broken", path: `${hostFolder}/${historyFolder}`, ...fault }];
 }
 
@@ -206,17 +191,12 @@ function openWal(own: Directory, home: FileHome): Wal | null | undefined {
   }
 }
 
-/** Whoever sets a WAL up makes the folder too. */
-const missing = (wal: Wal | null | undefined): Fault | null =>
-  wal?.isSetUp === true && !wal.isOfEarlierVersion ? gone("it is") : null;
-
-/** What the WAL says that the history does not: its end was cut off, or one of its marks removed. */
-function* cut(history: HistoryFolder, wal: Wal | null | undefined): Pieces<Fault | null> {
-  if (history.hasLost || wal === undefined) return null;
-  const queued = yield* versionsInRecords(wal?.records ?? []);
-  const { isBroken } = yield* loadHistory({ history, queued }, wal);
-  if (isBroken) return gone("the last versions or a mark of it, or its log, are");
-  const isLate = wal?.history?.mark === "late" && !history.beganLate;
+/** What the WAL says that the history does not: it is gone, its end was cut off, or one of its marks removed. */
+function* cut(history: HistoryFolder | null, wal: Wal | null | undefined): Pieces<Fault | null> {
+  if (history?.hasLost === true || wal === undefined) return null;
+  const { isBroken } = yield* loadHistory({ history, queued: yield* versionsInRecords(wal?.records ?? []) }, wal);
+  if (isBroken) return gone(history === null ? "it is" : "the last versions or a mark of it, or its log, are");
+  const isLate = wal?.history?.mark === "late" && history?.beganLate === false;
   return isLate ? { message: "the mark is missing that it began after the first files", remedy: null } : null;
 }
 
@@ -226,10 +206,6 @@ function* faultIn(history: HistoryFolder): Pieces<Fault | null> {
   const hasLostOld = oldest > 1 && (yield* readPresent(history)) === null;
   const message = hasLostOld
     ? `the versions before ${oldest} are missing`
-    : yield* faultInHistory(allLines(history), null, oldest);
+    : yield* faultInHistory(history.versionLines(), null, oldest);
   return message === null ? null : { message, remedy: null };
-}
-
-function* allLines(history: HistoryFolder): Generator<string> {
-  for (const first of history.segments("versions")) yield* history.lines("versions", first);
 }

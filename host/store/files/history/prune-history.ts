@@ -4,12 +4,13 @@ import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { agree } from "../../../values/clock-reading.ts";
 import { ToolError } from "../../../values/tool-error.ts";
-import { giveTurn, inTurns } from "../../../values/turns.ts";
+import { inTurns } from "../../../values/turns.ts";
+import type { Pieces } from "../../../values/turns.ts";
 import type { StoreSettings } from "../../definition.ts";
 import { agedBefore, agedContents, isAgingDue } from "../../versions/old-contents.ts";
 import { parseLine } from "../../versions/version.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
-import { contentIn, parseContent } from "./content-line.ts";
+import { contentsOfSegment, parseContent } from "./content-line.ts";
 import type { ContentLine } from "./content-line.ts";
 import { HistoryFolder, contentsName } from "./history-folder.ts";
 import { versionsIn, writePresent } from "./known-history.ts";
@@ -95,27 +96,33 @@ function oldestMs(history: HistoryFolder): number {
 /** Removes contents for good. Durable once the folder is flushed. Where there is no room to write a segment again, all of it goes. */
 export async function forgetContents(history: HistoryFolder, hashes: ReadonlySet<string>): Promise<void> {
   for (const first of history.segments("contents")) {
-    const lines = await inTurns(history.readLines("contents", first));
-    const parsed: (ContentLine | null)[] = [];
-    for (const line of lines) {
-      await giveTurn();
-      parsed.push(parseContent(line));
-    }
-    if (!parsed.some((line) => line !== null && hashes.has(line.sha256))) continue;
-    const left: string[] = [];
-    for (const [at, line] of parsed.entries()) {
-      await giveTurn();
-      if (line !== null && !hashes.has(line.sha256)) left.push(...lineAt(lines, line, at));
-    }
-    await replaceSegment(history, first, left);
+    const left = await inTurns(linesWithout(history, first, hashes));
+    if (left !== null) await replaceSegment(history, first, left);
   }
+}
 
-  /** Of a content that is told from one that goes, all of it. */
-  function lineAt(lines: readonly string[], line: ContentLine, at: number): string[] {
-    if (line.like === undefined || !hashes.has(line.like.sha256)) return [lines[at] ?? ""];
-    const content = contentIn(lines, line.sha256, at + 1);
-    return content === null ? [] : [JSON.stringify({ sha256: line.sha256, base64: content.toString("base64") })];
+/** `null` if nothing has to go. Of a content that is told from one that goes, all of it is in its line then. */
+function* linesWithout(history: HistoryFolder, first: number, hashes: ReadonlySet<string>): Pieces<string[] | null> {
+  const lines = yield* history.readLines("contents", first);
+  const parsed: (ContentLine | null)[] = [];
+  for (const line of lines) {
+    yield;
+    parsed.push(parseContent(line));
   }
+  if (!parsed.some((line) => line !== null && hashes.has(line.sha256))) return null;
+  const isTold = ({ like }: ContentLine): boolean => like !== undefined && hashes.has(like.sha256);
+  const told = new Set(parsed.flatMap((line) => (line !== null && isTold(line) ? line.sha256 : [])));
+  const wholes = new Map<string, string>();
+  for (const each of contentsOfSegment(lines, (sha256) => told.has(sha256))) {
+    yield;
+    if (!each) continue;
+    const { sha256, content } = each;
+    wholes.set(sha256, JSON.stringify({ sha256, base64: content.toString("base64") }));
+  }
+  return parsed.flatMap((line, at) => {
+    if (line === null || hashes.has(line.sha256)) return [];
+    return (isTold(line) ? wholes.get(line.sha256) : lines[at]) ?? [];
+  });
 }
 
 async function replaceSegment(history: HistoryFolder, first: number, lines: readonly string[]): Promise<void> {
