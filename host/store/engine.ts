@@ -5,12 +5,11 @@ import type { StoreGrant } from "../values/store-grant.ts";
  * What an engine implements. `Store` is in front of it: it has checked what is asked, calls each operation as this page
  * says, repeats work that was stale, and names scopes as inside a home.
  */
-import { ToolError } from "../values/tool-error.ts";
 import type { EndSignal } from "../values/turns.ts";
 import type { GrantHint } from "./grant-hints.ts";
+import type { HomeDump } from "./home-dump.ts";
 import type { HoldOptions, Home, Mode, MountHome, RecordKind } from "./home.ts";
-import type { Handed } from "./readers.ts";
-import type { Files, KnownSizes, StoreFinding } from "./reading.ts";
+import type { Files, Handed, KnownSizes, StoreFinding } from "./reading.ts";
 import type { HeldHistory, LoweredRun } from "./versions/present-origins.ts";
 import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
@@ -20,7 +19,8 @@ export interface Engine {
 
   /**
    * Runs work on some homes, each named once, in the order of their locks. First finishes what a crash has left, as far as
-   * the mode says. Throws `StaleCall` if what the work read has changed. Throws `BUSY` if others keep a home for too long.
+   * the mode says. Those in `onlyRead` are not locked, in any mode. Throws `StaleCall` if what the work read has changed.
+   * Throws `BUSY` if others keep a home for too long.
    */
   hold<Result>(
     homes: readonly Home[],
@@ -37,6 +37,9 @@ export interface Engine {
 
   /** Stores that have perhaps granted something to a principal, the oldest grants first. Each must be asked. */
   hintsOf(principal: StoreId): Promise<GrantHint[]>;
+
+  /** The principals that leave out stores. Of an engine whose homes can be copied. */
+  leaving?(): Promise<StoreId[]>;
 
   /** What is left of erased users. */
   readonly erased: ErasedUsers;
@@ -57,6 +60,11 @@ export interface EngineHold extends HoldOptions {
    * read, throws `STORAGE_FAILED`.
    */
   readonly isReadOnly?: boolean;
+  /**
+   * With `read`: makes the locks that are missing, so that nobody can change the homes meanwhile. Of a medium that cannot be
+   * written, throws. A database shows one moment in any case. Default: no.
+   */
+  readonly makesLocks?: boolean;
 }
 
 /** `owner`: of a store, the user whose own store it is, as far as that is on record. */
@@ -88,6 +96,12 @@ export interface EngineHomes {
    */
   commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void>;
 
+  /**
+   * In mode `write`: puts a whole home where nothing is, all or nothing, durably. Returns `false`, and writes nothing, if
+   * something is. `grants`: what the text of a store's grants says, which no engine reads. Default: homes cannot be copied.
+   */
+  load?(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean>;
+
   /** In mode `erase`: takes everything away. See `HeldHomes.erase`. */
   erase(erasedMs: number): Promise<ErasedUser>;
 }
@@ -101,23 +115,28 @@ export interface EngineHome {
   readonly history: HeldHistory;
   /** What is still known of the sizes of its scopes. Default: nothing. */
   readonly knownSizes?: KnownSizes;
-  /**
-   * Of a user: what the host keeps. Of a store: which ones its owner leaves out, by their names alone. Those must be found by
-   * the store's id, because hints say it, so an engine keeps them beside the hints.
-   */
-  readonly records: EngineRecords;
+  /** The bytes of all records of a kind, by name, sorted by name. */
+  recordSizes(kind: RecordKind): Promise<ReadonlyMap<string, number>>;
+  /** `null` if there is none. */
+  readRecord(kind: RecordKind, name: string): Promise<string | null>;
   /** The problems that can be found without parsing the files. Default: none. */
   findings?(): Promise<StoreFinding[]>;
   /** What there is, also what no tool can read, by scope; `null`: in none. In modes `erase` and `look`. Default: its files. */
   contents?(): Promise<ErasableContent[]>;
+  /** In mode `read`: all of it; `null` if there is nothing. Default: homes cannot be copied. */
+  dump?(): Promise<HomeDump | null>;
 }
 
-/** Small files in the scope `.memcell`, beside the other scopes. */
-export interface EngineRecords {
-  /** The bytes of all records of a kind, by name, sorted by name. */
-  sizes(kind: RecordKind): Promise<ReadonlyMap<string, number>>;
-  /** `null` if there is none. */
-  read(kind: RecordKind, name: string): Promise<string | null>;
+/**
+ * Of a user: what the host keeps, small files in the scope `.memcell` beside the other scopes. Of a store: which ones its
+ * owner leaves out, by their names alone. Those must be found by the store's id, because hints say it, so an engine keeps
+ * them beside the hints.
+ */
+export interface StagedRecord {
+  readonly kind: RecordKind;
+  readonly name: string;
+  /** `null` if it is removed. */
+  readonly text: string | null;
 }
 
 /** What is changed in one home, by the scopes as whoever holds it names them. What is staged in its records is changed with it. */
@@ -137,7 +156,7 @@ export interface HomeCommit {
   readonly grants?: NewGrants | undefined;
 }
 
-/** The same by the scopes inside the home. The changes are also of the scopes `grants` and `.memcell`, which have no history. */
+/** The same by the scopes inside the home. The changes are also of the scope `grants`, which has no history. */
 export interface EngineCommit extends HomeCommit {
   readonly home: Home;
   readonly by: UserId | null;
@@ -145,6 +164,7 @@ export interface EngineCommit extends HomeCommit {
   readonly derived: DerivedFiles;
   /** `purged`: files are removed from the trash for good, with what the history keeps of them. Then nothing else is done. */
   readonly kind: VersionKind | undefined;
+  readonly records: readonly StagedRecord[];
   /** Runs whose trust has fallen: each is a version of the history. */
   readonly lowered: readonly LoweredRun[];
 }
@@ -204,60 +224,3 @@ export interface ErasedUsers {
    */
   forget(erased: ErasedUser, isFinished: boolean): Promise<void>;
 }
-
-export interface SnapshotWays<Result> {
-  /** Notes the stores' present versions, and returns a function that says whether they are the same still. */
-  readonly note: () => Promise<() => boolean>;
-  readonly work: () => Promise<Result>;
-  /** Runs the work while nobody can change the stores. */
-  readonly locked: () => Promise<Result>;
-}
-
-/** How often the work runs without locks. */
-const freeRunsMax = 2;
-
-/**
- * Runs work that only reads, and keeps no writer waiting. If someone has changed a store meanwhile, the work has perhaps
- * seen two versions, so it runs again; the last time under the locks.
- */
-export async function onSnapshot<Result>(
-  { until, signal }: HoldOptions,
-  { note, work, locked }: SnapshotWays<Result>,
-): Promise<Result> {
-  for (let run = 1; run <= freeRunsMax; run++) {
-    const isSame = await note();
-    try {
-      const result = await work();
-      if (isSame()) return result;
-    } catch (error) {
-      // Two versions can also make the work fail.
-      if (isSame() || signal?.aborted || performance.now() >= until) throw error;
-    }
-    signal?.throwIfAborted();
-  }
-  return await locked();
-}
-
-/** An engine that writes nothing, whatever it is asked for. What would write is `READ_ONLY`. */
-export function readOnlyEngine(engine: Engine): Engine {
-  return {
-    mounts: engine.mounts,
-    hold: async (homes, mode, options, work) => {
-      if (mode !== "look" && mode !== "read") throw readOnly();
-      return await engine.hold(homes, mode, { ...options, isReadOnly: true }, work);
-    },
-    homes: () => engine.homes(),
-    strays: () => engine.strays(),
-    hintsOf: (principal) => engine.hintsOf(principal),
-    erased: { list: () => engine.erased.list(), removeFiles: refuse, forget: refuse },
-    retireLeftOver: async () => {
-      // It is left to a runtime that may write.
-    },
-    watch: (userId, changed) => engine.watch(userId, changed),
-    close: () => engine.close(),
-  };
-}
-
-const refuse = (): Promise<never> => Promise.reject(readOnly());
-
-const readOnly = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");

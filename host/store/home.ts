@@ -4,11 +4,9 @@
  */
 import { ownStoreName, storePrefix } from "../../shared/shared-scope.ts";
 import type { AccessLevel } from "../../shared/shared-scope.ts";
-import type { Seen } from "../values/change-set.ts";
-import { isStoreId, ownStoreOf, scopeOfStore } from "../values/ids.ts";
+import { ownStoreOf, scopeOfStore } from "../values/ids.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
 import type { EndSignal } from "../values/turns.ts";
-import type { KnownSizes } from "./reading.ts";
 import { noSuchScope } from "./reading.ts";
 
 export type Home = UserHome | MountHome | StoreHome;
@@ -140,43 +138,39 @@ export function recordAt(path: string): { readonly kind: RecordKind; readonly na
   return kind === undefined || name === undefined ? null : { kind: kind as RecordKind, name };
 }
 
-/** The stores that a record of kind `left` names: one, or none if the path is of no such record. */
-export function leftAt(path: string): StoreId[] {
-  const at = recordAt(path);
-  return at?.kind === "left" && isStoreId(at.name) ? [at.name] : [];
-}
-
 /** Whether files of a scope are a user's or a store's own, and so in its history, and not the host's. */
 export const isOfEntries = (kind: Home["kind"], scope: string): boolean =>
   kind === "store" ? scope === entriesScope : scope !== hostScope;
 
-/** The scope inside a home. Throws `CAPABILITY_DENIED` for a scope that the home does not have. */
+/** The scope inside a home; `null` if the home does not have it. What the host keeps changes only by its records. */
+export function scopeIn(home: Home, scope: string): string | null {
+  // Calls name each store by its id, also the user's own.
+  if (home.kind === "store") return scope === home.scope || scope === scopeOfStore(home.id) ? entriesScope : null;
+  const isOwn = home.kind === "mount" ? scope === home.scope : !scope.startsWith(storePrefix);
+  return isOwn && scope !== hostScope ? scope : null;
+}
+
+/** The same. Throws `CAPABILITY_DENIED` for a scope that no home has. */
 export function innerScope(home: Home, scope: string): string {
-  if (home.kind === "store") {
-    // Calls name each store by its id, also the user's own.
-    if (scope === home.scope || scope === scopeOfStore(home.id)) return entriesScope;
-    if (scope.startsWith(storePrefix)) throw new RangeError("The scope is another store's");
-    throw noSuchScope(scope);
-  }
-  if (home.kind === "mount" && scope !== home.scope) throw new RangeError("The scope is in another home");
-  // What the host keeps changes only by its records.
-  if (scope === hostScope) throw noSuchScope(scope);
-  return scope;
+  const inner = scopeIn(home, scope);
+  if (inner !== null) return inner;
+  const isOther = home.kind === "store" ? scope.startsWith(storePrefix) : home.kind === "mount" && scope !== hostScope;
+  throw isOther ? new RangeError("The scope is in another home") : noSuchScope(scope);
 }
 
-export const seenOutside = (home: Home, seen: readonly Seen[]): readonly Seen[] =>
-  home.kind === "store" ? renamedSeen(seen, entriesScope, home.scope) : seen;
+/** What whoever holds a home calls a scope inside it; `null` if that is none for entries. */
+export const outerScope = (home: Home, inner: string): string | null =>
+  home.kind !== "store" ? inner : inner === entriesScope ? home.scope : null;
 
-export const renamedSeen = (seen: readonly Seen[], from: string, to: string): Seen[] =>
-  seen.flatMap(({ scope, path, digest }) => (scope === from ? { scope: to, path, digest } : []));
-
-export const sizesOutside = (home: Home, sizes: KnownSizes): KnownSizes =>
-  home.kind === "store" ? renamedSizes(sizes, entriesScope, home.scope) : sizes;
-
-export function renamedSizes(sizes: KnownSizes, from: string, to: string): KnownSizes {
-  const size = sizes[from];
-  return size === undefined ? {} : { [to]: size };
-}
+/** What is told by scope, under other names; without what has none. */
+export const namedIn = <Told>(
+  told: Iterable<readonly [scope: string, Told]>,
+  nameOf: (scope: string) => string | null,
+): [string, Told][] =>
+  Array.from(told).flatMap(([scope, each]): [string, Told][] => {
+    const name = nameOf(scope);
+    return name === null ? [] : [[name, each]];
+  });
 
 /** Paths as whoever holds the home sees them. Of what lies in no scope of a store, the path in the data folder. */
 export function shownIn<Placed extends { readonly path: string }>(home: Home, found: readonly Placed[]): Placed[] {

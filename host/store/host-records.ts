@@ -1,7 +1,6 @@
 /** What the host keeps about a user: files of the scope `.memcell`, which change with the next commit of the home. */
-import type { Change } from "../values/change-set.ts";
-import type { EngineHome } from "./engine.ts";
-import { hostScope, recordAt, recordPath } from "./home.ts";
+import type { EngineHome, StagedRecord } from "./engine.ts";
+import { recordAt, recordPath } from "./home.ts";
 import type { RecordKind } from "./home.ts";
 import type { LoweredRun } from "./versions/present-origins.ts";
 
@@ -13,8 +12,8 @@ import type { LoweredRun } from "./versions/present-origins.ts";
 export class HostRecords {
   readonly #home: EngineHome;
   readonly #commit: () => Promise<void>;
-  /** By path; `null` for a record that is removed. */
-  readonly #written = new Map<string, string | null>();
+  /** By path. */
+  readonly #written = new Map<string, StagedRecord>();
   #lowered: LoweredRun[] = [];
   /** As they are on the medium. Nobody else changes them while the home is held. */
   readonly #sizes = new Map<RecordKind, ReadonlyMap<string, number>>();
@@ -33,11 +32,10 @@ export class HostRecords {
   /** The bytes of all records of a kind, by name. Reads none of them. */
   async sizes(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
     const sizes = new Map(await this.#known(kind));
-    for (const [path, text] of this.#written) {
-      const at = recordAt(path);
-      if (at?.kind !== kind) continue;
-      if (text === null) sizes.delete(at.name);
-      else sizes.set(at.name, Buffer.byteLength(text));
+    for (const written of this.#written.values()) {
+      if (written.kind !== kind) continue;
+      if (written.text === null) sizes.delete(written.name);
+      else sizes.set(written.name, Buffer.byteLength(written.text));
     }
     return new Map([...sizes].toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
@@ -45,23 +43,23 @@ export class HostRecords {
   /** `null` if there is none. What it returns can be anything: people and other programs can write to a disk. */
   async read(kind: RecordKind, name: string): Promise<string | null> {
     const written = this.#written.get(checkedPath(kind, name));
-    return written === undefined ? await this.#home.records.read(kind, name) : written;
+    return written === undefined ? await this.#home.readRecord(kind, name) : written.text;
   }
 
   /** Replaces a record, or makes one. */
   async write(kind: RecordKind, name: string, text: string): Promise<void> {
-    this.#written.set(checkedPath(kind, name), text);
+    this.#written.set(checkedPath(kind, name), { kind, name, text });
   }
 
   /** Removes a record. Does nothing if there is none. */
   async remove(kind: RecordKind, name: string): Promise<void> {
     const path = checkedPath(kind, name);
-    if ((await this.#known(kind)).has(name)) this.#written.set(path, null);
+    if ((await this.#known(kind)).has(name)) this.#written.set(path, { kind, name, text: null });
     else this.#written.delete(path);
   }
 
   async #known(kind: RecordKind): Promise<ReadonlyMap<string, number>> {
-    const sizes = this.#sizes.get(kind) ?? (await this.#home.records.sizes(kind));
+    const sizes = this.#sizes.get(kind) ?? (await this.#home.recordSizes(kind));
     this.#sizes.set(kind, sizes);
     return sizes;
   }
@@ -69,7 +67,7 @@ export class HostRecords {
   /** The runs whose trust has fallen, by the user's history; the last comes last. `isWhole`: none of its versions is missing. */
   async loweredRuns(): Promise<{ readonly runs: readonly LoweredRun[]; readonly isWhole: boolean }> {
     const { history } = this.#home;
-    return { runs: [...(await history.loweredRuns()), ...this.#lowered], isWhole: !history.isBroken };
+    return { runs: [...(await history.loweredRuns()), ...this.#lowered], isWhole: !history.state().isBroken };
   }
 
   /** Adds to the user's history that the trust of a run has fallen. */
@@ -88,13 +86,8 @@ export class HostRecords {
   }
 
   /** What is staged. Afterwards nothing is. */
-  take(): { readonly changes: readonly Change[]; readonly lowered: readonly LoweredRun[] } {
-    const changes = Array.from(this.#written, ([path, text]): Change =>
-      text === null
-        ? { kind: "remove", scope: hostScope, path }
-        : { kind: "write", scope: hostScope, path, content: text },
-    );
-    const staged = { changes, lowered: this.#lowered };
+  take(): { readonly records: readonly StagedRecord[]; readonly lowered: readonly LoweredRun[] } {
+    const staged = { records: [...this.#written.values()], lowered: this.#lowered };
     this.#written.clear();
     this.#sizes.clear();
     this.#lowered = [];

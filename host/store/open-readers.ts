@@ -2,7 +2,7 @@
 import { openBridgedReaders } from "./bridge/bridged-reader.ts";
 import type { ReadBridge, StoreDefinition, StoreLocation } from "./definition.ts";
 import { openFileReaders } from "./files/file-reader.ts";
-import type { StoreReaders } from "./readers.ts";
+import type { StoreReaders } from "./reading.ts";
 
 /**
  * Opens a store's readers in a worker thread. `connect` makes the thread's bridge to the main thread, if the store

@@ -217,15 +217,15 @@ export class StaleCall extends ToolError {
 /** How many times a call runs at most while someone keeps editing its files. */
 const attemptsMax = 3;
 
-/** Runs a call's work, and repeats it if it was stale. Throws the signal's reason if it is already aborted. */
+/** Runs work, and repeats it if it was stale. Throws the signal's reason if it is already aborted. */
 export async function untilFresh<Result>(
   { signal }: Pick<HoldOptions, "signal">,
-  work: () => Promise<Result>,
+  work: (isLast: boolean) => Promise<Result>,
 ): Promise<Result> {
-  signal?.throwIfAborted();
   for (let attempt = 1; ; attempt++) {
+    signal?.throwIfAborted();
     try {
-      return await work();
+      return await work(attempt === attemptsMax);
     } catch (error) {
       if (!(error instanceof StaleCall) || attempt === attemptsMax) throw error;
     }

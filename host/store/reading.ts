@@ -1,6 +1,6 @@
 /**
- * What is told of a home's files, and what the readers of all engines share. `shared/path.ts` has the grammar of scopes and
- * paths.
+ * How a home's files are read: by the host, and by threads that run guests, where a guest waits for the answer and nothing
+ * is written. `shared/path.ts` has the grammar of scopes and paths.
  */
 import { isUtf8 } from "node:buffer";
 import { hash } from "node:crypto";
@@ -12,9 +12,9 @@ import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
 import type { Seen } from "../values/change-set.ts";
 import { storeOfScope } from "../values/ids.ts";
-import type { StoreId } from "../values/ids.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { inTurns } from "../values/turns.ts";
+import { atOnce, inTurns } from "../values/turns.ts";
 import type { Pieces } from "../values/turns.ts";
 
 /** The files that a reader has read so far, each as last read. */
@@ -98,9 +98,6 @@ export class NoUtf8 extends ToolError {
 export const byPath = (a: { readonly path: string }, b: { readonly path: string }): number =>
   a.path < b.path ? -1 : 1;
 
-export const sortedByPath = <Item extends { readonly path: string }>(items: readonly Item[]): Item[] =>
-  items.toSorted(byPath);
-
 export const tooManyFiles = (): ToolError =>
   new ToolError("QUOTA_EXCEEDED", `Cannot list files: more than ${storeLimits.listEntriesMax} are there`);
 
@@ -111,15 +108,15 @@ export function listedIn(
   filesMax: number = storeLimits.listEntriesMax,
 ): ListedFile[] {
   const found = all.filter(({ path, bytes }) => isListed(path, prefix) && refusalOf(bytes) === null);
-  if (found.length <= filesMax) return sortedByPath(found);
+  if (found.length <= filesMax) return found.toSorted(byPath);
   throw tooManyFiles();
 }
 
 export const trashIn = (all: readonly ListedFile[]): ListedFile[] =>
-  sortedByPath(all.filter(({ path }) => isListed(path, `${trashFolder}/`)));
+  all.filter(({ path }) => isListed(path, `${trashFolder}/`)).toSorted(byPath);
 
 export function surveyOf(all: readonly ListedFile[]): ScopeSurvey {
-  const sorted = sortedByPath(all);
+  const sorted = all.toSorted(byPath);
   const unfit = sorted.flatMap(({ path, bytes }): UnfitFile[] => {
     const reason = refusalOf(bytes);
     return reason === null ? [] : [{ path, reason }];
@@ -183,19 +180,6 @@ export interface Files<Later extends boolean = boolean> extends Partial<Disposab
   sizeOf(scope: string, path: string): Later extends true ? Promise<number | null> | number | null : number | null;
   /** A copy of a file's bytes, which the caller may change; `null` if there is no file. */
   bytesOf(scope: string, path: string): Found<Uint8Array | null, Later>;
-}
-
-/** The host's own reads of a home that it holds, by the scopes that it calls so. */
-export interface HeldReader {
-  scopes(): Promise<string[]>;
-  beside(): Promise<UnfitFile[]>;
-  list(scope: string, prefix: string): Promise<ListedFile[]>;
-  listTrash(scope: string): Promise<ListedFile[]>;
-  survey(scope: string): Promise<ScopeSurvey>;
-  scopeSize(scope: string): Promise<ScopeSize>;
-  bytesOf(scope: string, path: string): Promise<Uint8Array | null>;
-  /** What `bytesOf` has read so far. */
-  readonly seen: readonly Seen[];
 }
 
 /** What an engine has found, with turns for others between its pieces. */
@@ -263,6 +247,123 @@ export function sizesAfter(known: KnownSizes, planned: readonly GrowingFile[]): 
     if (before !== undefined) after.set(scope, { ...size, [part]: sumOf(before, growth) });
   }
   return Object.fromEntries(after);
+}
+
+/** Makes readers in a thread that runs guests. */
+export interface StoreReaders {
+  /**
+   * Opens one user's scopes for one call, or the shared stores if there is no user. Creates nothing. `scopes` are those that
+   * the call may use, from one home. Of stores, the scopes are `store:<uuid>`: each is opened when it is first read, with its
+   * entries alone, and is empty if it is not there. Which stores a call may read is decided outside.
+   */
+  open(userId: UserId | null, scopes?: readonly string[], known?: KnownOfCall): UserReader;
+}
+
+/** What the main thread knows of homes when a call's guest begins. */
+export interface KnownOfCall {
+  /** Sizes that need not be measured. */
+  readonly knownSizes?: KnownSizes | undefined;
+  readonly handed?: Handed | null | undefined;
+  /**
+   * Whether the reader lists what it has read in `seen`. `contents`: without what the medium shows, which only a commit
+   * needs, and which takes as long as a small file. Default: yes.
+   */
+  readonly notesSeen?: boolean | "contents" | undefined;
+}
+
+/** The files of one home, or of stores, as a medium gives them to a thread. */
+export interface ThreadFiles extends Pick<Files<false>, "list" | "scopeSize" | "sizeOf" | "bytesOf">, Disposable {
+  bytesOf(scope: string, path: string): Uint8Array | null;
+  /** With what the medium shows, if it shows anything by which a change is seen. */
+  readStamped?(
+    scope: string,
+    path: string,
+  ): { readonly content: Uint8Array; readonly stamp: { readonly text: string } | null } | null;
+}
+
+/** Reads for one call's guest, and notes what it has read and measured. Can hold folders open until it is disposed of. */
+export class UserReader implements Disposable {
+  readonly #files: ThreadFiles;
+  readonly #notesSeen: KnownOfCall["notesSeen"];
+  readonly #seen = new SeenFiles();
+  readonly #sizes: Map<string, Partial<ScopeSize>>;
+  /** The scopes whose sizes were measured in this call. */
+  readonly #measured = new Set<string>();
+
+  constructor(files: ThreadFiles, { knownSizes = {}, notesSeen = true }: KnownOfCall = {}) {
+    this.#files = files;
+    this.#sizes = new Map(Object.entries(knownSizes));
+    this.#notesSeen = notesSeen;
+  }
+
+  /** A file's text, or `null`. Throws `ENTRY_UNREADABLE` if its bytes are not UTF-8. */
+  read(scope: string, path: string): string | null {
+    const stamped = this.#notesSeen === true ? this.#files.readStamped?.(scope, path) : undefined;
+    const content = stamped === undefined ? this.#files.bytesOf(scope, path) : (stamped?.content ?? null);
+    if (this.#notesSeen) this.#seen.note(scope, path, content, stamped?.stamp?.text);
+    return content && decodeText(content, path);
+  }
+
+  /** Files whose path begins with `prefix`, sorted by path; those below `trash/` only when the prefix names it. */
+  list(scope: string, prefix: string): ListedFile[] {
+    return now(this.#files.list(scope, prefix, storeLimits.listEntriesMax));
+  }
+
+  /** The bytes of the file at a path, or `null` when there is none. */
+  sizeOf(scope: string, path: string): number | null {
+    return this.#files.sizeOf(scope, path);
+  }
+
+  /** `isAnew`: measures the scope even if its size is known, but only once. */
+  scopeSize(scope: string, isAnew = false): ScopeSize {
+    const known = isAnew && !this.#measured.has(scope) ? {} : (this.#sizes.get(scope) ?? {});
+    const size = now(this.#files.scopeSize(scope, known));
+    if (!known.live && !known.trash) this.#measured.add(scope);
+    this.#sizes.set(scope, size);
+    return size;
+  }
+
+  /** The sizes that were given or measured. */
+  get knownSizes(): KnownSizes {
+    return Object.fromEntries(this.#sizes);
+  }
+
+  /** The files that `read` has read so far. */
+  get seen(): readonly Seen[] {
+    return this.#seen.list();
+  }
+
+  [Symbol.dispose](): void {
+    this.#files[Symbol.dispose]();
+  }
+}
+
+const now = <Value extends object>(found: Found<Value, false>): Value => ("next" in found ? atOnce(found) : found);
+
+/** What a thread's readers get of a hold, as plain data, so that they need not find it again. */
+export type Handed = HandedHome | HandedFiles;
+
+/** A home's folder that the main thread holds open. Threads of the same process can open it. */
+export interface HandedHome {
+  /** `keyOf` the home: a reader of another one does not open it. */
+  readonly key: string;
+  readonly folder: { readonly descriptor: number; readonly identity: string };
+  /** Whether the disk folds case, by scope, as far as that is known. */
+  readonly folds: ReadonlyMap<string, boolean>;
+}
+
+/** A hold to which the main thread answers, and what it has found already. */
+export interface HandedFiles {
+  readonly hold: number;
+  readonly files: readonly HandedFile[];
+  /** The scopes of which `files` are all files. */
+  readonly complete: readonly string[];
+}
+
+export interface HandedFile extends ListedFile {
+  readonly scope: string;
+  /** `null` if it has to be asked for. */
+  readonly content: Uint8Array | null;
 }
 
 /** Bytes in JSON: as text if they are UTF-8, which people can read, else in base64. */

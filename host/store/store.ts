@@ -1,9 +1,10 @@
 /** Keeps users' memory. Nothing outside `host/store/` knows how. */
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { Engine, ErasedUsers, FoundHome } from "./engine.ts";
 import { HeldHomes } from "./held-homes.ts";
-import { inLockOrder, keyOf, ownStoreHome, userHome } from "./home.ts";
+import { commits, inLockOrder, keyOf, ownStoreHome, userHome } from "./home.ts";
 import type { Home, HoldOptions, Mode } from "./home.ts";
 import { untilFresh } from "./plan-changes.ts";
 
@@ -16,9 +17,12 @@ import { untilFresh } from "./plan-changes.ts";
  */
 export class Store {
   readonly #engine: Engine;
+  readonly #isReadOnly: boolean;
 
-  constructor(engine: Engine) {
+  /** `isReadOnly`: nothing is written, whatever is asked for. What would write is `READ_ONLY`. */
+  constructor(engine: Engine, isReadOnly = false) {
     this.#engine = engine;
+    this.#isReadOnly = isReadOnly;
   }
 
   /**
@@ -33,14 +37,19 @@ export class Store {
     work: (held: HeldHomes) => Promise<Result>,
   ): Promise<Result> {
     const besides = options.besides?.filter((home) => homes.every((each) => keyOf(each) !== keyOf(home))) ?? [];
+    if (this.#isReadOnly && mode !== "look" && mode !== "read") throw readOnly();
     const all = inLockOrder([...homes, ...(options.onlyRead ?? []), ...besides]);
-    const asked = { ...options, besides };
-    return await untilFresh(options, () =>
-      this.#engine.hold(all, mode, asked, async (engine) => {
-        using held = new HeldHomes(all, { mode, options }, engine);
+    const stores = all.filter(({ kind }) => kind === "store");
+    return await untilFresh(options, (isLast) => {
+      // Work that only reads keeps no writer of stores waiting, unless they have changed each time.
+      const onlyRead = mode === "read" ? (isLast ? [] : stores) : commits(mode) ? options.onlyRead : [];
+      const { until, signal, scopes, as, finishes } = options;
+      const asked = { until, signal, scopes, as, finishes, onlyRead, besides, isReadOnly: this.#isReadOnly };
+      return this.#engine.hold(all, mode, asked, async (engine) => {
+        using held = new HeldHomes(all, { mode, options: asked }, engine);
         return await held.run(work);
-      }),
-    );
+      });
+    });
   }
 
   /** The home that has some scopes of a user. A call never has scopes of two. */
@@ -79,12 +88,21 @@ export class Store {
   // The rest is as the engine does it.
   readonly strays: Engine["strays"] = () => this.#engine.strays();
   readonly hintsOf: Engine["hintsOf"] = (principal) => this.#engine.hintsOf(principal);
-  readonly retireLeftOver: Engine["retireLeftOver"] = () => this.#engine.retireLeftOver();
   readonly watch: Engine["watch"] = (userId, changed) => this.#engine.watch(userId, changed);
   readonly close: Engine["close"] = () => this.#engine.close();
 
+  /** Finishes what processes have left that have ended; without writing, that is left to others. Never rejects. */
+  async retireLeftOver(): Promise<void> {
+    if (!this.#isReadOnly) await this.#engine.retireLeftOver();
+  }
+
   /** What is left of erased users. */
   get erased(): ErasedUsers {
-    return this.#engine.erased;
+    const { erased } = this.#engine;
+    return this.#isReadOnly ? { list: () => erased.list(), removeFiles: refuse, forget: refuse } : erased;
   }
 }
+
+const refuse = (): Promise<never> => Promise.reject(readOnly());
+
+const readOnly = (): ToolError => new ToolError("READ_ONLY", "Cannot change anything: the runtime is read-only");

@@ -6,10 +6,8 @@ import { isScopePath } from "../../../shared/path.ts";
 import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { ReadBridge } from "../definition.ts";
-import { UserReader } from "../readers.ts";
-import type { Handed, HandedFile, HandedFiles, StoreReaders, ThreadFiles } from "../readers.ts";
-import { checkBytes, listedIn, sizeOfFiles } from "../reading.ts";
-import type { ScopeSize } from "../reading.ts";
+import { UserReader, checkBytes, listedIn, sizeOfFiles } from "../reading.ts";
+import type { Handed, HandedFile, HandedFiles, ScopeSize, StoreReaders, ThreadFiles } from "../reading.ts";
 import type { ReadAnswer, ReadAnswers, ReadQuestion } from "./answer-reads.ts";
 
 export const openBridgedReaders = (bridge: ReadBridge): StoreReaders => ({

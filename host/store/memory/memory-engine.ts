@@ -1,4 +1,4 @@
-import { ownStoreOf } from "../../values/ids.ts";
+import { isStoreId, ownStoreOf } from "../../values/ids.ts";
 import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { UserQueue, atOnce } from "../../values/turns.ts";
@@ -7,18 +7,7 @@ import { answerReads } from "../bridge/answer-reads.ts";
 import { defaultSettings } from "../definition.ts";
 import type { StoreDefinition } from "../definition.ts";
 import type { Engine, EngineCommit, EngineHome, EngineHomes } from "../engine.ts";
-import { onSnapshot } from "../engine.ts";
-import {
-  entriesScope,
-  hostScope,
-  isOfEntries,
-  keyOf,
-  leftAt,
-  recordAt,
-  recordPath,
-  storeHome,
-  userHome,
-} from "../home.ts";
+import { entriesScope, isOfEntries, keyOf, recordAt, recordPath, storeHome, userHome } from "../home.ts";
 import type { Home } from "../home.ts";
 import { planChanges } from "../plan-changes.ts";
 import { checkedStore } from "../reading.ts";
@@ -37,7 +26,7 @@ export class MemoryEngine implements Engine {
   readonly #find = (home: Home): MemoryHome => this.#homes.get(keyOf(home)) ?? new MemoryHome(home, this.#hints);
   #commits = 0;
 
-  readonly hold: Engine["hold"] = async (homes, mode, { until, signal, onlyRead = [] }, work) => {
+  readonly hold: Engine["hold"] = async (homes, _mode, { until, signal, onlyRead = [] }, work) => {
     const free = new Set(onlyRead.map(keyOf));
     const run = (): ReturnType<typeof work> => work(this.#held(homes, onlyRead));
     const inTurn = (kind: Home["kind"], then: typeof run): ReturnType<typeof work> => {
@@ -47,10 +36,7 @@ export class MemoryEngine implements Engine {
         new ToolError("BUSY", `Cannot use ${what}: it has been in use for ${waitedMs} ms`);
       return this.#queue.runAll(keys, { until, signal, tooLong }, then);
     };
-    const locked = (): ReturnType<typeof work> => inTurn("store", run);
-    // A hold that only reads keeps no writer of stores waiting.
-    const snapshot = { note: async () => this.#noted(homes), work: run, locked };
-    return await inTurn("user", () => (mode === "read" ? onSnapshot({ until, signal }, snapshot) : locked()));
+    return await inTurn("user", () => inTurn("store", run));
   };
 
   /** Answers a guest's read, while the call holds the home. */
@@ -109,19 +95,17 @@ export class MemoryEngine implements Engine {
 
   #commit(found: MemoryHome, commit: EngineCommit): void {
     const { home, by, changes, seen, grants } = commit;
-    const ofFiles = changes.filter(({ scope }) => scope !== hostScope);
-    const planned = atOnce(planChanges(found.files, ofFiles, seen));
+    const planned = atOnce(planChanges(found.files, changes, seen));
     if (home.kind === "store" && grants) this.#hints.note(home.id, grants);
     // From here on nothing can fail. As nothing waits either, nobody sees a part of it.
     const versioned = planned.filter(({ scope }) => isOfEntries(home.kind, scope));
     found.history.add(versioned, commit, this.settings);
     found.files.apply(planned);
-    for (const change of changes) {
-      if (change.scope !== hostScope) continue;
+    for (const { kind, name, text } of commit.records) {
       if (home.kind === "store") {
-        for (const left of leftAt(change.path)) this.#hints.leave(home.id, left, change.kind === "write");
-      } else if (change.kind === "write") found.kept.set(change.path, Buffer.from(change.content));
-      else found.kept.delete(change.path);
+        if (kind === "left" && isStoreId(name)) this.#hints.leave(home.id, name, text !== null);
+      } else if (text === null) found.kept.delete(recordPath(kind, name));
+      else found.kept.set(recordPath(kind, name), text);
     }
     if (by !== null && ownStoreOf(by) === home.id) found.owner = by;
     found.version = ++this.#commits;
@@ -136,7 +120,7 @@ class MemoryHome implements EngineHome {
   readonly files = new HomeFiles();
   readonly history = new MemoryHistory();
   /** What the host keeps about a user, by path. It is apart from the files, so that no list has it. */
-  readonly kept = new Map<string, Buffer>();
+  readonly kept = new Map<string, string>();
   /** Of a store. Its id can be that of its owner; else the owner is known from the owner's first commit on. */
   owner: UserId | null;
   /** Another one after each commit, also if the home was erased in between; 0 before the first. */
@@ -152,14 +136,14 @@ class MemoryHome implements EngineHome {
   /** A user of whom only the host keeps something is not there. */
   readonly has = (): boolean => this.files.scopes().length > 0;
   readonly open = (): HomeFiles => this.files;
-  readonly records: EngineHome["records"] = {
-    sizes: async (kind) => {
-      if (this.home.kind === "store") return new Map(this.#hints.leftBy(this.home.id).map((each) => [each, 0]));
-      const names = Array.from(this.kept.keys(), recordAt).flatMap((at) => (at?.kind === kind ? at.name : []));
-      return new Map(names.toSorted().map((name) => [name, this.kept.get(recordPath(kind, name))?.length ?? 0]));
-    },
-    read: async (kind, name) => this.kept.get(recordPath(kind, name))?.toString() ?? null,
+  readonly recordSizes: EngineHome["recordSizes"] = async (kind) => {
+    if (this.home.kind === "store") return new Map(this.#hints.leftBy(this.home.id).map((each) => [each, 0]));
+    const names = Array.from(this.kept.keys(), recordAt).flatMap((at) => (at?.kind === kind ? at.name : []));
+    return new Map(
+      names.toSorted().map((name) => [name, Buffer.byteLength(this.kept.get(recordPath(kind, name)) ?? "")]),
+    );
   };
+  readonly readRecord: EngineHome["readRecord"] = async (kind, name) => this.kept.get(recordPath(kind, name)) ?? null;
 }
 
 const nothing = async (): Promise<[]> => [];

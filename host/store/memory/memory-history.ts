@@ -1,3 +1,4 @@
+import type { OriginClass } from "../../../shared/origin.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { ClockReading } from "../../values/clock-reading.ts";
 import { atOnce } from "../../values/turns.ts";
@@ -8,11 +9,13 @@ import { agedContents, contentsOfPurged, isAgingDue } from "../versions/old-cont
 import { loweringAfter, planVersions } from "../versions/plan-versions.ts";
 import { PresentOrigins } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
-import type { PlannedVersion, Version, VersionHead } from "../versions/version.ts";
+import type { PlannedVersion, Version } from "../versions/version.ts";
 
 const versionsMax = 20_000;
+/** Nobody edits these files by hand. */
+const unknown: OriginClass = "owner_edit";
 
-/** The versions of one home's files. Nobody edits these files by hand. */
+/** The versions of one home's files. */
 export class MemoryHistory implements HeldHistory {
   readonly #origins = new PresentOrigins();
   readonly #versions: Version[] = [];
@@ -20,8 +23,10 @@ export class MemoryHistory implements HeldHistory {
   readonly #contents = new Map<string, Buffer>();
   #bytes = 0;
   #aged: ClockReading | null = null;
-  readonly isBroken = false;
-  readonly unknown = "owner_edit" as const;
+  readonly state: HeldHistory["state"] = () => {
+    const { head, filesHead, hasStated } = this.#origins;
+    return { head, filesHead, isBroken: false, unknown, hasStated };
+  };
   readonly originOf: HeldHistory["originOf"] = async (scope, path) => this.#origins.of(scope, path);
   readonly origins: HeldHistory["origins"] = async () => this.#origins.entries();
   readonly loweredRuns: HeldHistory["loweredRuns"] = async () => this.#origins.loweredRuns;
@@ -31,24 +36,14 @@ export class MemoryHistory implements HeldHistory {
     return new Map(found.flatMap(([sha256, content]) => (content ? [[sha256, content]] : [])));
   };
 
-  get head(): VersionHead {
-    return this.#origins.head;
-  }
-  get filesHead(): VersionHead {
-    return this.#origins.filesHead;
-  }
-  get hasStated(): boolean {
-    return this.#origins.hasStated;
-  }
-
   /** Notes a commit, whose files are planned already. Throws nothing. */
   add(planned: readonly PlannedFile[], commit: EngineCommit, settings: StoreSettings): void {
     const { home, facts, kind, derived, lowered } = commit;
     if (kind === "purged")
       this.#forget(contentsOfPurged(this.#versions, { gone: planned, hashes: [], derived }, this.#origins));
-    const ground = { origins: this.#origins, unknown: this.unknown, isBroken: false, versions: () => this.#versions };
+    const ground = { origins: this.#origins, unknown, isBroken: false, versions: () => this.#versions };
     this.#append(atOnce(planVersions(ground, { facts, kind, planned, seen: [] })));
-    for (const run of lowered) this.#append(loweringAfter(this.head, run, home.id));
+    for (const run of lowered) this.#append(loweringAfter(this.#origins.head, run, home.id));
     for (const { sha256, after, isSame } of planned) {
       if (sha256 === null || after === null || isSame || this.#contents.has(sha256)) continue;
       this.#contents.set(sha256, Buffer.from(after));

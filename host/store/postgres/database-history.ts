@@ -14,21 +14,7 @@ export function historyOf(home: DatabaseHome): HeldHistory {
   const { transaction, place } = home;
   const { tenant, kind } = place;
   return {
-    get head() {
-      return home.facts.head;
-    },
-    get filesHead() {
-      return home.facts.filesHead;
-    },
-    get isBroken() {
-      return home.facts.isBroken;
-    },
-    get unknown() {
-      return home.facts.unknown;
-    },
-    get hasStated() {
-      return home.facts.hasStated;
-    },
+    state: () => home.facts,
     originOf: async (scope, path) => {
       const [found] = await home.find([{ scope, path }], false);
       return found !== undefined && found.sha256 !== null ? found.origin : null;

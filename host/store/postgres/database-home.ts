@@ -5,7 +5,7 @@ import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
 import { entriesScope, grantsScope, keyOf } from "../home.ts";
 import type { Home } from "../home.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
-import type { HandedFile, HandedFiles } from "../readers.ts";
+import type { FileSum, Files, HandedFile, HandedFiles, ScopeSize, ScopeSurvey } from "../reading.ts";
 import {
   checkBytes,
   checkedScope,
@@ -20,9 +20,8 @@ import {
   trashIn,
   unsafe,
 } from "../reading.ts";
-import type { FileSum, Files, ScopeSize, ScopeSurvey } from "../reading.ts";
 import { isStatedClass, placeKey } from "../versions/present-origins.ts";
-import type { FileOrigin } from "../versions/present-origins.ts";
+import type { FileOrigin, HistoryState } from "../versions/present-origins.ts";
 import { lostTrust, noVersion } from "../versions/version.ts";
 import type { VersionHead, VersionKind } from "../versions/version.ts";
 import type { Transaction } from "./database.ts";
@@ -30,20 +29,13 @@ import { column, placeOf, sql } from "./statement.ts";
 import type { HomePlace, Statement } from "./statement.ts";
 
 /** What the database has of a home beside its files. */
-export interface HomeFacts {
+export interface HomeFacts extends HistoryState {
   /** Those that have ever had a file. */
   readonly scopes: readonly string[];
   /** Another one after each commit, also if the home was erased in between; empty if there is none. */
   readonly version: string;
   readonly commits: number;
-  readonly head: VersionHead;
-  readonly filesHead: VersionHead;
   readonly agedMs: number;
-  readonly hasStated: boolean;
-  /** The last change set is missing, or versions were when the home was copied from elsewhere. */
-  readonly isBroken: boolean;
-  /** Where files come from that no version knows: of a home that was copied, as it was where it came from. */
-  readonly unknown: OriginClass;
 }
 
 type Place = Pick<ChangedFile, "scope" | "path">;
@@ -265,7 +257,9 @@ function factsOf(row: FactsRow | undefined): HomeFacts {
   const { seq, hash, hasLast, ...facts } = row;
   const [head, { unknown }] = [{ seq, hash }, facts];
   const hasStated = facts.hasStated || isStatedClass(unknown);
-  return { ...facts, head, filesHead: head, hasStated, isBroken: !hasLast || unknown === lostTrust };
+  // The last change set is missing, or versions were when the home was copied from elsewhere.
+  const isBroken = !hasLast || unknown === lostTrust;
+  return { ...facts, head, filesHead: head, hasStated, isBroken };
 }
 
 /** A file as the database has it. */

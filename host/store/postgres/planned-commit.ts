@@ -8,11 +8,10 @@ import type { Agreement } from "../../values/clock-reading.ts";
 import { ownStoreOf } from "../../values/ids.ts";
 import type { StoreId, UserId } from "../../values/ids.ts";
 import { inTurns } from "../../values/turns.ts";
-import type { CopiedRecord } from "../copying.ts";
 import type { StoreSettings } from "../definition.ts";
-import type { EngineCommit, NewGrants } from "../engine.ts";
+import type { EngineCommit, NewGrants, StagedRecord } from "../engine.ts";
 import { refuseFull } from "../grant-hints.ts";
-import { hostScope, isOfEntries, recordAt } from "../home.ts";
+import { isOfEntries } from "../home.ts";
 import { StaleCall, planChanges } from "../plan-changes.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { agedContents, contentsOfPurged, isAgingDue } from "../versions/old-contents.ts";
@@ -46,8 +45,7 @@ export async function planCommit(
 ): Promise<PlannedCommit> {
   const { place, facts } = home;
   const { tenant, kind } = place;
-  const { grants } = commit;
-  const records = recordsIn(commit);
+  const { grants, records } = commit;
   // A user who has only records has a home, too.
   const isNamed = kind === "user" && records.some(({ text }) => text !== null);
   const before = isNamed ? { ...facts, version: "committed" } : facts;
@@ -88,18 +86,7 @@ function ownerOf({ home, by }: EngineCommit): UserId | null {
   return by !== null && ownStoreOf(by) === home.id ? by : null;
 }
 
-/** What the host keeps about a user, which has no history. Its text is `null` if it is removed. */
-type ChangedRecord = Omit<CopiedRecord, "text"> & { readonly text: string | null };
-
-const recordsIn = ({ changes }: EngineCommit): ChangedRecord[] =>
-  changes.flatMap((change): ChangedRecord[] => {
-    const at = change.scope === hostScope ? recordAt(change.path) : null;
-    return at === null
-      ? []
-      : [{ ...at, text: change.kind === "write" ? Buffer.from(change.content).toString() : null }];
-  });
-
-function changeRecord({ tenant }: HomePlace, { kind, name, text }: ChangedRecord): Statement {
+function changeRecord({ tenant }: HomePlace, { kind, name, text }: StagedRecord): Statement {
   if (kind === "left") return (text === null ? rejoinStores : leaveStores)(tenant, [name as StoreId]);
   return text === null
     ? sql`DELETE FROM memcell.records WHERE tenant = ${tenant} AND record_kind = ${kind} AND name = ${name}`
@@ -111,7 +98,7 @@ const rejoinStores = (principal: StoreId, stores: readonly StoreId[]): Statement
   sql`DELETE FROM memcell.left_stores WHERE tenant = ${principal} AND store = ANY (${stores}::uuid[])`;
 
 /** A row if all records are like this. */
-const areRecords = ({ tenant }: HomePlace, records: readonly ChangedRecord[]): Statement =>
+const areRecords = ({ tenant }: HomePlace, records: readonly StagedRecord[]): Statement =>
   sql`SELECT WHERE NOT EXISTS (
     SELECT FROM unnest(
       ${column(records, "kind")}::text[], ${column(records, "name")}::text[], ${column(records, "text")}::text[]
@@ -175,7 +162,7 @@ function planLowered({ home, lowered }: EngineCommit, before: HomeFacts): Planne
 
 /** The change set of a home's files; none if there is nothing to do. */
 async function planFiles(home: DatabaseHome, settings: StoreSettings, commit: EngineCommit): Promise<PlannedChange[]> {
-  const changes = commit.changes.filter(({ scope }) => scope !== hostScope);
+  const { changes } = commit;
   if (changes.length === 0) return [];
   const found = await findFiles(home, changes, commit.seen);
   // A stamp says that a file is as it was found. Without it, a plan would read all contents.
@@ -241,7 +228,7 @@ async function planHistory(
   found: FoundFiles,
   change: VersionedChange,
 ): Promise<{ readonly versions: readonly PlannedVersion[]; readonly origins: PresentOrigins }> {
-  const { head, unknown, isBroken } = history;
+  const { head, unknown, isBroken } = history.state();
   const known = Array.from(found).flatMap(([key, file]) =>
     file.sha256 !== null && file.origin !== null ? [[key, file.origin] as const] : [],
   );
@@ -278,7 +265,7 @@ async function forgottenWith(
   age: AgeBound,
 ): Promise<string[]> {
   if (kind !== "purged" && age.nowMs === 0) return [];
-  const origins = new PresentOrigins(history.head, await history.origins());
+  const origins = new PresentOrigins(history.state().head, await history.origins());
   const versions = await history.versions();
   const hashes = gone.flatMap(({ before }) => before ?? []);
   return [

@@ -2,17 +2,19 @@
 import { randomUUID } from "node:crypto";
 
 import { ownStoreOf, storeOfScope } from "../../values/ids.ts";
+import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { UserQueue } from "../../values/turns.ts";
 import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
 import type { StoreSettings } from "../definition.ts";
-import type { Engine, EngineCommit, EngineHold, EngineHome, EngineHomes } from "../engine.ts";
+import type { Engine, EngineHold, EngineHome, EngineHomes } from "../engine.ts";
 import { byAge } from "../grant-hints.ts";
 import type { GrantHint } from "../grant-hints.ts";
-import { commits, hostScope, keyOf } from "../home.ts";
+import { commits, keyOf } from "../home.ts";
 import type { Home, Mode } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { ChangeNews } from "./change-news.ts";
+import { dumpHome, loadHome } from "./database-dump.ts";
 import { findingsOf, historyOf } from "./database-history.ts";
 import { DatabaseHome } from "./database-home.ts";
 import type { Acting, Database, Transaction } from "./database.ts";
@@ -68,6 +70,10 @@ export class PostgresEngine implements Engine {
         EXISTS (SELECT FROM memcell.left_stores l WHERE l.tenant = ${principal} AND l.store = g.tenant) AS "isLeft"
       FROM memcell.grants g WHERE g.grantee = ${principal}`;
     return (await this.#parts.database.ask(principal, hints)).toSorted(byAge);
+  };
+  readonly leaving: NonNullable<Engine["leaving"]> = async () => {
+    const leaving = sql<{ tenant: StoreId }>`SELECT tenant FROM memcell.list_leaving()`;
+    return (await this.#parts.database.ask(nobody, leaving)).map(({ tenant }) => tenant);
   };
   readonly erased: Engine["erased"] = {
     list: () => this.#parts.database.ask(nobody, listErased()),
@@ -181,13 +187,14 @@ function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRe
         for (const { home, after } of planned) home.forget(after);
       }
       // What was only read decides about the first commit of files alone: work is not repeated after it.
-      if (parts.some(isOfFiles)) read = [];
+      if (parts.some(({ changes }) => changes.length > 0)) read = [];
       for (const part of parts) {
         done(part.home);
         // Others do not ask what the host keeps.
-        if (isOfFiles(part)) news.tell(at(part.home).place.tenant);
+        if (part.changes.length > 0) news.tell(at(part.home).place.tenant);
       }
     },
+    load: (home, dump, grants) => loadHome(at(home), home, dump, grants),
     // The rows go at once; what is left to do is what others have of the user.
     erase: async (erasedMs) => {
       const [id, { who: store }] = [randomUUID(), transaction.acting];
@@ -226,32 +233,28 @@ async function areStill(transaction: Transaction, read: readonly ReadHome[], kee
   return changed.length === 0;
 }
 
-const isOfFiles = ({ changes }: EngineCommit): boolean => changes.some(({ scope }) => scope !== hostScope);
-
 function engineHome(home: DatabaseHome): EngineHome {
   const { transaction, place } = home;
   return {
     has: () => home.facts.version !== "",
     open: () => home,
     history: historyOf(home),
-    records: {
-      sizes: async (kind) => {
-        const [rows] = await transaction.ask(
-          kind === "left"
-            ? leftBy(place.tenant)
-            : sql<{ name: string; bytes: number }>`
-                SELECT name, octet_length(body) AS bytes FROM memcell.records
-                WHERE tenant = ${place.tenant} AND record_kind = ${kind} ORDER BY name`,
-        );
-        return new Map(rows.map(({ name, bytes }) => [name, bytes]));
-      },
-      read: async (kind, name) => {
-        const [[row]] = await transaction.ask(sql<{ body: string }>`
-          SELECT body FROM memcell.records
-          WHERE tenant = ${place.tenant} AND record_kind = ${kind} AND name = ${name}`);
-        return row?.body ?? null;
-      },
+    recordSizes: async (kind) => {
+      const [rows] = await transaction.ask(
+        kind === "left"
+          ? leftBy(place.tenant)
+          : sql<{ name: string; bytes: number }>`
+              SELECT name, octet_length(body) AS bytes FROM memcell.records
+              WHERE tenant = ${place.tenant} AND record_kind = ${kind} ORDER BY name`,
+      );
+      return new Map(rows.map(({ name, bytes }) => [name, bytes]));
+    },
+    readRecord: async (kind, name) => {
+      const [[row]] = await transaction.ask(sql<{ body: string }>`
+        SELECT body FROM memcell.records WHERE tenant = ${place.tenant} AND record_kind = ${kind} AND name = ${name}`);
+      return row?.body ?? null;
     },
     findings: () => findingsOf(home),
+    dump: () => dumpHome(home),
   };
 }

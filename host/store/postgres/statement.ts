@@ -4,7 +4,6 @@ import { hash } from "node:crypto";
 import { ownStoreOf } from "../../values/ids.ts";
 import type { StoreId, UserId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
-import type { HomeName } from "../copying.ts";
 import type { ErasedUser, FoundHome } from "../engine.ts";
 import type { Home } from "../home.ts";
 
@@ -45,7 +44,7 @@ export interface HomePlace {
   readonly kind: "user" | "store";
 }
 
-export function placeOf(home: Home | HomeName): HomePlace {
+export function placeOf(home: Home): HomePlace {
   if (home.kind === "mount") throw new RangeError("A database has no mounted folders");
   return home.kind === "user" ? { tenant: ownStoreOf(home.id), kind: "user" } : { tenant: home.id, kind: "store" };
 }

@@ -5,7 +5,7 @@ import type { Seen } from "../../values/change-set.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import { lowestByContent, placeKey } from "./present-origins.ts";
+import { placeKey } from "./present-origins.ts";
 import type { LoweredRun, PresentOrigins } from "./present-origins.ts";
 import { headAfter, isOfEarlier, lineOf, unstatedFacts } from "./version.ts";
 import type { PlannedVersion, Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
@@ -94,14 +94,11 @@ function* foundEdits(
   { planned, seen }: VersionedChange,
   earlier: EarlierTrust,
 ): Pieces<[edited: VersionedFile[], putBack: VersionedFile[]]> {
-  const present = new Map<string, Pick<VersionedFile, "scope" | "path" | "sha256">>();
-  for (const file of seen) {
+  const present = new Map<string, Place & { readonly sha256: string | null }>();
+  for (const file of [...seen, ...planned]) {
     yield;
-    present.set(placeKey(file), { scope: file.scope, path: file.path, sha256: file.digest });
-  }
-  for (const file of planned) {
-    yield;
-    present.set(placeKey(file), { scope: file.scope, path: file.path, sha256: file.before });
+    const { scope, path } = file;
+    present.set(placeKey(file), { scope, path, sha256: "digest" in file ? file.digest : file.before });
   }
   const [edited, putBack]: [VersionedFile[], VersionedFile[]] = [[], []];
   for (const file of present.values()) {
@@ -182,7 +179,8 @@ function removedIn(
 /** The trust of earlier versions. All versions are read once, when they are first asked for. */
 class EarlierTrust {
   readonly #versions: VersionGround["versions"];
-  #known: Readonly<Record<"last" | "lowest" | "contents", ReadonlyMap<string, OriginClass>>> | null = null;
+  /** Of files with each content: by place and hash, and by the hash alone. */
+  #known: Readonly<Record<"last" | "lowest", ReadonlyMap<string, OriginClass>>> | null = null;
 
   constructor(versions: VersionGround["versions"]) {
     this.#versions = versions;
@@ -200,18 +198,18 @@ class EarlierTrust {
 
   /** The lowest of versions of any file with this content; `null` if there was none. */
   ofContent(sha256: string): OriginClass | null {
-    return this.#all.contents.get(sha256) ?? null;
+    return this.#all.lowest.get(sha256) ?? null;
   }
 
   get #all() {
     if (this.#known !== null) return this.#known;
     const [last, lowest] = [new Map<string, OriginClass>(), new Map<string, OriginClass>()];
-    const files = this.#versions().flatMap((version) => version.files);
-    for (const file of files) {
-      const key = `${placeKey(file)}:${file.sha256}`;
-      last.set(key, file.trust);
-      lowest.set(key, lowestOf(lowest.get(key) ?? file.trust, file.trust));
+    for (const { trust, sha256, ...place } of this.#versions().flatMap(({ files }) => files)) {
+      if (sha256 === null) continue;
+      const key = `${placeKey(place)}:${sha256}`;
+      last.set(key, trust);
+      for (const each of [key, sha256]) lowest.set(each, lowestOf(lowest.get(each) ?? trust, trust));
     }
-    return (this.#known = { last, lowest, contents: lowestByContent(files) });
+    return (this.#known = { last, lowest });
   }
 }

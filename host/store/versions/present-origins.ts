@@ -142,36 +142,32 @@ export function lowestByContent(files: Iterable<Pick<VersionedFile, "sha256" | "
   return lowest;
 }
 
-/** The history of what is held. Must not be used after the work has ended. */
-export interface HeldHistory {
+/** What a history says of itself. */
+export interface HistoryState {
   readonly head: VersionHead;
-
   /** The last version of a commit that has files, without those of runs whose trust has fallen with it. */
   readonly filesHead: VersionHead;
-
   /** Versions are missing, or somebody has changed them. */
   readonly isBroken: boolean;
-
   /** Where the files come from that no version knows. */
   readonly unknown: OriginClass;
-
   /** Whether anybody has said of any file where it comes from. */
   readonly hasStated: boolean;
+}
 
+/** The history of what is held. Must not be used after the work has ended. */
+export interface HeldHistory {
+  readonly state: () => HistoryState;
   /** Where the present content of a file comes from; `null` if no version has left a file there. */
-  originOf(scope: string, path: string): Promise<FileOrigin | null>;
-
+  readonly originOf: (scope: string, path: string) => Promise<FileOrigin | null>;
   /** The places of all files that versions have left, as `scope:path`, with their origins. */
-  origins(): Promise<Iterable<readonly [string, FileOrigin]>>;
-
+  readonly origins: () => Promise<Iterable<readonly [string, FileOrigin]>>;
   /** The runs whose trust has fallen, the last one last. */
-  loweredRuns(): Promise<LoweredRun[]>;
-
+  readonly loweredRuns: () => Promise<LoweredRun[]>;
   /** All versions that have files, the oldest first. */
-  versions(): Promise<Version[]>;
-
+  readonly versions: () => Promise<Version[]>;
   /** Contents by their hashes, without those that are not kept. To ask for many at once takes little longer than for one. */
-  contentsOf(hashes: Iterable<string>): Promise<ReadonlyMap<string, Uint8Array>>;
+  readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 /** A history of one scope under another name of that scope. */
@@ -181,27 +177,11 @@ export function renamedHistory(history: HeldHistory, from: string, to: string): 
     files: files.map(({ scope, ...file }) => Object.assign({ scope: scope === from ? to : scope }, file)),
   });
   return {
-    get head() {
-      return history.head;
-    },
-    get filesHead() {
-      return history.filesHead;
-    },
-    get isBroken() {
-      return history.isBroken;
-    },
-    get unknown() {
-      return history.unknown;
-    },
-    get hasStated() {
-      return history.hasStated;
-    },
+    ...history,
     originOf: (scope, path) => history.originOf(scope === to ? from : scope, path),
     origins: async () =>
       Array.from(await history.origins(), ([place, origin]) => [to + place.slice(from.length), origin]),
-    loweredRuns: () => history.loweredRuns(),
     versions: async () => (await history.versions()).map(renamed),
-    contentsOf: (hashes) => history.contentsOf(hashes),
   };
 }
 
@@ -230,7 +210,7 @@ export class ContentOrigins {
   async of(scope: string, path: string, digest: string | null): Promise<ContentOrigin> {
     const known = await this.#history.originOf(scope, path);
     if (known !== null && (digest === null || digest === known.sha256)) return known;
-    const { unknown, isBroken } = this.#history;
+    const { unknown, isBroken } = this.#history.state();
     const trust = lowestOf(
       known?.trust ?? unknown,
       ...(known === null && digest !== null ? await this.#trustOfContent(digest) : []),
