@@ -56,24 +56,24 @@ export async function commitPlanned<Plan extends PlannedChanges>(
 
 /** Whether a plan would be the same now: it depends on files of its scopes, and on versions of them. */
 async function isStill(
-  { reader, history }: HeldHome,
+  held: HeldHome,
   { changes, seen, head }: PlannedChanges,
   concerns: (version: Version) => boolean,
 ): Promise<boolean> {
   const scopes = new Set([...changes, ...seen].map(({ scope }) => scope));
-  const later = await versionsAfter(head, history);
+  const later = await versionsAfter(head, held.history);
   const isOfPlan = (version: Version): boolean =>
     concerns(version) || version.files.some(({ scope }) => scopes.has(scope));
   if (later === null || later.some(isOfPlan)) return false;
   for (const { scope, path, digest } of seen) {
-    if (digestOf(await reader.bytesOf(scope, path)) !== digest) return false;
+    if (digestOf(await held.bytesOf(scope, path)) !== digest) return false;
   }
   return true;
 }
 
 /** `null` if that cannot be told: another history has taken the place of the one that it was in. */
 async function versionsAfter({ seq, hash }: VersionHead, history: HeldHistory): Promise<readonly Version[] | null> {
-  const { head } = history;
+  const { head } = history.state();
   if (head.hash === hash) return [];
   return head.seq > seq ? (await history.versions()).filter((version) => version.seq > seq) : null;
 }

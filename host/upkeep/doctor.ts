@@ -6,7 +6,8 @@ import type { KnownRuns } from "../gate/runs.ts";
 import { mayChange, ownScopesOf } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
 import { grantsIn } from "../sharing/grants.ts";
-import type { HeldReader, StoreFinding } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
+import type { StoreFinding } from "../store/reading.ts";
 import { ownStoreOf } from "../values/ids.ts";
 import { asToolError, ToolError } from "../values/tool-error.ts";
 import type { Finding } from "./finding.ts";
@@ -21,7 +22,7 @@ export async function inspectUser(operation: Operation): Promise<Finding[]> {
     const elsewhere = scopes.length === 0 ? parts.flat() : [];
     const ofPart = await operation.hold(options, async (held) => ({
       found: (await held.findings()).map(ofStore),
-      unkept: await unkeptScopes(operation, held.reader, elsewhere),
+      unkept: await unkeptScopes(operation, held, elsewhere),
     }));
     ofParts.push(ofPart);
   }
@@ -141,11 +142,7 @@ const keyOf = ({ problem, path, message }: Finding): string => `${problem} ${pat
  * A finding for each scope of a part that has files and that no loaded plugin keeps: nothing judges what they say.
  * `elsewhere` are scopes that have a part of their own.
  */
-async function unkeptScopes(
-  { tools }: Operation,
-  reader: HeldReader,
-  elsewhere: readonly string[],
-): Promise<Finding[]> {
+async function unkeptScopes({ tools }: Operation, reader: HeldHome, elsewhere: readonly string[]): Promise<Finding[]> {
   const found: Finding[] = [];
   for (const scope of (await orNothing(() => reader.scopes())) ?? []) {
     if (tools.hasScope(scope) || elsewhere.includes(scope)) continue;

@@ -5,7 +5,7 @@
 import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
-import type { HeldReader } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins, lowestByContent } from "../store/versions/present-origins.ts";
 import type { HeldHistory } from "../store/versions/present-origins.ts";
@@ -27,7 +27,7 @@ export async function exportUser(
   const parts = await eachPart(operation, { mode: "read", only: scopes }, (part) => {
     known.push(...part.scopes);
     const asked = part.scopes.filter((scope) => scopes?.includes(scope) ?? true);
-    return exportPart({ ...part, scopes: asked, history: part.held.history }, sum, scopes === undefined);
+    return exportPart({ ...part, scopes: asked }, sum, scopes === undefined);
   });
   checkScopes("export", scopes, known);
   return await together(parts);
@@ -48,32 +48,28 @@ export const together = async (parts: readonly MemoryExport[]): Promise<MemoryEx
   ),
 });
 
-export interface ExportedPart extends Omit<HeldPart, "held"> {
-  readonly history: HeldHistory;
-}
-
 /** `isWhole`: also names what is in none of the user's scopes. */
 export async function exportPart(
-  { reader, scopes, hidden, history }: ExportedPart,
+  { held, scopes, hidden }: HeldPart,
   sum: ExportSum,
   isWhole: boolean,
 ): Promise<MemoryExport> {
-  const trust = new ExportedTrust(history);
+  const trust = new ExportedTrust(held.history);
   const files: MemoryFile[] = [];
   const leftOut: LeftOutFile[] = [];
   const listed: Place[] = [];
   if (isWhole) {
-    for (const { path, reason } of await reader.beside()) leftOut.push({ scope: path, path: "", reason });
+    for (const { path, reason } of await held.beside()) leftOut.push({ scope: path, path: "", reason });
     for (const scope of hidden) leftOut.push({ scope, path: "", reason: "another folder stands for this scope" });
   }
   for (const scope of scopes) {
-    const survey = await reader.survey(scope);
+    const survey = await held.survey(scope);
     for (const each of survey.unfit) leftOut.push({ scope, ...each });
     for (const { path } of survey.files) listed.push({ scope, path });
     sum.expect(survey.files);
   }
   for (const { scope, path } of listed) {
-    const content = await contentOf(reader, { scope, path });
+    const content = await contentOf(held, { scope, path });
     if (typeof content === "string") leftOut.push({ scope, path, reason: content });
     else files.push(await trust.told({ scope, path, content }));
     sum.read(content.length);
@@ -82,9 +78,9 @@ export async function exportPart(
 }
 
 /** A file's bytes, or why it cannot be read. */
-async function contentOf(reader: HeldReader, { scope, path }: Place): Promise<Uint8Array | string> {
+async function contentOf(held: HeldHome, { scope, path }: Place): Promise<Uint8Array | string> {
   try {
-    return (await reader.bytesOf(scope, path)) ?? "it disappeared during the export";
+    return (await held.bytesOf(scope, path)) ?? "it disappeared during the export";
   } catch (error) {
     if (!(error instanceof ToolError) || error.code !== "STORAGE_UNSAFE") throw error;
     return reasonOf(error);

@@ -1,8 +1,8 @@
 import { foldersOf } from "../../shared/path.ts";
-import type { HeldReader } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 
 /** The places of what is in a scope now, without its trash. */
-export async function livePlaces(reader: Pick<HeldReader, "list">, scope: string): Promise<FilePlaces> {
+export async function livePlaces(reader: Pick<HeldHome, "list">, scope: string): Promise<FilePlaces> {
   return new FilePlaces((await reader.list(scope, "")).map(({ path }) => path));
 }
 

@@ -56,7 +56,7 @@ export async function diffVersions(
 ): Promise<FileDiff> {
   const { scope, path } = await findFile(operation, { name, scope: only });
   const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const [both] = await eachPart(operation, { mode: "read", only: [scope] }, async ({ held, reader }) => {
+  const [both] = await eachPart(operation, { mode: "read", only: [scope] }, async ({ held }) => {
     const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
       const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
       const content = sha256 === null ? null : await keptContent(held, sha256);
@@ -67,7 +67,7 @@ export async function diffVersions(
     };
     return {
       before: from === "before" ? await contentOf(to ?? 0, "before") : await contentOf(from, "sha256"),
-      after: to === undefined ? await reader.bytesOf(scope, path) : await contentOf(to, "sha256"),
+      after: to === undefined ? await held.bytesOf(scope, path) : await contentOf(to, "sha256"),
     };
   });
   const { before, after } = both ?? { before: null, after: null };
@@ -107,14 +107,14 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
 
 interface Restoring {
   readonly changes: readonly SizedChange[];
-  readonly seen: HeldPart["reader"]["seen"];
+  readonly seen: HeldPart["held"]["seen"];
   readonly head: VersionHead;
   readonly wasMissing: boolean;
 }
 
 async function planRestored(
   operation: Operation,
-  { held, reader }: HeldPart,
+  { held }: HeldPart,
   file: FilePlace & { readonly seq: number },
 ): Promise<Restoring> {
   const { scope, path, seq } = file;
@@ -128,13 +128,13 @@ async function planRestored(
   }
   const content = await keptContent(held, sha256);
   if (content === null) throw notKept(refusal, `the content of version ${seq}`);
-  const present = await reader.bytesOf(scope, path);
+  const present = await held.bytesOf(scope, path);
   const wasMissing = present === null;
-  const other = wasMissing ? (await livePlaces(reader, scope)).inTheWayOf(path) : null;
+  const other = wasMissing ? (await livePlaces(held, scope)).inTheWayOf(path) : null;
   if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
   const write = { kind: "write", scope, path, content, bytes: content.length } as const;
   const changes = digestOf(present) === sha256 ? [] : [write];
-  return { changes, seen: reader.seen, head: held.history.head, wasMissing };
+  return { changes, seen: held.seen, head: held.history.state().head, wasMissing };
 }
 
 /** The oldest contents go first, and those of purged files with their purge. */

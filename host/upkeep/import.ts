@@ -150,7 +150,7 @@ class ScopeImport {
       told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
     } else {
       await operation.hold({ scopes: [scope], mode: commits ? "write" : "read" }, async (held) => {
-        const changes = await stage(held.reader, operation.now());
+        const changes = await stage(held, operation.now());
         if (commits) await operation.commit(held, changes, imported);
       });
     }

@@ -8,16 +8,17 @@ import { ToolError } from "../values/tool-error.ts";
  * kept nowhere. `inHistory`: what the history has of several contents, if it was asked for them.
  */
 export async function keptContent(
-  { history, reader }: HeldHome,
+  held: HeldHome,
   sha256: string,
   inHistory?: ReadonlyMap<string, Uint8Array>,
 ): Promise<Uint8Array | null> {
+  const { history } = held;
   const kept = (inHistory ?? (await history.contentsOf([sha256]))).get(sha256);
   if (kept !== undefined) return kept;
   for (const [place, origin] of await history.origins()) {
     if (origin.sha256 !== sha256) continue;
     const { scope, path } = placeOfKey(place);
-    const found = await orNull(reader.bytesOf(scope, path));
+    const found = await orNull(held.bytesOf(scope, path));
     if (found !== null && digestOf(Buffer.from(found)) === sha256) return found;
   }
   return null;

@@ -13,7 +13,6 @@ import type { RecordedCommit } from "../call/commit.ts";
 import type { Listeners } from "../call/listeners.ts";
 import { writeFacts } from "../gate/gate.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
-import { finishErased } from "../sharing/finish-erased.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
@@ -31,6 +30,7 @@ import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
+import { finishErased } from "./finish-erased.ts";
 
 export interface UpkeepParts {
   readonly store: Store;
@@ -219,10 +219,10 @@ export class Operation {
   async commit(held: HeldHome, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
     if (changes.length === 0) return;
     const { record, origin, name, userId } = this.#asked;
-    const writer = { tool: name, plugin: null, userId, callId: record.callId, origin, isUpkeep: true };
-    const facts = writeFacts({ ...writer, atMs: this.now(), kind });
+    const writer = { tool: name, plugin: null, principal: userId, callId: record.callId, origin, isUpkeep: true };
+    const facts = writeFacts({ ...writer, atMs: this.now(), kind, read: "owner_edit" });
     const { derivedFiles: derived } = this.tools;
-    await this.#commit(held, { changes, seen: held.reader.seen, by: userId, facts, kind, derived });
+    await this.#commit(held, { changes, seen: held.seen, by: userId, facts, kind, derived });
   }
 
   #commit({ all, home }: HeldHome, commit: Omit<RecordedCommit, "home">): Promise<void> {
@@ -273,15 +273,16 @@ export class Operation {
 }
 
 /** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
-async function removalsOf({ reader, home }: HeldHome): Promise<SizedChange[]> {
+async function removalsOf(held: HeldHome): Promise<SizedChange[]> {
   const removals: SizedChange[][] = [];
   try {
-    for (const scope of await reader.scopes()) {
-      const { files } = await reader.survey(scope);
+    for (const scope of await held.scopes()) {
+      const { files } = await held.survey(scope);
       removals.push(files.map(({ path, bytes }) => ({ kind: "remove", scope, path, bytes })));
     }
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
   }
+  const { home } = held;
   return home.kind === "store" ? inStore(removals.flat(), home.id) : removals.flat();
 }

@@ -147,11 +147,12 @@ function presentFile(
   scope: string,
   path: string,
 ): Promise<{ readonly bytes: Buffer | null; readonly presentTrust: OriginClass | null }> {
-  return operation.hold({ scopes: [scope], mode: "read" }, async ({ reader, history }) => {
-    const bytes = await reader.bytesOf(scope, path);
+  return operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const { history } = held;
+    const bytes = await held.bytesOf(scope, path);
     if (bytes === null) return { bytes, presentTrust: null };
     const origin = await history.originOf(scope, path);
-    return { bytes: Buffer.from(bytes), presentTrust: origin?.trust ?? history.unknown };
+    return { bytes: Buffer.from(bytes), presentTrust: origin?.trust ?? history.state().unknown };
   });
 }
 

@@ -2,7 +2,7 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath, parseTrashPath } from "../../shared/path.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { HeldReader } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -40,7 +40,7 @@ export function emptyPlan(refused: RefusedFile[] = []): PlannedImport {
   return { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
 }
 
-export async function planImport(reader: HeldReader, task: ImportTask): Promise<PlannedImport> {
+export async function planImport(reader: HeldHome, task: ImportTask): Promise<PlannedImport> {
   const plan = emptyPlan(await inTurns(refusalsOf(task.files)));
   if (plan.refused.length > 0) return plan;
   const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
@@ -58,7 +58,7 @@ interface TrashPlace {
 }
 
 class Planner {
-  readonly #reader: HeldReader;
+  readonly #reader: HeldHome;
   readonly #task: ImportTask;
   readonly #plan: PlannedImport;
   readonly #present: readonly string[];
@@ -67,7 +67,7 @@ class Planner {
   /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
-  constructor(reader: HeldReader, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
+  constructor(reader: HeldHome, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
     this.#reader = reader;
     this.#task = task;
     this.#plan = plan;

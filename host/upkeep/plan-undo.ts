@@ -67,7 +67,7 @@ export async function planUndone(operation: Operation, part: HeldPart, task: Und
   await planner.putBackAll();
   const { result } = planner;
   const gone = result.isMore ? [] : await goneDerived(operation, part, { chains, files: result.files });
-  return { ...result, gone, head: history.head, isKnown: versions.some(task.isUndone) };
+  return { ...result, gone, head: history.state().head, isKnown: versions.some(task.isUndone) };
 }
 
 /** A file that goes back to a content. */
@@ -137,7 +137,7 @@ class PartPlanner {
     this.#kept = await this.#part.held.history.contentsOf(this.#goals.map(({ sha256 }) => sha256));
     for (const goal of this.#goals) {
       const { scope, path, bytes } = goal;
-      const live = places.get(scope) ?? (await livePlaces(this.#part.reader, scope));
+      const live = places.get(scope) ?? (await livePlaces(this.#part.held, scope));
       places.set(scope, live);
       const other = bytes === null ? live.inTheWayOf(path) : null;
       if (other !== null && making.has(placeKey({ scope, path: other }))) this.#later(goal);
@@ -147,7 +147,7 @@ class PartPlanner {
   }
 
   get result(): Omit<UndonePart, "head" | "isKnown" | "gone"> {
-    const { seen } = this.#part.reader;
+    const { seen } = this.#part.held;
     return {
       files: this.#files,
       builtOn: this.#builtOn,
@@ -213,7 +213,7 @@ class PartPlanner {
 
   async #read(scope: string, path: string): Promise<Uint8Array | ToolError | null> {
     try {
-      return await this.#part.reader.bytesOf(scope, path);
+      return await this.#part.held.bytesOf(scope, path);
     } catch (error) {
       if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return error;
       throw error;
@@ -221,7 +221,7 @@ class PartPlanner {
   }
 
   async #trashPlaces(scope: string): Promise<FilePlaces> {
-    return new FilePlaces((await trashOf(this.#part.reader, scope)).map(trashPathOf));
+    return new FilePlaces((await trashOf(this.#part.held, scope)).map(trashPathOf));
   }
 
   /** Whether a plugin makes the derived files of a scope anew. Otherwise they go back as the others do. */
@@ -240,7 +240,7 @@ class PartPlanner {
  */
 async function goneDerived(
   operation: Operation,
-  { reader }: HeldPart,
+  { held }: HeldPart,
   { chains, files }: { readonly chains: readonly FileChain[]; readonly files: readonly UndoneFile[] },
 ): Promise<SizedChange[]> {
   const { derivedFiles } = operation.tools;
@@ -248,7 +248,7 @@ async function goneDerived(
   for (const scope of new Set(files.map((file) => file.scope))) {
     const ofScope = files.filter((file) => file.scope === scope);
     const trashed = new Set(ofScope.filter(({ outcome }) => outcome === "trashed").map(({ path }) => path));
-    const left = (await reader.list(scope, "")).map(({ path }) => path).filter((path) => !trashed.has(path));
+    const left = (await held.list(scope, "")).map(({ path }) => path).filter((path) => !trashed.has(path));
     const isMade = (path: string): boolean => isDerived(path, derivedFiles.get(scope) ?? []);
     if (trashed.size < ofScope.length || !left.every(isMade)) continue;
     const made = chains.filter((chain) => chain.scope === scope && left.includes(chain.path));
@@ -256,7 +256,7 @@ async function goneDerived(
     for (const chain of made) {
       const { path } = chain;
       const { before, present, builtOn } = beforeChanges(chain);
-      const bytes = await reader.bytesOf(scope, path);
+      const bytes = await held.bytesOf(scope, path);
       if (before !== null || builtOn.length > 0 || bytes === null || digestOf(bytes) !== present) continue;
       own.push({ kind: "remove", scope, path, bytes: bytes.length });
     }

@@ -9,7 +9,7 @@ import type { RestoreOutput } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { Accepts } from "../call/asked-call.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
-import type { HeldReader } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { FilePlaces, livePlaces } from "./file-places.ts";
@@ -77,8 +77,8 @@ async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
   const { scope } = file;
   checkHasScope(operation, scope, restoring(file));
   await operation.hold({ scopes: [scope], mode: "write" }, async (held) => {
-    const { length: bytes } = await trashedBytes(held.reader, file);
-    await operation.commit(held, [await moveBack(held.reader, { ...file, bytes })]);
+    const { length: bytes } = await trashedBytes(held, file);
+    await operation.commit(held, [await moveBack(held, { ...file, bytes })]);
   });
 }
 
@@ -89,14 +89,14 @@ export function checkHasScope({ tools }: Operation, scope: string, refusal: stri
   throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
 }
 
-async function trashedBytes(reader: HeldReader, file: TrashedFile): Promise<Uint8Array> {
+async function trashedBytes(reader: HeldHome, file: TrashedFile): Promise<Uint8Array> {
   const bytes = await reader.bytesOf(file.scope, trashPathOf(file));
   if (bytes !== null) return bytes;
   throw new ToolError("ENTRY_NOT_FOUND", `${restoring(file)}: it has gone meanwhile`);
 }
 
 /** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
-async function moveBack(reader: HeldReader, file: TrashedFile): Promise<SizedChange> {
+async function moveBack(reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
   return await moveTo(await livePlaces(reader, file.scope), reader, file);
 }
 
@@ -105,7 +105,7 @@ async function moveBack(reader: HeldReader, file: TrashedFile): Promise<SizedCha
  * of the same trash, once, and the place where it was. `written`: the paths that the plugin has written.
  */
 async function moveOthersBack(
-  reader: HeldReader,
+  reader: HeldHome,
   file: TrashedFile,
   { others = [] }: RestoreOutput,
   written: readonly string[],
@@ -135,7 +135,7 @@ async function moveOthersBack(
 const refused = (file: TrashedFile, named: string): ToolError =>
   new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
 
-async function moveTo(live: FilePlaces, reader: HeldReader, file: TrashedFile): Promise<SizedChange> {
+async function moveTo(live: FilePlaces, reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
   const { scope, path, bytes } = file;
   // Read as well, so that a file that is created meanwhile is noticed.
   const taken = live.inTheWayOf(path) ?? ((await reader.bytesOf(scope, path)) === null ? null : path);

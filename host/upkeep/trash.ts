@@ -1,7 +1,7 @@
 /** Lists the trash of all of a user's scopes, and removes files from it for good. */
 import { storeLimits } from "../../shared/limits.ts";
 import { parseTrashPath, trashFolder } from "../../shared/path.ts";
-import type { HeldReader } from "../store/reading.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
@@ -34,10 +34,10 @@ export const removalOf = (file: TrashedFile): SizedChange => ({
 /** A trashed file's present path. */
 export const trashPathOf = ({ name }: TrashedFile): string => `${trashFolder}/${name}`;
 
-async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
+async function trashIn({ held, scopes }: HeldPart): Promise<TrashedFile[]> {
   // Not pushed as arguments: a call has room for some 120,000, and a trash can have more files.
   const files: TrashedFile[][] = [];
-  for (const scope of scopes) files.push(await trashOf(reader, scope));
+  for (const scope of scopes) files.push(await trashOf(held, scope));
   return await latestFirst(files.flat());
 }
 
@@ -45,7 +45,7 @@ async function trashIn({ reader, scopes }: HeldPart): Promise<TrashedFile[]> {
  * The trash of one scope: every file that counts in its quota. One whose name no host has given was put there by hand,
  * at the time of its last change, and its place is the one with its name.
  */
-export async function trashOf(reader: HeldReader, scope: string): Promise<TrashedFile[]> {
+export async function trashOf(reader: HeldHome, scope: string): Promise<TrashedFile[]> {
   const files: TrashedFile[] = [];
   for (const { path: inTrash, bytes, changedUs = 0 } of await reader.listTrash(scope)) {
     await giveTurn();

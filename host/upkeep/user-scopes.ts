@@ -1,14 +1,12 @@
 import { quoted } from "../../shared/text.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { Mode } from "../store/home.ts";
-import type { HeldReader } from "../store/reading.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 
 /** A part of a user's scopes while it is held. */
 export interface HeldPart {
   readonly held: HeldHome;
-  readonly reader: HeldReader;
   /** Its scopes, sorted by name. */
   readonly scopes: readonly string[];
   /** Scopes that lie here, but are found in a part of their own. */
@@ -47,10 +45,9 @@ export async function holdPart<Result>(
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result> {
   return await operation.hold({ mode, scopes: part.scopes }, async (held) => {
-    const { reader } = held;
-    const all = await reader.scopes();
+    const all = await held.scopes();
     const [scopes, hidden] = [true, false].map((isHere) => all.filter((scope) => isOf(part, scope) === isHere));
-    return await work({ held, reader, scopes: scopes ?? [], hidden: hidden ?? [] });
+    return await work({ held, scopes: scopes ?? [], hidden: hidden ?? [] });
   });
 }
 

@@ -4,7 +4,6 @@ import { accessLevels } from "../../shared/shared-scope.ts";
 import { presentValue, quoted } from "../../shared/text.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
-import { Vouching } from "../sharing/vouching.ts";
 import { isLive } from "../store/grant-hints.ts";
 import type { ContextualAccess } from "../values/asked-program.ts";
 import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values/ids.ts";
@@ -22,16 +21,15 @@ export async function listStores(
   const { userId, stores, store, action } = operation;
   const decided = await operation.inTurn(async (turn) => {
     const { until, signal } = turn;
-    const vouching = new Vouching({ userId, stores, action, turn }, contextualAccess);
-    const deciding = { principal: ownStoreOf(userId), vouching, store, clock: () => operation.now() };
-    const questions = new StoresInQuestion(deciding);
+    const parts = { store, contextualAccess, clock: () => operation.now() };
+    const questions = new StoresInQuestion({ userId, stores, action, turn }, parts);
     await questions.add({ stores: [], isAll: true });
     const decide = (): Promise<DecidedStores> =>
       store.hold(questions.homes, "read", { as: questions.as, until, signal }, (held) => questions.decide(held));
     for (;;) {
       const now = await decide();
-      if (!questions.vouching.isLacking) return now;
-      await questions.vouching.askLacking();
+      if (!questions.isLacking) return now;
+      await questions.askLacking();
     }
   });
   return decided.stores.flatMap(({ id, level, source }) => (level && source ? [{ id, level, source }] : []));

@@ -1,6 +1,5 @@
 /** Stores of the host's sources, opened as tests use them. A runtime of the package is given a store of the package. */
 import type { NoteOfUser, StoreDefinition } from "../../host/store/definition.ts";
-import { readOnlyEngine } from "../../host/store/engine.ts";
 import type { Engine } from "../../host/store/engine.ts";
 import { fileStore } from "../../host/store/files/define-files.ts";
 import { postgresStore } from "../../host/store/postgres/define-postgres.ts";
@@ -12,7 +11,7 @@ export { memoryStore } from "../../host/store/memory/memory-engine.ts";
 export { fileStore, postgresStore };
 
 export const openEngine = (engine: Engine, isReadOnly = false): OpenedStore =>
-  withHolds(new Store(isReadOnly ? readOnlyEngine(engine) : engine), engine);
+  withHolds(new Store(engine, isReadOnly), engine);
 
 export const openStore = (definition: StoreDefinition, note: NoteOfUser = () => {}): OpenedStore =>
   openEngine(definition.open(note));

@@ -4,8 +4,7 @@ import type { HeldHome, HeldHomes, HomeCommit } from "../../host/store/held-home
 import { entriesScope, storeHome, userHome } from "../../host/store/home.ts";
 import type { HoldOptions as HostHoldOptions, Mode } from "../../host/store/home.ts";
 import type { HostRecords } from "../../host/store/host-records.ts";
-import type { Handed } from "../../host/store/readers.ts";
-import type { HeldReader, KnownSizes, StoreFinding } from "../../host/store/reading.ts";
+import type { Handed, KnownSizes, StoreFinding } from "../../host/store/reading.ts";
 import type { Store } from "../../host/store/store.ts";
 import type { HeldHistory } from "../../host/store/versions/present-origins.ts";
 import type { ChangeSet, Seen } from "../../host/values/change-set.ts";
@@ -118,8 +117,8 @@ export class HeldUser {
     this.#all = all;
   }
 
-  get reader(): HeldReader {
-    return this.#held.reader;
+  get reader(): HeldHome {
+    return this.#held;
   }
 
   get history(): HeldHistory {
@@ -158,8 +157,8 @@ export class HeldStores {
   }
 
   /** Its scope is `entries`. */
-  reader(id: StoreId): HeldReader {
-    return this.#all.of({ ...storeHome(id), scope: entriesScope }).reader;
+  reader(id: StoreId): HeldHome {
+    return this.#all.of({ ...storeHome(id), scope: entriesScope });
   }
 
   grants(id: StoreId): Promise<Uint8Array | null> {
@@ -173,7 +172,7 @@ export class HeldStores {
 
   /** What was read of entries so far, with scopes `store:<uuid>`. */
   get seen(): readonly Seen[] {
-    return this.#ids.flatMap((id) => this.#of(id).reader.seen);
+    return this.#ids.flatMap((id) => this.#of(id).seen);
   }
 
   /** By scope `store:<uuid>`. */

@@ -4,7 +4,8 @@ export { userFolderName } from "../../host/store/files/home.ts";
 export type { NoteOfUser, ReadBridge, StoreDefinition, StoreLocation } from "../../host/store/definition.ts";
 export type { Engine, ErasedUser, NewGrants } from "../../host/store/engine.ts";
 export type { HomeCommit } from "../../host/store/held-homes.ts";
-export type { HeldReader, StoreFinding } from "../../host/store/reading.ts";
+export type { HeldHome as HeldReader } from "../../host/store/held-homes.ts";
+export type { StoreFinding } from "../../host/store/reading.ts";
 export {
   entriesScope,
   grantsPath,
@@ -20,8 +21,8 @@ export { openReaders } from "../../host/store/open-readers.ts";
 export { digestOf } from "../../host/store/reading.ts";
 export { noFiles, sizeOfFiles } from "../../host/store/reading.ts";
 export type { KnownSizes, ScopeSize } from "../../host/store/reading.ts";
-export { UserReader } from "../../host/store/readers.ts";
-export type { StoreReaders, ThreadFiles } from "../../host/store/readers.ts";
+export { UserReader } from "../../host/store/reading.ts";
+export type { StoreReaders, ThreadFiles } from "../../host/store/reading.ts";
 export { defaultSettings } from "../../host/store/definition.ts";
 export type { StoreSettings } from "../../host/store/definition.ts";
 export type { HeldHistory } from "../../host/store/versions/present-origins.ts";
@@ -39,7 +40,7 @@ export type { ToolResult } from "../../host/values/tool-result.ts";
 export { checkUserId, isUserId } from "../../host/values/ids.ts";
 export type { UserId } from "../../host/values/ids.ts";
 export { isLive } from "../../host/store/grant-hints.ts";
-export type { Handed } from "../../host/store/readers.ts";
+export type { Handed } from "../../host/store/reading.ts";
 export type { VersionKind } from "../../host/store/versions/version.ts";
 export { modeOf, withHolds } from "./store-holds.ts";
 export type {

@@ -29,7 +29,7 @@ test("versions and contents outlast the process, and a content like the one befo
   expect(await stage.contents("a.md")).toEqual(all);
   expect(readFileSync(stage.file("contents-")).length).toBeLessThan(all.join("").length / 4);
   await stage.commit([write("a.md", "last")], "tool_internal");
-  expect(await stage.look((held) => held.head.seq)).toBe(101);
+  expect(await stage.look((held) => held.state().head.seq)).toBe(101);
   expect(await stage.versions()).toEqual(Array.from({ length: 101 }, (_, at) => at + 1));
   expect(await stage.findings()).toEqual([]);
 });
@@ -42,7 +42,7 @@ test("after another process has emptied the trash, no version has a number that 
   await stage.commit([write("c.md", "three")], "direct_user", { by: other });
   await other.close();
   await stage.reopen();
-  await stage.look(({ head }) => head);
+  await stage.look((held) => held.state());
   const purging = stage.beside();
   await stage.commit([remove("trash/a.1.md")], "owner_edit", { by: purging });
   await purging.close();
@@ -100,7 +100,7 @@ test.for([
   await stage.reopen();
   expect(readFileSync(stage.file("versions-")).subarray(0, whole.length)).toEqual(whole);
   expect(await stage.contents("a.md")).toEqual([...texts, "four"]);
-  expect(await stage.look(({ isBroken }) => isBroken)).toBe(false);
+  expect(await stage.look((held) => held.state().isBroken)).toBe(false);
   expect(await stage.findings()).toEqual([]);
 });
 
@@ -158,7 +158,7 @@ test("a whole folder that is put back to an older state, with its history, is no
   await stage.reopen();
   cpSync(stage.user, stage.aside, { recursive: true });
   await stage.commit([write("a.md", "two")]);
-  await stage.look(({ head }) => head);
+  await stage.look((held) => held.state());
   rmSync(stage.user, { recursive: true });
   cpSync(stage.aside, stage.user, { recursive: true });
   await stage.commit([write("a.md", "three")]);
@@ -221,7 +221,7 @@ test("a purge on a full disk loses no version of the WAL that could not be retir
   const sequences = await stage.look(async (held) => (await held.versions()).map(({ seq }) => seq));
   expect(sequences).toEqual(sequences.map((_, at) => at + 1));
   expect(sequences.length).toBeGreaterThanOrEqual(13);
-  expect(await stage.look(({ isBroken }) => isBroken)).toBe(false);
+  expect(await stage.look((held) => held.state().isBroken)).toBe(false);
   expect((await stage.contents("b.md")).at(-1)).toBe("last");
   expect(await stage.findings()).toEqual([]);
   expect(stage.notes.filter((note) => note.includes("missing"))).toEqual([]);

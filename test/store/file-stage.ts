@@ -63,7 +63,9 @@ export class FileStage implements AsyncDisposable {
   }
 
   trustOf(path: string): Promise<string> {
-    return this.look(async (held) => (await held.originOf("memory", path))?.trust ?? `unknown: ${held.unknown}`);
+    return this.look(
+      async (held) => (await held.originOf("memory", path))?.trust ?? `unknown: ${held.state().unknown}`,
+    );
   }
 
   /** The contents of a file's versions, the oldest first; `null` if it was removed or the content is not kept. */

@@ -37,7 +37,7 @@ test.for([
   await stage.reopen();
   edit(stage, change);
   expect(await stage.findings()).toEqual([expect.stringContaining(found)]);
-  expect(await stage.look(({ isBroken, unknown }) => [isBroken, unknown])).toEqual([true, "untrusted_document"]);
+  expect(await stage.look((held) => held.state())).toMatchObject({ isBroken: true, unknown: "untrusted_document" });
   expect(stage.notes).toContain("versions of the history are missing or were changed");
 });
 

@@ -28,7 +28,8 @@ describe.each(engines.map((stage) => ({ name: stage.kind, stage })))("in a $name
       await home.records.commit();
     });
     await store.hold([user], "read", soon(), async (held) => {
-      const { reader, records, history } = held.of(user);
+      const reader = held.of(user);
+      const { records, history } = reader;
       expect(await records.names("pending")).toEqual(["w-1"]);
       expect(await records.read("runs", "trust")).toBe("[]");
       expect((await records.loweredRuns()).runs).toMatchObject([{ run: "r", trust: "unstated" }]);
@@ -85,7 +86,7 @@ describe.each(engines.map((stage) => ({ name: stage.kind, stage })))("in a $name
     await expect(commit("second", null)).rejects.toEqual(isBusy);
     await store.hold([user], "read", soon(), async (held) => {
       expect(await held.of(user).records.read("pending", "w-1")).toBe("first");
-      expect(Buffer.from((await held.of(user).reader.bytesOf("memory", "a.md")) ?? []).toString()).toBe("first");
+      expect(Buffer.from((await held.of(user).bytesOf("memory", "a.md")) ?? []).toString()).toBe("first");
     });
   });
 
@@ -114,7 +115,7 @@ describe.each(engines.map((stage) => ({ name: stage.kind, stage })))("in a $name
     });
     await store.hold([user, own, other], "read", soon(), async (held) => {
       const textOf = async (home: Home, scope: string, path: string): Promise<string> =>
-        Buffer.from((await held.of(home).reader.bytesOf(scope, path)) ?? []).toString();
+        Buffer.from((await held.of(home).bytesOf(scope, path)) ?? []).toString();
       const texts = [textOf(user, "memory", "a.md"), textOf(own, "store", "b.md"), textOf(other, other.scope, "c.md")];
       expect(await Promise.all(texts)).toEqual(["A", "B", "C"]);
     });
@@ -154,7 +155,7 @@ describe.each(engines.map((stage) => ({ name: stage.kind, stage })))("in a $name
     await expect(hold).rejects.toEqual(isBusy);
     expect(runs).toBe(1);
     await store.hold([one], "read", soon(), async (held) => {
-      expect(Buffer.from((await held.of(one).reader.bytesOf(one.scope, "a.md")) ?? []).toString()).toBe("1");
+      expect(Buffer.from((await held.of(one).bytesOf(one.scope, "a.md")) ?? []).toString()).toBe("1");
     });
   });
 });

@@ -227,13 +227,13 @@ export class Home {
     return await stage.store.hold([home], modeOf(asked), asked, (all) => {
       const held = all.of(home);
       return work({
-        reader: held.reader,
+        reader: held,
         history: held.history,
         get seen() {
-          return held.reader.seen;
+          return held.seen;
         },
         known: held.knownSizes[this.scope],
-        commit: (steps, seen = held.reader.seen, more = {}) =>
+        commit: (steps, seen = held.seen, more = {}) =>
           held.commit({ by: principal, changes: this.#own(steps), seen, ...more }),
         findings: () => held.findings(),
       });

@@ -12,11 +12,13 @@ import { shippedPlugin } from "../support/test-plugin.ts";
 const hidden: FileOrigin = { class: "tool_external", trust: "tool_external", atMs: 0, sha256: "menu", seq: 1 };
 
 const history: HeldHistory = {
-  filesHead: { seq: 1, hash: "" },
-  head: { seq: 1, hash: "" },
-  isBroken: false,
-  unknown: "owner_edit",
-  hasStated: true,
+  state: () => ({
+    filesHead: { seq: 1, hash: "" },
+    head: { seq: 1, hash: "" },
+    isBroken: false,
+    unknown: "owner_edit",
+    hasStated: true,
+  }),
   originOf: async (_scope, path) => (path === "menu.md" ? hidden : null),
   origins: async () => [["memory:menu.md", hidden]],
   loweredRuns: async () => [],

@@ -14,18 +14,15 @@ test("what a run has read while the disk was full is on record as soon as anothe
   const withRecords = <Result>(work: (records: HostRecords) => Promise<Result>): Promise<Result> =>
     store.holdRecords(run.userId, { writes: true, until: performance.now() + 1_000 }, work);
   /** As a call does that has read entries. */
-  async function lower(to: OriginClass, isFull: boolean): Promise<void> {
-    try {
-      await withRecords(async (records) => {
-        await trust.commitWith(records, run, to, async () => {
+  const lower = (to: OriginClass, isFull: boolean): Promise<void> =>
+    trust.note(run, to, { isNeeded: true }, () =>
+      withRecords((records) =>
+        trust.commitWith(records, run, to, async () => {
           if (isFull) throw new ToolError("STORAGE_FULL", "Cannot write: the disk is full");
           await records.commit();
-        });
-      });
-    } catch (error) {
-      trust.keep(run, to, { error, isNeeded: true });
-    }
-  }
+        }),
+      ),
+    );
   await lower("untrusted_document", true);
   // The second text is more trusted than the first, which must not be forgotten.
   await lower("tool_external", false);

@@ -12,7 +12,7 @@ import { auditLimits, callLimits } from "../../../shared/limits.ts";
 import { safeParse } from "../../../shared/zod.ts";
 import { CapabilityTrail, newTrail } from "../../audit/collect/trail.ts";
 import type { Named } from "../../audit/collect/trail.ts";
-import type { UserReader } from "../../store/readers.ts";
+import type { UserReader } from "../../store/reading.ts";
 import { NoUtf8 } from "../../store/reading.ts";
 import { asToolError } from "../../values/tool-error.ts";
 import type { ToolError } from "../../values/tool-error.ts";

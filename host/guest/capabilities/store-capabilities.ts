@@ -4,7 +4,7 @@ import { storeLimits } from "../../../shared/limits.ts";
 import { isListed, isScopePrefix } from "../../../shared/path.ts";
 import { ownStoreScope } from "../../../shared/shared-scope.ts";
 import { quoted } from "../../../shared/text.ts";
-import { NoUtf8, decodeText, noFiles, partOf, sortedByPath, sumOf } from "../../store/reading.ts";
+import { NoUtf8, byPath, decodeText, noFiles, partOf, sumOf } from "../../store/reading.ts";
 import type { FileSum, ScopeSize } from "../../store/reading.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { freeTrashPath } from "../../values/trash-path.ts";
@@ -55,12 +55,12 @@ function currentEntries(call: GuestCall, scope: string, prefix: string): ListedF
   const stored = call.store.list(scope, prefix);
   const touched = call.staged.touched(scope).filter(({ path }) => isListed(path, prefix));
   if (touched.length === 0) return stored;
-  const byPath = new Map(stored.map((each) => [each.path, each]));
+  const entries = new Map(stored.map((each) => [each.path, each]));
   for (const { path, file } of touched) {
-    if (file.kind === "gone") byPath.delete(path);
-    else byPath.set(path, { path, bytes: stagedBytes(file), changedUs: 0 });
+    if (file.kind === "gone") entries.delete(path);
+    else entries.set(path, { path, bytes: stagedBytes(file), changedUs: 0 });
   }
-  return sortedByPath([...byPath.values()]);
+  return [...entries.values()].toSorted(byPath);
 }
 
 /** Stages a whole file, within the limits of a file and of the user's scope. */

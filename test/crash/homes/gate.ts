@@ -130,7 +130,7 @@ export function statesFrom(
 
 /** Each file is as its last version has left it, and no write was approved twice. */
 async function checkHistory({ history, reader }: HeldUser): Promise<void> {
-  if (history.isBroken) throw new Error("The history is broken");
+  if (history.state().isBroken) throw new Error("The history is broken");
   const approvals = (await history.versions()).flatMap(({ approval }) => approval ?? []);
   if (new Set(approvals).size < approvals.length) throw new Error(`Approved twice: ${approvals.join(", ")}`);
   const known = new Map(await history.origins());

@@ -24,13 +24,15 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     "a failed flush is acknowledged": [
       "the WAL's flush fails",
       `erase(file, at);
-        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+        const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
+        throw new WalUnflushable(tableCode, message, { cause });`,
       "void WalUnflushable; void error;",
     ],
     "a failed flush is tried again": [
       "the WAL's flush fails",
       `erase(file, at);
-        throw new WalUnflushable("The WAL could not be flushed", { cause: error });`,
+        const { tableCode, message, cause } = failureOfDisk(error, "make the change durable");
+        throw new WalUnflushable(tableCode, message, { cause });`,
       "void error; await file.flush();",
     ],
   },
@@ -43,9 +45,10 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
         await this.#apply(change);`,
       `await this.#apply(change);
         await this.#record(change);
-        this.wal.markApplied();
-        this.memo.tail = this.wal.tail;`,
+        this.place.wal.markApplied();
+        this.memo.tail = this.place.wal.tail;`,
     ],
+    "the first call does not flush the folders above": ["first call", "await this.place.folder.flush();", "void 0;"],
     "marked as applied before it is": [
       "replace",
       `await this.#applyStaged(change);
@@ -64,9 +67,6 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
       `yield* by.wal.checkpointing();
     yield* flushTouched(by, files);`,
     ],
-  },
-  "store/files/session-wal.js": {
-    "the first call does not flush the folders above": ["first call", "await this.#place.folder.flush();", "void 0;"],
   },
   "store/files/commit/wal-format.js": {
     "a torn record is applied": [
@@ -107,8 +107,8 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     ],
     "what a person has removed comes back after a restart": [
       "changes by hand, then a restart",
-      "return hasAllNames(file, onDisk) && onDisk.folder.namesChangedUs > (file.appliedUs ?? 0);",
-      "return false;",
+      "folders.nearest(scope, path).namesChangedUs > (file.appliedUs ?? 0)",
+      "false",
     ],
     "a name that a crash has lost counts as removed by a person": [
       "edits between calls",
