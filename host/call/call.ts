@@ -1,11 +1,11 @@
 /**
- * A call, from top to bottom: check → wait for its turn → (ask the program → hold → run the guest → judge → commit) → note what
- * was read → answer.
+ * A call, from top to bottom: check → wait for its turn → (ask the program → hold → run the guest → judge → commit, and with it
+ * what was read) → answer.
  *
- * What stands in brackets is an attempt. It is made again from the start, and nothing of the one before counts, as `Attempt`
- * says; also if somebody has changed the files meanwhile (`StaleCall`, three times at most: `store.hold` does that), and if
- * the program has changed its mind about stores when there is an answer. `modelRun` is the run of a model that the caller
- * names; whatever else runs here is the guest.
+ * What stands in brackets is an attempt. Another one begins from the start, and nothing of the one before counts, if it has
+ * ended in any other step than an answer (`Attempt`); if somebody has changed the files meanwhile (`StaleCall`, three times at
+ * most: `store.hold` does that); or if there is an answer, and the program has changed its mind about stores. `modelRun` is
+ * the run of a model that the caller names; whatever else runs here is the guest.
  */
 import { sharingLimits } from "../../shared/limits.ts";
 import { lowestOf } from "../../shared/origin.ts";
@@ -180,19 +180,20 @@ export class CallRunner {
   /** Attempts until one has an answer. The program is asked between two holds: while it answers, nobody waits for a home. */
   async #untilAnswered(call: RunningCall): Promise<Answered> {
     const { inQuestion, runs, options, action } = call;
-    const isAlone = options.within === undefined;
+    const holdsItself = options.within === undefined;
     let holdsUser = options.decision !== undefined || (call.mayCommit && call.modelRun !== null);
-    if (inQuestion !== null && !call.mayCommit && isAlone) await inQuestion.addFew();
+    if (inQuestion !== null && !call.mayCommit && holdsItself) await inQuestion.addFew();
+    // What was judged is written as it was judged: `repeat` runs the guest at the same time, with a whole deadline.
     let reached = 1;
     for (let round = 1; round <= roundsMax; round++) {
-      if (isAlone) await inQuestion?.askLacking();
+      if (holdsItself) await inQuestion?.askLacking();
       const attempt = await this.#hold(call, holdsUser);
       switch (attempt.step) {
         case "answer":
           if (attempt.isDone || (await isVouchedStill(call, attempt))) return attempt;
           break;
         case "reach":
-          if (!isAlone) throw denied("only the user's own is held");
+          if (!holdsItself) throw denied("only the user's own is held");
           if (reached === sharingLimits.runsMax)
             throw denied(`this call has asked for more stores in ${reached} runs, the maximum`);
           await inQuestion?.add(attempt.wanted);
@@ -276,7 +277,7 @@ export class CallRunner {
     return await this.#gate(call, ran, result, [...staged, ...reply.changes, ...inOwn(accepted)]);
   }
 
-  /** What the model's run has read in earlier calls. A record of it that was lost is begun anew. */
+  /** What the model's run has read in earlier calls; nothing that counts if the call writes nothing. */
   async #trustOfRun({ modelRun, mayCommit, userId }: RunningCall, held: HeldHomes): Promise<OriginClass> {
     if (modelRun === null || !mayCommit) return "owner_edit";
     return await this.#parts.runTrust.of(held.of(userHome(userId)).records, modelRun);
@@ -296,7 +297,8 @@ export class CallRunner {
     const judged = await judge(call, { changes, facts, grants: reply.grants, bytesOf });
     if (judged !== "takes effect" && "digest" in judged) return { step: "ask hook", question: judged };
     if (judged === "takes effect" && changesNothing) return await this.#noteAndAnswer(call, ran, result);
-    // Nothing is durable before the program was asked a second time about the stores that the call reaches by its word.
+    // Before anything is durable, the program is asked once more about the stores that the call reaches by its word, and then
+    // the guest runs again.
     if (decided !== null && inQuestion?.isAskedAgain(decided) === false) return { step: "ask about stores" };
     if (judged === "takes effect") {
       const isNoted = await commitCall(this.#parts, call, { held, home, changes, facts, reply, ofCall });
@@ -323,12 +325,7 @@ export class CallRunner {
   }
 
   /** Puts on record what the model's run has read: in this hold if the call may commit, else `#noteAfterwards` does it. */
-  async #noteAndAnswer(
-    call: RunningCall,
-    ran: Ran,
-    result: ToolResult,
-    { isDone = false }: Ended = {},
-  ): Promise<Answered> {
+  async #noteAndAnswer(call: RunningCall, ran: Ran, result: ToolResult, { isDone = false } = {}): Promise<Answered> {
     const { modelRun, mayCommit, userId } = call;
     const { held, ofCall } = ran;
     const { runTrust } = this.#parts;
@@ -377,15 +374,11 @@ interface Ran extends Pick<GuestRun, "reply" | "epochMs"> {
   readonly ofCall: OriginClass | null;
 }
 
-type Ended = Partial<Pick<Answered, "isDone" | "toNote">>;
-
-const answered = ({ decided }: Ran, result: ToolResult, { isDone = false, toNote = null }: Ended): Answered => ({
-  step: "answer",
-  result,
-  decided,
-  isDone,
-  toNote,
-});
+const answered = (
+  { decided }: Ran,
+  result: ToolResult,
+  { isDone = false, toNote = null }: Partial<Pick<Answered, "isDone" | "toNote">>,
+): Answered => ({ step: "answer", result, decided, isDone, toNote });
 
 /** Whether the changes of a call are dropped. */
 const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" || view !== undefined;

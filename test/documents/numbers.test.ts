@@ -19,7 +19,10 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "20.20 22.23 24.21": "the versions of Node with which npm run test:long has built the plugins",
   },
   "host/polyglot/README.md": { "1.7.1": "host/polyglot/go/go.mod" },
-  "host/README.md": { "55": "test/documents/way-of-a-call.test.ts" },
+  "host/README.md": {
+    "55": "test/documents/way-of-a-call.test.ts",
+    "113": "the list of an earlier commit, below it",
+  },
   "plugin/README.md": {
     "0.28 1.63.0 14 7.5": "the compilers with which a plugin was tried by hand, and what it weighed",
   },
