@@ -1,3 +1,4 @@
+/** Commits what a call or an operation changes, home by home. What cannot be recorded is not committed. */
 import type { OriginClass } from "../../shared/origin.ts";
 import { changedStoresMax } from "../audit/audit-record.ts";
 import type { OperationRecord } from "../audit/collect/record.ts";
@@ -20,7 +21,6 @@ import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { RunningCall } from "./asked-call.ts";
-/** Commits what a call or an operation changes, home by home. What cannot be recorded is not committed. */
 import type { Listeners } from "./listeners.ts";
 
 /** What a call changes, and under which holds. */

@@ -68,7 +68,7 @@ export function writeFacts(writer: Writer): WriteFacts {
   const { run, turn, source, told } = origin;
   const stated = isUpkeep && !told ? { ...origin, class: "owner_edit" as const } : origin;
   // Nobody can say where an imported text was before.
-  const trust = lowestOf(statedTrust(stated), read, kind === "imported" ? "unstated" : read);
+  const trust = lowestOf(statedTrust(stated), read, kind === "imported" ? "unstated" : "owner_edit");
   return { atMs, tool, plugin, principal, class: stated.class, trust, run, turn, source, callId };
 }
 

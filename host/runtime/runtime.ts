@@ -1,3 +1,4 @@
+/** Creates runtimes. */
 import { queueLimits } from "../../shared/limits.ts";
 import type { AuditLog, AuditLogOptions } from "../audit/audit-log.ts";
 import type { PluginIdentity } from "../audit/audit-record.ts";
@@ -22,7 +23,6 @@ import { loadPolicy } from "../plugins/policy/load-policy.ts";
 import type { Policy } from "../plugins/policy/policy.ts";
 import { readOnlyText } from "../plugins/tools.ts";
 import type { NoteOfUser, StoreDefinition, StoreSettings } from "../store/definition.ts";
-/** Creates runtimes. */
 import { Store } from "../store/store.ts";
 import { Pool } from "../thread/pool.ts";
 import { finishLeftOver } from "../upkeep/finish-erased.ts";

@@ -1,10 +1,10 @@
-import type { ChangeSet, Seen } from "../values/change-set.ts";
-import type { StoreId, UserId } from "../values/ids.ts";
-import type { StoreGrant } from "../values/store-grant.ts";
 /**
  * What an engine implements. `Store` is in front of it: it has checked what is asked, calls each operation as this page
  * says, repeats work that was stale, and names scopes as inside a home.
  */
+import type { ChangeSet, Seen } from "../values/change-set.ts";
+import type { StoreId, UserId } from "../values/ids.ts";
+import type { StoreGrant } from "../values/store-grant.ts";
 import type { EndSignal } from "../values/turns.ts";
 import type { GrantHint } from "./grant-hints.ts";
 import type { HomeDump } from "./home-dump.ts";

@@ -100,7 +100,13 @@ export class FileReader implements Files<false>, ThreadFiles {
 
   *listTrash(scope: string): Pieces<ListedFile[]> {
     const folder = this.#folderOf(scope);
-    return folder === null ? [] : yield* sorted(yield* filesInTrash(folder, this.#sizesOf(scope)), byPath);
+    const found: ListedFile[] = [];
+    if (folder !== null) {
+      yield* walkTrash(folder, this.#sizesOf(scope), (path, { bytes, changedUs }) =>
+        found.push({ path, bytes, changedUs }),
+      );
+    }
+    return yield* sorted(found, byPath);
   }
 
   *scopeSize(scope: string, known: Partial<ScopeSize> = {}): Pieces<ScopeSize> {
@@ -188,33 +194,27 @@ function folderIn(folder: Directory, name: string): Directory | null {
   }
 }
 
-/** All files that count in a scope's trash, in no order. */
-function* filesInTrash(scope: Directory, known: MeasuredFiles): Pieces<ListedFile[]> {
-  const found: ListedFile[] = [];
+/** Visits all files that count in a scope's trash. There can be any number. */
+function* walkTrash(scope: Directory, known: MeasuredFiles, visit: Visit): Pieces<void> {
   using folder = scope.openFolder(trashFolder);
-  if (folder === null) return found;
-  yield* walkFiles({ folder, above: `${trashFolder}/`, isWanted: () => true, known }, (path, { bytes, changedUs }) =>
-    found.push({ path, bytes, changedUs }),
-  );
-  return found;
+  if (folder !== null) yield* walkFiles({ folder, above: `${trashFolder}/`, isWanted: () => true, known }, visit);
 }
 
 /** Measures the files in a scope's trash, or those outside, without a look into the trash. */
 function* sumOfPart(scope: Directory, part: keyof ScopeSize, known: MeasuredFiles): Pieces<FileSum> {
-  if (part === "trash") {
-    const files = yield* filesInTrash(scope, known);
-    return files.reduce((sum, { bytes }) => sumOf(sum, { files: 1, bytes }), noFiles);
-  }
   let sum = noFiles;
-  yield* walkFiles({ folder: scope, above: "", isWanted: isLive, known }, (_, { bytes }) => {
+  const add: Visit = (_, { bytes }) => {
     sum = sumOf(sum, { files: 1, bytes });
-  });
+  };
+  if (part === "trash") yield* walkTrash(scope, known, add);
+  else yield* walkFiles({ folder: scope, above: "", isWanted: isLive, known }, add);
   return sum;
 }
 
 const isLive: Wanted = (path, kind) => kind === "file" || path !== trashFolder;
 
 type Wanted = (path: string, kind: "file" | "folder") => boolean;
+type Visit = (path: string, measured: Measured) => void;
 
 interface Walk {
   readonly folder: Directory;
@@ -228,10 +228,7 @@ interface Walk {
  * Visits the files below a folder whose paths a guest can name. Skips links, devices, names outside the grammar, and what has
  * been removed meanwhile.
  */
-function* walkFiles(
-  { folder, above, isWanted, known }: Walk,
-  visit: (path: string, measured: Measured) => void,
-): Pieces<void> {
+function* walkFiles({ folder, above, isWanted, known }: Walk, visit: Visit): Pieces<void> {
   for (const { name, kind } of folder.entries()) {
     yield;
     const path = above + name;
