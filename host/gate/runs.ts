@@ -182,9 +182,15 @@ async function lowerRun(records: HostRecords, { run, trust }: Omit<LoweredRun, "
 const writeRuns = (records: HostRecords, runs: readonly LoweredRun[]): Promise<void> =>
   records.write("runs", "trust", JSON.stringify(runs));
 
-/** The runs of the history that a record lacks. */
-const lackingIn = (recorded: readonly LoweredRun[], marked: readonly LoweredRun[], nowMs: number): LoweredRun[] =>
-  marked.filter((each) => isInForce(each, nowMs) && !isAtLeast(each.trust, trustAmong(recorded, each.run, nowMs)));
+/** The runs of the history that a record lacks. Each can have a thousand, so no list is searched for each of the other. */
+function lackingIn(recorded: readonly LoweredRun[], marked: readonly LoweredRun[], nowMs: number): LoweredRun[] {
+  const known = new Map<string, LoweredRun[]>();
+  for (const each of recorded) known.set(each.run, [...(known.get(each.run) ?? []), each]);
+  const ofAll = known.get(everyRun) ?? [];
+  const lacks = ({ run, trust }: LoweredRun): boolean =>
+    !isAtLeast(trust, trustAmong([...(known.get(run) ?? []), ...ofAll], run, nowMs));
+  return marked.filter((each) => isInForce(each, nowMs) && lacks(each));
+}
 
 const isInForce = ({ atMs }: LoweredRun, nowMs: number): boolean => atMs > nowMs - daysMax * dayMs;
 

@@ -159,28 +159,26 @@ export class HeldHomes implements Disposable {
   /** The changes with the scopes inside the home, and with those of its records. */
   #inside(home: Home, commit: HomeCommit): EngineCommit {
     const part = this.#partOf(home);
-    const { grants, knownSizes, by = null, facts = unstatedFacts(Date.now()), derived = [] } = commit;
+    const { grants, knownSizes, by = null, facts = unstatedFacts(Date.now()), derived = [], kind } = commit;
     const inside = (scope: string): string | null => scopeIn(home, scope);
-    const changes = commit.changes.map((each) => Object.assign({}, each, { scope: innerScope(home, each.scope) }));
+    const changes = commit.changes.map((each) => scoped(each, innerScope(home, each.scope)));
     const seen = commit.seen.flatMap((each) => inEach(each, inside(each.scope)));
     const staged = part.records.take();
     const isLast = changes.length > 0 && !grants && isPurge(changes);
     if (isLast && staged.records.length + staged.lowered.length > 0) throw new RangeError("A purge changes no record");
-    const { content } = grants ?? {};
+    if (grants) changes.push({ kind: "write", scope: grantsScope, path: grantsPath, content: grants.content });
     return {
-      ...commit,
       home,
       by,
-      changes: [
-        ...changes,
-        ...(content === undefined ? [] : [{ kind: "write", scope: grantsScope, path: grantsPath, content } as const]),
-      ],
+      grants,
+      changes,
       seen: home.kind === "store" ? [...seen, ...part.seen.list().filter(isOfGrants)] : seen,
       facts,
       derived: new Map(namedIn(derived, inside)),
       knownSizes: knownSizes && Object.fromEntries(namedIn(Object.entries(knownSizes), inside)),
-      kind: isLast ? "purged" : commit.kind,
-      ...staged,
+      kind: isLast ? "purged" : kind,
+      records: staged.records,
+      lowered: staged.lowered,
     };
   }
 
@@ -330,4 +328,7 @@ async function contentsOf(files: Files): Promise<ErasableContent[]> {
 const isOfGrants = ({ scope }: Seen): boolean => scope === grantsScope;
 
 /** A file of another scope; none if it has no name there. */
-const inEach = (seen: Seen, scope: string | null): Seen[] => (scope === null ? [] : [{ ...seen, scope }]);
+const inEach = (seen: Seen, scope: string | null): Seen[] => (scope === null ? [] : [scoped(seen, scope)]);
+
+const scoped = <Placed extends { readonly scope: string }>(each: Placed, scope: string): Placed =>
+  each.scope === scope ? each : { ...each, scope };
