@@ -42,7 +42,8 @@ export async function eraseUser(operation: Operation, file: string | null): Prom
         const parts = [...fromMounts, ...(await exportHeld(operation, held, { elsewhere, sum }))];
         await writeArchive(file, zipOf((await together(parts)).files));
       }
-      return { plan: found.plan, erased: found.isThere ? [await operation.erase(all, homes, found)] : [] };
+      const grantedMs = Math.max(0, ...elsewhere.received.map(({ grant }) => grant.grantedMs));
+      return { plan: found.plan, erased: found.isThere ? [await operation.erase(all, homes, found, grantedMs)] : [] };
     },
   );
   const left: LeftOver[] = [];

@@ -159,14 +159,17 @@ export class Operation {
     return this.#hold(homes, mode, { finishes }, (held) => work(held, homes));
   }
 
-  /** Records what is erased, erases it, tells listeners. What cannot be recorded is not erased. */
-  async erase(held: HeldHomes, homes: readonly Home[], facts: ErasedFacts): Promise<ErasedUser> {
+  /**
+   * Records what is erased, erases it, tells listeners. What cannot be recorded is not erased. `leastMs`: the time of the last
+   * grant to the user, which the erasure ends, also if the clock has been set back since.
+   */
+  async erase(held: HeldHomes, homes: readonly Home[], facts: ErasedFacts, leastMs: number): Promise<ErasedUser> {
     const { listeners } = this.#parts;
     const { record } = this.#asked;
     const removed: SizedChange[] = [];
     for (const home of listeners.isHeard ? homes : []) removed.push(...(await removalsOf(held.of(home))));
     record.erasing(facts);
-    const erased = await held.erase(this.now());
+    const erased = await held.erase(Math.max(this.now(), leastMs));
     record.committed([]);
     listeners.changed(removed, record);
     return erased;

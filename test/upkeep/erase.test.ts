@@ -28,7 +28,7 @@ import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder, userFolderNames, writeUserFiles } from "../support/user-files.ts";
 import { fillAll, mark, openAll, ownStore, shownBy } from "./four-families.ts";
-import { alice, bob } from "./upkeep-stage.ts";
+import { alice, bob, engines, openUpkeep } from "./upkeep-stage.ts";
 
 /** Every name and every byte below a folder. */
 function everythingIn(folder: string): string {
@@ -268,6 +268,21 @@ test("what is left of an erased user is removed at the next start, with grants o
   expect(existsSync(join(folder.path, "users", kept))).toBe(true);
   expect(await next.upkeep.strays()).toEqual([]);
 });
+
+test.for(engines)(
+  "the grants to an erased user end, also if the clock was set back since they were given: %s",
+  async (engine) => {
+    let now = 1_700_000_000_000;
+    await using at = await openUpkeep(engine, { plugins: ["stores"], clock: () => now });
+    await at.runtime.stores(alice).grant("bob", { level: "read" });
+    await at.runtime.callAsHost("memory", { command: "create", path: "/memories/a.md", content: "x" }, bob);
+    now -= 2_000;
+    expect(await at.upkeep.erase(bob)).toMatchObject({ granters: [ownStore("alice")], left: [] });
+    now += 10_000;
+    expect(await at.runtime.stores(alice).grants()).toEqual([]);
+    expect(await at.runtime.stores(bob).list()).toMatchObject([{ source: "self" }]);
+  },
+);
 
 /** Its folder must not go before. */
 async function untilGone(path: string): Promise<void> {
