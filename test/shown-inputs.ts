@@ -1,7 +1,7 @@
 /**
  * Suites that show the same again as long as the files that they depend on are the same. `shown-inputs.json` has the
- * hashes of these files at the last `npm run test:long` that passed. While they are the same, only `TEST_LONG=1` runs the
- * suites.
+ * hashes of these files at the last `npm run test:shown` or `test:long` that passed. While they are the same, only
+ * `TEST_LONG=1` runs the suites.
  */
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
@@ -31,7 +31,7 @@ export const rebuilds = "test/build/{new-family,rebuilt,reproducible,second-fami
 export function whyShown(name: Shown): string | null {
   const shown = JSON.parse(readFileSync(record, "utf8")) as Partial<Record<Shown, string>>;
   if (isLong || shown[name] !== hashOf(inputs[name])) return null;
-  return `what ${name} depends on is as it was at the last "npm run test:long"; TEST_LONG=1 runs it`;
+  return `what ${name} depends on is as it was at the last "npm run test:shown"; TEST_LONG=1 runs it`;
 }
 
 /** Records the present files. */
