@@ -21,8 +21,8 @@ import { hostScope, keyOf, recordPath } from "../home.ts";
 import type { HoldOptions, Home, RecordKind } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { Files, HandedHome, KnownSizes, ScopeSize, StoreFinding } from "../reading.ts";
-import { isStatedClass } from "../versions/present-origins.ts";
-import type { HeldHistory, PresentOrigins } from "../versions/present-origins.ts";
+import { toldBy } from "../versions/present-origins.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
 import { isSameTail } from "./commit/wal-format.ts";
 import type { WalTail } from "./commit/wal-format.ts";
 import { dumpHome } from "./dump-home.ts";
@@ -283,16 +283,8 @@ function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
   let onDisk: HistorySource | null = null;
   const source = (): HistorySource =>
     part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
-  const origins = (): PresentOrigins => source().known.origins;
   return {
-    state: () => {
-      const { isBroken, unknown, origins: known } = source().known;
-      const { head, filesHead, hasStated } = known;
-      return { head, filesHead, isBroken, unknown, hasStated: hasStated || isStatedClass(unknown) };
-    },
-    originOf: async (scope, path) => origins().of(scope, path),
-    origins: async () => origins().entries(),
-    loweredRuns: async () => origins().loweredRuns,
+    ...toldBy(() => source().known),
     versions: async () => (await source().versions()).filter(({ files }) => files.length > 0),
     contentsOf: async (hashes) => source().contentsOf(hashes),
   };

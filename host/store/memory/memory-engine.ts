@@ -99,7 +99,7 @@ export class MemoryEngine implements Engine {
     if (home.kind === "store" && grants) this.#hints.note(home.id, grants);
     // From here on nothing can fail. As nothing waits either, nobody sees a part of it.
     const versioned = planned.filter(({ scope }) => isOfEntries(home.kind, scope));
-    found.history.add(versioned, commit, this.settings);
+    found.past.add(versioned, commit, this.settings);
     found.files.apply(planned);
     for (const { kind, name, text } of commit.records) {
       if (home.kind === "store") {
@@ -118,7 +118,8 @@ class MemoryHome implements EngineHome {
   readonly home: Home;
   readonly #hints: MemoryHints;
   readonly files = new HomeFiles();
-  readonly history = new MemoryHistory();
+  readonly past = new MemoryHistory();
+  readonly history = this.past.told;
   /** What the host keeps about a user, by path. It is apart from the files, so that no list has it. */
   readonly kept = new Map<string, string>();
   /** Of a store. Its id can be that of its owner; else the owner is known from the owner's first commit on. */

@@ -1,9 +1,9 @@
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { StoreFinding } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import { addLowered, loweredRunsMax } from "../versions/present-origins.ts";
-import type { HeldHistory, LoweredRun } from "../versions/present-origins.ts";
-import { faultInHistory, parseLine } from "../versions/version.ts";
+import { PresentOrigins, loweredBy, loweredRunsMax } from "../versions/present-origins.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import { faultInHistory, noVersion, parseLine } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
 import { notAsRecorded, originsIn } from "./database-home.ts";
 import type { DatabaseHome, OriginRow } from "./database-home.ts";
@@ -30,12 +30,8 @@ export function historyOf(home: DatabaseHome): HeldHistory {
       const [rows] = await transaction.ask(sql<{ line: string }>`
         SELECT lines[1] AS line FROM memcell.changes WHERE tenant = ${tenant} AND kind = ${kind} AND is_lowering
         ORDER BY commit_no DESC LIMIT ${loweredRunsMax}`);
-      const runs = new Map<string, LoweredRun>();
-      for (const { line } of rows.toReversed()) {
-        const version = parseLine(line);
-        if (version !== null && version.run !== null) addLowered(runs, { ...version, run: version.run });
-      }
-      return [...runs.values()];
+      const versions = rows.toReversed().flatMap(({ line }) => parseLine(line) ?? []);
+      return new PresentOrigins(noVersion, [], versions.flatMap(loweredBy)).loweredRuns;
     },
     versions: async () => {
       const [rows] = await transaction.ask(listVersions(place));
