@@ -86,8 +86,11 @@ export interface EngineHomes {
    */
   readonly isAtomic: boolean;
 
-  /** Whether nobody has changed the homes that are only read. */
-  areReadStill(): boolean | Promise<boolean>;
+  /**
+   * Whether nobody has changed the homes that are only read. `keeps`: before a commit. A medium that can then keeps others
+   * from changing them until it.
+   */
+  areReadStill(keeps: boolean): boolean | Promise<boolean>;
 
   /**
    * Makes the changes of each home visible and durable, all of one home or none, one home after the other, and calls `done` for
