@@ -79,7 +79,7 @@ export class FilesEngine implements Engine {
     try {
       const read = await this.#lock(all, mode, options, parts);
       const together = { homes: this.#homes, hints: this.#hints, options, writes: commits(mode), read };
-      const result = await new HeldFiles(parts, together).run(work);
+      const result = await work(new HeldFiles(parts, together));
       hasSucceeded = true;
       return result;
     } finally {

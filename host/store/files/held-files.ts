@@ -74,7 +74,6 @@ export class HeldFiles implements EngineHomes {
   readonly #parts: readonly HeldPart[];
   readonly #hold: HeldTogether;
   readonly #held: ReadonlyMap<string, HeldFileHome>;
-  #hasCommitted = false;
 
   constructor(parts: readonly HeldPart[], hold: HeldTogether) {
     this.#parts = parts;
@@ -82,13 +81,6 @@ export class HeldFiles implements EngineHomes {
     // Whoever waits with several locks can wait for ever.
     const waits = parts.length === 1;
     this.#held = new Map(parts.map((part) => [part.home.key, new HeldFileHome(part, hold, waits)]));
-  }
-
-  /** Throws `StaleCall` if what was read without a lock is perhaps no more, and nothing was committed. */
-  async run<Result>(work: (held: EngineHomes) => Promise<Result>): Promise<Result> {
-    const result = await work(this);
-    if (!this.#hasCommitted && this.#parts.some(isGone)) throw new StaleCall();
-    return result;
   }
 
   of(home: Home): HeldFileHome {
@@ -103,8 +95,9 @@ export class HeldFiles implements EngineHomes {
     return others.length === 0 ? (home?.session?.place.handed ?? null) : null;
   }
 
+  /** Also of those that were read without a lock. */
   areReadStill(): boolean {
-    return this.#hold.read.size === 0 || areStill(this.#hold.read);
+    return !this.#parts.some(isGone) && areStill(this.#hold.read);
   }
 
   async commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void> {
@@ -114,13 +107,11 @@ export class HeldFiles implements EngineHomes {
     for (const part of parts) {
       if (this.#parts.some(isNew)) throw new StaleCall();
       await this.of(part.home).commit(part);
-      this.#hasCommitted = true;
       done(part.home);
     }
   }
 
   async load(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
-    this.#hasCommitted = true;
     return await this.of(home).load(dump, grants);
   }
 
