@@ -2,7 +2,6 @@
 import { storeLimits } from "../../../shared/limits.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Change } from "../../values/change-set.ts";
-import { isStoreId } from "../../values/ids.ts";
 import type { StoreId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -193,11 +192,8 @@ class HeldFileHome implements EngineHome {
   async commit(asked: EngineCommit): Promise<void> {
     const { homes, hints } = this.#hold;
     const store = storeIn(this.#part.home);
-    // Those of a store are not files. Each counts for itself.
-    if (store) {
-      await hints.leave(store, namesOf(asked.records, true));
-      await hints.rejoin(store, namesOf(asked.records, false));
-    }
+    // Those of a store are not files.
+    if (store) await hints.note(store, asked.records);
     const commit = store ? asked : { ...asked, changes: [...asked.changes, ...asked.records.map(recordChange)] };
     if (commit.changes.length + commit.lowered.length === 0) return;
     const { grants, knownSizes = this.#latestSizes } = commit;
@@ -262,12 +258,6 @@ const recordChange = ({ kind, name, text }: StagedRecord): Change => {
   const at = { scope: hostScope, path: recordPath(kind, name) };
   return text === null ? { kind: "remove", ...at } : { kind: "write", ...at, content: text };
 };
-
-/** The stores that are left out from now on, or are not any more. */
-const namesOf = (records: readonly StagedRecord[], isLeft: boolean): StoreId[] =>
-  records.flatMap(({ kind, name, text }) =>
-    kind === "left" && (text !== null) === isLeft && isStoreId(name) ? name : [],
-  );
 
 /** The history of a home: as its session knows it, or as the disk has it if there is none. */
 function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
