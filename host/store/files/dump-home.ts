@@ -45,7 +45,7 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
     agedMs: history?.aged?.atMs ?? 0,
     records: home.kind === "user" ? readRecords(own) : [],
     // Nobody else's id: see `claimCreator`.
-    creator: creator !== null && ownStoreOf(creator) === home.names[1] ? creator : null,
+    creator: creator !== null && ownStoreOf(creator) === home.id ? creator : null,
     contentsOf: async (hashes) => {
       const ofFiles = await readContents(home, byHash, hashes);
       return new Map([...ofFiles, ...(await told.contentsOf(hashes.filter((each) => !byHash.has(each))))]);

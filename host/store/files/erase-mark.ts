@@ -90,8 +90,7 @@ export function takeMarkBack(folder: HomeFolder): void {
  */
 export async function settleMark({ home, folder, own }: SessionPlace): Promise<boolean> {
   if (home.kind !== "store" || !isMarked(own)) return false;
-  const { root } = home;
-  const id = home.names[1] as StoreId;
+  const { root, id } = home;
   using users = openPlace(root, usersFolder);
   const [followed] = followedIn(users, id);
   if (followed === undefined) {

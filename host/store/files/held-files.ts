@@ -252,7 +252,7 @@ class HeldFileHome implements EngineHome {
 }
 
 /** The id of a store's home; else `null`. */
-const storeIn = ({ kind, names: [, id] }: FileHome): StoreId | null => (kind === "store" ? (id as StoreId) : null);
+const storeIn = (home: FileHome): StoreId | null => (home.kind === "store" ? home.id : null);
 
 const recordChange = ({ kind, name, text }: StagedRecord): Change => {
   const at = { scope: hostScope, path: recordPath(kind, name) };

@@ -73,8 +73,8 @@ export async function claimOwner(own: Directory, home: FileHome): Promise<void> 
 const creatorFile = "creator";
 
 /** Records who commits to a store, if it is the owner. Durable once `own` is flushed. Leaves a record that is no file. */
-export async function claimCreator(own: Directory, { names: [, store] }: FileHome, creator: UserId): Promise<void> {
-  if (ownStoreOf(creator) !== store) return;
+export async function claimCreator(own: Directory, { id }: FileHome, creator: UserId): Promise<void> {
+  if (ownStoreOf(creator) !== id) return;
   try {
     if (readCreator(own) === creator) return;
   } catch (error) {
