@@ -5,7 +5,7 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
-import type { Change, ChangeSet, Seen } from "../values/change-set.ts";
+import type { Change, ChangeSet, Place, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Pieces } from "../values/turns.ts";
 import type { HoldOptions } from "./home.ts";
@@ -13,9 +13,7 @@ import type { GrowingFile } from "./reading.ts";
 import { digestOf } from "./reading.ts";
 
 /** One file, before and after a change set. */
-export interface ChangedFile {
-  readonly scope: string;
-  readonly path: string;
+export interface ChangedFile extends Place {
   /** SHA-256 of the old content; `null` if there was no file. */
   readonly before: string | null;
   readonly after: Buffer | null;
@@ -120,7 +118,7 @@ function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
 }
 
 /** The file of which the medium shows the same as when the call read it needs no second read. */
-function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "path">, seen?: Seen): TouchedFile {
+function findFile(present: PresentFiles, { scope, path }: Place, seen?: Seen): TouchedFile {
   const unchanged = { origin: path, writtenAt: null, trustMax: null };
   const stamp = seen?.stamp ? present.stampOf(scope, path) : null;
   if (seen && stamp !== null && stamp.text === seen.stamp) {

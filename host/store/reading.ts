@@ -10,7 +10,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isListed, isScopePath, isTrashPath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
-import type { Seen } from "../values/change-set.ts";
+import type { Place, Seen } from "../values/change-set.ts";
 import { storeOfScope } from "../values/ids.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -230,9 +230,7 @@ export function sizeOfFiles(files: Iterable<{ readonly path: string; readonly by
   return size;
 }
 
-export interface GrowingFile {
-  readonly scope: string;
-  readonly path: string;
+export interface GrowingFile extends Place {
   /** By how much the file makes its scope larger. */
   readonly growth: FileSum;
 }

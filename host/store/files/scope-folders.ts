@@ -8,6 +8,7 @@
 import type { Directory, FileStamp, StampedFile } from "../../disk/directory.ts";
 import { forNewFolderIn, inodeIn } from "../../disk/folder-handle.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
+import type { Place } from "../../values/change-set.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
 import { hostFolder, segmentsIn, wayToScope } from "./home.ts";
@@ -212,7 +213,7 @@ export class ScopeFolders implements Disposable {
    * Without the host's records in whose place is something else, such as a link or a folder. They count as lost, and keep
    * nobody from the user's files.
    */
-  usable<File extends { readonly scope: string; readonly path: string }>(files: readonly File[]): File[] {
+  usable<File extends Place>(files: readonly File[]): File[] {
     const isUsable = ({ scope, path }: File): boolean => {
       try {
         this.read(scope, path);

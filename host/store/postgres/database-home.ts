@@ -1,10 +1,11 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
+import type { Place } from "../../values/change-set.ts";
 import { scopeOfStore } from "../../values/ids.ts";
 import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
 import { entriesScope, grantsScope, keyOf } from "../home.ts";
 import type { Home } from "../home.ts";
-import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
+import type { PresentFiles } from "../plan-changes.ts";
 import type { FileSum, Files, HandedFile, HandedFiles, ScopeSize, ScopeSurvey } from "../reading.ts";
 import {
   checkBytes,
@@ -37,8 +38,6 @@ export interface HomeFacts extends HistoryState {
   readonly commits: number;
   readonly agedMs: number;
 }
-
-type Place = Pick<ChangedFile, "scope" | "path">;
 
 /** What comes with the first round trip. */
 const [firstFilesMax, firstBytesMax] = [200, 64 * 1024] as const;
@@ -263,9 +262,7 @@ function factsOf(row: FactsRow | undefined): HomeFacts {
 }
 
 /** A file as the database has it. */
-export interface KnownFile {
-  readonly scope: string;
-  readonly path: string;
+export interface KnownFile extends Place {
   readonly sha256: string;
   readonly bytes: number;
   readonly changedUs: number;
@@ -276,9 +273,7 @@ export interface KnownFile {
 }
 
 /** A place without a file. */
-export interface FreePlace {
-  readonly scope: string;
-  readonly path: string;
+export interface FreePlace extends Place {
   readonly sha256: null;
   /** Why there can be none: files are below it, or one is in the place of one of its folders. */
   readonly obstacle: "folder" | "file" | null;
@@ -296,9 +291,7 @@ function fileOf(row: FileRow): KnownFile {
 }
 
 /** Of a row with a file: where its content comes from. All `null` if no version has written it. */
-export interface OriginRow {
-  readonly scope: string;
-  readonly path: string;
+export interface OriginRow extends Place {
   readonly origin_seq: number | null;
   readonly origin_sha256: string | null;
   readonly origin_class: OriginClass | null;

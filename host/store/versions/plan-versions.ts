@@ -1,7 +1,7 @@
 /** Makes the versions of a change set: one for what it changes, and before it those of edits that it has met. */
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import type { Seen } from "../../values/change-set.ts";
+import type { Place, Seen } from "../../values/change-set.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
@@ -25,7 +25,6 @@ export interface VersionedChange {
   readonly seen: readonly Seen[];
 }
 
-type Place = Pick<VersionedFile, "scope" | "path">;
 type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
 
 export function* planVersions(ground: VersionGround, change: VersionedChange): Pieces<PlannedVersion[]> {
