@@ -4,7 +4,7 @@ import type { Directory, Measured } from "../../disk/directory.ts";
 import { DiskRoot, openHanded } from "../../disk/pinned-directory.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
 import type { StoreId } from "../../values/ids.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { orInstead } from "../../values/tool-error.ts";
 import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { FilesLocation } from "../definition.ts";
@@ -186,12 +186,7 @@ function* listFiles(
 /** `null` if the folder is not there, or is none: a list skips what else there is. */
 function folderIn(folder: Directory, name: string): Directory | null {
   if (foldsCase(folder, name) && !exactName(folder, name)) return null;
-  try {
-    return folder.openFolder(name);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
-    throw error;
-  }
+  return orInstead(() => folder.openFolder(name), null, "STORAGE_UNSAFE");
 }
 
 /** Visits all files that count in a scope's trash. There can be any number. */

@@ -1,7 +1,7 @@
 /** The history of a home: what its present files come from, and the versions that a change adds. */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
 import type { ChangeSet, Place, Seen } from "../../values/change-set.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import { atOnce, giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { DerivedFiles } from "../engine.ts";
@@ -294,14 +294,8 @@ async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string
   return hashes;
 }
 
-function readOrNull(folders: ScopeFolders, scope: string, path: string): Buffer | null {
-  try {
-    return folders.read(scope, path);
-  } catch (error) {
-    if (error instanceof ToolError) return null;
-    throw error;
-  }
-}
+const readOrNull = (folders: ScopeFolders, scope: string, path: string): Buffer | null =>
+  orInstead(() => folders.read(scope, path), null);
 
 /** Whether somebody has made the version's files by hand. */
 const isByHand = ({ kind }: Version): boolean => kind === "edited" || kind === "put back";
