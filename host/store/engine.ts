@@ -32,8 +32,8 @@ export interface Engine {
   /** The homes to which anything was committed, or into which somebody has put files by hand; in no order. */
   homes(): Promise<FoundHome[]>;
 
-  /** What lies where homes are, and is none. No call reaches it. */
-  strays(): Promise<StoreFinding[]>;
+  /** What lies where homes are, and is none. No call reaches it. Default: nothing. */
+  strays?(): Promise<StoreFinding[]>;
 
   /** Stores that have perhaps granted something to a principal, the oldest grants first. Each must be asked. */
   hintsOf(principal: StoreId): Promise<GrantHint[]>;
@@ -44,11 +44,11 @@ export interface Engine {
   /** What is left of erased users. */
   readonly erased: ErasedUsers;
 
-  /** Finishes what processes have left that have ended. Never rejects; `close` ends it early. */
-  retireLeftOver(): Promise<void>;
+  /** Finishes what processes have left that have ended. Never rejects; `close` ends it early. Default: they leave nothing. */
+  retireLeftOver?(): Promise<void>;
 
-  /** Calls `changed` when another host has changed what is the user's, if the engine hears of it. Returns what ends it. */
-  watch(userId: UserId, changed: () => void): () => void;
+  /** Calls `changed` when another host has changed what is the user's. Returns what ends it. Default: no host tells. */
+  watch?(userId: UserId, changed: () => void): () => void;
 
   /** Ends background work. Nothing is held any more. */
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export interface EngineHold extends HoldOptions {
   readonly makesLocks?: boolean;
 }
 
-/** `owner`: of a store, the user whose own store it is, as far as that is on record. */
+/** `owner`: of a store, the user whose own store it is, as far as that is on record. Its id can say it, too. */
 export type FoundHome =
   | { readonly kind: "user"; readonly id: UserId }
   | { readonly kind: "store"; readonly id: StoreId; readonly owner: UserId | null };

@@ -1,6 +1,5 @@
 /** Reads a whole home that is held, for a copy in another place. */
 import type { Directory } from "../../disk/directory.ts";
-import { ownStoreOf } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
@@ -31,7 +30,6 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
   const { files, leftOut } = await inTurns(readFiles(reader, home));
   const { lines, kept } = await inTurns(readHistory(history));
   const byHash = new Map(files.map((file) => [file.sha256, file]));
-  const creator = own && home.kind === "store" ? readCreator(own) : null;
   return {
     files,
     leftOut,
@@ -44,8 +42,7 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
     kept: lines.length === 0 ? [] : [...kept.values()],
     agedMs: history?.aged?.atMs ?? 0,
     records: home.kind === "user" ? readRecords(own) : [],
-    // Nobody else's id: see `claimCreator`.
-    creator: creator !== null && ownStoreOf(creator) === home.id ? creator : null,
+    creator: own && home.kind === "store" ? readCreator(own, home) : null,
     contentsOf: async (hashes) => {
       const ofFiles = await readContents(home, byHash, hashes);
       return new Map([...ofFiles, ...(await told.contentsOf(hashes.filter((each) => !byHash.has(each))))]);

@@ -162,10 +162,6 @@ export class FilesEngine implements Engine {
     return this.#leftOver;
   }
 
-  watch(): () => void {
-    return () => {};
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#leftOver;

@@ -70,17 +70,17 @@ export async function claimOwner(own: Directory, home: FileHome): Promise<void> 
 const creatorFile = "creator";
 
 /** Records who commits to a store, if it is the owner. Durable once `own` is flushed. Leaves a record that is no file. */
-export async function claimCreator(own: Directory, { id }: FileHome, creator: UserId): Promise<void> {
-  if (ownStoreOf(creator) !== id) return;
-  const recorded = orInstead(() => readCreator(own), "no file", "STORAGE_UNSAFE");
+export async function claimCreator(own: Directory, home: FileHome, creator: UserId): Promise<void> {
+  if (ownStoreOf(creator) !== home.id) return;
+  const recorded = orInstead(() => readCreator(own, home), "no file", "STORAGE_UNSAFE");
   if (recorded === creator || recorded === "no file") return;
   await recordText(own, creatorFile, creator);
 }
 
-/** Returns the user id in a store's record; `null` if there is none. */
-export function readCreator(own: Directory): UserId | null {
+/** Returns the user id in a store's record; `null` if there is none, or it is not the owner's. */
+export function readCreator(own: Directory, { id }: FileHome): UserId | null {
   const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
-  return isUserId(text) ? (text as UserId) : null;
+  return isUserId(text) && ownStoreOf(text as UserId) === id ? (text as UserId) : null;
 }
 
 const recordText = (own: Directory, name: string, text: string): Promise<void> =>

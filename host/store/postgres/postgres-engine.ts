@@ -62,7 +62,6 @@ export class PostgresEngine implements Engine {
   }
 
   readonly homes: Engine["homes"] = async () => (await this.#parts.database.ask(nobody, listHomes())).flatMap(homeIn);
-  readonly strays: Engine["strays"] = async () => [];
   readonly hintsOf: Engine["hintsOf"] = async (principal) => {
     const hints = sql<GrantHint>`
       SELECT g.tenant AS store, g.granted_ms::float8 AS "grantedMs", g.expires_ms::float8 AS "expiresMs",
@@ -84,9 +83,7 @@ export class PostgresEngine implements Engine {
       await database.change(store, sql`DELETE FROM memcell.erased WHERE tenant = ${store} AND id = ${id}`);
     },
   };
-  // A host that ends leaves nothing: the database takes back what it has not committed.
-  readonly retireLeftOver = async (): Promise<void> => {};
-  readonly watch: Engine["watch"] = (userId, changed) => this.#parts.news.watch(userId, changed);
+  readonly watch: NonNullable<Engine["watch"]> = (userId, changed) => this.#parts.news.watch(userId, changed);
 
   async close(): Promise<void> {
     try {
