@@ -1,11 +1,11 @@
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { StoreFinding } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import { PresentOrigins, loweredBy, loweredRunsMax } from "../versions/present-origins.ts";
+import { PresentOrigins, loweredBy, loweredRunsMax, placeKey } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
 import { faultInHistory, noVersion, parseLine } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
-import { notAsRecorded, originsIn } from "./database-home.ts";
+import { notAsRecorded, originOf } from "./database-home.ts";
 import type { DatabaseHome, OriginRow } from "./database-home.ts";
 import { bytesOf, listVersions, sql } from "./statement.ts";
 
@@ -24,7 +24,10 @@ export function historyOf(home: DatabaseHome): HeldHistory {
         SELECT scope, path, origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256,
           origin_class, origin_trust, origin_ms::float8 AS origin_ms, origin_kind
         FROM memcell.files WHERE tenant = ${tenant} AND kind = ${kind} AND origin_seq IS NOT NULL`);
-      return originsIn(rows);
+      return rows.flatMap((row) => {
+        const origin = originOf(row);
+        return origin === null ? [] : [[placeKey(row), origin] as const];
+      });
     },
     loweredRuns: async () => {
       const [rows] = await transaction.ask(sql<{ line: string }>`

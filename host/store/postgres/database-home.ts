@@ -300,14 +300,8 @@ export interface OriginRow extends Place {
   readonly origin_kind: VersionKind | null;
 }
 
-/** By place, without those of files that no version has written. */
-export const originsIn = (rows: readonly OriginRow[]): [string, FileOrigin][] =>
-  rows.flatMap((row): [string, FileOrigin][] => {
-    const origin = originOf(row);
-    return origin === null ? [] : [[placeKey(row), origin]];
-  });
-
-function originOf(row: OriginRow): FileOrigin | null {
+/** `null` of a file that no version has written. */
+export function originOf(row: OriginRow): FileOrigin | null {
   const { origin_seq: seq, origin_sha256: sha256, origin_class: ofClass, origin_trust: trust, origin_ms: atMs } = row;
   if (seq === null || sha256 === null || ofClass === null || trust === null || atMs === null) return null;
   return { seq, sha256, class: ofClass, trust, atMs, ...(row.origin_kind && { kind: row.origin_kind }) };
