@@ -9,7 +9,7 @@ import type { EndSignal } from "../values/turns.ts";
 import type { GrantHint } from "./grant-hints.ts";
 import type { HomeDump } from "./home-dump.ts";
 import type { HoldOptions, Home, Mode, MountHome, RecordKind } from "./home.ts";
-import type { Files, Handed, KnownSizes, StoreFinding } from "./reading.ts";
+import type { FileSum, Files, Handed, KnownSizes, StoreFinding } from "./reading.ts";
 import type { HeldHistory, LoweredRun } from "./versions/present-origins.ts";
 import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
@@ -188,11 +188,9 @@ export interface NewGrants {
 }
 
 /** How much there is in one place. */
-export interface ErasableContent {
+export interface ErasableContent extends FileSum {
   /** `null` for what is in no scope, such as the store's own files. */
   readonly scope: string | null;
-  readonly files: number;
-  readonly bytes: number;
   /** What could not be opened, and so is not counted. */
   readonly closed: readonly LeftOver[];
 }

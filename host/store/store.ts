@@ -45,8 +45,7 @@ export class Store {
     return await untilFresh(options, (isLast) => {
       // Work that only reads keeps no writer of stores waiting, unless they have changed each time.
       const onlyRead = mode === "read" ? (isLast ? [] : stores) : commits(mode) ? options.onlyRead : [];
-      const { until, signal, scopes, as, finishes } = options;
-      const asked = { until, signal, scopes, as, finishes, onlyRead, besides, isReadOnly: this.#isReadOnly };
+      const asked = { ...options, onlyRead, besides, isReadOnly: this.#isReadOnly };
       return this.#engine.hold(all, mode, asked, async (engine) => {
         using held = new HeldHomes(all, { mode, options: asked }, engine);
         return await held.run(work);

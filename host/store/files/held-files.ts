@@ -4,7 +4,7 @@ import type { Directory } from "../../disk/directory.ts";
 import type { Change } from "../../values/change-set.ts";
 import type { StoreId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import type {
   EngineCommit,
   EngineHome,
@@ -212,12 +212,10 @@ class HeldFileHome implements EngineHome {
    */
   #forgetHints(store: StoreId, { granted, revoked = [] }: NewGrants): void {
     const { hints } = this.#hold;
-    try {
+    orInstead(() => {
       for (const each of granted) hints.remove(store, each.grantee, each);
       for (const principal of revoked) hints.remove(store, principal, null);
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-    }
+    }, undefined);
   }
 
   /** Makes the home's folder and lock. Throws `StaleCall` if someone else was faster. */

@@ -154,10 +154,7 @@ async function writeHistory(own: Directory, dump: HomeDump): Promise<HistoryEnd>
   for (const part of inParts(versions, versionBounds)) {
     const kept = part.flatMap((by) => by.kept.map(({ sha256 }) => ({ by, key: keyIn(by.version, sha256), sha256 })));
     const contents = await withContents(dump, kept);
-    const written = part.map((by) => {
-      const { version, line, head } = by;
-      return { version, line, head, contents: contents.filter((each) => each.by === by) };
-    });
+    const written = part.map((by) => Object.assign({ contents: contents.filter((each) => each.by === by) }, by));
     await inFlushes(moveVersions(own, written, bases));
   }
   const runs = versions.flatMap(({ version }) => loweredBy(version));
