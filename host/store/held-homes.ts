@@ -230,7 +230,7 @@ export class HeldHome {
   }
 
   async beside(): Promise<UnfitFile[]> {
-    return shownIn(this.home, await inTime(this.#files.beside()));
+    return shownIn(this.home, await inTime(this.#files.beside?.() ?? []));
   }
 
   async list(scope: string, prefix: string): Promise<ListedFile[]> {

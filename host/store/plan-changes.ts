@@ -46,10 +46,10 @@ export interface PresentFiles {
   readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: Stamp | null } | null;
   /** `null` if there is no file, or if a stamp would not show every change. */
   stampOf(scope: string, path: string): Stamp | null;
-  /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. */
-  refuseTwin(scope: string, path: string): void;
-  /** A path as the medium compares it: the same for two paths that it cannot distinguish. */
-  nameOf(scope: string, path: string): string;
+  /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. Default: it can. */
+  refuseTwin?(scope: string, path: string): void;
+  /** A path as the medium compares it: the same for two paths that it cannot distinguish. Default: the path itself. */
+  nameOf?(scope: string, path: string): string;
 }
 
 interface FileState extends Pick<PlannedFile, "writtenAt" | "trustMax"> {
@@ -87,7 +87,7 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
   for (const [key, file] of files) {
     yield;
     const { scope, path, before, stamp, now } = file;
-    if (before === null && now.content !== null) present.refuseTwin(scope, path);
+    if (before === null && now.content !== null) present.refuseTwin?.(scope, path);
     const after = now.content?.() ?? null;
     const sha256 = digestOf(after);
     const from = sourceOf(file);
@@ -165,19 +165,20 @@ const sourceOf = ({ path, now: { content, origin } }: TouchedFile): string | nul
  * such a change could never be applied.
  */
 function* refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): Pieces<void> {
+  const nameOf = (scope: string, path: string): string => present.nameOf?.(scope, path) ?? path;
   const names = new Map<string, string>();
   const kept = planned.filter(({ after }) => after !== null);
   if (kept.length < 2) return;
   for (const { scope, path } of kept) {
     yield;
-    const name = `${scope}:${present.nameOf(scope, path)}`;
+    const name = `${scope}:${nameOf(scope, path)}`;
     const other = names.get(name);
     if (other !== undefined) throw nested(path, other);
     names.set(name, path);
   }
   for (const { scope, path } of kept) {
     yield;
-    for (const folder of foldersOf(present.nameOf(scope, path))) {
+    for (const folder of foldersOf(nameOf(scope, path))) {
       const other = names.get(`${scope}:${folder}`);
       if (other !== undefined) throw nested(path, other);
     }

@@ -167,8 +167,8 @@ export type Found<Value, Later extends boolean = boolean> =
  */
 export interface Files<Later extends boolean = boolean> extends Partial<Disposable> {
   scopes(): Found<string[], Later>;
-  /** What lies beside the scopes and is none, without the store's own files. */
-  beside(): Found<UnfitFile[], Later>;
+  /** What lies beside the scopes and is none, without the store's own files. Default: nothing. */
+  beside?(): Found<UnfitFile[], Later>;
   /** As `UserReader` lists them. Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
   list(scope: string, prefix: string, filesMax: number): Found<ListedFile[], Later>;
   /** The files in the trash, also those that `list` leaves out, with the time of each one's last change. */

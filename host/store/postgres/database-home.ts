@@ -116,9 +116,6 @@ export class DatabaseHome implements Files, PresentFiles {
   scopes(): string[] {
     return this.facts.scopes.toSorted();
   }
-  beside(): [] {
-    return [];
-  }
 
   async list(scope: string, prefix: string, filesMax?: number): Promise<ListedFile[]> {
     return listedIn(await this.#listed(scope, prefix), prefix, filesMax);
@@ -182,13 +179,6 @@ export class DatabaseHome implements Files, PresentFiles {
   stampOf(scope: string, path: string): ReturnType<PresentFiles["stampOf"]> {
     const file = this.#at(scope, path);
     return file && { text: file.sha256, bytes: file.bytes };
-  }
-
-  refuseTwin(): void {
-    // Names that differ by case are different names.
-  }
-  nameOf(_scope: string, path: string): string {
-    return path;
   }
 
   /** Throws `STORAGE_UNSAFE` if there can be no file, or if it is too large. */
