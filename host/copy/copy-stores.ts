@@ -43,11 +43,11 @@ export async function copyStores(way: CopyWay): Promise<CopyReport> {
   await refuseErasures(from, "from");
   await refuseErasures(to, "to");
   // Also removes what a copy has left there that was killed.
-  await to.retireLeftOver();
+  await to.retireLeftOver?.();
   const told: ToldHome[] = [];
   const tell = (home: string, texts: readonly string[]): void =>
     void told.push(...texts.map((text) => ({ home, told: text })));
-  for (const { path, message } of await from.strays()) tell(path, [`left out: ${message}`]);
+  for (const { path, message } of (await from.strays?.()) ?? []) tell(path, [`left out: ${message}`]);
   const homes = await homesIn(from);
   const digests = new Map<string, string>();
   let [copied, same, bytes] = [0, 0, 0];

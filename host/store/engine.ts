@@ -9,7 +9,7 @@ import type { EndSignal } from "../values/turns.ts";
 import type { GrantHint } from "./grant-hints.ts";
 import type { HomeDump } from "./home-dump.ts";
 import type { HoldOptions, Home, Mode, MountHome, RecordKind } from "./home.ts";
-import type { Files, Handed, KnownSizes, StoreFinding } from "./reading.ts";
+import type { FileSum, Files, Handed, KnownSizes, StoreFinding } from "./reading.ts";
 import type { HeldHistory, LoweredRun } from "./versions/present-origins.ts";
 import type { VersionKind, WriteFacts } from "./versions/version.ts";
 
@@ -32,8 +32,8 @@ export interface Engine {
   /** The homes to which anything was committed, or into which somebody has put files by hand; in no order. */
   homes(): Promise<FoundHome[]>;
 
-  /** What lies where homes are, and is none. No call reaches it. */
-  strays(): Promise<StoreFinding[]>;
+  /** What lies where homes are, and is none. No call reaches it. Default: nothing. */
+  strays?(): Promise<StoreFinding[]>;
 
   /** Stores that have perhaps granted something to a principal, the oldest grants first. Each must be asked. */
   hintsOf(principal: StoreId): Promise<GrantHint[]>;
@@ -44,11 +44,11 @@ export interface Engine {
   /** What is left of erased users. */
   readonly erased: ErasedUsers;
 
-  /** Finishes what processes have left that have ended. Never rejects; `close` ends it early. */
-  retireLeftOver(): Promise<void>;
+  /** Finishes what processes have left that have ended. Never rejects; `close` ends it early. Default: they leave nothing. */
+  retireLeftOver?(): Promise<void>;
 
-  /** Calls `changed` when another host has changed what is the user's, if the engine hears of it. Returns what ends it. */
-  watch(userId: UserId, changed: () => void): () => void;
+  /** Calls `changed` when another host has changed what is the user's. Returns what ends it. Default: no host tells. */
+  watch?(userId: UserId, changed: () => void): () => void;
 
   /** Ends background work. Nothing is held any more. */
   close(): Promise<void>;
@@ -67,7 +67,7 @@ export interface EngineHold extends HoldOptions {
   readonly makesLocks?: boolean;
 }
 
-/** `owner`: of a store, the user whose own store it is, as far as that is on record. */
+/** `owner`: of a store, the user whose own store it is, as far as that is on record. Its id can say it, too. */
 export type FoundHome =
   | { readonly kind: "user"; readonly id: UserId }
   | { readonly kind: "store"; readonly id: StoreId; readonly owner: UserId | null };
@@ -86,8 +86,11 @@ export interface EngineHomes {
    */
   readonly isAtomic: boolean;
 
-  /** Whether nobody has changed the homes that are only read. */
-  areReadStill(): boolean | Promise<boolean>;
+  /**
+   * Whether nobody has changed the homes that are only read. `keeps`: before a commit. A medium that can then keeps others
+   * from changing them until it.
+   */
+  areReadStill(keeps: boolean): boolean | Promise<boolean>;
 
   /**
    * Makes the changes of each home visible and durable, all of one home or none, one home after the other, and calls `done` for
@@ -185,11 +188,9 @@ export interface NewGrants {
 }
 
 /** How much there is in one place. */
-export interface ErasableContent {
+export interface ErasableContent extends FileSum {
   /** `null` for what is in no scope, such as the store's own files. */
   readonly scope: string | null;
-  readonly files: number;
-  readonly bytes: number;
   /** What could not be opened, and so is not counted. */
   readonly closed: readonly LeftOver[];
 }

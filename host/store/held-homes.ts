@@ -59,12 +59,12 @@ export class HeldHomes implements Disposable {
     const { mode, options } = this.#hold;
     try {
       const result = await work(this);
-      if (!this.#hasCommitted) await this.#refuseStale();
+      if (!this.#hasCommitted) await this.#refuseStale(false);
       return result;
     } catch (error) {
       // Two versions can also make the work fail.
       const isOver = mode !== "read" || options.signal?.aborted || performance.now() >= options.until;
-      if (!isOver) await this.#refuseStale();
+      if (!isOver) await this.#refuseStale(false);
       throw error;
     }
   }
@@ -110,7 +110,7 @@ export class HeldHomes implements Disposable {
     for (const { home } of wanted) this.#checkCommits(home);
     if (new Set(wanted.map(({ home }) => keyOf(home))).size < wanted.length)
       throw new RangeError("A home is named twice");
-    if (!this.#hasCommitted) await this.#refuseStale();
+    if (!this.#hasCommitted) await this.#refuseStale(true);
     try {
       await this.#engine.commit(wanted, (home) => {
         // What the host has noted about the user is not undone by another attempt.
@@ -189,8 +189,8 @@ export class HeldHomes implements Disposable {
     throw new RangeError("Cannot commit: the home is held for reading only");
   }
 
-  async #refuseStale(): Promise<void> {
-    if (!(await this.#engine.areReadStill())) throw new StaleCall();
+  async #refuseStale(keeps: boolean): Promise<void> {
+    if (!(await this.#engine.areReadStill(keeps))) throw new StaleCall();
   }
 }
 
@@ -230,7 +230,7 @@ export class HeldHome {
   }
 
   async beside(): Promise<UnfitFile[]> {
-    return shownIn(this.home, await inTime(this.#files.beside()));
+    return shownIn(this.home, await inTime(this.#files.beside?.() ?? []));
   }
 
   async list(scope: string, prefix: string): Promise<ListedFile[]> {

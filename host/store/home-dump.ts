@@ -1,5 +1,6 @@
 /** A whole home, as one engine gives it to another. What an engine makes of it for itself, such as a log, is no part of it. */
 import type { OriginClass } from "../../shared/origin.ts";
+import type { Place } from "../values/change-set.ts";
 import type { UserId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { RecordKind } from "./home.ts";
@@ -36,9 +37,7 @@ export interface HomeDump {
   readonly contentsOf: (hashes: readonly string[]) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
-export interface DumpedFile {
-  readonly scope: string;
-  readonly path: string;
+export interface DumpedFile extends Place {
   readonly sha256: string;
   readonly bytes: number;
   /** As listings show it. A disk shows the time of the copying: no program can set it. */

@@ -5,7 +5,7 @@
 import type { OriginClass } from "../../shared/origin.ts";
 import { foldersOf } from "../../shared/path.ts";
 import { movedTo } from "../values/change-set.ts";
-import type { Change, ChangeSet, Seen } from "../values/change-set.ts";
+import type { Change, ChangeSet, Place, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Pieces } from "../values/turns.ts";
 import type { HoldOptions } from "./home.ts";
@@ -13,9 +13,7 @@ import type { GrowingFile } from "./reading.ts";
 import { digestOf } from "./reading.ts";
 
 /** One file, before and after a change set. */
-export interface ChangedFile {
-  readonly scope: string;
-  readonly path: string;
+export interface ChangedFile extends Place {
   /** SHA-256 of the old content; `null` if there was no file. */
   readonly before: string | null;
   readonly after: Buffer | null;
@@ -48,10 +46,10 @@ export interface PresentFiles {
   readStamped(scope: string, path: string): { readonly content: Buffer; readonly stamp: Stamp | null } | null;
   /** `null` if there is no file, or if a stamp would not show every change. */
   stampOf(scope: string, path: string): Stamp | null;
-  /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. */
-  refuseTwin(scope: string, path: string): void;
-  /** A path as the medium compares it: the same for two paths that it cannot distinguish. */
-  nameOf(scope: string, path: string): string;
+  /** Throws `NAME_CONFLICT` if the medium cannot distinguish a new file's name from an existing one. Default: it can. */
+  refuseTwin?(scope: string, path: string): void;
+  /** A path as the medium compares it: the same for two paths that it cannot distinguish. Default: the path itself. */
+  nameOf?(scope: string, path: string): string;
 }
 
 interface FileState extends Pick<PlannedFile, "writtenAt" | "trustMax"> {
@@ -89,7 +87,7 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
   for (const [key, file] of files) {
     yield;
     const { scope, path, before, stamp, now } = file;
-    if (before === null && now.content !== null) present.refuseTwin(scope, path);
+    if (before === null && now.content !== null) present.refuseTwin?.(scope, path);
     const after = now.content?.() ?? null;
     const sha256 = digestOf(after);
     const from = sourceOf(file);
@@ -120,7 +118,7 @@ function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
 }
 
 /** The file of which the medium shows the same as when the call read it needs no second read. */
-function findFile(present: PresentFiles, { scope, path }: Pick<Seen, "scope" | "path">, seen?: Seen): TouchedFile {
+function findFile(present: PresentFiles, { scope, path }: Place, seen?: Seen): TouchedFile {
   const unchanged = { origin: path, writtenAt: null, trustMax: null };
   const stamp = seen?.stamp ? present.stampOf(scope, path) : null;
   if (seen && stamp !== null && stamp.text === seen.stamp) {
@@ -167,19 +165,20 @@ const sourceOf = ({ path, now: { content, origin } }: TouchedFile): string | nul
  * such a change could never be applied.
  */
 function* refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]): Pieces<void> {
+  const nameOf = (scope: string, path: string): string => present.nameOf?.(scope, path) ?? path;
   const names = new Map<string, string>();
   const kept = planned.filter(({ after }) => after !== null);
   if (kept.length < 2) return;
   for (const { scope, path } of kept) {
     yield;
-    const name = `${scope}:${present.nameOf(scope, path)}`;
+    const name = `${scope}:${nameOf(scope, path)}`;
     const other = names.get(name);
     if (other !== undefined) throw nested(path, other);
     names.set(name, path);
   }
   for (const { scope, path } of kept) {
     yield;
-    for (const folder of foldersOf(present.nameOf(scope, path))) {
+    for (const folder of foldersOf(nameOf(scope, path))) {
       const other = names.get(`${scope}:${folder}`);
       if (other !== undefined) throw nested(path, other);
     }

@@ -10,7 +10,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isListed, isScopePath, isTrashPath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
-import type { Seen } from "../values/change-set.ts";
+import type { Place, Seen } from "../values/change-set.ts";
 import { storeOfScope } from "../values/ids.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -167,8 +167,8 @@ export type Found<Value, Later extends boolean = boolean> =
  */
 export interface Files<Later extends boolean = boolean> extends Partial<Disposable> {
   scopes(): Found<string[], Later>;
-  /** What lies beside the scopes and is none, without the store's own files. */
-  beside(): Found<UnfitFile[], Later>;
+  /** What lies beside the scopes and is none, without the store's own files. Default: nothing. */
+  beside?(): Found<UnfitFile[], Later>;
   /** As `UserReader` lists them. Throws `QUOTA_EXCEEDED` if there are more than `filesMax`. */
   list(scope: string, prefix: string, filesMax: number): Found<ListedFile[], Later>;
   /** The files in the trash, also those that `list` leaves out, with the time of each one's last change. */
@@ -230,9 +230,7 @@ export function sizeOfFiles(files: Iterable<{ readonly path: string; readonly by
   return size;
 }
 
-export interface GrowingFile {
-  readonly scope: string;
-  readonly path: string;
+export interface GrowingFile extends Place {
   /** By how much the file makes its scope larger. */
   readonly growth: FileSum;
 }

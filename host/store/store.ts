@@ -1,5 +1,6 @@
 /** Keeps users' memory. Nothing outside `host/store/` knows how. */
 import { ownStoreName } from "../../shared/shared-scope.ts";
+import { ownerByIdOf } from "../values/ids.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Engine, ErasedUsers, FoundHome } from "./engine.ts";
@@ -7,6 +8,7 @@ import { HeldHomes } from "./held-homes.ts";
 import { commits, inLockOrder, keyOf, ownStoreHome, userHome } from "./home.ts";
 import type { Home, HoldOptions, Mode } from "./home.ts";
 import { untilFresh } from "./plan-changes.ts";
+import type { StoreFinding } from "./reading.ts";
 
 /**
  * The homes of one engine. Checks what is asked and repeats work that was stale; the engine does the bare operation.
@@ -43,8 +45,7 @@ export class Store {
     return await untilFresh(options, (isLast) => {
       // Work that only reads keeps no writer of stores waiting, unless they have changed each time.
       const onlyRead = mode === "read" ? (isLast ? [] : stores) : commits(mode) ? options.onlyRead : [];
-      const { until, signal, scopes, as, finishes } = options;
-      const asked = { until, signal, scopes, as, finishes, onlyRead, besides, isReadOnly: this.#isReadOnly };
+      const asked = { ...options, onlyRead, besides, isReadOnly: this.#isReadOnly };
       return this.#engine.hold(all, mode, asked, async (engine) => {
         using held = new HeldHomes(all, { mode, options: asked }, engine);
         return await held.run(work);
@@ -76,7 +77,9 @@ export class Store {
   /** The users who have stored anything or have a mount, or whose own stores exist, as far as that is on record. */
   async users(): Promise<UserId[]> {
     const found = await this.#engine.homes();
-    const owners = found.flatMap((home) => (home.kind === "user" ? home.id : (home.owner ?? [])));
+    const owners = found.flatMap((home) =>
+      home.kind === "user" ? home.id : (ownerByIdOf(home.id) ?? home.owner ?? []),
+    );
     return [...new Set([...owners, ...this.#engine.mounts.map(({ id }) => id)])];
   }
 
@@ -86,14 +89,14 @@ export class Store {
   }
 
   // The rest is as the engine does it.
-  readonly strays: Engine["strays"] = () => this.#engine.strays();
+  readonly strays = async (): Promise<StoreFinding[]> => (await this.#engine.strays?.()) ?? [];
   readonly hintsOf: Engine["hintsOf"] = (principal) => this.#engine.hintsOf(principal);
-  readonly watch: Engine["watch"] = (userId, changed) => this.#engine.watch(userId, changed);
+  readonly watch: NonNullable<Engine["watch"]> = (...asked) => this.#engine.watch?.(...asked) ?? (() => {});
   readonly close: Engine["close"] = () => this.#engine.close();
 
   /** Finishes what processes have left that have ended; without writing, that is left to others. Never rejects. */
   async retireLeftOver(): Promise<void> {
-    if (!this.#isReadOnly) await this.#engine.retireLeftOver();
+    if (!this.#isReadOnly) await this.#engine.retireLeftOver?.();
   }
 
   /** What is left of erased users. */

@@ -35,10 +35,14 @@ export function movedTo(change: Change): string | null {
   return change.kind === "restore" ? change.restored : null;
 }
 
-/** A file that a call has read, and the SHA-256 of its content, or `null` if there was no file. */
-export interface Seen {
+/** Where a file is, or can be. */
+export interface Place {
   readonly scope: string;
   readonly path: string;
+}
+
+/** A file that a call has read, and the SHA-256 of its content, or `null` if there was no file. */
+export interface Seen extends Place {
   readonly digest: string | null;
   /**
    * What the medium showed before it was read: as long as it shows the same, so is the content. Absent if that is not

@@ -56,6 +56,12 @@ export function ownStoreOf(userId: UserId): StoreId {
   return isStoreId(text) && text[versionAt] !== derivedVersion ? text : derivedFrom(text);
 }
 
+/** The user whose own store has the user's id; `null` of a store whose id does not tell whose it is. */
+export function ownerByIdOf(store: StoreId): UserId | null {
+  const userId = store as string as UserId;
+  return ownStoreOf(userId) === store ? userId : null;
+}
+
 /**
  * The id of a user's own store, for `ctx.stores` and for those who grant the user access. Throws a `ToolError` with
  * `USER_REQUIRED` or `USER_INVALID`.

@@ -72,6 +72,16 @@ export class ToolError extends Error {
   }
 }
 
+/** Does work. Returns `instead` if it fails with a `ToolError`; with a `code`, only if it has that one. */
+export function orInstead<Result, Instead>(work: () => Result, instead: Instead, code?: ErrorCode): Result | Instead {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof ToolError) || (code !== undefined && error.code !== code)) throw error;
+    return instead;
+  }
+}
+
 /** What a message says after "Cannot do this: ", as a clause about "it". */
 export const reasonOf = ({ message }: ToolError): string => message.split(": ").at(-1) ?? "";
 

@@ -17,7 +17,7 @@ import type { FilesLocation, MountLocation, StoreDefinition } from "../definitio
 import type { Engine } from "../engine.ts";
 import { FilesEngine } from "./files-engine.ts";
 import type { FilesSetup } from "./files-engine.ts";
-import { hostFolder, ignoreFile, mountRootOf, storesFolder, usersFolder } from "./home.ts";
+import { fileMount, hostFolder, ignoreFile, storesFolder, usersFolder } from "./home.ts";
 
 export interface FileStoreOptions {
   /** The folder that holds `users/` and `stores/`. Made on the first write. */
@@ -183,5 +183,5 @@ function hasOtherLock([folder, ...above]: readonly Located[]): boolean {
 /** Throws `STORAGE_FAILED` on a system whose files cannot be locked. */
 function openFiles({ dir, mounts }: FilesLocation, setup: Omit<FilesSetup, "mounts">): Engine {
   nativeCalls();
-  return new FilesEngine(new DiskRoot(dir), { ...setup, mounts: mounts.map(mountRootOf) });
+  return new FilesEngine(new DiskRoot(dir), { ...setup, mounts: mounts.map(fileMount) });
 }

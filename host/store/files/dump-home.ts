@@ -1,6 +1,5 @@
 /** Reads a whole home that is held, for a copy in another place. */
 import type { Directory } from "../../disk/directory.ts";
-import { ownStoreOf } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
@@ -31,7 +30,6 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
   const { files, leftOut } = await inTurns(readFiles(reader, home));
   const { lines, kept } = await inTurns(readHistory(history));
   const byHash = new Map(files.map((file) => [file.sha256, file]));
-  const creator = own && home.kind === "store" ? readCreator(own) : null;
   return {
     files,
     leftOut,
@@ -44,9 +42,11 @@ export async function dumpHome(home: FileHome, told: HeldHistory): Promise<HomeD
     kept: lines.length === 0 ? [] : [...kept.values()],
     agedMs: history?.aged?.atMs ?? 0,
     records: home.kind === "user" ? readRecords(own) : [],
-    // Nobody else's id: see `claimCreator`.
-    creator: creator !== null && ownStoreOf(creator) === home.names[1] ? creator : null,
-    contentsOf: (hashes) => readContents(home, { files: byHash, kept }, hashes),
+    creator: own && home.kind === "store" ? readCreator(own, home) : null,
+    contentsOf: async (hashes) => {
+      const ofFiles = await readContents(home, byHash, hashes);
+      return new Map([...ofFiles, ...(await told.contentsOf(hashes.filter((each) => !byHash.has(each))))]);
+    },
   };
 }
 
@@ -74,25 +74,21 @@ function readFile(reader: FileReader, scope: string, path: string): DumpedFile[]
   return [{ scope, path, sha256: digestOf(content) ?? "", bytes: content.length, ...times }];
 }
 
-/** By hash. */
-type KeptContents = ReadonlyMap<string, KeptContent & { readonly segment: number }>;
-
+/** `kept`: by hash. */
 function* readHistory(
   history: HistoryFolder | null,
-): Pieces<{ readonly lines: string[]; readonly kept: KeptContents }> {
+): Pieces<{ readonly lines: string[]; readonly kept: ReadonlyMap<string, KeptContent> }> {
   const lines: string[] = [];
-  const kept = new Map<string, KeptContent & { segment: number }>();
-  for (const first of history?.segments("versions") ?? []) {
-    for (const line of history?.lines("versions", first) ?? []) {
-      yield;
-      // What is no version's line does not count, and breaks the chain.
-      if (parseLine(line) !== null) lines.push(line);
-    }
+  const kept = new Map<string, KeptContent>();
+  for (const line of history?.versionLines() ?? []) {
+    yield;
+    // What is no version's line does not count, and breaks the chain.
+    if (parseLine(line) !== null) lines.push(line);
   }
   for (const segment of history?.segments("contents") ?? []) {
     for (const each of contentsOfSegment(history?.lines("contents", segment) ?? [])) {
       yield;
-      if (each) kept.set(each.sha256, { sha256: each.sha256, bytes: each.content.length, segment });
+      if (each) kept.set(each.sha256, { sha256: each.sha256, bytes: each.content.length });
     }
   }
   return { lines, kept };
@@ -106,36 +102,22 @@ const readRecords = (own: Directory | null): DumpedRecord[] =>
     }),
   );
 
+/** The contents that files have. Throws `BUSY` for one that was edited since. */
 async function readContents(
   home: FileHome,
-  { files, kept }: { readonly files: ReadonlyMap<string, DumpedFile>; readonly kept: KeptContents },
+  files: ReadonlyMap<string, DumpedFile>,
   hashes: readonly string[],
 ): Promise<Map<string, Uint8Array>> {
   using reader = new FileReader(home);
   const found = new Map<string, Uint8Array>();
-  const segments = new Set<number>();
   for (const sha256 of hashes) {
     const file = files.get(sha256);
-    if (file === undefined) {
-      const segment = kept.get(sha256)?.segment;
-      if (segment !== undefined) segments.add(segment);
-      continue;
-    }
+    if (file === undefined) continue;
     await giveTurn();
     const content = reader.bytesOf(file.scope, file.path);
     if (content === null || digestOf(content) !== sha256)
       throw new ToolError("BUSY", "Cannot copy the files: somebody is editing them");
     found.set(sha256, content);
-  }
-  using folder = HomeFolder.open(home);
-  const own = folder?.openOwn() ?? null;
-  using history = own && HistoryFolder.open(own);
-  // Each segment is read once.
-  const wanted = new Set(hashes);
-  for (const segment of segments) {
-    for (const each of contentsOfSegment(history?.lines("contents", segment) ?? [])) {
-      if (each && wanted.has(each.sha256)) found.set(each.sha256, each.content);
-    }
   }
   return found;
 }

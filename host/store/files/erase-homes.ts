@@ -2,7 +2,6 @@
 import { scopeName } from "../../../shared/path.ts";
 import { isForbidden } from "../../disk/disk-failure.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
-import type { StoreId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { EndSignal } from "../../values/turns.ts";
 import type { ErasableContent, ErasedUser, ErasedUsers, LeftOver } from "../engine.ts";
@@ -57,7 +56,7 @@ export class FileErasures implements ErasedUsers {
     using user = await holdToErase(this.#homes, folder, options);
     using own = await holdToErase(this.#homes, store, options);
     return await work(async (erasedMs) => {
-      const erased = newErasedUser(store.names[1] as StoreId, erasedMs);
+      const erased = newErasedUser(store.id, erasedMs);
       await eraseHomes(this.#root, { user, own }, erased);
       for (const home of homes) this.#homes.drop(home);
       return erased;

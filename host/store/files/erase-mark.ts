@@ -14,7 +14,7 @@ import { isMissing } from "../../disk/disk-failure.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
 import { isStoreId } from "../../values/ids.ts";
 import type { StoreId } from "../../values/ids.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import type { ErasedUser } from "../engine.ts";
 import { homePlaces, storesFolder, usersFolder } from "./home.ts";
 import { openPlace } from "./scope-folders.ts";
@@ -64,12 +64,7 @@ export function leftOfErased(
 /** Marks a store that is held, durably. Returns `false` if it cannot have the mark. */
 export async function markToErase(folder: HomeFolder): Promise<boolean> {
   const own = folder.openOwn();
-  try {
-    own?.rename(turnstileFile, own, eraseMark);
-  } catch (error) {
-    if (error instanceof ToolError) return false;
-    throw error;
-  }
+  if (orInstead(() => own?.rename(turnstileFile, own, eraseMark), "refused") === "refused") return false;
   try {
     await own?.flush();
   } catch (error) {
@@ -90,8 +85,7 @@ export function takeMarkBack(folder: HomeFolder): void {
  */
 export async function settleMark({ home, folder, own }: SessionPlace): Promise<boolean> {
   if (home.kind !== "store" || !isMarked(own)) return false;
-  const { root } = home;
-  const id = home.names[1] as StoreId;
+  const { root, id } = home;
   using users = openPlace(root, usersFolder);
   const [followed] = followedIn(users, id);
   if (followed === undefined) {

@@ -32,8 +32,8 @@ function* findingsOf(home: FileHome, at: WalMoment): Pieces<StoreFinding[]> {
   using folder = HomeFolder.open(home);
   if (folder === null) return [];
   const ofOwn = yield* orFindings(hostFolder, () => ownFindings(home, folder, at));
-  if (home.mountedScope === null) return [...(yield* findingsInScopes(home, folder.home)), ...ofOwn];
-  const above = `${home.mountedScope}/`;
+  if (home.kind !== "mount") return [...(yield* findingsInScopes(home, folder.home)), ...ofOwn];
+  const above = `${home.scope}/`;
   const placed = ofOwn.map((each) => Object.assign(each, { path: above + each.path }));
   return [...(yield* strangeFiles(folder.home, above, hostFolder)), ...placed];
 }

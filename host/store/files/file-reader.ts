@@ -4,7 +4,7 @@ import type { Directory, Measured } from "../../disk/directory.ts";
 import { DiskRoot, openHanded } from "../../disk/pinned-directory.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
 import type { StoreId } from "../../values/ids.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { orInstead } from "../../values/tool-error.ts";
 import { sorted } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { FilesLocation } from "../definition.ts";
@@ -31,8 +31,8 @@ import type {
 } from "../reading.ts";
 import { exactName, foldsCase } from "./folded-names.ts";
 import { openOwned } from "./home-owner.ts";
-import { fileHome, hasPlace, hostFolder, mountHome, mountRootOf } from "./home.ts";
-import type { FileHome, HomeKind, MountRoot } from "./home.ts";
+import { fileHome, fileMount, hasPlace, hostFolder } from "./home.ts";
+import type { FileHome, FileMount, HomeKind } from "./home.ts";
 import { ScopeFolders } from "./scope-folders.ts";
 import { surveyFiles } from "./survey-files.ts";
 
@@ -48,7 +48,7 @@ export class FileReader implements Files<false>, ThreadFiles {
 
   constructor(home: FileHome, handed: Handed | null = null) {
     this.#kind = home.kind;
-    this.#mountedScope = home.mountedScope;
+    this.#mountedScope = home.kind === "mount" ? home.scope : null;
     const held = handed && "folder" in handed && handed.key === home.key ? handed : null;
     const opened = held && openHanded(held.folder);
     this.#home = opened ?? openOwned(home)?.keepHome() ?? null;
@@ -186,12 +186,7 @@ function* listFiles(
 /** `null` if the folder is not there, or is none: a list skips what else there is. */
 function folderIn(folder: Directory, name: string): Directory | null {
   if (foldsCase(folder, name) && !exactName(folder, name)) return null;
-  try {
-    return folder.openFolder(name);
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return null;
-    throw error;
-  }
+  return orInstead(() => folder.openFolder(name), null, "STORAGE_UNSAFE");
 }
 
 /** Visits all files that count in a scope's trash. There can be any number. */
@@ -247,14 +242,13 @@ function* walkFiles({ folder, above, isWanted, known }: Walk, visit: Visit): Pie
 
 /** Opens the readers of a location in a thread. */
 export const openFileReaders = ({ dir, mounts }: FilesLocation): StoreReaders =>
-  readersOf(new DiskRoot(dir), mounts.map(mountRootOf));
+  readersOf(new DiskRoot(dir), mounts.map(fileMount));
 
-export const readersOf = (root: DataRoot, mounts: readonly MountRoot[] = []): StoreReaders => ({
+export const readersOf = (root: DataRoot, mounts: readonly FileMount[] = []): StoreReaders => ({
   open: (userId, scopes = [], known = {}) => {
     if (userId === null) return new UserReader(filesOfStores(root), known);
-    const mount = mounts.find((each) => each.userId === userId && scopes.includes(each.scope));
-    const home = mount ? fileHome(mountHome(mount), mount.root) : fileHome(userHome(userId), root);
-    return new UserReader(new FileReader(home, known.handed), known);
+    const mount = mounts.find((each) => each.id === userId && scopes.includes(each.scope));
+    return new UserReader(new FileReader(mount ?? fileHome(userHome(userId), root), known.handed), known);
   },
 });
 

@@ -10,15 +10,15 @@ import type { NoteOfUser, StoreSettings } from "../definition.ts";
 import type { Engine, EngineHold, EngineHomes, FoundHome } from "../engine.ts";
 import type { GrantHint } from "../grant-hints.ts";
 import { commits, keyOf, storeHome, userHome } from "../home.ts";
-import type { Home, Mode, MountHome } from "../home.ts";
+import type { Home, Mode } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
 import { FileErasures } from "./erase-homes.ts";
 import { listStores, listStrays, listUsers, ownerOf } from "./found-homes.ts";
 import { GrantedHints } from "./granted-hints.ts";
 import { HeldFiles } from "./held-files.ts";
 import type { HeldPart } from "./held-files.ts";
-import { fileHome, mountHome } from "./home.ts";
-import type { FileHome, MountRoot } from "./home.ts";
+import { fileHome } from "./home.ts";
+import type { FileHome, FileMount } from "./home.ts";
 import { Homes } from "./homes.ts";
 import type { KeptLimits } from "./homes.ts";
 import { retireLeftOver } from "./left-over.ts";
@@ -32,7 +32,7 @@ import type { Versions } from "./wal-version.ts";
 export interface FilesSetup {
   readonly durability: "full" | "relaxed";
   readonly note: NoteOfUser;
-  readonly mounts?: readonly MountRoot[] | undefined;
+  readonly mounts?: readonly FileMount[] | undefined;
   /** How sessions are kept for another call. Crash tests have limits of their own. */
   readonly kept?: KeptLimits | undefined;
   /** Default: `defaultSettings`. */
@@ -40,11 +40,9 @@ export interface FilesSetup {
 }
 
 export class FilesEngine implements Engine {
-  readonly mounts: readonly MountHome[];
+  readonly mounts: readonly FileMount[];
   readonly erased: FileErasures;
   readonly #root: DataRoot;
-  /** By the keys of their homes. */
-  readonly #mountRoots: ReadonlyMap<string, DataRoot>;
   readonly #homes: Homes;
   readonly #hints: GrantedHints;
   readonly #note: (home: FileHome, text: string) => void;
@@ -56,10 +54,9 @@ export class FilesEngine implements Engine {
     const { durability, note, mounts = [], kept, settings = defaultSettings } = setup;
     const isFlushed = durability === "full";
     this.#root = root;
-    this.mounts = mounts.map(mountHome);
-    this.#mountRoots = new Map(mounts.map((mount) => [keyOf(mountHome(mount)), mount.root]));
-    this.#note = ({ owner, mountedScope }, text) =>
-      note(owner, mountedScope === null ? text : `mounted scope "${mountedScope}": ${text}`);
+    this.mounts = mounts;
+    this.#note = (home, text) =>
+      note(home.owner, home.kind === "mount" ? `mounted scope "${home.scope}": ${text}` : text);
     this.#homes = new Homes({ isFlushed, boot, settings, note: this.#note, kept });
     this.#hints = new GrantedHints(root, isFlushed);
     this.erased = new FileErasures(root, this.#homes, this.#hints);
@@ -79,7 +76,7 @@ export class FilesEngine implements Engine {
     try {
       const read = await this.#lock(all, mode, options, parts);
       const together = { homes: this.#homes, hints: this.#hints, options, writes: commits(mode), read };
-      const result = await new HeldFiles(parts, together).run(work);
+      const result = await work(new HeldFiles(parts, together));
       hasSucceeded = true;
       return result;
     } finally {
@@ -165,10 +162,6 @@ export class FilesEngine implements Engine {
     return this.#leftOver;
   }
 
-  watch(): () => void {
-    return () => {};
-  }
-
   async close(): Promise<void> {
     this.#closing.abort();
     await this.#leftOver;
@@ -192,9 +185,9 @@ export class FilesEngine implements Engine {
 
   #homeOf(home: Home): FileHome {
     if (home.kind !== "mount") return fileHome(home, this.#root);
-    const root = this.#mountRoots.get(keyOf(home));
-    if (root === undefined) throw new RangeError(`No folder is mounted as "${home.scope}"`);
-    return fileHome(home, root);
+    const mount = this.mounts.find(({ key }) => key === keyOf(home));
+    if (mount === undefined) throw new RangeError(`No folder is mounted as "${home.scope}"`);
+    return mount;
   }
 }
 

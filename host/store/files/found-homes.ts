@@ -1,7 +1,7 @@
 /** What can be said of homes without their locks: which there are, and whose. */
 import type { Directory, DirectoryEntry } from "../../disk/directory.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
-import { checkUserId, isStoreId, ownStoreOf } from "../../values/ids.ts";
+import { checkUserId, isStoreId } from "../../values/ids.ts";
 import type { StoreId, UserId } from "../../values/ids.ts";
 import { entriesScope, storeHome } from "../home.ts";
 import type { StoreFinding } from "../reading.ts";
@@ -98,16 +98,13 @@ function idOf(recorded: string | null, folderName: string): UserId | null {
   }
 }
 
-/** Returns the user whose own store a store is, so far as its id or its record tells; else `null`. */
+/** Returns the user whose own store a store is, so far as its record tells; else `null`. */
 export function ownerOf(root: DataRoot, id: StoreId): UserId | null {
-  const byItsId = id as string as UserId;
-  if (ownStoreOf(byItsId) === id) return byItsId;
   try {
     const home = fileHome(storeHome(id), root);
     using folder = HomeFolder.open(home);
     const own = folder?.openOwn() ?? null;
-    const creator = own !== null && checkOwner(own, home) ? readCreator(own) : null;
-    return creator !== null && ownStoreOf(creator) === id ? creator : null;
+    return own !== null && checkOwner(own, home) ? readCreator(own, home) : null;
   } catch {
     return null;
   }

@@ -10,6 +10,7 @@ import type { DataRoot } from "../../disk/pinned-directory.ts";
 import type { StoreId } from "../../values/ids.ts";
 import { isStoreId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
+import type { StagedRecord } from "../engine.ts";
 import { checkRoom, isLive, byAge } from "../grant-hints.ts";
 import type { GrantHint, GrantTimes } from "../grant-hints.ts";
 import { grantedFolder, storesFolder } from "./home.ts";
@@ -66,21 +67,16 @@ export class GrantedHints {
     return principalsIn(this.#root).filter((each) => this.leftBy(each).length > 0);
   }
 
-  /** Notes what a principal leaves out, also without a grant. */
-  async leave(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
-    if (stores.length === 0) return;
+  /** Notes what a principal leaves out, also without a grant, or leaves out no more. Each counts for itself. */
+  async note(principal: StoreId, records: readonly StagedRecord[]): Promise<void> {
+    if (records.length === 0) return;
     await this.#inFolder(principal, (own) => {
-      for (const store of stores) createIfMissing(own, leftName(store));
+      for (const { kind, name, text } of records) {
+        if (kind !== "left" || !isStoreId(name)) continue;
+        if (text === null) removeIfThere(own, leftName(name));
+        else createIfMissing(own, leftName(name));
+      }
     });
-  }
-
-  /** Notes what a principal leaves out no more. */
-  async rejoin(principal: StoreId, stores: readonly StoreId[]): Promise<void> {
-    using folder = stores.length === 0 ? null : this.#open(principal);
-    if (folder === null) return;
-    for (const store of stores) removeIfThere(folder.home, leftName(store));
-    if (this.#isFlushed) await folder.flush();
-    folder.removeIfEmpty();
   }
 
   /** Removes what hints a principal to others' stores, or others to the principal's, of grants up to a time. Durable. */
@@ -116,7 +112,7 @@ export class GrantedHints {
       } catch (error) {
         if (folder.isNamed) throw error;
       }
-      if (folder.isNamed) return;
+      if (folder.isNamed) return folder.removeIfEmpty();
     }
   }
 }

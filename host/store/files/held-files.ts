@@ -2,10 +2,9 @@
 import { storeLimits } from "../../../shared/limits.ts";
 import type { Directory } from "../../disk/directory.ts";
 import type { Change } from "../../values/change-set.ts";
-import { isStoreId } from "../../values/ids.ts";
 import type { StoreId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import type {
   EngineCommit,
   EngineHome,
@@ -21,8 +20,8 @@ import { hostScope, keyOf, recordPath } from "../home.ts";
 import type { HoldOptions, Home, RecordKind } from "../home.ts";
 import { StaleCall } from "../plan-changes.ts";
 import type { Files, HandedHome, KnownSizes, ScopeSize, StoreFinding } from "../reading.ts";
-import { isStatedClass } from "../versions/present-origins.ts";
-import type { HeldHistory, PresentOrigins } from "../versions/present-origins.ts";
+import { toldBy } from "../versions/present-origins.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
 import { isSameTail } from "./commit/wal-format.ts";
 import type { WalTail } from "./commit/wal-format.ts";
 import { dumpHome } from "./dump-home.ts";
@@ -74,7 +73,6 @@ export class HeldFiles implements EngineHomes {
   readonly #parts: readonly HeldPart[];
   readonly #hold: HeldTogether;
   readonly #held: ReadonlyMap<string, HeldFileHome>;
-  #hasCommitted = false;
 
   constructor(parts: readonly HeldPart[], hold: HeldTogether) {
     this.#parts = parts;
@@ -82,13 +80,6 @@ export class HeldFiles implements EngineHomes {
     // Whoever waits with several locks can wait for ever.
     const waits = parts.length === 1;
     this.#held = new Map(parts.map((part) => [part.home.key, new HeldFileHome(part, hold, waits)]));
-  }
-
-  /** Throws `StaleCall` if what was read without a lock is perhaps no more, and nothing was committed. */
-  async run<Result>(work: (held: EngineHomes) => Promise<Result>): Promise<Result> {
-    const result = await work(this);
-    if (!this.#hasCommitted && this.#parts.some(isGone)) throw new StaleCall();
-    return result;
   }
 
   of(home: Home): HeldFileHome {
@@ -103,8 +94,9 @@ export class HeldFiles implements EngineHomes {
     return others.length === 0 ? (home?.session?.place.handed ?? null) : null;
   }
 
+  /** Also of those that were read without a lock. */
   areReadStill(): boolean {
-    return this.#hold.read.size === 0 || areStill(this.#hold.read);
+    return !this.#parts.some(isGone) && areStill(this.#hold.read);
   }
 
   async commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void> {
@@ -114,13 +106,11 @@ export class HeldFiles implements EngineHomes {
     for (const part of parts) {
       if (this.#parts.some(isNew)) throw new StaleCall();
       await this.of(part.home).commit(part);
-      this.#hasCommitted = true;
       done(part.home);
     }
   }
 
   async load(home: Home, dump: HomeDump, grants: readonly StoreGrant[]): Promise<boolean> {
-    this.#hasCommitted = true;
     return await this.of(home).load(dump, grants);
   }
 
@@ -202,11 +192,8 @@ class HeldFileHome implements EngineHome {
   async commit(asked: EngineCommit): Promise<void> {
     const { homes, hints } = this.#hold;
     const store = storeIn(this.#part.home);
-    // Those of a store are not files. Each counts for itself.
-    if (store) {
-      await hints.leave(store, namesOf(asked.records, true));
-      await hints.rejoin(store, namesOf(asked.records, false));
-    }
+    // Those of a store are not files.
+    if (store) await hints.note(store, asked.records);
     const commit = store ? asked : { ...asked, changes: [...asked.changes, ...asked.records.map(recordChange)] };
     if (commit.changes.length + commit.lowered.length === 0) return;
     const { grants, knownSizes = this.#latestSizes } = commit;
@@ -225,12 +212,10 @@ class HeldFileHome implements EngineHome {
    */
   #forgetHints(store: StoreId, { granted, revoked = [] }: NewGrants): void {
     const { hints } = this.#hold;
-    try {
+    orInstead(() => {
       for (const each of granted) hints.remove(store, each.grantee, each);
       for (const principal of revoked) hints.remove(store, principal, null);
-    } catch (error) {
-      if (!(error instanceof ToolError)) throw error;
-    }
+    }, undefined);
   }
 
   /** Makes the home's folder and lock. Throws `StaleCall` if someone else was faster. */
@@ -265,34 +250,20 @@ class HeldFileHome implements EngineHome {
 }
 
 /** The id of a store's home; else `null`. */
-const storeIn = ({ kind, names: [, id] }: FileHome): StoreId | null => (kind === "store" ? (id as StoreId) : null);
+const storeIn = (home: FileHome): StoreId | null => (home.kind === "store" ? home.id : null);
 
 const recordChange = ({ kind, name, text }: StagedRecord): Change => {
   const at = { scope: hostScope, path: recordPath(kind, name) };
   return text === null ? { kind: "remove", ...at } : { kind: "write", ...at, content: text };
 };
 
-/** The stores that are left out from now on, or are not any more. */
-const namesOf = (records: readonly StagedRecord[], isLeft: boolean): StoreId[] =>
-  records.flatMap(({ kind, name, text }) =>
-    kind === "left" && (text !== null) === isLeft && isStoreId(name) ? name : [],
-  );
-
 /** The history of a home: as its session knows it, or as the disk has it if there is none. */
 function heldHistory(part: HeldPart, homes: Homes): HeldHistory {
   let onDisk: HistorySource | null = null;
   const source = (): HistorySource =>
     part.session?.history ?? (onDisk ??= historyOnDisk(homes.memoOf(part.home), part.tail ?? null));
-  const origins = (): PresentOrigins => source().known.origins;
   return {
-    state: () => {
-      const { isBroken, unknown, origins: known } = source().known;
-      const { head, filesHead, hasStated } = known;
-      return { head, filesHead, isBroken, unknown, hasStated: hasStated || isStatedClass(unknown) };
-    },
-    originOf: async (scope, path) => origins().of(scope, path),
-    origins: async () => origins().entries(),
-    loweredRuns: async () => origins().loweredRuns,
+    ...toldBy(() => source().known),
     versions: async () => (await source().versions()).filter(({ files }) => files.length > 0),
     contentsOf: async (hashes) => source().contentsOf(hashes),
   };

@@ -2,7 +2,7 @@ import type { Directory } from "../../disk/directory.ts";
 import { replaceFile } from "../../disk/replace-file.ts";
 import { isUserId, ownStoreOf } from "../../values/ids.ts";
 import type { UserId } from "../../values/ids.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import { foldsCase, twinOf } from "./folded-names.ts";
 import { ignoreFile, shownAs } from "./home.ts";
 import type { FileHome, HomeKind } from "./home.ts";
@@ -44,16 +44,13 @@ export function openOwned(home: FileHome, openOwn = (folder: HomeFolder) => fold
 
 /** The same for whoever erases it: a record that cannot be read counts as none. It can be what is wrong with the folder. */
 export const openErasable = (home: FileHome): HomeFolder | null =>
-  openOwned(home, (folder) => {
-    try {
+  openOwned(home, (folder) =>
+    orInstead(() => {
       const own = folder.openOwn();
       own?.read(ownerFile, ownerFile);
       return own;
-    } catch (error) {
-      if (error instanceof ToolError) return null;
-      throw error;
-    }
-  });
+    }, null),
+  );
 
 /** As `checkOwner`, but records the owner if there is no record. Durable once `own` is flushed. */
 export async function claimOwner(own: Directory, home: FileHome): Promise<void> {
@@ -73,21 +70,17 @@ export async function claimOwner(own: Directory, home: FileHome): Promise<void> 
 const creatorFile = "creator";
 
 /** Records who commits to a store, if it is the owner. Durable once `own` is flushed. Leaves a record that is no file. */
-export async function claimCreator(own: Directory, { names: [, store] }: FileHome, creator: UserId): Promise<void> {
-  if (ownStoreOf(creator) !== store) return;
-  try {
-    if (readCreator(own) === creator) return;
-  } catch (error) {
-    if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return;
-    throw error;
-  }
+export async function claimCreator(own: Directory, home: FileHome, creator: UserId): Promise<void> {
+  if (ownStoreOf(creator) !== home.id) return;
+  const recorded = orInstead(() => readCreator(own, home), "no file", "STORAGE_UNSAFE");
+  if (recorded === creator || recorded === "no file") return;
   await recordText(own, creatorFile, creator);
 }
 
-/** Returns the user id in a store's record; `null` if there is none. */
-export function readCreator(own: Directory): UserId | null {
+/** Returns the user id in a store's record; `null` if there is none, or it is not the owner's. */
+export function readCreator(own: Directory, { id }: FileHome): UserId | null {
   const text = own.read(creatorFile, creatorFile)?.toString("utf8") ?? "";
-  return isUserId(text) ? (text as UserId) : null;
+  return isUserId(text) && ownStoreOf(text as UserId) === id ? (text as UserId) : null;
 }
 
 const recordText = (own: Directory, name: string, text: string): Promise<void> =>

@@ -11,7 +11,7 @@ import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { MountLocation } from "../definition.ts";
 import { entriesScope, grantsPath, grantsScope, hostScope, keyOf, recordAt } from "../home.ts";
-import type { Home, MountHome } from "../home.ts";
+import type { Home, MountHome, StoreHome, UserHome } from "../home.ts";
 import { checkedScope, segmentsOf } from "../reading.ts";
 
 /** The host's own folder in a home. Its name fits no scope, so no guest can reach it. */
@@ -37,40 +37,32 @@ export const shownAs: Readonly<Record<HomeKind, string>> = {
   store: "the store's folder",
 };
 
-export interface FileHome {
+export type FileHome = Home & HomeOnDisk;
+export type FileMount = MountHome & HomeOnDisk;
+
+interface HomeOnDisk {
   /** The same for two names of one home. */
   readonly key: string;
-  readonly kind: HomeKind;
   /** Where to walk from. */
   readonly root: DataRoot;
   /** The names of the folders that lead from the root to the home; none for a mounted folder. */
   readonly names: readonly string[];
   /** What the folder records as its owner: a user's id, or `stores/<uuid>`, which no user's id can be. */
   readonly owner: string;
-  /** The one scope that a mounted folder stands for; else `null`. */
-  readonly mountedScope: string | null;
 }
 
-/** Where a home lies below a root: the data folder, or the mounted folder itself. */
-export function fileHome(home: Home, root: DataRoot): FileHome {
-  const known = { key: keyOf(home), kind: home.kind, root, owner: home.id, mountedScope: null };
-  if (home.kind === "user") return { ...known, names: [usersFolder, userFolderName(home.id)] };
-  if (home.kind === "mount") return { ...known, names: [], mountedScope: home.scope };
-  return { ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
+/** Where a home lies below the data folder. */
+export function fileHome(home: UserHome | StoreHome, root: DataRoot): FileHome {
+  const known = { key: keyOf(home), root, owner: home.id };
+  if (home.kind === "user") return { ...home, ...known, names: [usersFolder, userFolderName(home.id)] };
+  return { ...home, ...known, names: [storesFolder, home.id], owner: `${storesFolder}/${home.id}` };
 }
 
-/** A folder that stands for one scope of a user. */
-export interface MountRoot extends Pick<MountLocation, "userId" | "scope"> {
-  readonly root: DataRoot;
+/** A mounted folder, which is its home itself. */
+export function fileMount({ userId, scope, dir }: MountLocation): FileMount {
+  const home: MountHome = { kind: "mount", id: userId, scope };
+  return { ...home, key: keyOf(home), root: DiskRoot.mounted(dir), names: [], owner: userId };
 }
-
-export const mountHome = ({ userId, scope }: MountRoot): MountHome => ({ kind: "mount", id: userId, scope });
-
-export const mountRootOf = ({ userId, scope, dir }: MountLocation): MountRoot => ({
-  userId,
-  scope,
-  root: DiskRoot.mounted(dir),
-});
 
 /** The folders of a shared store's scopes. */
 const storeFolders: ReadonlyMap<string, string> = new Map([

@@ -11,7 +11,7 @@ import { ToolError } from "../../values/tool-error.ts";
 import { inParts, versionsIn, withContents } from "../home-dump.ts";
 import type { DumpedFile, HomeDump } from "../home-dump.ts";
 import { hostScope, recordPath } from "../home.ts";
-import { PresentOrigins, placeKey } from "../versions/present-origins.ts";
+import { PresentOrigins, loweredBy, placeKey } from "../versions/present-origins.ts";
 import { noVersion } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
 import { inFlushes } from "./commit/flushing.ts";
@@ -154,15 +154,10 @@ async function writeHistory(own: Directory, dump: HomeDump): Promise<HistoryEnd>
   for (const part of inParts(versions, versionBounds)) {
     const kept = part.flatMap((by) => by.kept.map(({ sha256 }) => ({ by, key: keyIn(by.version, sha256), sha256 })));
     const contents = await withContents(dump, kept);
-    const written = part.map((by) => {
-      const { version, line, head } = by;
-      return { version, line, head, contents: contents.filter((each) => each.by === by) };
-    });
+    const written = part.map((by) => Object.assign({ contents: contents.filter((each) => each.by === by) }, by));
     await inFlushes(moveVersions(own, written, bases));
   }
-  const runs = versions.flatMap(({ version: { kind, run, trust, atMs } }) =>
-    kind === "lowered" && run !== null ? [{ run, trust, atMs }] : [],
-  );
+  const runs = versions.flatMap(({ version }) => loweredBy(version));
   const origins = new PresentOrigins(versions.at(-1)?.head ?? noVersion, dump.origins, runs);
   // What dropped versions have said, no line says.
   if ((versions[0]?.version.seq ?? 1) > 1) await writePresent(history, origins);

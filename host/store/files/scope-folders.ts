@@ -8,7 +8,8 @@
 import type { Directory, FileStamp, StampedFile } from "../../disk/directory.ts";
 import { forNewFolderIn, inodeIn } from "../../disk/folder-handle.ts";
 import type { DataRoot } from "../../disk/pinned-directory.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import type { Place } from "../../values/change-set.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import { exactName, foldsAnyCase, foldsCase, twinOf } from "./folded-names.ts";
 import { hostFolder, segmentsIn, wayToScope } from "./home.ts";
 import type { FileHome, HomeKind, homePlaces } from "./home.ts";
@@ -212,16 +213,9 @@ export class ScopeFolders implements Disposable {
    * Without the host's records in whose place is something else, such as a link or a folder. They count as lost, and keep
    * nobody from the user's files.
    */
-  usable<File extends { readonly scope: string; readonly path: string }>(files: readonly File[]): File[] {
-    const isUsable = ({ scope, path }: File): boolean => {
-      try {
-        this.read(scope, path);
-        return true;
-      } catch (error) {
-        if (error instanceof ToolError && error.code === "STORAGE_UNSAFE") return false;
-        throw error;
-      }
-    };
+  usable<File extends Place>(files: readonly File[]): File[] {
+    const isUsable = ({ scope, path }: Place): boolean =>
+      orInstead(() => this.read(scope, path), "unusable", "STORAGE_UNSAFE") !== "unusable";
     return files.filter((file) => file.scope !== hostFolder || isUsable(file));
   }
 

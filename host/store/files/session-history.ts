@@ -1,7 +1,7 @@
 /** The history of a home: what its present files come from, and the versions that a change adds. */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
-import type { ChangeSet, Seen } from "../../values/change-set.ts";
-import { ToolError } from "../../values/tool-error.ts";
+import type { ChangeSet, Place, Seen } from "../../values/change-set.ts";
+import { ToolError, orInstead } from "../../values/tool-error.ts";
 import { atOnce, giveTurn, inTurns } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { DerivedFiles } from "../engine.ts";
@@ -294,14 +294,8 @@ async function hashesOf(files: ChangeSet, folders: ScopeFolders): Promise<string
   return hashes;
 }
 
-function readOrNull(folders: ScopeFolders, scope: string, path: string): Buffer | null {
-  try {
-    return folders.read(scope, path);
-  } catch (error) {
-    if (error instanceof ToolError) return null;
-    throw error;
-  }
-}
+const readOrNull = (folders: ScopeFolders, scope: string, path: string): Buffer | null =>
+  orInstead(() => folders.read(scope, path), null);
 
 /** Whether somebody has made the version's files by hand. */
 const isByHand = ({ kind }: Version): boolean => kind === "edited" || kind === "put back";
@@ -320,7 +314,7 @@ function* planChangeVersions(
   change: VersionedChange,
   { kind, folders }: { readonly kind: HomeKind; readonly folders: ScopeFolders },
 ): Pieces<WrittenVersion[]> {
-  const isEntry = ({ scope }: Pick<Seen, "scope">): boolean => isOfEntries(kind, scope);
+  const isEntry = ({ scope }: Place): boolean => isOfEntries(kind, scope);
   const planned = change.planned.filter(isEntry);
   const contents = new Map(planned.map((file) => [placeKey(file), file.after]));
   const isChanged = (file: Seen): boolean => contents.has(placeKey(file));
@@ -338,8 +332,6 @@ function* planChangeVersions(
   }
   return withContents;
 }
-
-type Place = Pick<VersionedFile, "scope" | "path">;
 
 function editedContent(folders: ScopeFolders, { scope, path }: Place, sha256: string): Buffer {
   const content = folders.read(scope, path);

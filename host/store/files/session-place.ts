@@ -12,13 +12,13 @@ import type { ErrorCode } from "../../../shared/errors.ts";
 import type { Directory, DiskFile, FileUse } from "../../disk/directory.ts";
 import { isReadOnly } from "../../disk/disk-failure.ts";
 import { releaseFileLock, tryFileLock } from "../../disk/native-calls.ts";
+import type { Place } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import type { EndSignal } from "../../values/turns.ts";
 import type { StoreSettings } from "../definition.ts";
 import type { HandedHome, KnownSizes } from "../reading.ts";
 import type { PresentOrigins } from "../versions/present-origins.ts";
-import type { TouchedFile } from "./commit/retire.ts";
 import { isSameTail } from "./commit/wal-format.ts";
 import type { WalTail, WrittenVersion } from "./commit/wal-format.ts";
 import type { Wal } from "./commit/wal.ts";
@@ -193,7 +193,7 @@ export class HomeMemo {
   /** Whether disks fold case, as `ScopeFolders` has found out: by folder, then by scope. */
   readonly #folds = new Map<string, Map<string, boolean>>();
   /** The files that the WAL's records have touched since the last checkpoint. */
-  readonly touched = new Map<string, TouchedFile>();
+  readonly touched = new Map<string, Place>();
   /** The versions of the WAL's records, which are moved to the history when the WAL is retired. */
   readonly versions: WrittenVersion[] = [];
   /** The WAL's flush has failed: it is replaced before anything else is written. */
@@ -216,7 +216,7 @@ export class HomeMemo {
     return folds;
   }
 
-  touch({ scope, path }: TouchedFile): void {
+  touch({ scope, path }: Place): void {
     this.touched.set(`${scope}:${path}`, { scope, path });
   }
 

@@ -3,9 +3,11 @@
  * They count only as long as the WAL is as it was, so a crash or another process never leaves wrong ones.
  */
 import { scopeName } from "../../../shared/path.ts";
+import * as z from "../../../shared/zod.ts";
 import type { Directory } from "../../disk/directory.ts";
 import { createOverLeftover } from "../../disk/replace-file.ts";
-import type { FileSum, KnownSizes } from "../reading.ts";
+import { parseJson } from "../reading.ts";
+import type { KnownSizes } from "../reading.ts";
 import type { WalTail } from "./commit/wal-format.ts";
 
 const name = "sizes";
@@ -15,16 +17,19 @@ const filesMin = 500;
 /** A user has some ten scopes, at 60 bytes each. */
 const bytesMax = 16 * 1024;
 
+const count = z.int().check(z.nonnegative());
+const sizesSchema = z.strictObject({
+  wal: z.string(),
+  trash: z.record(z.string().check(z.regex(scopeName)), z.strictObject({ files: count, bytes: count })),
+});
+
 /** What is known of the sizes; nothing if anything about the file is unusual. */
 export function readSizes(own: Directory, tail: WalTail): KnownSizes {
   try {
     if ((own.sizeOf(name, name) ?? Infinity) > bytesMax) return {};
-    const { wal, trash } = JSON.parse(own.read(name, name)?.toString() ?? "{}") as Record<string, unknown>;
-    if (wal !== keyOf(tail) || !isRecord(trash)) return {};
-    const known = Object.entries(trash).flatMap(([scope, sum]) =>
-      scopeName.test(scope) && isSum(sum) ? [[scope, { trash: { files: sum.files, bytes: sum.bytes } }] as const] : [],
-    );
-    return Object.fromEntries(known);
+    const { data } = z.safeParse(sizesSchema, parseJson(own.read(name, name)?.toString() ?? ""));
+    if (data?.wal !== keyOf(tail)) return {};
+    return Object.fromEntries(Object.entries(data.trash).map(([scope, trash]) => [scope, { trash }]));
   } catch {
     return {};
   }
@@ -45,8 +50,3 @@ export function writeSizes(own: Directory, tail: WalTail, sizes: KnownSizes): vo
 
 const keyOf = ({ identity, checkpoint, next, end }: WalTail): string =>
   [identity, checkpoint.salt, next, end].join(" ");
-
-const isSum = (value: unknown): value is FileSum =>
-  isRecord(value) && [value["files"], value["bytes"]].every((each) => Number.isSafeInteger(each) && Number(each) >= 0);
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;

@@ -26,7 +26,6 @@ export class HomeFiles implements Files, PresentFiles {
   #lastUs = 0;
 
   readonly scopes = (): string[] => [...this.#scopes.keys()].toSorted();
-  readonly beside = (): [] => [];
   readonly list = (scope: string, prefix: string, filesMax?: number): ListedFile[] =>
     listedIn(this.#allOf(scope), prefix, filesMax);
   readonly listTrash: Files["listTrash"] = (scope) => trashIn(this.#allOf(scope));
@@ -41,10 +40,8 @@ export class HomeFiles implements Files, PresentFiles {
     const content = this.read(scope, path);
     return content && { content, stamp: null };
   };
-  // A read costs as little as a stamp, and names that differ by case are different names.
+  // A read costs as little as a stamp.
   readonly stampOf = (): null => null;
-  readonly refuseTwin = (): void => {};
-  readonly nameOf: PresentFiles["nameOf"] = (_scope, path) => path;
 
   /** Returns the stored bytes themselves, not a copy. The caller must not change them. */
   read(scope: string, path: string): Buffer | null {

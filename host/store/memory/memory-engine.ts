@@ -51,17 +51,14 @@ export class MemoryEngine implements Engine {
     return all.map(({ home: { kind, id }, owner }) => (kind === "store" ? { kind, id, owner } : { kind: "user", id }));
   };
   readonly hintsOf: Engine["hintsOf"] = async (principal) => this.#hints.list(principal);
-  // Nothing is left over, no other host changes anything, and other runtimes can use the data after a close.
   readonly mounts = [];
-  readonly strays = nothing;
   readonly erased: Engine["erased"] = {
     list: nothing,
     removeFiles: nothing,
     forget: async ({ store, erasedMs }) => this.#hints.forget(store, erasedMs),
   };
-  readonly retireLeftOver = doNothing;
-  readonly watch: Engine["watch"] = () => () => {};
-  readonly close = doNothing;
+  /** Other runtimes can use the data after it. */
+  readonly close = async (): Promise<void> => {};
 
   /** Notes the homes' versions. Returns whether they are the same still. */
   #noted(homes: readonly Home[]): () => boolean {
@@ -99,7 +96,7 @@ export class MemoryEngine implements Engine {
     if (home.kind === "store" && grants) this.#hints.note(home.id, grants);
     // From here on nothing can fail. As nothing waits either, nobody sees a part of it.
     const versioned = planned.filter(({ scope }) => isOfEntries(home.kind, scope));
-    found.history.add(versioned, commit, this.settings);
+    found.past.add(versioned, commit, this.settings);
     found.files.apply(planned);
     for (const { kind, name, text } of commit.records) {
       if (home.kind === "store") {
@@ -118,19 +115,18 @@ class MemoryHome implements EngineHome {
   readonly home: Home;
   readonly #hints: MemoryHints;
   readonly files = new HomeFiles();
-  readonly history = new MemoryHistory();
+  readonly past = new MemoryHistory();
+  readonly history = this.past.told;
   /** What the host keeps about a user, by path. It is apart from the files, so that no list has it. */
   readonly kept = new Map<string, string>();
-  /** Of a store. Its id can be that of its owner; else the owner is known from the owner's first commit on. */
-  owner: UserId | null;
+  /** Of a store, from the owner's first commit on. */
+  owner: UserId | null = null;
   /** Another one after each commit, also if the home was erased in between; 0 before the first. */
   version = 0;
 
   constructor(home: Home, hints: MemoryHints) {
     this.home = home;
     this.#hints = hints;
-    const byItsId = home.id as string as UserId;
-    this.owner = ownStoreOf(byItsId) === home.id ? byItsId : null;
   }
 
   /** A user of whom only the host keeps something is not there. */
@@ -147,7 +143,6 @@ class MemoryHome implements EngineHome {
 }
 
 const nothing = async (): Promise<[]> => [];
-const doNothing = async (): Promise<void> => {};
 
 /**
  * Keeps users' memory in this process only, for `createRuntime`. Use it to test a program that embeds memcell, or to

@@ -9,22 +9,21 @@ import { isOfEntries } from "../home.ts";
 import type { Home } from "../home.ts";
 import { placeKey } from "../versions/present-origins.ts";
 import { faultInHistory, lostTrust, noVersion, parseLine } from "../versions/version.ts";
-import { originsIn } from "./database-home.ts";
-import type { DatabaseHome, OriginRow } from "./database-home.ts";
+import { historyOf } from "./database-history.ts";
+import type { DatabaseHome } from "./database-home.ts";
 import { bytesOf, column, listVersions, setGrants, sql } from "./statement.ts";
 
 /** `null` if there is none. */
-export async function dumpHome({ transaction, place, facts }: DatabaseHome): Promise<HomeDump | null> {
+export async function dumpHome(home: DatabaseHome): Promise<HomeDump | null> {
+  const { transaction, place, facts } = home;
   const { tenant, kind } = place;
   const [[named], files, versions, kept, records] = await transaction.ask(
     sql<{ userId: UserId | null } & Partial<Pick<HomeDump, "unknown">>>`
       SELECT user_id AS "userId", unknown FROM memcell.homes WHERE tenant = ${tenant} AND kind = ${kind}`,
     // The hashes are those of the contents that are there, so that a copy can be compared by them.
-    sql<DumpedFile & OriginRow>`
+    sql<DumpedFile>`
       SELECT f.scope, f.path, encode(sha256(c.content), 'hex') AS sha256, octet_length(c.content) AS bytes,
-        f.changed_us::float8 AS "changedUs", coalesce(f.written_us, f.changed_us)::float8 AS "writtenUs",
-        f.origin_seq::float8 AS origin_seq, encode(f.origin_sha256, 'hex') AS origin_sha256, f.origin_class,
-        f.origin_trust, f.origin_ms::float8 AS origin_ms, f.origin_kind
+        f.changed_us::float8 AS "changedUs", coalesce(f.written_us, f.changed_us)::float8 AS "writtenUs"
       FROM memcell.files f JOIN memcell.contents c USING (tenant, kind, sha256)
       WHERE tenant = ${tenant} AND kind = ${kind} ORDER BY f.scope, f.path`,
     listVersions(place),
@@ -40,13 +39,16 @@ export async function dumpHome({ transaction, place, facts }: DatabaseHome): Pro
   const lines = versions.map(({ line }) => line);
   // A history that somebody has changed says nothing: no file keeps any trust.
   const isBroken = facts.isBroken || (await inTurns(faultInHistory(lines, facts.head))) !== null;
+  const origins = new Map(await historyOf(home).origins());
   // If every file is as a version says, whatever comes later by hand is an edit of the owner's.
-  const areKnown = files.every((file) => !isOfEntries(kind, file.scope) || file.sha256 === file.origin_sha256);
+  const areKnown = files.every(
+    (file) => !isOfEntries(kind, file.scope) || file.sha256 === origins.get(placeKey(file))?.sha256,
+  );
   return {
     files,
     scopes: kind === "user" ? facts.scopes : [],
     lines: lines.filter((line) => parseLine(line) !== null),
-    origins: new Map(originsIn(files)),
+    origins,
     unknown: isBroken ? lostTrust : (named?.unknown ?? (areKnown ? "owner_edit" : "unstated")),
     isBroken,
     kept,

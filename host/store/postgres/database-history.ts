@@ -1,11 +1,11 @@
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { StoreFinding } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import { addLowered, loweredRunsMax } from "../versions/present-origins.ts";
-import type { HeldHistory, LoweredRun } from "../versions/present-origins.ts";
-import { faultInHistory, parseLine } from "../versions/version.ts";
+import { PresentOrigins, loweredBy, loweredRunsMax, placeKey } from "../versions/present-origins.ts";
+import type { HeldHistory } from "../versions/present-origins.ts";
+import { faultInHistory, noVersion, parseLine } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";
-import { notAsRecorded, originsIn } from "./database-home.ts";
+import { notAsRecorded, originOf } from "./database-home.ts";
 import type { DatabaseHome, OriginRow } from "./database-home.ts";
 import { bytesOf, listVersions, sql } from "./statement.ts";
 
@@ -24,18 +24,17 @@ export function historyOf(home: DatabaseHome): HeldHistory {
         SELECT scope, path, origin_seq::float8 AS origin_seq, encode(origin_sha256, 'hex') AS origin_sha256,
           origin_class, origin_trust, origin_ms::float8 AS origin_ms, origin_kind
         FROM memcell.files WHERE tenant = ${tenant} AND kind = ${kind} AND origin_seq IS NOT NULL`);
-      return originsIn(rows);
+      return rows.flatMap((row) => {
+        const origin = originOf(row);
+        return origin === null ? [] : [[placeKey(row), origin] as const];
+      });
     },
     loweredRuns: async () => {
       const [rows] = await transaction.ask(sql<{ line: string }>`
         SELECT lines[1] AS line FROM memcell.changes WHERE tenant = ${tenant} AND kind = ${kind} AND is_lowering
         ORDER BY commit_no DESC LIMIT ${loweredRunsMax}`);
-      const runs = new Map<string, LoweredRun>();
-      for (const { line } of rows.toReversed()) {
-        const version = parseLine(line);
-        if (version !== null && version.run !== null) addLowered(runs, { ...version, run: version.run });
-      }
-      return [...runs.values()];
+      const versions = rows.toReversed().flatMap(({ line }) => parseLine(line) ?? []);
+      return new PresentOrigins(noVersion, [], versions.flatMap(loweredBy)).loweredRuns;
     },
     versions: async () => {
       const [rows] = await transaction.ask(listVersions(place));

@@ -1,10 +1,11 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
+import type { Place } from "../../values/change-set.ts";
 import { scopeOfStore } from "../../values/ids.ts";
 import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
 import { entriesScope, grantsScope, keyOf } from "../home.ts";
 import type { Home } from "../home.ts";
-import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
+import type { PresentFiles } from "../plan-changes.ts";
 import type { FileSum, Files, HandedFile, HandedFiles, ScopeSize, ScopeSurvey } from "../reading.ts";
 import {
   checkBytes,
@@ -37,8 +38,6 @@ export interface HomeFacts extends HistoryState {
   readonly commits: number;
   readonly agedMs: number;
 }
-
-type Place = Pick<ChangedFile, "scope" | "path">;
 
 /** What comes with the first round trip. */
 const [firstFilesMax, firstBytesMax] = [200, 64 * 1024] as const;
@@ -117,9 +116,6 @@ export class DatabaseHome implements Files, PresentFiles {
   scopes(): string[] {
     return this.facts.scopes.toSorted();
   }
-  beside(): [] {
-    return [];
-  }
 
   async list(scope: string, prefix: string, filesMax?: number): Promise<ListedFile[]> {
     return listedIn(await this.#listed(scope, prefix), prefix, filesMax);
@@ -183,13 +179,6 @@ export class DatabaseHome implements Files, PresentFiles {
   stampOf(scope: string, path: string): ReturnType<PresentFiles["stampOf"]> {
     const file = this.#at(scope, path);
     return file && { text: file.sha256, bytes: file.bytes };
-  }
-
-  refuseTwin(): void {
-    // Names that differ by case are different names.
-  }
-  nameOf(_scope: string, path: string): string {
-    return path;
   }
 
   /** Throws `STORAGE_UNSAFE` if there can be no file, or if it is too large. */
@@ -263,9 +252,7 @@ function factsOf(row: FactsRow | undefined): HomeFacts {
 }
 
 /** A file as the database has it. */
-export interface KnownFile {
-  readonly scope: string;
-  readonly path: string;
+export interface KnownFile extends Place {
   readonly sha256: string;
   readonly bytes: number;
   readonly changedUs: number;
@@ -276,9 +263,7 @@ export interface KnownFile {
 }
 
 /** A place without a file. */
-export interface FreePlace {
-  readonly scope: string;
-  readonly path: string;
+export interface FreePlace extends Place {
   readonly sha256: null;
   /** Why there can be none: files are below it, or one is in the place of one of its folders. */
   readonly obstacle: "folder" | "file" | null;
@@ -296,9 +281,7 @@ function fileOf(row: FileRow): KnownFile {
 }
 
 /** Of a row with a file: where its content comes from. All `null` if no version has written it. */
-export interface OriginRow {
-  readonly scope: string;
-  readonly path: string;
+export interface OriginRow extends Place {
   readonly origin_seq: number | null;
   readonly origin_sha256: string | null;
   readonly origin_class: OriginClass | null;
@@ -307,14 +290,8 @@ export interface OriginRow {
   readonly origin_kind: VersionKind | null;
 }
 
-/** By place, without those of files that no version has written. */
-export const originsIn = (rows: readonly OriginRow[]): [string, FileOrigin][] =>
-  rows.flatMap((row): [string, FileOrigin][] => {
-    const origin = originOf(row);
-    return origin === null ? [] : [[placeKey(row), origin]];
-  });
-
-function originOf(row: OriginRow): FileOrigin | null {
+/** `null` of a file that no version has written. */
+export function originOf(row: OriginRow): FileOrigin | null {
   const { origin_seq: seq, origin_sha256: sha256, origin_class: ofClass, origin_trust: trust, origin_ms: atMs } = row;
   if (seq === null || sha256 === null || ofClass === null || trust === null || atMs === null) return null;
   return { seq, sha256, class: ofClass, trust, atMs, ...(row.origin_kind && { kind: row.origin_kind }) };

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 
 import { movedTo } from "../../values/change-set.ts";
-import type { Change, Seen } from "../../values/change-set.ts";
+import type { Change, Place, Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { Agreement } from "../../values/clock-reading.ts";
 import { ownStoreOf } from "../../values/ids.ts";
@@ -201,8 +201,6 @@ async function planFiles(home: DatabaseHome, settings: StoreSettings, commit: En
   const gone = changed.filter(({ after: to }) => to === null);
   return [{ seen: planned, gone, put, origins, forgotten, versions, agedMs, keptBytesMax, after }];
 }
-
-type Place = Pick<Seen, "scope" | "path">;
 
 /** By place. */
 type FoundFiles = ReadonlyMap<string, KnownFile | FreePlace>;

@@ -12,7 +12,6 @@ import { byAge } from "../grant-hints.ts";
 import type { GrantHint } from "../grant-hints.ts";
 import { commits, keyOf } from "../home.ts";
 import type { Home, Mode } from "../home.ts";
-import { StaleCall } from "../plan-changes.ts";
 import type { ChangeNews } from "./change-news.ts";
 import { dumpHome, loadHome } from "./database-dump.ts";
 import { findingsOf, historyOf } from "./database-history.ts";
@@ -63,7 +62,6 @@ export class PostgresEngine implements Engine {
   }
 
   readonly homes: Engine["homes"] = async () => (await this.#parts.database.ask(nobody, listHomes())).flatMap(homeIn);
-  readonly strays: Engine["strays"] = async () => [];
   readonly hintsOf: Engine["hintsOf"] = async (principal) => {
     const hints = sql<GrantHint>`
       SELECT g.tenant AS store, g.granted_ms::float8 AS "grantedMs", g.expires_ms::float8 AS "expiresMs",
@@ -85,9 +83,7 @@ export class PostgresEngine implements Engine {
       await database.change(store, sql`DELETE FROM memcell.erased WHERE tenant = ${store} AND id = ${id}`);
     },
   };
-  // A host that ends leaves nothing: the database takes back what it has not committed.
-  readonly retireLeftOver = async (): Promise<void> => {};
-  readonly watch: Engine["watch"] = (userId, changed) => this.#parts.news.watch(userId, changed);
+  readonly watch: NonNullable<Engine["watch"]> = (userId, changed) => this.#parts.news.watch(userId, changed);
 
   async close(): Promise<void> {
     try {
@@ -160,7 +156,7 @@ function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRe
     if (found === undefined) throw new RangeError("The home is not held");
     return found;
   };
-  let read = onlyRead.map(at).map(({ place, facts }): ReadHome => Object.assign({ version: facts.version }, place));
+  const read = onlyRead.map(at).map(({ place, facts }): ReadHome => Object.assign({ version: facts.version }, place));
   return {
     isAtomic: true,
     of: (home) => engineHome(at(home)),
@@ -172,12 +168,12 @@ function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRe
         complete: handed.flatMap(({ complete }) => complete),
       };
     },
-    areReadStill: () => areStill(transaction, read),
+    areReadStill: (keeps) => areStill(transaction, read, keeps),
     commit: async (parts, done) => {
       await DatabaseHome.askFirst(parts.map(({ home }) => at(home)).filter(({ isOld }) => isOld));
       const planned: PlannedCommit[] = [];
       for (const part of parts) planned.push(await planCommit(at(part.home), settings, part));
-      const statements = [...(await guardsOf(transaction, read)), ...planned.flatMap((each) => each.statements)];
+      const statements = planned.flatMap((each) => each.statements);
       if (statements.length > 0) {
         // By a change set, a commit is found whose connection was lost; else by the records.
         const found = [...planned.map(({ ofChange }) => ofChange), ...planned.map(({ ofRecords }) => ofRecords)];
@@ -186,8 +182,6 @@ function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRe
         for (const home of homes) home.forget();
         for (const { home, after } of planned) home.forget(after);
       }
-      // What was only read decides about the first commit of files alone: work is not repeated after it.
-      if (parts.some(({ changes }) => changes.length > 0)) read = [];
       for (const part of parts) {
         done(part.home);
         // Others do not ask what the host keeps.
@@ -209,20 +203,10 @@ function heldHomes({ news, settings }: EngineParts, { transaction, homes, onlyRe
 /** A home that is only read, with the version that it had then. */
 type ReadHome = HomePlace & { readonly version: string };
 
-/** Refuses a commit if a home has changed that was only read. The database's function for that knows stores alone. */
-async function guardsOf(transaction: Transaction, read: readonly ReadHome[]): Promise<Statement[]> {
-  const users = read.filter(({ kind }) => kind === "user");
-  const stores = read.filter(({ kind }) => kind === "store");
-  if (!(await areStill(transaction, users, true))) throw new StaleCall();
-  if (stores.length === 0) return [];
-  const [tenants, versions, locks] = [column(stores, "tenant"), column(stores, "version"), stores.map(lockOf)];
-  return [sql`SELECT memcell.refuse_changed(${tenants}, ${versions}, ${locks.toSorted()})`];
-}
-
 /** Whether homes have their versions still. `keeps`: nobody changes them until the commit. */
-async function areStill(transaction: Transaction, read: readonly ReadHome[], keeps = false): Promise<boolean> {
+async function areStill(transaction: Transaction, read: readonly ReadHome[], keeps: boolean): Promise<boolean> {
   if (read.length === 0 || transaction.acting.isReadOnly) return true;
-  const locks = keeps ? read.map(lockOf) : [];
+  const locks = keeps ? read.map(lockOf).toSorted() : [];
   const [tenants, kinds, versions] = [column(read, "tenant"), column(read, "kind"), column(read, "version")];
   const [, changed] = await transaction.ask(
     sql`SELECT pg_advisory_xact_lock_shared(l.key) FROM unnest(${locks}::bigint[]) AS l (key)`,

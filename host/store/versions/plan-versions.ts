@@ -1,22 +1,17 @@
 /** Makes the versions of a change set: one for what it changes, and before it those of edits that it has met. */
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
-import type { Seen } from "../../values/change-set.ts";
+import type { Place, Seen } from "../../values/change-set.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
 import { placeKey } from "./present-origins.ts";
-import type { LoweredRun, PresentOrigins } from "./present-origins.ts";
+import type { KnownOrigins, LoweredRun } from "./present-origins.ts";
 import { headAfter, isOfEarlier, lineOf, unstatedFacts } from "./version.ts";
 import type { PlannedVersion, Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";
 
 /** What the plan is made from. */
-export interface VersionGround {
-  readonly origins: PresentOrigins;
-  /** Of a file that no version knows: of hand-made ones, `owner_edit`. */
-  readonly unknown: OriginClass;
-  /** Versions are missing. Then of files that differ from what is known, nobody can say where they come from. */
-  readonly isBroken: boolean;
+export interface VersionGround extends KnownOrigins {
   /** All versions so far, the oldest first. Only asked for in rare cases. */
   readonly versions: () => readonly Version[];
 }
@@ -30,7 +25,6 @@ export interface VersionedChange {
   readonly seen: readonly Seen[];
 }
 
-type Place = Pick<VersionedFile, "scope" | "path">;
 type Draft = Pick<Version, "files" | "kind"> & { readonly facts: WriteFacts };
 
 export function* planVersions(ground: VersionGround, change: VersionedChange): Pieces<PlannedVersion[]> {

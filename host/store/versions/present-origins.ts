@@ -2,7 +2,7 @@
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import * as z from "../../../shared/zod.ts";
-import type { Seen } from "../../values/change-set.ts";
+import type { Place, Seen } from "../../values/change-set.ts";
 import { noVersion, originClassSchema, sha256Schema, versionKinds } from "./version.ts";
 import type { Version, VersionedFile, VersionHead } from "./version.ts";
 
@@ -20,11 +20,10 @@ export const originSchema = z.strictObject({
 export type FileOrigin = Readonly<z.infer<typeof originSchema>>;
 
 /** A file's place as a key. Unambiguous, because no scope and no path has a colon. */
-export const placeKey = ({ scope, path }: { readonly scope: string; readonly path: string }): string =>
-  `${scope}:${path}`;
+export const placeKey = ({ scope, path }: Place): string => `${scope}:${path}`;
 
 /** The scope and the path of a key. */
-export function placeOfKey(key: string): { readonly scope: string; readonly path: string } {
+export function placeOfKey(key: string): Place {
   const colon = key.indexOf(":");
   return { scope: key.slice(0, colon), path: key.slice(colon + 1) };
 }
@@ -41,8 +40,12 @@ export type LoweredRun = Readonly<z.infer<typeof loweredSchema>>;
 /** How many runs of a user are remembered. */
 export const loweredRunsMax = 1_000;
 
+/** The run whose trust a version says has fallen; none of another version. */
+export const loweredBy = ({ kind, run, trust, atMs }: Version): LoweredRun[] =>
+  kind === "lowered" && run !== null ? [{ run, trust, atMs }] : [];
+
 /** Adds one to runs, of which the last to fall comes last. The first ones go if they are too many. */
-export function addLowered(runs: Map<string, LoweredRun>, { run, trust, atMs }: LoweredRun): void {
+function addLowered(runs: Map<string, LoweredRun>, { run, trust, atMs }: LoweredRun): void {
   const before = runs.get(run);
   runs.delete(run);
   runs.set(run, { run, trust: lowestOf(trust, before?.trust ?? trust), atMs });
@@ -100,7 +103,7 @@ export class PresentOrigins {
 
   /** Takes a version over. `head`: the history's end after it. */
   add(version: Version, head: VersionHead): void {
-    if (version.kind === "lowered" && version.run !== null) addLowered(this.#runs, { ...version, run: version.run });
+    for (const each of loweredBy(version)) addLowered(this.#runs, each);
     const origins = version.files.map(({ scope, sha256, from, trust }) => {
       const source = from === undefined ? null : this.of(scope, from);
       return sha256 === null ? null : originOf(version, { sha256, trust }, source);
@@ -142,15 +145,20 @@ export function lowestByContent(files: Iterable<Pick<VersionedFile, "sha256" | "
   return lowest;
 }
 
+/** What is known of a history. */
+export interface KnownOrigins {
+  readonly origins: PresentOrigins;
+  /** Where the files come from that no version knows: of hand-made ones, `owner_edit`. */
+  readonly unknown: OriginClass;
+  /** Versions are missing, or somebody has changed them. Then nobody can say where a file comes from that differs. */
+  readonly isBroken: boolean;
+}
+
 /** What a history says of itself. */
-export interface HistoryState {
+export interface HistoryState extends Omit<KnownOrigins, "origins"> {
   readonly head: VersionHead;
   /** The last version of a commit that has files, without those of runs whose trust has fallen with it. */
   readonly filesHead: VersionHead;
-  /** Versions are missing, or somebody has changed them. */
-  readonly isBroken: boolean;
-  /** Where the files come from that no version knows. */
-  readonly unknown: OriginClass;
   /** Whether anybody has said of any file where it comes from. */
   readonly hasStated: boolean;
 }
@@ -169,6 +177,20 @@ export interface HeldHistory {
   /** Contents by their hashes, without those that are not kept. To ask for many at once takes little longer than for one. */
   readonly contentsOf: (hashes: Iterable<string>) => Promise<ReadonlyMap<string, Uint8Array>>;
 }
+
+/** What a history tells that is known as a whole. `known`: asked each time. */
+export const toldBy = (
+  known: () => KnownOrigins,
+): Pick<HeldHistory, "state" | "originOf" | "origins" | "loweredRuns"> => ({
+  state: () => {
+    const { origins, unknown, isBroken } = known();
+    const { head, filesHead, hasStated } = origins;
+    return { head, filesHead, isBroken, unknown, hasStated: hasStated || isStatedClass(unknown) };
+  },
+  originOf: async (scope, path) => known().origins.of(scope, path),
+  origins: async () => known().origins.entries(),
+  loweredRuns: async () => known().origins.loweredRuns,
+});
 
 /** A history of one scope under another name of that scope. */
 export function renamedHistory(history: HeldHistory, from: string, to: string): HeldHistory {

@@ -5,6 +5,7 @@ import { forNewFileIn } from "../../../disk/folder-handle.ts";
 import type { Permissions } from "../../../disk/folder-handle.ts";
 import { createOverLeftover } from "../../../disk/replace-file.ts";
 import type { NewFile } from "../../../disk/replace-file.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
@@ -13,7 +14,6 @@ import { digestOf } from "../../reading.ts";
 import { placeKey } from "../../versions/present-origins.ts";
 import { hostFolder } from "../home.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
-import type { TouchedFile } from "./retire.ts";
 
 /** A file that exists for a moment, only to change its folder's time. */
 const witness = "staged-witness";
@@ -131,7 +131,7 @@ export async function putContents(own: Directory, folders: ScopeFolders, files: 
  * When applied files were last changed, or the folders that they are in. Sees to it that the host's own folder is not
  * older: its time then shows that the disk has all these names (`judge-files.ts`).
  */
-export function* lastChangeUs(own: Directory, folders: ScopeFolders, files: readonly TouchedFile[]): Pieces<number> {
+export function* lastChangeUs(own: Directory, folders: ScopeFolders, files: readonly Place[]): Pieces<number> {
   const changed = new Set<Directory>();
   let lastUs = 0;
   for (const { scope, path } of files) {

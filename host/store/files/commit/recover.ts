@@ -4,6 +4,7 @@
  */
 import { isScopePath, isTrashPath } from "../../../../shared/path.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { freeTrashPath } from "../../../values/trash-path.ts";
 import { giveTurn, inTurns } from "../../../values/turns.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
@@ -15,7 +16,6 @@ import { inFlushes } from "./flushing.ts";
 import { isPurge, judgeFiles } from "./judge-files.ts";
 import type { JudgedFile, Judging } from "./judge-files.ts";
 import { flushTouched, retireWal } from "./retire.ts";
-import type { TouchedFile } from "./retire.ts";
 import { isOfOtherBoot } from "./wal-format.ts";
 import type { StoredRecord } from "./wal-format.ts";
 import type { Wal } from "./wal.ts";
@@ -163,7 +163,7 @@ async function makeRoom(recovery: Recovery, { scope, path }: ChangedFile): Promi
  * Copies a file to the trash and flushes the copy before anything replaces the file. A mere move could be lost while
  * later changes are not.
  */
-async function saveAside(aside: Aside, { scope, path }: TouchedFile, content: Buffer): Promise<string> {
+async function saveAside(aside: Aside, { scope, path }: Place, content: Buffer): Promise<string> {
   const { own, folders, epochMs } = aside;
   const base = path.startsWith("trash/") ? path.slice("trash/".length) : path;
   const isTaken = (each: string): boolean => folders.twinOf(scope, each) !== null || folders.read(scope, each) !== null;

@@ -1,15 +1,11 @@
 /** Flushes every file that the WAL protects, then drops its records. */
 import type { DiskFile } from "../../../disk/directory.ts";
 import { isForbidden } from "../../../disk/disk-failure.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import type { Flushing } from "./flushing.ts";
 import type { Wal } from "./wal.ts";
-
-export interface TouchedFile {
-  readonly scope: string;
-  readonly path: string;
-}
 
 interface Protected {
   readonly folders: ScopeFolders;
@@ -19,7 +15,7 @@ interface Protected {
 /** How many files are open at once: a process can have few descriptors left. */
 const openMax = 16;
 
-export function* retireWal(by: Protected, files: readonly TouchedFile[]): Flushing<void> {
+export function* retireWal(by: Protected, files: readonly Place[]): Flushing<void> {
   yield* flushTouched(by, files);
   yield* by.wal.checkpointing();
 }
@@ -29,7 +25,7 @@ export function* retireWal(by: Protected, files: readonly TouchedFile[]): Flushi
  * files cannot be trusted. Whoever opens the WAL next writes them again: after a failed flush, a later success proves
  * nothing. A file that merely cannot be opened sets no mark.
  */
-export function* flushTouched({ folders, wal }: Protected, files: readonly TouchedFile[]): Flushing<void> {
+export function* flushTouched({ folders, wal }: Protected, files: readonly Place[]): Flushing<void> {
   // Marked at once, not after all flushes: this process can be killed meanwhile.
   const failed = (): void => wal.markDistrusted();
   for (let at = 0; at < files.length; at += openMax) {
@@ -45,7 +41,7 @@ export function* flushTouched({ folders, wal }: Protected, files: readonly Touch
 }
 
 /** Nothing if there is no file, or a person has put something else in its place or in that of one of its folders. */
-function openToFlush(folders: ScopeFolders, { scope, path }: TouchedFile): DiskFile[] {
+function openToFlush(folders: ScopeFolders, { scope, path }: Place): DiskFile[] {
   try {
     const place = folders.find(scope, path);
     const file = place && place.folder.openFile(place.name, path, "flush");

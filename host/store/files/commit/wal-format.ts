@@ -24,12 +24,13 @@ import { createHash, hash, randomBytes } from "node:crypto";
 import { isScopePath, scopeName } from "../../../../shared/path.ts";
 import * as z from "../../../../shared/zod.ts";
 import type { DiskFile } from "../../../disk/directory.ts";
+import type { Place } from "../../../values/change-set.ts";
 import { atOnce } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import { decodeBytes, digestOf, jsonOfBytes, parseJson, storedBytesSchema } from "../../reading.ts";
 import { placeKey } from "../../versions/present-origins.ts";
 import { readLine, sha256Schema } from "../../versions/version.ts";
-import type { PlannedVersion, Version, VersionHead, VersionedFile } from "../../versions/version.ts";
+import type { PlannedVersion, Version, VersionHead } from "../../versions/version.ts";
 import { hasPlace, hostFolder } from "../home.ts";
 import type { HomeKind } from "../home.ts";
 
@@ -248,7 +249,7 @@ export interface WrittenVersion extends PlannedVersion {
 /** The contents that a version has written, as far as they are found. What was moved is there already. */
 export function writtenBy(
   { files }: Version,
-  find: (file: Pick<VersionedFile, "scope" | "path">, sha256: string) => Buffer | null | undefined,
+  find: (file: Place, sha256: string) => Buffer | null | undefined,
 ): WrittenContent[] {
   return files.flatMap(({ scope, path, sha256, from }) => {
     if (sha256 === null || from !== undefined) return [];

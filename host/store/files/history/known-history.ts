@@ -2,7 +2,6 @@
  * Reads a history, in its folder and in the WAL: versions, contents, what they tell of the present files, and what is wrong
  * with them.
  */
-import type { OriginClass } from "../../../../shared/origin.ts";
 import * as z from "../../../../shared/zod.ts";
 import type { Directory } from "../../../disk/directory.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
@@ -11,7 +10,7 @@ import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { StoreFinding } from "../../reading.ts";
 import { PresentOrigins, loweredSchema, originSchema } from "../../versions/present-origins.ts";
-import type { FileOrigin } from "../../versions/present-origins.ts";
+import type { FileOrigin, KnownOrigins } from "../../versions/present-origins.ts";
 import { faultInHistory, isSameHead, lostTrust, readLine, sha256Schema } from "../../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead } from "../../versions/version.ts";
 import { WalDamaged, versionsInRecords } from "../commit/wal-format.ts";
@@ -31,12 +30,7 @@ export interface WholeHistory {
 }
 
 /** What is known of a home's history. */
-export interface KnownHistory {
-  readonly origins: PresentOrigins;
-  /** Where a file comes from that no version knows. */
-  readonly unknown: OriginClass;
-  /** Versions are missing, or were changed. */
-  readonly isBroken: boolean;
+export interface KnownHistory extends KnownOrigins {
   /** Versions since `present.json` was written. */
   unwritten: number;
 }

@@ -3,7 +3,7 @@ import type { Directory } from "../../../disk/directory.ts";
 import { isFullDisk } from "../../../disk/disk-failure.ts";
 import { replaceFile } from "../../../disk/replace-file.ts";
 import { agree } from "../../../values/clock-reading.ts";
-import { ToolError } from "../../../values/tool-error.ts";
+import { orInstead } from "../../../values/tool-error.ts";
 import { inTurns } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { StoreSettings } from "../../definition.ts";
@@ -43,15 +43,11 @@ export async function tidyHistory(
 }
 
 /** `true` also of what cannot be looked at. */
-function isFileIn(folders: ScopeFolders, scope: string, path: string): boolean {
-  try {
+const isFileIn = (folders: ScopeFolders, scope: string, path: string): boolean =>
+  orInstead(() => {
     const place = folders.find(scope, path);
     return place !== null && place.folder.measure(place.name) !== null;
-  } catch (error) {
-    if (error instanceof ToolError) return true;
-    throw error;
-  }
-}
+  }, true);
 
 /** Removes the oldest segments that are too much, never the last one. Versions go with their contents. */
 function dropOldest(history: HistoryFolder, kind: "versions" | "contents", bytesMax: number): void {
