@@ -2,7 +2,6 @@
  * One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. Nothing else in
  * this folder does.
  */
-import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { ErasedFacts, Recorder, UpkeepRecord } from "../audit/collect/record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
@@ -16,14 +15,13 @@ import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { ownStoreHome, userHome } from "../store/home.ts";
+import { namedByCalls, ownStoreHome, userHome } from "../store/home.ts";
 import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { CheckedContext, ContextStore } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { inStore } from "../values/ids.ts";
 import type { UserId } from "../values/ids.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
@@ -236,15 +234,12 @@ export class Operation {
     const toolName = found.tool.name;
     const labels = record.labels ?? undefined;
     const ctx = { userId, signal, stores, callId: record.callId, labels, ...record.origin };
-    // The policy limits the input of callers. The host's own input grows with the user's files.
-    const { inputBytesMax } = callLimits;
     const asked = {
       toolName,
       action: `call ${toolName}`,
       find: () => found,
       caller: "host" as const,
       input,
-      inputBytesMax,
       ctx,
       until,
     };
@@ -273,7 +268,7 @@ export class Operation {
 }
 
 /** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
-async function removalsOf(held: HeldHome): Promise<SizedChange[]> {
+async function removalsOf(held: HeldHome): Promise<readonly SizedChange[]> {
   const removals: SizedChange[][] = [];
   try {
     for (const scope of await held.scopes()) {
@@ -283,6 +278,5 @@ async function removalsOf(held: HeldHome): Promise<SizedChange[]> {
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
   }
-  const { home } = held;
-  return home.kind === "store" ? inStore(removals.flat(), home.id) : removals.flat();
+  return namedByCalls(held.home, removals.flat());
 }
