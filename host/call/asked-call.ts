@@ -75,8 +75,6 @@ export interface CommitDecision {
 export interface HeldInTurn {
   readonly turn: Turn;
   readonly held: HeldHomes;
-  /** The home whose scopes the work is about. */
-  readonly home: Home;
 }
 
 /** What the guest is shown: everything but entries that are trusted less. */

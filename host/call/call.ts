@@ -40,7 +40,7 @@ import type { ToolResult } from "../values/tool-result.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
 import type { AskedCall, CallOptions, CheckedCall, EndedCall, Ran, RunningCall } from "./asked-call.ts";
 import { commitCall } from "./commit.ts";
-import { scopesOfHome, scopesOfStores, seenEntries, withOrigins } from "./entry-view.ts";
+import { readScopes, seenEntries, withOrigins } from "./entry-view.ts";
 import type { Listeners } from "./listeners.ts";
 import { KilledGuests, newRuns, repeat, runGuest } from "./run-guest.ts";
 import type { GuestParts } from "./run-guest.ts";
@@ -219,16 +219,14 @@ export class CallRunner {
     const { until, signal } = turn;
     const besides = holdsUser ? [userHome(userId)] : [];
     const ofTurn: HoldOptions = { until, signal, scopes: found.tool.scopes, besides };
-    const attempt = (held: HeldHomes): Promise<Attempt> => this.#attempt(call, held);
-    if (inQuestion === null) return await store.hold([call.home], mode, ofTurn, attempt);
     // Finds out which of several stores need no lock.
-    if (commits(mode) && inQuestion.homes.length > 1) {
+    if (inQuestion !== null && commits(mode) && inQuestion.homes.length > 1) {
       const toSurvey = { ...ofTurn, as: inQuestion.as, besides: [] };
       await store.hold(inQuestion.homes, "read", toSurvey, (held) => inQuestion.survey(held));
       if (inQuestion.isLacking) return { step: "ask about stores" };
     }
-    const { homes, as, onlyRead } = inQuestion;
-    return await store.hold(homes, mode, { ...ofTurn, as, onlyRead }, attempt);
+    const { homes, as, onlyRead } = inQuestion ?? { homes: [call.home] };
+    return await store.hold(homes, mode, { ...ofTurn, as, onlyRead }, (held) => this.#attempt(call, held));
   }
 
   async #attempt(call: RunningCall, held: HeldHomes): Promise<Attempt> {
@@ -237,7 +235,7 @@ export class CallRunner {
     const decided = inQuestion && (await inQuestion.decide(held));
     if (inQuestion?.isLacking) return { step: "ask about stores" };
     const home = held.of(call.home);
-    const scopes = decided ? scopesOfStores(held, decided) : scopesOfHome(home, found.tool.scopes);
+    const scopes = readScopes(home, found.tool.scopes, decided);
     const ofRun = await this.#trustOfRun(call, held);
     const entries = await seenEntries(found, scopes, options);
     const { epochMs, staged, reply } = await runGuest(this.#parts, call, {

@@ -127,8 +127,8 @@ interface Committing {
   readonly action: string;
   readonly record: OperationRecord;
   readonly listeners: Listeners;
-  /** All changes as the record names them, in the order in which they were made. Default: home by home. */
-  readonly inOrder?: readonly SizedChange[] | undefined;
+  /** All changes as the record names them, in the order in which they were made. */
+  readonly inOrder: readonly SizedChange[];
 }
 
 /**
@@ -138,12 +138,7 @@ interface Committing {
 export async function commitOnRecord(
   held: HeldHomes,
   parts: readonly RecordedCommit[],
-  {
-    action,
-    record,
-    listeners,
-    inOrder = parts.flatMap(({ home, changes }) => namedByCalls(home, changes)),
-  }: Committing,
+  { action, record, listeners, inOrder }: Committing,
 ): Promise<void> {
   // The record is made in one piece, which counts in a turn that has begun.
   await giveTurn();

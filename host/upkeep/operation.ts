@@ -122,8 +122,8 @@ export class Operation {
 
   /** Does the host's own work on the files of a home. */
   hold<Result>(options: OfScopes, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-    if (this.#within !== undefined) return work(this.#within.held.of(this.#within.home));
-    return this.holdAll(options, work);
+    if (this.#within === undefined) return this.holdAll(options, work);
+    return work(this.#within.held.of(this.store.homeOf(this.userId, options.scopes)));
   }
 
   /** As `hold`. What the work does by `inside`, holds and calls of one home, it does in this hold: nobody comes between. */
@@ -131,9 +131,9 @@ export class Operation {
     { scopes, mode }: OfScopes,
     work: (held: HeldHome, inside: Operation) => Promise<Result>,
   ): Promise<Result> {
-    const home = this.#parts.store.homeOf(this.userId, scopes);
+    const home = this.store.homeOf(this.userId, scopes);
     return this.#hold([home], mode, { scopes }, (held, turn) =>
-      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn, home })),
+      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn })),
     );
   }
 
@@ -225,7 +225,9 @@ export class Operation {
 
   #commit({ all, home }: HeldHome, commit: Omit<RecordedCommit, "home">): Promise<void> {
     const { record, action } = this.#asked;
-    return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners: this.#parts.listeners });
+    const { listeners } = this.#parts;
+    const inOrder = namedByCalls(home, commit.changes);
+    return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners, inOrder });
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
