@@ -181,7 +181,8 @@ export class CallRunner {
       const attempt = await this.#hold(call, holdsUser);
       switch (attempt.step) {
         case "answer":
-          if (attempt.isDone || (await isVouchedStill(call, attempt))) return attempt;
+          if (attempt.isDone || attempt.decided === null) return attempt;
+          if (await inQuestion?.isVouchedStill(attempt.decided)) return attempt;
           break;
         case "reach":
           if (!holdsItself) throw denied("only the user's own is held");
@@ -351,9 +352,5 @@ const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" |
 
 const knownSizesOf = (held: HeldHomes, homes: readonly Home[]): KnownSizes =>
   Object.assign({}, ...homes.map((home) => held.of(home).knownSizes)) as KnownSizes;
-
-/** Whether the program vouches for the same stores as before the guest ran. */
-const isVouchedStill = async ({ inQuestion }: RunningCall, { decided }: Answered): Promise<boolean> =>
-  inQuestion === null || decided === null || (await inQuestion.isVouchedStill(decided));
 
 const denied = (reason: string): ToolError => new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);
