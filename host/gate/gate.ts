@@ -133,7 +133,7 @@ export async function judge(
   write: GatedWrite,
 ): Promise<"takes effect" | HookQuestion | readonly PendingChange[]> {
   const { userId, origin, found, hookAnswers: answers, action, options } = call;
-  const { changes, grants, facts } = write;
+  const { changes, grants, facts, home } = write;
   const whyNot = reachesStores(found) ? whyNotWait(changes, grants, ownStoreOf(userId)) : null;
   if (options.approved !== undefined) checkApproval(origin, action, whyNot);
   if (options.isUpkeep || (changes.length === 0 && whyNot === null)) return "takes effect";
@@ -146,7 +146,7 @@ export async function judge(
   }
   if (isActive && answers === null) return "takes effect";
   if (!isActive && whyNot !== null) throw cannotWait(action, whyNot);
-  const shown = await shownChanges(changes, write.home);
+  const shown = await shownChanges(changes, (scope, path) => home.withScope(scope).bytesOf(scope, path));
   if (!isActive || answers === null) return shown;
   const digest = digestOf(found, write, shown);
   const isRaised = answers.raised.get(digest);

@@ -6,7 +6,6 @@ import { hash } from "node:crypto";
 
 import { pendingLimits } from "../../shared/limits.ts";
 import * as z from "../../shared/zod.ts";
-import type { HeldHome } from "../store/held-homes.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import { decodeBytes, digestOf, encodeBytes, storedBytesSchema } from "../store/reading.ts";
 import { originClassSchema, sha256Schema } from "../store/versions/version.ts";
@@ -57,11 +56,14 @@ export type PendingWrite = Readonly<z.infer<typeof schema>>;
 export type PendingChange = Readonly<PendingWrite["changes"][number]>;
 
 /** The changes as they are shown, with what their files are now. */
-export async function shownChanges(changes: readonly SizedChange[], home: HeldHome): Promise<PendingChange[]> {
+export async function shownChanges(
+  changes: readonly SizedChange[],
+  bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>,
+): Promise<PendingChange[]> {
   const shown: PendingChange[] = [];
   for (const change of changes) {
     const { kind, scope, path } = change;
-    const present = await home.withScope(scope).bytesOf(scope, path);
+    const present = await bytesOf(scope, path);
     const before = digestOf(present && Buffer.from(present));
     const content = kind === "write" ? encodeBytes(Buffer.from(change.content)) : null;
     shown.push({ scope, path, before, trashed: kind === "trash" ? change.trashed : null, content });

@@ -76,7 +76,7 @@ async function runAgain(
 ): Promise<readonly PendingChange[] | null> {
   let refused: readonly PendingChange[] | null = null;
   const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
-    const now = await shownChanges(changes, reader);
+    const now = await shownChanges(changes, (scope, path) => reader.bytesOf(scope, path));
     if (isAccepted(now)) return [];
     refused = now;
     throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
