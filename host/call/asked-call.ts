@@ -11,8 +11,10 @@ import type { Home } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import type { HeldHistory } from "../store/versions/present-origins.ts";
 import type { VersionKind } from "../store/versions/version.ts";
+import type { WorkerReply } from "../thread/worker.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
+import type { DecidedStores } from "../values/store-grant.ts";
 import type { ToolResult, ToolSuccess } from "../values/tool-result.ts";
 import type { Turn } from "./admission.ts";
 
@@ -26,8 +28,6 @@ export interface AskedCall {
   /** Which commands of the tool may be called. */
   readonly caller: Caller;
   readonly input: unknown;
-  /** Default: the policy's limit. */
-  readonly inputBytesMax?: number;
   readonly ctx: CallContext | AskedContext | null | undefined;
   /** When it stops waiting, on the clock of `performance.now()`. Default: after `waitMs`. */
   readonly until?: number | undefined;
@@ -48,7 +48,10 @@ export interface CallOptions {
   readonly mode?: "look" | "thorough" | undefined;
   /** Commits nothing. */
   readonly view?: EntryView;
-  /** The owner of the data has asked for it, not a model: it may take as long as all files of a scope need. */
+  /**
+   * The owner of the data has asked for it, or has approved it, not a model: it may take as long as all files of a scope need,
+   * and its input grows with them.
+   */
   readonly isUpkeep?: boolean;
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
   readonly approved?: PendingWrite | undefined;
@@ -72,8 +75,6 @@ export interface CommitDecision {
 export interface HeldInTurn {
   readonly turn: Turn;
   readonly held: HeldHomes;
-  /** The home whose scopes the work is about. */
-  readonly home: Home;
 }
 
 /** What the guest is shown: everything but entries that are trusted less. */
@@ -102,7 +103,7 @@ export interface CheckedCall extends CheckedContext {
   readonly options: CallOptions;
 }
 
-/** A call whose turn has come: what stays the same in all attempts. */
+/** The same, when its turn has come: with what stays the same in all attempts. */
 export interface RunningCall extends CheckedCall {
   readonly turn: Turn;
   readonly runs: GuestRuns;
@@ -110,14 +111,30 @@ export interface RunningCall extends CheckedCall {
   readonly hookAnswers: HookAnswers | null;
   /** The stores that it may have to do with; `null` if its tool reaches none. */
   readonly inQuestion: StoresInQuestion | null;
-  /** Whether the owner has asked for it, or has approved it. */
-  readonly isOwners: boolean;
+  /** The home of its tool, or the user's own store. */
+  readonly home: Home;
   /** The run of a model that it belongs to: its writes are trusted no more than what the run has read. `null`: none. */
   readonly modelRun: UserRun | null;
   /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
   readonly mayCommit: boolean;
   /** Whether it matters which files its guest reads: a call that changes nothing and names no run needs no history. */
   readonly needsReads: boolean;
+}
+
+/** What a run of the guest has come to, under what was held for it. */
+export interface Ran {
+  readonly held: HeldHomes;
+  /** The home of its tool, or the user's own store. */
+  readonly home: HeldHome;
+  /** The stores that it reaches; `null` if its tool reaches none. */
+  readonly decided: DecidedStores | null;
+  readonly reply: WorkerReply;
+  /** The time that the guest was given. */
+  readonly epochMs: number;
+  /** The lowest trust of what the model's run has read in earlier calls. */
+  readonly ofRun: OriginClass;
+  /** The same of what this call has read; `null` if it has read nothing that counts. */
+  readonly ofCall: OriginClass | null;
 }
 
 /** The runs of a call's guest, which share its deadline. */

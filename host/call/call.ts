@@ -18,10 +18,11 @@ import { stagePending } from "../gate/pending.ts";
 import { lowersRun } from "../gate/runs.ts";
 import type { RunTrust } from "../gate/runs.ts";
 import { encodeInput } from "../guest/guest-json.ts";
-import { exportFor, mayChange, reachesStores } from "../plugins/tools.ts";
+import { policyLimitsMax } from "../plugins/policy/policy.ts";
+import { exportFor, mayChange, ownScopesOf, reachesStores } from "../plugins/tools.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
-import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { commits, ownStoreHome, storeHome, userHome } from "../store/home.ts";
+import type { HeldHomes } from "../store/held-homes.ts";
+import { commits, namedByCalls, userHome } from "../store/home.ts";
 import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import type { KnownSizes } from "../store/reading.ts";
@@ -32,18 +33,17 @@ import type { ContextualAccess, WriteHook } from "../values/asked-program.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { AskedContext } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { inStore, ownStoreOf, storeOfScope } from "../values/ids.ts";
 import type { DecidedStores } from "../values/store-grant.ts";
 import { ToolError, asToolError } from "../values/tool-error.ts";
 import { failedResult, resultOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Admission, AskedTurn, Turn } from "./admission.ts";
-import type { AskedCall, CallOptions, CheckedCall, EndedCall, RunningCall } from "./asked-call.ts";
+import type { AskedCall, CallOptions, CheckedCall, EndedCall, Ran, RunningCall } from "./asked-call.ts";
 import { commitCall } from "./commit.ts";
-import { scopesOfHome, scopesOfStores, seenEntries, withOrigins } from "./entry-view.ts";
+import { readScopes, seenEntries, withOrigins } from "./entry-view.ts";
 import type { Listeners } from "./listeners.ts";
 import { KilledGuests, newRuns, repeat, runGuest } from "./run-guest.ts";
-import type { GuestParts, GuestRun } from "./run-guest.ts";
+import type { GuestParts } from "./run-guest.ts";
 
 export interface CallRunnerParts extends GuestParts {
   readonly store: Store;
@@ -115,7 +115,7 @@ export class CallRunner {
   }
 
   #check(
-    { find, caller, input, inputBytesMax }: AskedCall,
+    { find, caller, input }: AskedCall,
     context: AskedContext,
     { record, options }: Pick<CheckedCall, "record" | "options">,
   ): CheckedCall {
@@ -128,7 +128,9 @@ export class CallRunner {
     const { userId, signal, stores, origin } = checkContext(context);
     const called = exportFor(found.tool, caller, input);
     record.found = { plugin, scopes, rights: called.rights };
-    const text = encodeInput(name, input, inputBytesMax ?? this.#parts.limits.inputBytes);
+    // The policy limits the input of callers. The host's own input grows with the user's files.
+    const { inputBytes: bytesMax } = options.isUpkeep === true ? policyLimitsMax : this.#parts.limits;
+    const text = encodeInput(name, input, bytesMax);
     const action = `call ${name}`;
     return { userId, signal, stores, origin, found, called, input: text, action, record, options };
   }
@@ -148,33 +150,22 @@ export class CallRunner {
   }
 
   #begin(checked: CheckedCall, turn: Turn): RunningCall {
-    const { userId, signal, stores, origin, found, called, input, action, record, options } = checked;
-    const { isUpkeep = false, approved, stage } = options;
-    const { onWrite, onWriteFailure } = this.#parts;
-    const isOwners = isUpkeep || approved !== undefined;
-    const modelRun = !isOwners && origin.run !== null ? { userId, run: origin.run } : null;
+    const { userId, origin, found, called, options } = checked;
+    const { isUpkeep = false, stage } = options;
+    const { onWrite, onWriteFailure, store } = this.#parts;
+    const modelRun = !isUpkeep && origin.run !== null ? { userId, run: origin.run } : null;
     const mayCommit = !keepsNothing(options) && (stage !== undefined || mayChange(called.rights));
     // Not spread: V8 then makes 4 KB of it in each call.
-    return {
-      userId,
-      signal,
-      stores,
-      origin,
-      found,
-      called,
-      input,
-      action,
-      record,
-      options,
+    return Object.assign(checked, {
       turn,
       runs: newRuns(checked, this.#parts),
-      hookAnswers: onWrite && { hook: onWrite, onFailure: onWriteFailure, raised: new Map() },
+      hookAnswers: onWrite && { hook: onWrite, onFailure: onWriteFailure, raised: new Map<string, boolean>() },
       inQuestion: reachesStores(found) ? new StoresInQuestion({ ...checked, turn }, this.#parts) : null,
-      isOwners,
+      home: store.homeOf(userId, ownScopesOf(found)),
       modelRun,
       mayCommit,
-      needsReads: !isOwners && readsEntries(found) && (modelRun !== null || mayCommit),
-    };
+      needsReads: !isUpkeep && readsEntries(found) && (modelRun !== null || mayCommit),
+    });
   }
 
   /** Attempts until one has an answer. The program is asked between two holds: while it answers, nobody waits for a home. */
@@ -190,7 +181,8 @@ export class CallRunner {
       const attempt = await this.#hold(call, holdsUser);
       switch (attempt.step) {
         case "answer":
-          if (attempt.isDone || (await isVouchedStill(call, attempt))) return attempt;
+          if (attempt.isDone || attempt.decided === null) return attempt;
+          if (await inQuestion?.isVouchedStill(attempt.decided)) return attempt;
           break;
         case "reach":
           if (!holdsItself) throw denied("only the user's own is held");
@@ -228,31 +220,23 @@ export class CallRunner {
     const { until, signal } = turn;
     const besides = holdsUser ? [userHome(userId)] : [];
     const ofTurn: HoldOptions = { until, signal, scopes: found.tool.scopes, besides };
-    const attempt = (held: HeldHomes): Promise<Attempt> => this.#attempt(call, held);
-    if (inQuestion === null) return await store.hold([this.#homeOf(call)], mode, ofTurn, attempt);
     // Finds out which of several stores need no lock.
-    if (commits(mode) && inQuestion.homes.length > 1) {
+    if (inQuestion !== null && commits(mode) && inQuestion.homes.length > 1) {
       const toSurvey = { ...ofTurn, as: inQuestion.as, besides: [] };
       await store.hold(inQuestion.homes, "read", toSurvey, (held) => inQuestion.survey(held));
       if (inQuestion.isLacking) return { step: "ask about stores" };
     }
-    const { homes, as, onlyRead } = inQuestion;
-    return await store.hold(homes, mode, { ...ofTurn, as, onlyRead }, attempt);
-  }
-
-  /** The home of a tool that reaches no stores. */
-  #homeOf({ userId, found, options }: RunningCall): Home {
-    return options.within?.home ?? this.#parts.store.homeOf(userId, found.tool.scopes);
+    const { homes, as, onlyRead } = inQuestion ?? { homes: [call.home] };
+    return await store.hold(homes, mode, { ...ofTurn, as, onlyRead }, (held) => this.#attempt(call, held));
   }
 
   async #attempt(call: RunningCall, held: HeldHomes): Promise<Attempt> {
-    const { found, inQuestion, options, record, userId, needsReads } = call;
-    const inOwn = (changes: readonly SizedChange[]): readonly SizedChange[] =>
-      inQuestion === null ? changes : inStore(changes, ownStoreOf(userId));
+    const { found, inQuestion, options, record, needsReads } = call;
+    const inOwn = (changes: readonly SizedChange[]): readonly SizedChange[] => namedByCalls(call.home, changes);
     const decided = inQuestion && (await inQuestion.decide(held));
     if (inQuestion?.isLacking) return { step: "ask about stores" };
-    const home = held.of(inQuestion ? ownStoreHome(userId) : this.#homeOf(call));
-    const scopes = decided ? scopesOfStores(held, decided) : scopesOfHome(home, found.tool.scopes);
+    const home = held.of(call.home);
+    const scopes = readScopes(home, found.tool.scopes, decided);
     const ofRun = await this.#trustOfRun(call, held);
     const entries = await seenEntries(found, scopes, options);
     const { epochMs, staged, reply } = await runGuest(this.#parts, call, {
@@ -264,7 +248,7 @@ export class CallRunner {
     });
     if (reply.wanted !== null) return { step: "reach", wanted: reply.wanted };
     if (decided) record.stores = decided.stores;
-    const ofCall = needsReads ? await trustOfReads(call, held, reply.seen, home) : null;
+    const ofCall = needsReads ? await trustOfReads(call, home, reply.seen) : null;
     const ran: Ran = { held, home, decided, reply, epochMs, ofRun, ofCall };
     if (!reply.envelope.ok) return await this.#noteAndAnswer(call, ran, resultOf(reply.envelope));
     const accepted = (await options.accepts?.(reply.envelope, reply.changes, home)) ?? [];
@@ -285,23 +269,18 @@ export class CallRunner {
 
   /** The gate decides: the changes take effect, wait for the owner of the memory, or are refused. */
   async #gate(call: RunningCall, ran: Ran, result: ToolResult, changes: readonly SizedChange[]): Promise<Attempt> {
-    const { inQuestion, userId, modelRun, options } = call;
+    const { inQuestion, userId, modelRun } = call;
     const { held, home, decided, reply, ofCall } = ran;
-    const changesNothing = changes.length === 0 && reply.grants === null;
-    if (changesNothing && options.approved === undefined) return await this.#noteAndAnswer(call, ran, result);
-    const bytesOf = (scope: string, path: string): Promise<Uint8Array | null> => {
-      const id = storeOfScope(scope);
-      return (id === null ? home : held.of(storeHome(id))).bytesOf(scope, path);
-    };
     const facts = this.#factsOf(call, ran);
-    const judged = await judge(call, { changes, facts, grants: reply.grants, bytesOf });
+    const judged = await judge(call, { changes, facts, grants: reply.grants, home });
     if (judged !== "takes effect" && "digest" in judged) return { step: "ask hook", question: judged };
+    const changesNothing = changes.length === 0 && reply.grants === null;
     if (judged === "takes effect" && changesNothing) return await this.#noteAndAnswer(call, ran, result);
     // Before anything is durable, the program is asked once more about the stores that the call reaches by its word, and then
     // the guest runs again.
     if (decided !== null && inQuestion?.isAskedAgain(decided) === false) return { step: "ask about stores" };
     if (judged === "takes effect") {
-      const isNoted = await commitCall(this.#parts, call, { held, home, changes, facts, reply, ofCall });
+      const isNoted = await commitCall(this.#parts, call, ran, { changes, facts });
       if (isNoted) return answered(ran, result, { isDone: true });
       return await this.#noteAndAnswer(call, ran, result, { isDone: true });
     }
@@ -362,18 +341,6 @@ export class CallRunner {
   }
 }
 
-/** What a run of the guest has come to, under what was held for it. */
-interface Ran extends Pick<GuestRun, "reply" | "epochMs"> {
-  readonly held: HeldHomes;
-  /** The home of its tool, or the user's own store. */
-  readonly home: HeldHome;
-  readonly decided: DecidedStores | null;
-  /** The lowest trust of what the model's run has read in earlier calls. */
-  readonly ofRun: OriginClass;
-  /** The same of what this call has read; `null` if it has read nothing that counts. */
-  readonly ofCall: OriginClass | null;
-}
-
 const answered = (
   { decided }: Ran,
   result: ToolResult,
@@ -385,9 +352,5 @@ const keepsNothing = ({ mode, view }: CallOptions): boolean => mode === "look" |
 
 const knownSizesOf = (held: HeldHomes, homes: readonly Home[]): KnownSizes =>
   Object.assign({}, ...homes.map((home) => held.of(home).knownSizes)) as KnownSizes;
-
-/** Whether the program vouches for the same stores as before the guest ran. */
-const isVouchedStill = async ({ inQuestion }: RunningCall, { decided }: Answered): Promise<boolean> =>
-  inQuestion === null || decided === null || (await inQuestion.isVouchedStill(decided));
 
 const denied = (reason: string): ToolError => new ToolError("CAPABILITY_DENIED", `Cannot use another store: ${reason}`);

@@ -1,5 +1,4 @@
 /** Commits what a call or an operation changes, home by home. What cannot be recorded is not committed. */
-import type { OriginClass } from "../../shared/origin.ts";
 import { changedStoresMax } from "../audit/audit-record.ts";
 import type { OperationRecord } from "../audit/collect/record.ts";
 import { factsIn } from "../gate/gate.ts";
@@ -7,32 +6,25 @@ import type { RunTrust } from "../gate/runs.ts";
 import type { LogEntry } from "../log/log-entry.ts";
 import { writeCause } from "../log/write-log.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
-import type { HeldHome, HeldHomes, HomeCommit } from "../store/held-homes.ts";
-import { keyOf, storeHome, userHome } from "../store/home.ts";
+import type { HeldHomes, HomeCommit } from "../store/held-homes.ts";
+import { keyOf, namedByCalls, storeHome, userHome } from "../store/home.ts";
 import type { Home } from "../store/home.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import { checkedStore, digestOf } from "../store/reading.ts";
 import type { WriteFacts } from "../store/versions/version.ts";
-import type { WorkerReply } from "../thread/worker.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { inStore, ownStoreOf } from "../values/ids.ts";
+import { ownStoreOf } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
 import type { GrantChange } from "../values/store-grant.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
-import type { RunningCall } from "./asked-call.ts";
+import type { Ran, RunningCall } from "./asked-call.ts";
 import type { Listeners } from "./listeners.ts";
 
-/** What a call changes, and under which holds. */
+/** What a call changes, and what the history says of that. */
 interface CallChanges {
-  readonly held: HeldHomes;
   readonly changes: readonly SizedChange[];
   readonly facts: WriteFacts;
-  readonly reply: WorkerReply;
-  /** The lowest trust of what this call has read; `null` if it has read nothing that counts. */
-  readonly ofCall: OriginClass | null;
-  /** The home of its tool, or the user's own store. */
-  readonly home: HeldHome;
 }
 
 interface CommitParts {
@@ -51,47 +43,47 @@ interface CommitParts {
 export async function commitCall(
   { runTrust, listeners, clock, onLog }: CommitParts,
   call: RunningCall,
+  ran: Ran,
   wanted: CallChanges,
 ): Promise<boolean> {
   const { userId, modelRun, record, action, options } = call;
-  const { held, ofCall, home } = wanted;
+  const { held, ofCall, home } = ran;
   const { decision } = options;
   const user = userHome(userId);
   const records = held.has(user) ? held.of(user).records : null;
   const isOne = records !== null && (home.home.kind === "user" || held.isAtomic);
-  const parts = await partsOf(call, wanted, clock);
+  const parts = await partsOf(call, ran, wanted, clock);
   if (isOne && home.home.kind !== "user") parts.push({ home: user, changes: [], seen: [] });
-  const inOrder = call.inQuestion === null ? undefined : wanted.changes;
-  const commit = (): Promise<void> => commitOnRecord(held, parts, { action, record, listeners, inOrder });
+  const committing = { action, record, listeners, inOrder: wanted.changes };
+  const commit = (): Promise<void> => commitOnRecord(held, parts, committing);
   const withReads = (): Promise<void> =>
     isOne && modelRun !== null ? runTrust.commitWith(records, modelRun, ofCall, commit) : commit();
-  if (decision === undefined) {
-    await withReads();
-    return isOne;
-  }
-  if (records === null) throw new RangeError("An approval is noted in the user's home, which is not held");
-  await decision.begin(records, home.history);
-  if (isOne) {
+  if (decision !== undefined) {
+    if (records === null) throw new RangeError("An approval is noted in the user's home, which is not held");
+    await decision.begin(records, home.history);
+    if (!isOne) {
+      await records.commit();
+      await commit();
+      try {
+        await decision.end(records);
+        await records.commit();
+      } catch (error) {
+        // The change counts.
+        writeCause(onLog, asToolError(error, "remove a record"), record.source);
+      }
+      return false;
+    }
     await decision.end(records);
-    await withReads();
-    return true;
   }
-  await records.commit();
-  await commit();
-  try {
-    await decision.end(records);
-    await records.commit();
-  } catch (error) {
-    // The change counts.
-    writeCause(onLog, asToolError(error, "remove a record"), record.source);
-  }
-  return false;
+  await withReads();
+  return isOne;
 }
 
 /** What the call changes in each home: of stores, in the order in which its guest has first changed them. */
 async function partsOf(
   { userId, action, inQuestion, options: { kind } }: RunningCall,
-  { held, changes, facts: told, home, reply: { seen, knownSizes, grants } }: CallChanges,
+  { held, home, reply: { seen, knownSizes, grants } }: Ran,
+  { changes, facts: told }: CallChanges,
   clock: () => number,
 ): Promise<RecordedCommit[]> {
   const ofAll = { by: userId, kind, knownSizes };
@@ -111,11 +103,10 @@ async function partsOf(
     const reason = `it changes ${byStore.size} stores, at most ${changedStoresMax} allowed`;
     throw new ToolError("QUOTA_EXCEEDED", `Cannot ${action}: ${reason}`);
   }
-  const heldOf = (id: StoreId): HeldHome => held.of(storeHome(id));
-  const all = [...seen, ...[...byStore.keys()].flatMap((id) => heldOf(id).seen)];
+  const all = [...seen, ...[...byStore.keys()].flatMap((id) => held.of(storeHome(id)).seen)];
   // The call can run again only as long as nothing is committed, so all that it has read is looked at before.
   for (const { scope, path, digest } of byStore.size > 1 ? seen : []) {
-    if (digestOf(await heldOf(checkedStore(scope)).bytesOf(scope, path)) !== digest) throw new StaleCall();
+    if (digestOf(await home.withScope(scope).bytesOf(scope, path)) !== digest) throw new StaleCall();
   }
   const facts = factsIn(told, changes, own);
   return Array.from(byStore, ([id, ofStore]): RecordedCommit => {
@@ -136,8 +127,8 @@ interface Committing {
   readonly action: string;
   readonly record: OperationRecord;
   readonly listeners: Listeners;
-  /** All changes as the record names them, in the order in which they were made. Default: home by home. */
-  readonly inOrder?: readonly SizedChange[] | undefined;
+  /** All changes as the record names them, in the order in which they were made. */
+  readonly inOrder: readonly SizedChange[];
 }
 
 /**
@@ -147,7 +138,7 @@ interface Committing {
 export async function commitOnRecord(
   held: HeldHomes,
   parts: readonly RecordedCommit[],
-  { action, record, listeners, inOrder = parts.flatMap(namedIn) }: Committing,
+  { action, record, listeners, inOrder }: Committing,
 ): Promise<void> {
   // The record is made in one piece, which counts in a turn that has begun.
   await giveTurn();
@@ -158,7 +149,7 @@ export async function commitOnRecord(
     const part = parts.find((each) => keyOf(each.home) === keyOf(home));
     if (part === undefined || (part.changes.length === 0 && part.grants === undefined)) return;
     hasBegun = true;
-    const changes = namedIn(part);
+    const changes = namedByCalls(home, part.changes);
     const store = home.kind === "store" ? home.id : null;
     const end = changes.length === 0 ? null : { store, ...held.of(home).history.state().filesHead };
     record.committed(changes, part.granted, end);
@@ -173,10 +164,6 @@ export async function commitOnRecord(
     throw hasBegun && parts.length > 1 ? onlyInPart(action, error) : error;
   }
 }
-
-/** The changes as records and listeners name them. */
-const namedIn = ({ home, changes }: RecordedCommit): readonly SizedChange[] =>
-  home.kind === "store" ? inStore(changes, home.id) : changes;
 
 function onlyInPart(action: string, error: unknown): ToolError {
   const failure = asToolError(error, action);

@@ -6,8 +6,7 @@ import type { Envelope } from "../../shared/envelope.ts";
 import { isAtLeast, originClasses } from "../../shared/origin.ts";
 import { entryNameAt, isDerivedFile, isEntryFile, reachesStores, showsEntries } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
-import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { storeHome } from "../store/home.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { StaleCall } from "../store/plan-changes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
@@ -160,19 +159,16 @@ function byTrust(a: EntryOrigin, b: EntryOrigin): number {
   return lower || (a.at === b.at ? 0 : (a.at ?? "") < (b.at ?? "") ? 1 : -1);
 }
 
-/** The scopes of a user's home that a call's guest can read. */
-export const scopesOfHome = (reader: HeldHome, scopes: readonly string[]): ReadScope[] =>
-  scopes.map((scope) => new ReadScope({ scope, history: reader.history, reader, owner: "" }));
-
-/** Those of shared stores that the caller reaches. */
-export const scopesOfStores = (held: HeldHomes, { own, stores }: DecidedStores): ReadScope[] =>
-  stores
-    .filter(({ level }) => level !== null)
-    .map(({ id }) => {
-      const reader = held.of(storeHome(id));
-      const { history } = reader;
-      return new ReadScope({ scope: scopeOfStore(id), history, reader, owner: id === own ? "" : `${id}/` });
-    });
+/** The scopes that a call's guest can read: those of its tool in a user's home, or the shared stores that the caller reaches. */
+export function readScopes(home: HeldHome, ofTool: readonly string[], decided: DecidedStores | null): ReadScope[] {
+  const reached = decided?.stores.filter(({ level }) => level !== null);
+  const ofStores = reached?.map(({ id }) => ({ scope: scopeOfStore(id), owner: id === decided?.own ? "" : `${id}/` }));
+  const named = ofStores ?? ofTool.map((scope) => ({ scope, owner: "" }));
+  return named.map(({ scope, owner }) => {
+    const reader = home.withScope(scope);
+    return new ReadScope({ scope, history: reader.history, reader, owner });
+  });
+}
 
 interface ReadScopeParts {
   readonly scope: string;

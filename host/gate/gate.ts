@@ -5,8 +5,7 @@ import { isAtLeast, lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { isDerivedFile, listsEntries, reachesStores, showsEntries } from "../plugins/tools.ts";
 import type { CatalogTool } from "../plugins/tools.ts";
-import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { storeHome } from "../store/home.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { trustOfReads as trustIn } from "../store/versions/present-origins.ts";
 import type { VersionKind, WriteFacts } from "../store/versions/version.ts";
 import type { AskedWrite, AskingTurn, WriteHook, WrittenFile } from "../values/asked-program.ts";
@@ -36,18 +35,16 @@ export const readsEntries = (found: CatalogTool): boolean => showsEntries(found)
  */
 export async function trustOfReads(
   { userId, found }: { readonly userId: UserId; readonly found: CatalogTool },
-  held: HeldHomes,
-  seen: readonly Seen[],
   home: HeldHome,
+  seen: readonly Seen[],
 ): Promise<OriginClass | null> {
   const counted = seen.filter((file) => !isDerivedFile(found.files, file));
-  const stores = new Set(counted.flatMap(({ scope }) => storeOfScope(scope) ?? []));
-  if (stores.size === 0) return await trustIn(home.history, counted);
   const trusts: OriginClass[] = [];
-  for (const id of stores) {
-    const ofStore = counted.filter(({ scope }) => scope === scopeOfStore(id));
-    const trust = await trustIn(held.of(storeHome(id)).history, ofStore);
-    if (trust !== null) trusts.push(id === ownStoreOf(userId) ? trust : lowestOf(trust, ofAnother));
+  for (const scope of new Set(counted.map((file) => file.scope))) {
+    const ofScope = counted.filter((file) => file.scope === scope);
+    const trust = await trustIn(home.withScope(scope).history, ofScope);
+    const isOthers = ![null, ownStoreOf(userId)].includes(storeOfScope(scope));
+    if (trust !== null) trusts.push(isOthers ? lowestOf(trust, ofAnother) : trust);
   }
   return trusts.length === 0 ? null : lowestOf(...trusts);
 }
@@ -95,9 +92,8 @@ interface GatedCall {
   readonly found: CatalogTool;
   readonly origin: StatedOrigin;
   readonly action: string;
-  /** Whether the owner has asked for it, or has approved it. */
-  readonly isOwners: boolean;
-  readonly options: { readonly approved?: unknown };
+  /** `isUpkeep`: the owner has asked for it, or has approved it. */
+  readonly options: { readonly isUpkeep?: boolean; readonly approved?: unknown };
   readonly hookAnswers: HookAnswers | null;
 }
 
@@ -107,8 +103,8 @@ interface GatedWrite {
   /** Of stores, as the guest wants them; `null` if they do not change. */
   readonly grants: unknown;
   readonly facts: WriteFacts;
-  /** What a file is now. */
-  readonly bytesOf: (scope: string, path: string) => Promise<Uint8Array | null>;
+  /** Has the files as they are now. */
+  readonly home: HeldHome;
 }
 
 /** The program's hook, and what it says of the writes of one call. */
@@ -136,11 +132,11 @@ export async function judge(
   call: GatedCall,
   write: GatedWrite,
 ): Promise<"takes effect" | HookQuestion | readonly PendingChange[]> {
-  const { userId, origin, found, hookAnswers: answers, action } = call;
-  const { changes, grants, facts } = write;
+  const { userId, origin, found, hookAnswers: answers, action, options } = call;
+  const { changes, grants, facts, home } = write;
   const whyNot = reachesStores(found) ? whyNotWait(changes, grants, ownStoreOf(userId)) : null;
-  if (call.options.approved !== undefined) checkApproval(origin, action, whyNot);
-  if (call.isOwners || (changes.length === 0 && whyNot === null)) return "takes effect";
+  if (options.approved !== undefined) checkApproval(origin, action, whyNot);
+  if (options.isUpkeep || (changes.length === 0 && whyNot === null)) return "takes effect";
   // A program that says nothing of origins must be able to write, also when its user's history was lost.
   const trust = origin.told ? facts.trust : statedTrust(origin);
   const { active, pending } = found.trust;
@@ -150,7 +146,7 @@ export async function judge(
   }
   if (isActive && answers === null) return "takes effect";
   if (!isActive && whyNot !== null) throw cannotWait(action, whyNot);
-  const shown = await shownChanges(changes, write.bytesOf);
+  const shown = await shownChanges(changes, (scope, path) => home.withScope(scope).bytesOf(scope, path));
   if (!isActive || answers === null) return shown;
   const digest = digestOf(found, write, shown);
   const isRaised = answers.raised.get(digest);

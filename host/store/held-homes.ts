@@ -2,6 +2,7 @@
 import type { ListedFile } from "../../shared/abi.ts";
 import { isPurge } from "../values/change-set.ts";
 import type { Seen } from "../values/change-set.ts";
+import { storeOfScope } from "../values/ids.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { EngineCommit, EngineHome, EngineHomes, ErasableContent, ErasedUser, HomeCommit } from "./engine.ts";
@@ -17,6 +18,7 @@ import {
   outerScope,
   scopeIn,
   shownIn,
+  storeHome,
 } from "./home.ts";
 import type { HoldOptions, Home, Mode } from "./home.ts";
 import { HostRecords } from "./host-records.ts";
@@ -216,6 +218,12 @@ export class HeldHome {
     this.home = home;
     this.#held = part;
     this.all = all;
+  }
+
+  /** The home that has a scope of a call: that of a store, or else this one. */
+  withScope(scope: string): HeldHome {
+    const id = storeOfScope(scope);
+    return id === null ? this : this.all.of(storeHome(id));
   }
 
   /** Whether anything was committed to it, or somebody has put files into it by hand. */

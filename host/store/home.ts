@@ -162,6 +162,16 @@ export function innerScope(home: Home, scope: string): string {
 export const outerScope = (home: Home, inner: string): string | null =>
   home.kind !== "store" ? inner : inner === entriesScope ? home.scope : null;
 
+/** What has a scope of a home as calls name it: by its id a user's own store, which the host lists beside the user's scopes. */
+export function namedByCalls<Placed extends { readonly scope: string }>(
+  home: Home,
+  placed: readonly Placed[],
+): readonly Placed[] {
+  if (home.kind !== "store") return placed;
+  const scope = scopeOfStore(home.id);
+  return placed.map((each) => (each.scope === ownStoreName ? { ...each, scope } : each));
+}
+
 /** What is told by scope, under other names; without what has none. */
 export const namedIn = <Told>(
   told: Iterable<readonly [scope: string, Told]>,

@@ -33,15 +33,19 @@ export async function operate<Result>(
   using _arrived = admission.arrive();
   const context = readContext(ctx);
   const record = recorder.beginUpkeep(name, action, context);
-  const outcome = await outcomeOf(action, async () => {
+  let result: Result | undefined;
+  let failure: ToolError | null = null;
+  try {
     admission.checkOpen(action);
     if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
-    return await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
-  });
-  const withheld = record.end("failure" in outcome ? outcome.failure : null);
-  if (withheld) throw withheld;
-  if ("failure" in outcome) throw outcome.failure;
-  return outcome.result;
+    result = await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
+  } catch (error) {
+    // A value without a code is a fault of the runtime.
+    failure = asToolError(error, action);
+  }
+  const told = record.end(failure) ?? failure;
+  if (told) throw told;
+  return result as Result;
 }
 
 /** Errors that end an operation, and say nothing about files or plugins: a later attempt can succeed. */
@@ -50,14 +54,3 @@ export const endingCodes: ReadonlySet<AnyErrorCode> = new Set(["CANCELLED", "BUS
 /** The error for what would change something in a read-only runtime. */
 export const readOnly = (action: string): ToolError =>
   new ToolError("READ_ONLY", `Cannot ${action}: the runtime is read-only`);
-
-type Outcome<Result> = { readonly result: Result } | { readonly failure: ToolError };
-
-/** How an operation has ended. A value without a code is a fault of the runtime. */
-async function outcomeOf<Result>(action: string, work: () => Promise<Result>): Promise<Outcome<Result>> {
-  try {
-    return { result: await work() };
-  } catch (error) {
-    return { failure: asToolError(error, action) };
-  }
-}

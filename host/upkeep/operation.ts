@@ -2,7 +2,6 @@
  * One operation of the data's owner: checks the caller, holds the user, calls tools and is recorded. Nothing else in
  * this folder does.
  */
-import { callLimits } from "../../shared/limits.ts";
 import type { Role } from "../../shared/roles.ts";
 import type { ErasedFacts, Recorder, UpkeepRecord } from "../audit/collect/record.ts";
 import type { Admission, Turn } from "../call/admission.ts";
@@ -16,14 +15,13 @@ import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
-import { ownStoreHome, userHome } from "../store/home.ts";
+import { namedByCalls, ownStoreHome, userHome } from "../store/home.ts";
 import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { CheckedContext, ContextStore } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
-import { inStore } from "../values/ids.ts";
 import type { UserId } from "../values/ids.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
@@ -124,8 +122,8 @@ export class Operation {
 
   /** Does the host's own work on the files of a home. */
   hold<Result>(options: OfScopes, work: (held: HeldHome) => Promise<Result>): Promise<Result> {
-    if (this.#within !== undefined) return work(this.#within.held.of(this.#within.home));
-    return this.holdAll(options, work);
+    if (this.#within === undefined) return this.holdAll(options, work);
+    return work(this.#within.held.of(this.store.homeOf(this.userId, options.scopes)));
   }
 
   /** As `hold`. What the work does by `inside`, holds and calls of one home, it does in this hold: nobody comes between. */
@@ -133,9 +131,9 @@ export class Operation {
     { scopes, mode }: OfScopes,
     work: (held: HeldHome, inside: Operation) => Promise<Result>,
   ): Promise<Result> {
-    const home = this.#parts.store.homeOf(this.userId, scopes);
+    const home = this.store.homeOf(this.userId, scopes);
     return this.#hold([home], mode, { scopes }, (held, turn) =>
-      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn, home })),
+      work(held.of(home), new Operation(this.#parts, this.#asked, { held, turn })),
     );
   }
 
@@ -230,7 +228,9 @@ export class Operation {
 
   #commit({ all, home }: HeldHome, commit: Omit<RecordedCommit, "home">): Promise<void> {
     const { record, action } = this.#asked;
-    return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners: this.#parts.listeners });
+    const { listeners } = this.#parts;
+    const inOrder = namedByCalls(home, commit.changes);
+    return commitOnRecord(all, [{ home, ...commit }], { action, record, listeners, inOrder });
   }
 
   /** Calls a tool. The call has an audit record of its own, under the operation's id. */
@@ -239,15 +239,12 @@ export class Operation {
     const toolName = found.tool.name;
     const labels = record.labels ?? undefined;
     const ctx = { userId, signal, stores, callId: record.callId, labels, ...record.origin };
-    // The policy limits the input of callers. The host's own input grows with the user's files.
-    const { inputBytesMax } = callLimits;
     const asked = {
       toolName,
       action: `call ${toolName}`,
       find: () => found,
       caller: "host" as const,
       input,
-      inputBytesMax,
       ctx,
       until,
     };
@@ -276,7 +273,7 @@ export class Operation {
 }
 
 /** The files that are erased, for listeners: nothing that they cannot read keeps anybody from erasing it. */
-async function removalsOf(held: HeldHome): Promise<SizedChange[]> {
+async function removalsOf(held: HeldHome): Promise<readonly SizedChange[]> {
   const removals: SizedChange[][] = [];
   try {
     for (const scope of await held.scopes()) {
@@ -286,6 +283,5 @@ async function removalsOf(held: HeldHome): Promise<SizedChange[]> {
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
   }
-  const { home } = held;
-  return home.kind === "store" ? inStore(removals.flat(), home.id) : removals.flat();
+  return namedByCalls(held.home, removals.flat());
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 
 import { storeLimits } from "../../shared/limits.ts";
-import { ownStoreName, scopeOfStore, storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
+import { storeIdPattern, storePrefix } from "../../shared/shared-scope.ts";
 import { hasLoneSurrogate, quoted } from "../../shared/text.ts";
 import { ToolError } from "./tool-error.ts";
 
@@ -107,9 +107,3 @@ export function storeOfScope(scope: string): StoreId | null {
 }
 
 export { scopeOfStore } from "../../shared/shared-scope.ts";
-
-/** Names a user's own store, which the host lists beside the user's scopes as `store`, by its id, as calls do. */
-export function inStore<Placed extends { readonly scope: string }>(placed: readonly Placed[], own: StoreId): Placed[] {
-  const scope = scopeOfStore(own);
-  return placed.map((each) => (each.scope === ownStoreName ? { ...each, scope } : each));
-}
