@@ -96,7 +96,7 @@ export class HeldFiles implements EngineHomes {
 
   /** Also of those that were read without a lock. */
   areReadStill(): boolean {
-    return !this.#parts.some(isGone) && areStill(this.#hold.read);
+    return !this.#parts.some(isGone) && (this.#hold.read.size === 0 || areStill(this.#hold.read));
   }
 
   async commit(parts: readonly EngineCommit[], done: (home: Home) => void): Promise<void> {
