@@ -156,18 +156,20 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
     "a write stops waiting before it is applied": [
       "waits, is approved and rejected",
       `await decision.end(records);
-        await withReads();`,
+    }
+    await withReads();`,
       `await decision.end(records);
         await records.commit();
-        await withReads();`,
+    }
+    await withReads();`,
     ],
     "a write stops waiting before it is applied in a store": [
       "a write into a store waits",
       `await records.commit();
-    await commit();`,
+            await commit();`,
       `await decision.end(records);
-    await records.commit();
-    await commit();`,
+            await records.commit();
+            await commit();`,
     ],
   },
   "call/call.js": {
