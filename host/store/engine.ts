@@ -19,8 +19,8 @@ export interface Engine {
 
   /**
    * Runs work on some homes, each named once, in the order of their locks. First finishes what a crash has left, as far as
-   * the mode says. Those in `onlyRead` are not locked, in any mode. Throws `StaleCall` if what the work read has changed.
-   * Throws `BUSY` if others keep a home for too long.
+   * the mode says. Those in `onlyRead` are not locked, in any mode: whoever holds them asks `areReadStill`. Throws
+   * `StaleCall` if a home has changed while it was taken, and `BUSY` if others keep one for too long.
    */
   hold<Result>(
     homes: readonly Home[],
