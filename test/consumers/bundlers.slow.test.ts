@@ -1,4 +1,7 @@
-/** Programs that were built with the lines of host/runtime/bundlers.md work, and without them they say what to do. */
+/**
+ * Programs that were built with the lines of host/runtime/bundlers.md work, and without them they say what to do. Each run
+ * takes one bundler.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, rm } from "node:fs/promises";
@@ -8,6 +11,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 
 import { blocksIn } from "../documents/markdown-table.ts";
 import { textOf } from "../documents/tracked-files.ts";
+import { oneIn } from "../stage/seed.ts";
 import { installPinned } from "./pinned.ts";
 import { program } from "./program.ts";
 import { makeProject } from "./project.ts";
@@ -41,11 +45,24 @@ const built = async (tool: string, ...args: string[]): Promise<void> => {
   expect(status, said).toBe(0);
 };
 
+const bundlers = [
+  { name: "esbuild", show: showEsbuild },
+  { name: "webpack", show: showWebpack },
+  { name: "Vite", show: showVite },
+  { name: "Next.js", show: showNext },
+];
+
 test("the program works as it is", async () => {
   expect(await printed("app.js")).toBe("created\n");
 });
 
-test("esbuild", async () => {
+test.for(oneIn(4, bundlers))(
+  "$name: with the lines the program works, and without them it says what to do",
+  { timeout: 10 * minutes },
+  ({ show }) => show(),
+);
+
+async function showEsbuild(): Promise<void> {
   const [tool = "", ...args] = esbuild.trim().split(" ");
   await built(tool, ...args);
   expect(await printed("dist/app.js")).toBe("created\n");
@@ -54,7 +71,7 @@ test("esbuild", async () => {
   await project.write({ "small.js": 'import { storeIdOf } from "memcell";\nconsole.log(storeIdOf("alice"));\n' });
   await built(tool, "small.js", "--bundle", "--platform=node", "--outfile=dist/app.cjs", "--log-level=error");
   expect(await printed("dist/app.cjs")).toContain(`Error: ${instead}`);
-});
+}
 
 /** webpack's own command is another package. */
 const webpackProgram = (config: string): string => `import webpack from "webpack";
@@ -65,22 +82,22 @@ webpack({ ...own, ...config }, (error, stats) => {
 });
 `;
 
-test("webpack", async () => {
+async function showWebpack(): Promise<void> {
   await project.write({ "webpack.js": webpackProgram(webpack), "bundled.js": webpackProgram(`{ target: "node20" };`) });
   await built("node", "webpack.js");
   expect(await printed("dist/app.cjs")).toBe("created\n");
   await built("node", "bundled.js");
   expect(await printed("dist/app.cjs")).toContain(`Error: ${instead}`);
-});
+}
 
-test("Vite", async () => {
+async function showVite(): Promise<void> {
   await project.write({ "vite.config.js": vite });
   await built("vite", "build", "--ssr", "app.js");
   expect(await printed("dist/app.js")).toBe("created\n");
   await project.write({ "vite.config.js": "export default { ssr: { noExternal: true } };\n" });
   await built("vite", "build", "--ssr", "app.js");
   expect(await printed("dist/app.js")).toContain(`Error: ${instead}`);
-});
+}
 
 const route = `import { createRuntime } from "memcell";
 export const dynamic = "force-dynamic";
@@ -106,25 +123,22 @@ async function answered(cwd: string, args: readonly string[]): Promise<unknown> 
   }
 }
 
-test(
-  "Next.js: without configuration the build fails with the sentence; with the lines the program works",
-  async () => {
-    await mkdir(join(project.folder, "app", "memory"), { recursive: true });
-    await project.write({ "app/memory/route.js": route });
-    const refused = await project.run("next", "build");
-    expect(refused.status).not.toBe(0);
-    expect(refused.said).toContain(`Error: ${instead}`);
+/** Without configuration, the build fails with the sentence. */
+async function showNext(): Promise<void> {
+  await mkdir(join(project.folder, "app", "memory"), { recursive: true });
+  await project.write({ "app/memory/route.js": route });
+  const refused = await project.run("next", "build");
+  expect(refused.status).not.toBe(0);
+  expect(refused.said).toContain(`Error: ${instead}`);
 
-    await rm(join(project.folder, "data"), { recursive: true, force: true });
-    await project.write({ "next.config.mjs": next });
-    await built("next", "build");
-    const start = [join(project.folder, "node_modules", "next", "dist", "bin", "next"), "start"];
-    expect(await answered(project.folder, start)).toMatchObject({ ok: true, data: { outcome: "created" } });
+  await rm(join(project.folder, "data"), { recursive: true, force: true });
+  await project.write({ "next.config.mjs": next });
+  await built("next", "build");
+  const start = [join(project.folder, "node_modules", "next", "dist", "bin", "next"), "start"];
+  expect(await answered(project.folder, start)).toMatchObject({ ok: true, data: { outcome: "created" } });
 
-    await project.write({ "next.config.mjs": standalone });
-    await built("next", "build");
-    const folder = join(project.folder, ".next", "standalone");
-    expect(await answered(folder, ["server.js"])).toMatchObject({ ok: true, data: { outcome: "replaced" } });
-  },
-  10 * minutes,
-);
+  await project.write({ "next.config.mjs": standalone });
+  await built("next", "build");
+  const folder = join(project.folder, ".next", "standalone");
+  expect(await answered(folder, ["server.js"])).toMatchObject({ ok: true, data: { outcome: "replaced" } });
+}

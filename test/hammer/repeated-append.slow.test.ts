@@ -1,12 +1,14 @@
-/** An append that is repeated after 10,000 others of the same run stores nothing and answers as the first time. */
+/** An append that is repeated after thousands of others of the same run stores nothing and answers as the first time. */
 import { createRuntime, memoryStore } from "memcell";
 import type { Runtime } from "memcell";
 import { expect, test } from "vitest";
 
-const appendsCount = 10_000;
+import { isLong } from "../stage/seed.ts";
+
+const appendsCount = isLong ? 10_000 : 2_500;
 const [run, ctx] = [{ agentId: "planner", runId: "long" }, { userId: "alice" }];
 
-test("an append with the id of one before 10,000 others stores nothing", { timeout: 600_000 }, async () => {
+test("an append with the id of one before thousands of others stores nothing", { timeout: 600_000 }, async () => {
   await using runtime = await createRuntime({ store: memoryStore(), plugins: ["run-history"], threadsMax: 1 });
   const first = await append(runtime, "first", 3);
   expect(first).toMatchObject({ ok: true, data: { appended: 3 } });

@@ -125,7 +125,9 @@ describe.each(await openEngines())("$kind", (stage) => {
     events.emit("go");
     const erased = await erasing;
     await Promise.all(waiting);
-    expect(found).toEqual([null, null, null, null]);
+    // What others change meanwhile makes it begin once more.
+    expect(found.length).toBeGreaterThanOrEqual(4);
+    expect(found.filter((text) => text !== null)).toEqual([]);
     await stage.store.erased.removeFiles(erased);
     await stage.store.erased.forget(erased, true);
     expect(await all(alice, own)).toEqual([[["new-0.md", "new-1.md"]], { "1/new-0.md": "new", "1/new-1.md": "new" }]);

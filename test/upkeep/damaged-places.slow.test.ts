@@ -1,5 +1,5 @@
 /**
- * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else: if
+ * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else, a third in each run: if
  * then anything fails that worked before, the doctor names a problem. What it says it can mend works again afterwards.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import type { Finding, Runtime } from "memcell";
 import { afterAll, expect, test } from "vitest";
 
+import { oneIn } from "../stage/seed.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { fillAll, mark, openAll, ownStore } from "./four-families.ts";
 import { remove, upsert } from "./upkeep-stage.ts";
@@ -114,8 +115,9 @@ async function damagedUsers(): Promise<Damaged[]> {
       return ofKind.map(([name, , make]) => ({ what: `home ${at}, ${path}: ${name}`, at, path, make }));
     });
   });
-  await fill(all.map((_, at) => `user-${at}`));
-  return all.map(({ what, at, path, make }, user) => {
+  const tried = oneIn(3, all);
+  await fill(tried.map((_, at) => `user-${at}`));
+  return tried.map(({ what, at, path, make }, user) => {
     const userId = `user-${user}`;
     const place = join(homesOf(userId)[at] ?? "", path);
     rmSync(place, { recursive: true });
@@ -162,7 +164,7 @@ test(
       if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
     }
     expect({ silent, unmended }).toEqual({ silent: [], unmended: [] });
-    expect(found).toBeGreaterThan(20);
-    expect(mended.length).toBeGreaterThan(10);
+    expect(found).toBeGreaterThan(15);
+    expect(mended.length).toBeGreaterThan(5);
   },
 );

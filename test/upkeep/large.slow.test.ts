@@ -1,4 +1,7 @@
-/** Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. An undo of more than a call does. */
+/**
+ * Upkeep of as much as tools can make, and of more in the trash: it is there to be relieved. An undo of more than a call does.
+ * Each run takes two of these.
+ */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,6 +13,16 @@ import { entryText } from "../support/memory-files.ts";
 import { alice, bob, honest, liveFiles, openUpkeep, poisoned, remove, upsert } from "./upkeep-stage.ts";
 
 const plugins = ["user-memory"];
+
+const all = [
+  { what: "a trash of more files than a call has room for arguments is purged", show: purgesTrash },
+  { what: "a full memory of letters of two bytes goes round and is mended", show: () => goesRound("\u00e9") },
+  { what: "an undo of more bytes than one change set holds is done in parts", show: undoesInParts },
+  { what: "what its plugin has no room for, or cannot read, is named, and comes back later", show: namesWhatIsLeft },
+  { what: "a full memory of characters that JSON escapes goes round and is mended", show: () => goesRound('\\"') },
+];
+
+test.for(oneIn(3, all))("$what", { timeout: 600_000 }, ({ show }) => show());
 
 async function openWithTrash(count: number) {
   const at = await openUpkeep("files", { plugins });
@@ -23,7 +36,7 @@ async function openWithTrash(count: number) {
 const restored = "y7.20260101T000000000Z.md";
 const later = { beforeEpochMs: Date.UTC(2027, 0) };
 
-test("a trash of more files than a call has room for arguments is purged", { timeout: 180_000 }, async () => {
+async function purgesTrash(): Promise<void> {
   const count = 150_000;
   await using at = await openWithTrash(count);
   expect(await at.upkeep.listTrash(alice)).toHaveLength(count);
@@ -37,18 +50,13 @@ test("a trash of more files than a call has room for arguments is purged", { tim
   const removedHidden = count - 1 - auditLimits.recordFilesMax;
   const purged = at.records().findLast((record) => record.kind === "upkeep" && record.action === "purge");
   expect(purged).toMatchObject({ code: null, removedHidden });
-});
+}
 
 /** As many entries as the tools make, of the largest kind: 62.6 of 64 MiB. */
 const count = 1_000;
 const bodyBytes = 65_536;
 
-const units = [
-  ["letters of two bytes", "\u00e9"],
-  ["characters that JSON escapes", '\\"'],
-] as const;
-
-test.for(oneIn(2, units))("a full memory of %s goes round and is mended", { timeout: 180_000 }, async ([, unit]) => {
+async function goesRound(unit: string): Promise<void> {
   await using at = await openUpkeep("files", { plugins });
   const body = unit.repeat(bodyBytes / Buffer.byteLength(unit));
   const files = Array.from({ length: count }, (_, each) => ({
@@ -67,11 +75,11 @@ test.for(oneIn(2, units))("a full memory of %s goes round and is mended", { time
   rmSync(join(at.home("bob"), "memory/MEMORY.md"));
   expect(await at.upkeep.mend(bob)).toMatchObject([{ problem: "index-missing" }]);
   expect(await at.upkeep.inspect(bob)).toEqual([]);
-});
+}
 
 const run = { run: "poisoned" };
 
-test("an undo of more bytes than one change set holds is done in parts", { timeout: 600_000 }, async () => {
+async function undoesInParts(): Promise<void> {
   await using stage = await openUpkeep("memory", { plugins });
   const { upkeep } = stage.runtime;
   const names = Array.from({ length: 600 }, (_, at) => `entry-${String(at).padStart(3, "0")}`);
@@ -88,33 +96,29 @@ test("an undo of more bytes than one change set holds is done in parts", { timeo
   expect((await upkeep.undo(alice, run)).restored).toEqual(plan.restored);
   expect(await liveFiles(stage)).toEqual(before);
   expect((await upkeep.history(alice))[0]?.seq).toBe(last + 2);
-});
+}
 
-test(
-  "what its plugin has no room for, or cannot read, is named, and comes back later",
-  { timeout: 600_000 },
-  async () => {
-    await using stage = await openUpkeep("files", { plugins });
-    const { upkeep } = stage.runtime;
-    const names = Array.from({ length: 999 }, (_, at) => `entry-${at}`);
-    await upkeep.import(
-      alice,
-      names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
-    );
-    writeFileSync(join(stage.home(), "memory/mine.md"), Uint8Array.of(0xff));
-    await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
-    for (const name of ["entry-1", "entry-2"]) await stage.write({ ctx: poisoned, input: remove(name) });
-    for (const name of ["more-1", "more-2"]) await stage.write({ ctx: honest, input: upsert(name, "honest") });
-    const reason = expect.stringMatching(/^its plugin refuses what it was before: /) as string;
-    const deleted = ["memory/entry-1.md", "memory/entry-2.md"];
-    const left = deleted.map((path) => ({ path, reason }));
-    expect(await upkeep.undo(alice, run)).toMatchObject({
-      restored: [],
-      trashed: ["memory/mine.md"],
-      left: [...left, { path: "memory/mine.md", reason }],
-    });
-    expect(await upkeep.undo(alice, run)).toMatchObject({ restored: [], trashed: [], left });
-    await stage.write({ ctx: honest, input: remove("more-1") });
-    expect(await upkeep.undo(alice, run)).toMatchObject({ restored: deleted, trashed: [], left: [] });
-  },
-);
+async function namesWhatIsLeft(): Promise<void> {
+  await using stage = await openUpkeep("files", { plugins });
+  const { upkeep } = stage.runtime;
+  const names = Array.from({ length: 999 }, (_, at) => `entry-${at}`);
+  await upkeep.import(
+    alice,
+    names.map((name) => ({ scope: "memory", path: `${name}.md`, content: Buffer.from(entryText(name)) })),
+  );
+  writeFileSync(join(stage.home(), "memory/mine.md"), Uint8Array.of(0xff));
+  await stage.write({ ctx: poisoned, input: upsert("mine", "evil") });
+  for (const name of ["entry-1", "entry-2"]) await stage.write({ ctx: poisoned, input: remove(name) });
+  for (const name of ["more-1", "more-2"]) await stage.write({ ctx: honest, input: upsert(name, "honest") });
+  const reason = expect.stringMatching(/^its plugin refuses what it was before: /) as string;
+  const deleted = ["memory/entry-1.md", "memory/entry-2.md"];
+  const left = deleted.map((path) => ({ path, reason }));
+  expect(await upkeep.undo(alice, run)).toMatchObject({
+    restored: [],
+    trashed: ["memory/mine.md"],
+    left: [...left, { path: "memory/mine.md", reason }],
+  });
+  expect(await upkeep.undo(alice, run)).toMatchObject({ restored: [], trashed: [], left });
+  await stage.write({ ctx: honest, input: remove("more-1") });
+  expect(await upkeep.undo(alice, run)).toMatchObject({ restored: deleted, trashed: [], left: [] });
+}

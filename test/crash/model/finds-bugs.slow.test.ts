@@ -12,7 +12,7 @@ import { seededBugs, seedHost } from "./seeded-bugs.ts";
 
 afterAll(closeRuntimes);
 
-test.for(oneIn(3, seededBugs))("the model finds the bug: $name", { timeout: 600_000 }, async (bug) => {
+test.for(oneIn(6, seededBugs))("the model finds the bug: $name", { timeout: 600_000 }, async (bug) => {
   const script = scripts.find(({ name }) => name === bug.script);
   if (script === undefined) throw new Error(`There is no script "${bug.script}"`);
   // A kill after each effect: with some of them only, chance decides whether a bug of what a kill leaves is found.

@@ -2,4 +2,4 @@
 import { isLong, othersIn } from "../../stage/seed.ts";
 import { testScripts } from "./model-suite.ts";
 
-testScripts((scripts) => (isLong ? scripts.slice(0, 1) : othersIn(20, 6, scripts)));
+testScripts((scripts) => (isLong ? scripts.slice(0, 1) : othersIn(20, 3, scripts)));

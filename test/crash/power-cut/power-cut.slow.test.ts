@@ -2,7 +2,7 @@
  * Power cuts, block by block: whatever a real file system has kept, the next start finds every acknowledged change, and
  * all or nothing of an unfinished one. After every other cut, a person is faster than the host and writes into a file.
  *
- * `TEST_LONG=1` tries twenty times as many states.
+ * `TEST_LONG=1` tries fifty times as many states.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ import { logDisk } from "./logged-disk.ts";
 import type { BlockLog } from "./logged-disk.ts";
 import { cutPower } from "./power-cuts.ts";
 
-const scale = isLong ? 10 : 0.5;
+const scale = isLong ? 10 : 0.2;
 const kinds = Object.keys(fileSystems) as FileSystemKind[];
 
 /** By their places in a state: the user of a whole runtime, another user, and some stores. */

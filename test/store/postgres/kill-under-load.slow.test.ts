@@ -19,7 +19,7 @@ import { contentsOf, soon, textIn } from "../store-stage.ts";
 import { faultServer, isInner } from "./fault-stage.ts";
 import type { LoadOrder } from "./load-host.ts";
 
-const kills = isLong ? 200 : 40;
+const kills = isLong ? 200 : 20;
 const users = ["alice", "bob", "carol", "dave"];
 const entries = ["one", "two", "three"];
 const script = fileURLToPath(new URL("../../../dist/test/store/postgres/load-host.js", import.meta.url));
