@@ -16,10 +16,12 @@ const longest = [
   // Slow.
   "test/polyglot/vectors.test.ts",
   "test/mcp/vectors.test.ts",
+  "test/fuzz/more-runs.slow.test.ts",
+  "test/upkeep/large.slow.test.ts",
+  "test/polyglot/go-tests.test.ts",
   "test/crash/model/model.slow.test.ts",
   "test/crash/fault/fault-sweep.slow.test.ts",
   "test/build/new-family.slow.test.ts",
-  "test/upkeep/large.slow.test.ts",
   "test/crash/kill/kill-sweep.slow.test.ts",
   "test/build/verify-build.slow.test.ts",
   "test/build/reproducible.slow.test.ts",

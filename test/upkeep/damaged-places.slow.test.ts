@@ -1,5 +1,5 @@
 /**
- * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else, a third in each run: if
+ * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else, a fifth in each run: if
  * then anything fails that worked before, the doctor names a problem. What it says it can mend works again afterwards.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
@@ -115,7 +115,8 @@ async function damagedUsers(): Promise<Damaged[]> {
       return ofKind.map(([name, , make]) => ({ what: `home ${at}, ${path}: ${name}`, at, path, make }));
     });
   });
-  const tried = oneIn(3, all);
+  // No divisor of the number of damages: each part has all kinds of them.
+  const tried = oneIn(5, all);
   await fill(tried.map((_, at) => `user-${at}`));
   return tried.map(({ what, at, path, make }, user) => {
     const userId = `user-${user}`;
@@ -163,8 +164,9 @@ test(
       const left = [...problems, ...(await failuresIn(runtime, user))];
       if (left.length > 0) unmended.push(`${what}: ${JSON.stringify(left)}`);
     }
+    console.log(`${all.length} tried, ${found} found, ${mended.length} mended`);
     expect({ silent, unmended }).toEqual({ silent: [], unmended: [] });
-    expect(found).toBeGreaterThan(15);
-    expect(mended.length).toBeGreaterThan(5);
+    expect(found).toBeGreaterThan(8);
+    expect(mended.length).toBeGreaterThan(1);
   },
 );

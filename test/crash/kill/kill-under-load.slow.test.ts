@@ -21,7 +21,7 @@ import { shownIn } from "./entry-history.ts";
 import { LoadedProcess } from "./loaded-process.ts";
 
 /** Kills in each of the two pairs, which run concurrently in separate folders. */
-const killsOfPair = isLong ? 500 : 12;
+const killsOfPair = isLong ? 500 : 10;
 
 const users = ["alice", "bob", "carol", "dave"];
 const entriesOf = (side: number): string[] => [1, 2, 3].map((number) => `side-${side}-entry-${number}`);
