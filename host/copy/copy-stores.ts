@@ -8,7 +8,7 @@ import type { HomeDump } from "../store/home-dump.ts";
 import { grantsPath, grantsScope, storeHome, userHome } from "../store/home.ts";
 import type { Home } from "../store/home.ts";
 import { Store } from "../store/store.ts";
-import { placeKey } from "../store/versions/present-origins.ts";
+import { placeKey } from "../values/change-set.ts";
 import type { StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 

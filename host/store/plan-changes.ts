@@ -4,7 +4,7 @@
  */
 import type { OriginClass } from "../../shared/origin.ts";
 import { foldersOf } from "../../shared/path.ts";
-import { movedTo } from "../values/change-set.ts";
+import { movedTo, placeKey } from "../values/change-set.ts";
 import type { Change, ChangeSet, Place, Seen } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Pieces } from "../values/turns.ts";
@@ -73,7 +73,7 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
   const seenAs = seenByFile(seen);
   const files = new Map<string, TouchedFile>();
   const at = (scope: string, path: string): TouchedFile => {
-    const key = `${scope}:${path}`;
+    const key = placeKey({ scope, path });
     const file = files.get(key) ?? findFile(present, { scope, path }, seenAs.get(key));
     files.set(key, file);
     return file;
@@ -82,7 +82,9 @@ export function* planChanges(present: PresentFiles, changes: ChangeSet, seen: re
     yield;
     applyStep(change, at);
   }
-  const moved = new Set(Array.from(files.values(), (file) => `${file.scope}:${sourceOf(file) ?? ""}`));
+  const moved = new Set(
+    Array.from(files.values(), (file) => placeKey({ scope: file.scope, path: sourceOf(file) ?? "" })),
+  );
   const planned: PlannedFile[] = [];
   for (const [key, file] of files) {
     yield;
@@ -111,8 +113,9 @@ function seenByFile(seen: readonly Seen[]): Map<string, Seen> {
   const files = new Map<string, Seen>();
   for (const each of seen) {
     const { scope, path, digest } = each;
-    const other = files.get(`${scope}:${path}`) ?? each;
-    files.set(`${scope}:${path}`, other.digest === digest ? each : { scope, path, digest: "several" });
+    const key = placeKey(each);
+    const other = files.get(key) ?? each;
+    files.set(key, other.digest === digest ? each : { scope, path, digest: "several" });
   }
   return files;
 }
@@ -171,7 +174,7 @@ function* refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]):
   if (kept.length < 2) return;
   for (const { scope, path } of kept) {
     yield;
-    const name = `${scope}:${nameOf(scope, path)}`;
+    const name = placeKey({ scope, path: nameOf(scope, path) });
     const other = names.get(name);
     if (other !== undefined) throw nested(path, other);
     names.set(name, path);
@@ -179,7 +182,7 @@ function* refuseNesting(present: PresentFiles, planned: readonly PlannedFile[]):
   for (const { scope, path } of kept) {
     yield;
     for (const folder of foldersOf(nameOf(scope, path))) {
-      const other = names.get(`${scope}:${folder}`);
+      const other = names.get(placeKey({ scope, path: folder }));
       if (other !== undefined) throw nested(path, other);
     }
   }

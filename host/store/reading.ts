@@ -10,6 +10,7 @@ import { storeLimits } from "../../shared/limits.ts";
 import { isListed, isScopePath, isTrashPath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
+import { placeKey } from "../values/change-set.ts";
 import type { Place, Seen } from "../values/change-set.ts";
 import { storeOfScope } from "../values/ids.ts";
 import type { StoreId, UserId } from "../values/ids.ts";
@@ -24,7 +25,8 @@ export class SeenFiles {
   /** `stamp`: what the medium showed before. */
   note(scope: string, path: string, bytes: Uint8Array | null, stamp: string | null = null): void {
     const digest = digestOf(bytes);
-    this.#seen.set(`${scope}:${path}`, stamp === null ? { scope, path, digest } : { scope, path, digest, stamp });
+    const seen = stamp === null ? { scope, path, digest } : { scope, path, digest, stamp };
+    this.#seen.set(placeKey(seen), seen);
   }
 
   list(): Seen[] {

@@ -2,8 +2,8 @@
 import { counted, quoted } from "../../shared/text.ts";
 import type { LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
-import { placeKey } from "../store/versions/present-origins.ts";
 import type { Version, VersionedFile } from "../store/versions/version.ts";
+import { placeKey } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";

@@ -1,6 +1,6 @@
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
-import { placeOfKey } from "../store/versions/present-origins.ts";
+import { placeOfKey } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 
 /**

@@ -5,9 +5,9 @@ import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { DerivedFiles } from "../store/engine.ts";
 import { digestOf } from "../store/reading.ts";
-import { placeKey } from "../store/versions/present-origins.ts";
 import type { Version, VersionHead, VersionedFile } from "../store/versions/version.ts";
 import { isOfEarlier } from "../store/versions/version.ts";
+import { placeKey } from "../values/change-set.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { ToolError, reasonOf } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
@@ -305,7 +305,7 @@ function* fileChains(versions: readonly Version[], isUndone: (version: Version) 
     const { seq, kind, files } = version;
     const isOne = !isOfEarlier(kind) && isUndone(version);
     const moved = new Set(
-      files.filter(({ scope, from }) => from !== undefined && follows(chains.get(`${scope}:${from}`))),
+      files.filter(({ scope, from }) => from !== undefined && follows(chains.get(placeKey({ scope, path: from })))),
     );
     for (const file of files) {
       const { scope, path, sha256, before, from } = file;

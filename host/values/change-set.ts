@@ -41,6 +41,15 @@ export interface Place {
   readonly path: string;
 }
 
+/** A file's place as a key. Unambiguous, because no scope and no path has a colon. */
+export const placeKey = ({ scope, path }: Place): string => `${scope}:${path}`;
+
+/** The scope and the path of a key. */
+export function placeOfKey(key: string): Place {
+  const colon = key.indexOf(":");
+  return { scope: key.slice(0, colon), path: key.slice(colon + 1) };
+}
+
 /** A file that a call has read, and the SHA-256 of its content, or `null` if there was no file. */
 export interface Seen extends Place {
   readonly digest: string | null;

@@ -5,7 +5,7 @@ import { isScopePath, isTrashPath } from "../../../shared/path.ts";
 import { quoted } from "../../../shared/text.ts";
 import type { CapabilityTrail } from "../../audit/collect/trail.ts";
 import type { ScopeSize, UserReader } from "../../store/reading.ts";
-import { movedTo } from "../../values/change-set.ts";
+import { movedTo, placeKey } from "../../values/change-set.ts";
 import type { SizedChange } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import type { DecidedStores } from "../../values/store-grant.ts";
@@ -111,7 +111,7 @@ export class StoredFiles {
   read(scope: string, path: string): string | null {
     const text = this.#reader.read(scope, path);
     // Valid as the size, too: `read` refuses whatever `sizeOf` refuses, and decoding a text loses no bytes.
-    this.#sizes.set(`${scope}:${path}`, text === null ? null : Buffer.byteLength(text));
+    this.#sizes.set(keyOf(scope, path), text === null ? null : Buffer.byteLength(text));
     return text;
   }
 
@@ -120,7 +120,7 @@ export class StoredFiles {
   }
 
   sizeOf(scope: string, path: string): number | null {
-    const key = `${scope}:${path}`;
+    const key = keyOf(scope, path);
     let bytes = this.#sizes.get(key);
     if (bytes === undefined) {
       bytes = this.#reader.sizeOf(scope, path);
@@ -227,5 +227,4 @@ export class StagedChanges {
   }
 }
 
-/** Unambiguous, because no path can contain a colon. */
-const keyOf = (scope: string, path: string): string => `${scope}:${path}`;
+const keyOf = (scope: string, path: string): string => placeKey({ scope, path });

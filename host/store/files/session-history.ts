@@ -1,5 +1,6 @@
 /** The history of a home: what its present files come from, and the versions that a change adds. */
 import { failureOfDisk } from "../../disk/disk-failure.ts";
+import { placeKey } from "../../values/change-set.ts";
 import type { ChangeSet, Place, Seen } from "../../values/change-set.ts";
 import { ToolError, orInstead } from "../../values/tool-error.ts";
 import { atOnce, giveTurn, inTurns } from "../../values/turns.ts";
@@ -12,7 +13,6 @@ import { digestOf } from "../reading.ts";
 import { contentsOfPurged } from "../versions/old-contents.ts";
 import { chained, loweringAfter, planAsking, planVersions } from "../versions/plan-versions.ts";
 import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
-import { placeKey } from "../versions/present-origins.ts";
 import type { LoweredRun, PresentOrigins } from "../versions/present-origins.ts";
 import { lostTrust } from "../versions/version.ts";
 import type { PlannedVersion, Version, VersionHead, VersionedFile, WriteFacts } from "../versions/version.ts";

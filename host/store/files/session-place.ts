@@ -12,6 +12,7 @@ import type { ErrorCode } from "../../../shared/errors.ts";
 import type { Directory, DiskFile, FileUse } from "../../disk/directory.ts";
 import { isReadOnly } from "../../disk/disk-failure.ts";
 import { releaseFileLock, tryFileLock } from "../../disk/native-calls.ts";
+import { placeKey } from "../../values/change-set.ts";
 import type { Place } from "../../values/change-set.ts";
 import type { UserId } from "../../values/ids.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -217,7 +218,7 @@ export class HomeMemo {
   }
 
   touch({ scope, path }: Place): void {
-    this.touched.set(`${scope}:${path}`, { scope, path });
+    this.touched.set(placeKey({ scope, path }), { scope, path });
   }
 
   /** Whether the WAL has something to retire. */

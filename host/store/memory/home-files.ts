@@ -1,5 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import { foldersOf } from "../../../shared/path.ts";
+import { placeKey } from "../../values/change-set.ts";
 import type { ChangedFile, PresentFiles } from "../plan-changes.ts";
 import {
   checkBytes,
@@ -48,7 +49,7 @@ export class HomeFiles implements Files, PresentFiles {
     segmentsOf(path);
     const files = this.#filesOf(scope);
     if (foldersOf(path).some((folder) => files.has(folder))) throw inFoldersPlace();
-    if (this.#folders.has(`${scope}:${path}`)) throw unsafe(path, noFile);
+    if (this.#folders.has(placeKey({ scope, path }))) throw unsafe(path, noFile);
     const content = files.get(path)?.content ?? null;
     checkBytes(path, content?.length ?? 0);
     return content;
@@ -65,7 +66,7 @@ export class HomeFiles implements Files, PresentFiles {
       // Copied out of Node's shared buffer pool, so that no other content is sent along with it.
       const content = Buffer.from(new Uint8Array(after).buffer);
       this.#scopes.set(scope, files.set(path, { content, changedUs: this.#lastUs }));
-      for (const folder of foldersOf(path)) this.#folders.add(`${scope}:${folder}`);
+      for (const folder of foldersOf(path)) this.#folders.add(placeKey({ scope, path: folder }));
     }
   }
 

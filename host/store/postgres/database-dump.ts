@@ -1,4 +1,5 @@
 /** Reads and writes whole homes of a database, for copies in another place. */
+import { placeKey } from "../../values/change-set.ts";
 import { ownStoreOf } from "../../values/ids.ts";
 import type { UserId } from "../../values/ids.ts";
 import type { StoreGrant } from "../../values/store-grant.ts";
@@ -7,7 +8,6 @@ import { inParts, versionsIn, withContents } from "../home-dump.ts";
 import type { DumpedFile, DumpedRecord, DumpedVersion, HomeDump, KeptContent } from "../home-dump.ts";
 import { isOfEntries } from "../home.ts";
 import type { Home } from "../home.ts";
-import { placeKey } from "../versions/present-origins.ts";
 import { faultInHistory, lostTrust, noVersion, parseLine } from "../versions/version.ts";
 import { historyOf } from "./database-history.ts";
 import type { DatabaseHome } from "./database-home.ts";

@@ -1,7 +1,8 @@
+import { placeKey } from "../../values/change-set.ts";
 import { giveTurn, inTurns } from "../../values/turns.ts";
 import type { StoreFinding } from "../reading.ts";
 import { digestOf } from "../reading.ts";
-import { PresentOrigins, loweredBy, loweredRunsMax, placeKey } from "../versions/present-origins.ts";
+import { PresentOrigins, loweredBy, loweredRunsMax } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
 import { faultInHistory, noVersion, parseLine } from "../versions/version.ts";
 import type { Version } from "../versions/version.ts";

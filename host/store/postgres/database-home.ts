@@ -1,5 +1,6 @@
 import type { ListedFile } from "../../../shared/abi.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
+import { placeKey } from "../../values/change-set.ts";
 import type { Place } from "../../values/change-set.ts";
 import { scopeOfStore } from "../../values/ids.ts";
 import type { FindAnswer, ReadQuestion } from "../bridge/answer-reads.ts";
@@ -21,7 +22,7 @@ import {
   trashIn,
   unsafe,
 } from "../reading.ts";
-import { isStatedClass, placeKey } from "../versions/present-origins.ts";
+import { isStatedClass } from "../versions/present-origins.ts";
 import type { FileOrigin, HistoryState } from "../versions/present-origins.ts";
 import { lostTrust, noVersion } from "../versions/version.ts";
 import type { VersionHead, VersionKind } from "../versions/version.ts";

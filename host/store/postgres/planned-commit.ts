@@ -1,7 +1,7 @@
 /** Plans what is to be changed in one home, and the statements that make it. */
 import { randomUUID } from "node:crypto";
 
-import { movedTo } from "../../values/change-set.ts";
+import { movedTo, placeKey } from "../../values/change-set.ts";
 import type { Change, Place, Seen } from "../../values/change-set.ts";
 import { agree } from "../../values/clock-reading.ts";
 import type { Agreement } from "../../values/clock-reading.ts";
@@ -18,7 +18,7 @@ import { agedContents, contentsOfPurged, isAgingDue } from "../versions/old-cont
 import type { AgeBound } from "../versions/old-contents.ts";
 import { loweringAfter, planAsking, planVersions } from "../versions/plan-versions.ts";
 import type { VersionGround, VersionedChange } from "../versions/plan-versions.ts";
-import { PresentOrigins, placeKey } from "../versions/present-origins.ts";
+import { PresentOrigins } from "../versions/present-origins.ts";
 import type { HeldHistory } from "../versions/present-origins.ts";
 import type { PlannedVersion } from "../versions/version.ts";
 import { historyOf } from "./database-history.ts";

@@ -1,8 +1,8 @@
 /** Contents that a history must not keep, or need not: of what its owner purges, and of what is old. */
 import { isDerived } from "../../../shared/derived-files.ts";
 import { isTrashPath } from "../../../shared/path.ts";
+import { placeKey, placeOfKey } from "../../values/change-set.ts";
 import type { Place } from "../../values/change-set.ts";
-import { placeKey, placeOfKey } from "./present-origins.ts";
 import type { PresentOrigins } from "./present-origins.ts";
 import type { Version, VersionedFile } from "./version.ts";
 

@@ -1,11 +1,11 @@
 /** Makes the versions of a change set: one for what it changes, and before it those of edits that it has met. */
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
+import { placeKey } from "../../values/change-set.ts";
 import type { Place, Seen } from "../../values/change-set.ts";
 import { atOnce } from "../../values/turns.ts";
 import type { Pieces } from "../../values/turns.ts";
 import type { PlannedFile } from "../plan-changes.ts";
-import { placeKey } from "./present-origins.ts";
 import type { KnownOrigins, LoweredRun } from "./present-origins.ts";
 import { headAfter, isOfEarlier, lineOf, unstatedFacts } from "./version.ts";
 import type { PlannedVersion, Version, VersionedFile, VersionHead, VersionKind, WriteFacts } from "./version.ts";

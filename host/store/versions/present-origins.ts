@@ -2,7 +2,8 @@
 import { lowestOf } from "../../../shared/origin.ts";
 import type { OriginClass } from "../../../shared/origin.ts";
 import * as z from "../../../shared/zod.ts";
-import type { Place, Seen } from "../../values/change-set.ts";
+import { placeKey } from "../../values/change-set.ts";
+import type { Seen } from "../../values/change-set.ts";
 import { noVersion, originClassSchema, sha256Schema, versionKinds } from "./version.ts";
 import type { Version, VersionedFile, VersionHead } from "./version.ts";
 
@@ -18,15 +19,6 @@ export const originSchema = z.strictObject({
 
 /** Where the present content of a file comes from. */
 export type FileOrigin = Readonly<z.infer<typeof originSchema>>;
-
-/** A file's place as a key. Unambiguous, because no scope and no path has a colon. */
-export const placeKey = ({ scope, path }: Place): string => `${scope}:${path}`;
-
-/** The scope and the path of a key. */
-export function placeOfKey(key: string): Place {
-  const colon = key.indexOf(":");
-  return { scope: key.slice(0, colon), path: key.slice(colon + 1) };
-}
 
 /** `atMs`: when it fell last. */
 export const loweredSchema = z.strictObject({ run: z.string(), trust: originClassSchema, atMs: z.int() });

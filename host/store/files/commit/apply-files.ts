@@ -5,13 +5,13 @@ import { forNewFileIn } from "../../../disk/folder-handle.ts";
 import type { Permissions } from "../../../disk/folder-handle.ts";
 import { createOverLeftover } from "../../../disk/replace-file.ts";
 import type { NewFile } from "../../../disk/replace-file.ts";
+import { placeKey } from "../../../values/change-set.ts";
 import type { Place } from "../../../values/change-set.ts";
 import { ToolError } from "../../../values/tool-error.ts";
 import { giveTurn } from "../../../values/turns.ts";
 import type { Pieces } from "../../../values/turns.ts";
 import type { ChangedFile, PlannedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
-import { placeKey } from "../../versions/present-origins.ts";
 import { hostFolder } from "../home.ts";
 import type { FileInFolder, ScopeFolders } from "../scope-folders.ts";
 

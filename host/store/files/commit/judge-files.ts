@@ -7,9 +7,9 @@
  */
 import { isTrashPath } from "../../../../shared/path.ts";
 import type { Directory, Measured } from "../../../disk/directory.ts";
+import { placeKey } from "../../../values/change-set.ts";
 import type { ChangedFile } from "../../plan-changes.ts";
 import { digestOf } from "../../reading.ts";
-import { placeKey } from "../../versions/present-origins.ts";
 import type { ScopeFolders } from "../scope-folders.ts";
 import type { RecordedFile, StoredRecord } from "./wal-format.ts";
 
