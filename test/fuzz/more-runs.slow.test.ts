@@ -1,4 +1,7 @@
-/** A third of the properties of this folder, with ten times as many runs: `stage/random-runs.ts` knows it by the name of this file. */
+/**
+ * A third of the properties of this folder, with ten times as many runs: `stage/random-runs.ts` knows it by the name of this
+ * file.
+ */
 import { readdirSync } from "node:fs";
 
 import { oneIn } from "../stage/seed.ts";

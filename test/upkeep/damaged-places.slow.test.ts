@@ -1,6 +1,7 @@
 /**
- * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else, a fifth in each run: if
- * then anything fails that worked before, the doctor names a problem. What it says it can mend works again afterwards.
+ * The doctor tries what tools do. Each file and folder of a memory with all families is replaced by something else, a fifth
+ * of them in each run: if then anything fails that worked before, the doctor names a problem. What it says it can mend works
+ * again afterwards.
  */
 import { mkdirSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -166,7 +167,7 @@ test(
     }
     console.log(`${all.length} tried, ${found} found, ${mended.length} mended`);
     expect({ silent, unmended }).toEqual({ silent: [], unmended: [] });
-    expect(found).toBeGreaterThan(8);
-    expect(mended.length).toBeGreaterThan(1);
+    expect(found).toBeGreaterThan(all.length / 3);
+    expect(mended.length).toBeGreaterThan(all.length / 18);
   },
 );

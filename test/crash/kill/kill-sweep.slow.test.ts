@@ -1,6 +1,6 @@
 /**
- * Kills at other points in half of the scenarios, and the flushes of the command. With `TEST_LONG=1`, `kill-sweep.test.ts` takes
- * all points.
+ * Kills at other points in half of the scenarios, and the flushes of the command. With `TEST_LONG=1`, `kill-sweep.test.ts`
+ * takes all points.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
