@@ -19,7 +19,7 @@ export type { Refusal } from "./values/refusal.ts";
 export type { Runtime } from "./runtime/api.ts";
 export type { RuntimeOptions } from "./runtime/options.ts";
 export type { InternalEntry, InternalFlags, UserStores } from "./runtime/user-stores.ts";
-export type { GrantedAccess, NewGrant, ReachableStore } from "./upkeep/store-access.ts";
+export type { GrantedAccess, NewGrant, ReachableStore } from "./owner/store-access.ts";
 export type { AccessLevel, AccessSource } from "../shared/shared-scope.ts";
 export { storeIdOf } from "./values/ids.ts";
 export type {
@@ -72,11 +72,11 @@ export type {
   MemoryExport,
   OnProgress,
   RefusedFile,
-} from "./upkeep/memory-files.ts";
+} from "./owner/memory-files.ts";
 export type { MemoryFile } from "./values/memory-file.ts";
-export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./upkeep/erase-plan.ts";
-export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./upkeep/file-version.ts";
-export type { Finding } from "./upkeep/finding.ts";
-export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./upkeep/waiting-write.ts";
-export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./upkeep/undo-plan.ts";
-export type { TrashedFile, Upkeep } from "./upkeep/upkeep.ts";
+export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
+export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
+export type { Finding } from "./owner/finding.ts";
+export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./owner/waiting-write.ts";
+export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./owner/undo-plan.ts";
+export type { TrashedFile, Upkeep } from "./owner/upkeep.ts";

@@ -17,7 +17,7 @@ const longest = [
   "test/polyglot/vectors.test.ts",
   "test/mcp/vectors.test.ts",
   "test/fuzz/more-runs.slow.test.ts",
-  "test/upkeep/large.slow.test.ts",
+  "test/owner/large.slow.test.ts",
   "test/polyglot/go-tests.test.ts",
   "test/crash/model/model.slow.test.ts",
   "test/crash/fault/fault-sweep.slow.test.ts",

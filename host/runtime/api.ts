@@ -1,7 +1,7 @@
+import type { Upkeep } from "../owner/upkeep.ts";
 /** The runtime, which `index.ts` exports. */
 import type { ToolFormat, ToolFormats } from "../plugins/formats/tool-formats.ts";
 import type { ToolDescription } from "../plugins/tool-description.ts";
-import type { Upkeep } from "../upkeep/upkeep.ts";
 import type { CallContext } from "../values/call-context.ts";
 import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";

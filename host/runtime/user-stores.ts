@@ -1,5 +1,5 @@
 /** `runtime.stores(ctx)`: the shared stores of one user, for programs. */
-import type { GrantedAccess, NewGrant, ReachableStore } from "../upkeep/store-access.ts";
+import type { GrantedAccess, NewGrant, ReachableStore } from "../owner/store-access.ts";
 
 export interface InternalEntry {
   /** Entries of different namespaces never meet. Default: none. */

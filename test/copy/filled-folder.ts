@@ -6,9 +6,9 @@ import { createRuntime, storeIdOf } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 import { expect } from "vitest";
 
+import { fillAll } from "../owner/four-families.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
-import { fillAll } from "../upkeep/four-families.ts";
 
 /** With case, Unicode, dots, and a UUID, whose own store is itself. */
 export const users = [

@@ -6,13 +6,13 @@ import { join } from "node:path";
 import { createRuntime, fileStore, postgresStore, storeIdOf } from "memcell";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
+import { fillAll } from "../owner/four-families.ts";
 import { openFiles } from "../stage/open-store.ts";
 import type { UserId } from "../stage/store.ts";
 import { freshDatabase } from "../support/postgres/fresh-database.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { shippedNames } from "../support/test-plugin.ts";
 import { userFolder } from "../support/user-files.ts";
-import { fillAll } from "../upkeep/four-families.ts";
 import { fillFolder, users, waiting } from "./filled-folder.ts";
 import { copy, stateOf, treeOf } from "./stored-state.ts";
 

@@ -15,12 +15,12 @@ import { join } from "node:path";
 import type { Runtime } from "memcell";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
+import { fillAll, openAll, ownStore, shownBy } from "../owner/four-families.ts";
 import { loopDisk } from "../support/loop-disk.ts";
 import { skipWithReason } from "../support/skip-with-reason.ts";
 import { temporaryFolder } from "../support/temporary-folder.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { userFolder, userFolderNames } from "../support/user-files.ts";
-import { fillAll, openAll, ownStore, shownBy } from "../upkeep/four-families.ts";
 
 const folder = temporaryFolder();
 let runtime: Runtime;

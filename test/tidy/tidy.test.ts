@@ -46,7 +46,7 @@ const soleImporters: Record<string, string> = {
   // Its types alone.
   "@secretlint/types": "host/detect/credential-rules.ts",
   commander: "host/cli/commander.ts",
-  diff: "host/upkeep/diff-thread.ts",
+  diff: "host/owner/diff-thread.ts",
   "fastest-levenshtein": "shared/nearest-name.ts",
   jose: "host/serve/http/jose.ts",
   "jsonc-parser": "host/values/json-place.ts",

@@ -1,6 +1,6 @@
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
-import type { FileDiff } from "../../upkeep/file-version.ts";
+import type { FileDiff } from "../../owner/file-version.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import { diffLine } from "../diff-line.ts";

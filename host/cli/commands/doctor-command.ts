@@ -1,10 +1,10 @@
 import { counted } from "../../../shared/text.ts";
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import { mendedOf } from "../../owner/doctor.ts";
+import { isProblem } from "../../owner/finding.ts";
+import type { Finding } from "../../owner/finding.ts";
 import type { Runtime } from "../../runtime/api.ts";
-import { mendedOf } from "../../upkeep/doctor.ts";
-import { isProblem } from "../../upkeep/finding.ts";
-import type { Finding } from "../../upkeep/finding.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
 import type { ToolFailure } from "../../values/tool-result.ts";

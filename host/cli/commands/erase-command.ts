@@ -1,7 +1,7 @@
 import { counted } from "../../../shared/text.ts";
 import { refuseTaken } from "../../archive/archive-file.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import type { ErasePlan, LeftOver } from "../../upkeep/erase-plan.ts";
+import type { ErasePlan, LeftOver } from "../../owner/erase-plan.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import { openRuntime } from "../open-runtime.ts";

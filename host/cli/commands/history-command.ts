@@ -1,7 +1,7 @@
 import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import type { FileVersion } from "../../owner/file-version.ts";
 import type { Runtime } from "../../runtime/api.ts";
-import type { FileVersion } from "../../upkeep/file-version.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleName, visibleText } from "../../values/visible-text.ts";
 import { columns, shortened } from "../columns.ts";

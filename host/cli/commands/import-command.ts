@@ -1,7 +1,7 @@
 import { readArchive } from "../../archive/archive-file.ts";
 import { readZip } from "../../archive/read-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
-import type { ImportPlan } from "../../upkeep/memory-files.ts";
+import type { ImportPlan } from "../../owner/memory-files.ts";
 import { visibleText } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import { openRuntime } from "../open-runtime.ts";

@@ -1,6 +1,6 @@
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
-import type { TrashedFile, Upkeep } from "../../upkeep/upkeep.ts";
+import type { TrashedFile, Upkeep } from "../../owner/upkeep.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { ageMs } from "../age.ts";
 import { defineCommand } from "../command.ts";

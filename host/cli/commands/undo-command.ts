@@ -1,7 +1,7 @@
 import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
-import type { UndoOptions, UndoPlan } from "../../upkeep/undo-plan.ts";
+import type { UndoOptions, UndoPlan } from "../../owner/undo-plan.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { ageMs } from "../age.ts";
 import { defineCommand } from "../command.ts";

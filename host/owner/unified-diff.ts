@@ -59,7 +59,7 @@ async function ask(question: DiffQuestion): Promise<DiffAnswer> {
 }
 
 function startThread(): Worker {
-  const started = new Worker(packageFile("dist/host/upkeep/diff-thread.js"));
+  const started = new Worker(packageFile("dist/host/owner/diff-thread.js"));
   // A thread that fails between two texts would otherwise end the process.
   started.on("error", () => {});
   return started;
