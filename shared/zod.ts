@@ -11,6 +11,7 @@ import type { ZodMiniType } from "zod/mini";
 export {
   array,
   boolean,
+  date,
   discriminatedUnion,
   enum,
   int,

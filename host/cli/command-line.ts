@@ -6,20 +6,20 @@ import type { SettingForm } from "../config/setting.ts";
 import { flagName, flagOf, settingAt, variableOf } from "../config/settings.ts";
 import type { SettingPath } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
-import { isUserId, userIdsAllowed } from "../values/ids.ts";
+import type { Field } from "../owner/field.ts";
 import type { Command, CommandLine } from "./command.ts";
 import { CommanderError, Option, Parser } from "./commander.ts";
 import type { Terminal } from "./terminal.ts";
 
 /**
  * Parses the arguments after a command's name, or returns the command's help if they request it. Throws `UsageError`
- * for unknown options and arguments, for missing ones, and for texts that are empty or given twice.
+ * for unknown options and arguments, for missing ones, and for values that are empty, unfit or given twice.
  */
-export function readCommandLine<Text extends string, Flag extends string, List extends string, Required extends string>(
-  command: Command<Text, Flag, List, Required>,
+export function readCommandLine(
+  command: Command,
   args: readonly string[],
   terminal: Terminal,
-): CommandLine<Text, Flag, List, Required> | { readonly help: string } {
+): CommandLine | { readonly help: string } {
   const settings: Said = { given: new Map(), environment: terminal.env };
   const parser = parserOf(command, settings);
   let help = "";
@@ -32,13 +32,7 @@ export function readCommandLine<Text extends string, Flag extends string, List e
     if (error.exitCode === 0) return { help };
     throw new UsageError(error.message.replace(/^error: /, "").replaceAll("\n", " "), { cause: error });
   }
-  refuseUnfitOperands(parser);
-  return {
-    operands: parser.args,
-    options: parser.opts<CommandLine<Text, Flag, List, Required>["options"]>(),
-    settings,
-    terminal,
-  };
+  return { input: inputIn(command, parser), settings, terminal };
 }
 
 /** The settings that flags have given so far. */
@@ -48,48 +42,82 @@ interface Said extends SettingFlags {
 }
 
 function parserOf(command: Command, settings: Said): Parser {
-  const { name, description, operands = {}, requiredTexts = {}, texts = {}, lists = {}, flags = {} } = command;
+  const { name, description, fields, operands = [] } = command;
   const parser = new Parser(`memcell ${name}`).exitOverride().allowExcessArguments();
   parser.description(description.replaceAll(/(?<!\n)\n(?!\n)/g, " ").trim());
-  for (const [operand, meaning] of Object.entries(operands)) parser.argument(operand, meaning);
-  for (const [key, [placeholder, meaning]] of Object.entries({ ...requiredTexts, ...texts })) {
-    const flag = flagName(key);
-    const isRequired = Object.hasOwn(requiredTexts, key);
-    const option = new Option(`--${flag} <${placeholder}>`, isRequired ? `${meaning} (required)` : meaning);
-    parser.addOption(option.argParser(onlyText(flag)).makeOptionMandatory(isRequired));
+  for (const operand of operands) {
+    const { placeholder, meaning, isRequired, isList } = fieldOf(command, operand);
+    const shown = `${placeholder}${isList ? "..." : ""}`;
+    parser.argument(isRequired ? `<${shown}>` : `[${shown}]`, meaning);
   }
-  for (const [key, [placeholder, meaning]] of Object.entries(lists)) {
-    const flag = flagName(key);
-    const more = (text: string, others: readonly string[] = []): string[] => [
-      ...others,
-      onlyText(flag)(text, undefined),
-    ];
-    parser.addOption(new Option(`--${flag} <${placeholder}>`, `${meaning}; may be repeated`).argParser(more));
+  const others = Object.entries(fields).filter(([key, { read }]) => read !== null && !operands.includes(key));
+  for (const [key, field] of others.toSorted(([, a], [, b]) => Number(b.isRequired) - Number(a.isRequired))) {
+    parser.addOption(optionOf(key, field));
   }
-  for (const [key, meaning] of Object.entries(flags)) parser.option(`--${flagName(key)}`, meaning);
   if (command.settings) addSettings(parser, command.settings, settings);
-  const exits = [...command.exitCodes, "2 the command line or a setting is invalid"];
+  const [zero, one] = command.exitCodes;
+  const exits = [`0 ${zero}`, `1 ${one}`, "2 the command line or a setting is invalid"];
   return parser.addHelpText("after", `\n${list("Examples", command.examples)}\n${list("Exit codes", exits)}`);
+}
+
+const fieldOf = ({ fields }: Command, name: string): Field => {
+  const field = fields[name];
+  if (field === undefined) throw new RangeError(`There is no field ${name}`);
+  return field;
+};
+
+const flagIn = (key: string, { flag }: Field): string => flag ?? flagName(key);
+
+function optionOf(key: string, field: Field): Option {
+  const { placeholder, meaning, isRequired, isList } = field;
+  const flag = flagIn(key, field);
+  if (placeholder === null) return new Option(`--${flag}`, meaning);
+  const told = isRequired ? `${meaning} (required)` : isList ? `${meaning}; may be repeated` : meaning;
+  const option = new Option(`--${flag} <${placeholder}>`, told).makeOptionMandatory(isRequired);
+  const readOne = (typed: string, previous: unknown): unknown => {
+    if (isList) return [...((previous as readonly unknown[] | undefined) ?? []), valueOf(`--${flag}`, field, typed)];
+    refuseTwice(flag, previous);
+    return valueOf(`--${flag}`, field, typed);
+  };
+  return option.argParser(readOne);
+}
+
+/** The value of what a person has typed. */
+function valueOf(name: string, { read, expected }: Field, typed: string): unknown {
+  if (typed === "") throw new UsageError(`${name} is empty`);
+  const value = read?.(typed);
+  if (value !== undefined) return value;
+  throw new UsageError(`${name} is ${quoted(typed)}; expected ${expected}`);
+}
+
+function inputIn(command: Command, parser: Parser): Record<string, unknown> {
+  const input: Record<string, unknown> = {};
+  const options = parser.opts<Record<string, unknown>>();
+  for (const [key, field] of Object.entries(command.fields)) {
+    const value = options[new Option(`--${flagIn(key, field)}`).attributeName()];
+    if (value !== undefined) input[key] = value;
+  }
+  const { operands = [] } = command;
+  const [given, isEndless] = [parser.args, operands.length > 0 && fieldOf(command, operands.at(-1) ?? "").isList];
+  const surplus = isEndless ? undefined : given[operands.length];
+  if (surplus !== undefined) throw new UsageError(`unexpected argument ${quoted(surplus)}`);
+  for (const [at, key] of operands.entries()) {
+    const field = fieldOf(command, key);
+    const values = (field.isList ? given.slice(at) : given.slice(at, at + 1)).map((typed) =>
+      valueOf(field.placeholder ?? key, field, typed),
+    );
+    if (values.length > 0) input[key] = field.isList ? values : values[0];
+  }
+  return input;
 }
 
 function list(title: string, lines: readonly string[]): string {
   return `${title}:\n${lines.map((line) => `  ${line}\n`).join("")}`;
 }
 
-function onlyText(flag: string): (text: string, previous: string | undefined) => string {
-  return (text, previous) => {
-    refuseTwice(flag, previous);
-    if (text === "") throw new UsageError(`--${flag} is empty`);
-    if (flag === "user" && !isUserId(text)) {
-      throw new UsageError(`--user is ${quoted(text)}, allowed: ${userIdsAllowed}`);
-    }
-    return text;
-  };
-}
-
 /** Otherwise the last value would win unnoticed, even over a `--user` that a script has put first. */
 function refuseTwice(flag: string, previous: unknown): void {
-  if (previous !== undefined) throw new UsageError(`--${flag} is given twice, allowed: once`);
+  if (previous !== undefined) throw new UsageError(`--${flag} is given twice; expected once`);
 }
 
 function addSettings(parser: Parser, paths: readonly SettingPath[], said: Said): void {
@@ -155,15 +183,6 @@ function refuseForgottenTexts(parser: Parser, args: readonly string[]): void {
   for (const [at, arg] of args.slice(0, end < 0 ? args.length : end).entries()) {
     const next = args[at + 1] ?? "";
     if (!/^-./.test(next) || !parser.options.some(({ long, required }) => required && long === arg)) continue;
-    throw new UsageError(`${arg} has no value before ${next}, allowed: ${arg}=VALUE if the value begins with "-"`);
+    throw new UsageError(`${arg} has no value before ${next}, expected ${arg}=VALUE if the value begins with "-"`);
   }
-}
-
-function refuseUnfitOperands({ args, registeredArguments: known }: Parser): void {
-  const surplus = known.at(-1)?.variadic ? undefined : args[known.length];
-  if (surplus !== undefined) throw new UsageError(`unexpected argument "${surplus}"`);
-  const empty = known.find(
-    ({ required, variadic }, at) => (variadic ? args.slice(at) : [args[at]]).includes("") && required,
-  );
-  if (empty !== undefined) throw new UsageError(`${empty.name()} is empty`);
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * `memcell`: the runtime on a command line. Results are JSON on standard output, logs go to standard error.
- * Exit codes: 0 the tool succeeded, 1 it failed, 2 the command line or a setting is invalid.
+ * `memcell`: the runtime on a command line. Results go to standard output, logs and errors to standard error.
+ * Exit codes: 0 done, 1 failed, 2 the command line or a setting is invalid.
  */
 import { runCommand } from "./run-command.ts";
 

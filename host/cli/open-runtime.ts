@@ -50,6 +50,36 @@ export async function openRuntime(
   return await createRuntimeWith(all, { besides, logWait: { waitMs: logWaitMs } });
 }
 
+/** A runtime, and the user whom the command line, the configuration, or the store names, if only one is there. */
+export async function openForUser(
+  line: Line,
+  named: string | undefined,
+  opening: Opening,
+): Promise<AsyncDisposable & { readonly runtime: Runtime; readonly userId: string }> {
+  const said = named ?? (await readSettings(line.settings)).values["serve.user"] ?? undefined;
+  const runtime = await openRuntime(line, said, opening);
+  try {
+    const userId = said ?? onlyOne(await runtime.upkeep.users());
+    return { runtime, userId, [Symbol.asyncDispose]: () => runtime.close() };
+  } catch (error) {
+    await runtime.close();
+    throw error;
+  }
+}
+
+function onlyOne(users: readonly string[]): string {
+  const [first, ...others] = users;
+  if (first === undefined) throw new UsageError("nobody's memory is stored here yet; expected --user ID");
+  if (others.length === 0) return first;
+  const shown = users
+    .slice(0, usersShownMax)
+    .map((user) => quoted(user))
+    .join(", ");
+  throw new UsageError(`${users.length} users are stored here; expected --user with one of them, such as ${shown}`);
+}
+
+const usersShownMax = 5;
+
 async function refuseMissing({ values: { data }, sources }: Settings, place: PlaceOfMemory): Promise<void> {
   if (!("dataDir" in place) || place.mounts.length > 0 || (await isNameTaken(data))) return;
   const source = sourceText(sources.data);

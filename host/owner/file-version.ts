@@ -9,6 +9,10 @@ export interface FileVersion {
   readonly scope: string;
   /** Inside the scope: `editor.md`, `trash/…`. */
   readonly path: string;
+  /** The name of the entry whose file it is; `null` if no loaded plugin says it. */
+  readonly entry: string | null;
+  /** Whether its plugin makes it from other files, such as an index. */
+  readonly isDerived: boolean;
   /** SHA-256 of the content, in hex; `null` if the file was removed or moved away. */
   readonly sha256: string | null;
   /** SHA-256 of the content before; `null` if there was no file. */
@@ -38,6 +42,8 @@ export interface FileVersion {
 }
 
 export interface HistoryOptions {
+  /** Only the file of the entry with this name, or with this path. Default: all. */
+  readonly name?: string | undefined;
   /** Only this scope. Default: all. */
   readonly scope?: string | undefined;
   /** Only the file with this path. Default: all. */

@@ -20,10 +20,10 @@ import { checkScopes, eachPart, holdPart } from "./user-scopes.ts";
 import type { HeldPart } from "./user-scopes.ts";
 
 /** Every version of the user's files, the latest first. */
-export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<FileVersion[]> {
+export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<VersionOfFile[]> {
   const only = scope === undefined ? undefined : [scope];
   const parts = await eachPart(operation, { mode: "read", only }, async ({ held: { history }, scopes, hidden }) => {
-    const ofPart: FileVersion[] = [];
+    const ofPart: VersionOfFile[] = [];
     // A scope that is empty by now still has a history.
     for (const version of await history.versions()) {
       await giveTurn();
@@ -36,14 +36,17 @@ export async function listVersions(operation: Operation, { scope, path }: Histor
     ...parts.flatMap(({ scopes }) => scopes),
     ...files.map((file) => file.scope),
   ]);
-  const isAsked = (file: FileVersion): boolean =>
+  const isAsked = (file: VersionOfFile): boolean =>
     (scope === undefined || file.scope === scope) && (path === undefined || file.path === path);
   return await inTurns(sorted(files.filter(isAsked), latestFirst));
 }
 
-const latestFirst = (a: FileVersion, b: FileVersion): number => b.at.getTime() - a.at.getTime() || b.seq - a.seq;
+/** A version without what only plugins say of its file. */
+type VersionOfFile = Omit<FileVersion, "entry" | "isDerived">;
 
-function filesOf({ files, atMs, prev: _prev, ...ofAll }: Version): FileVersion[] {
+const latestFirst = (a: VersionOfFile, b: VersionOfFile): number => b.at.getTime() - a.at.getTime() || b.seq - a.seq;
+
+function filesOf({ files, atMs, prev: _prev, ...ofAll }: Version): VersionOfFile[] {
   const at = new Date(atMs);
   return files.map((file) => Object.assign({ at }, ofAll, file));
 }

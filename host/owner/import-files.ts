@@ -1,9 +1,9 @@
 /** Checks files to import, without reading the user's files or parsing any content. */
 import { storeLimits } from "../../shared/limits.ts";
-import { isOriginClass, originClasses } from "../../shared/origin.ts";
+import { originClasses } from "../../shared/origin.ts";
 import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
-import { presentValue, quoted } from "../../shared/text.ts";
-import { checkFields } from "../values/known-fields.ts";
+import { quoted } from "../../shared/text.ts";
+import * as z from "../../shared/zod.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Pieces } from "../values/turns.ts";
 import type { RefusedFile } from "./memory-files.ts";
@@ -11,25 +11,19 @@ import { checkScope, checkTransfer } from "./transfer-bounds.ts";
 import type { TransferSum } from "./transfer-bounds.ts";
 import { checkScopes } from "./user-scopes.ts";
 
-/** Callers without types can pass anything, and are told at once. */
-export function checkFiles(files: readonly MemoryFile[]): void {
-  if (!Array.isArray(files)) throw new TypeError("An import needs a list of files");
-  const areFiles = files.every(
-    (file) => typeof file?.scope === "string" && typeof file.path === "string" && file.content instanceof Uint8Array,
-  );
-  if (!areFiles) throw new TypeError("An imported file needs a scope, a path, and its content as bytes");
-  for (const file of files) {
-    checkFields("An imported file", file, { scope: true, path: true, content: true, trust: true });
-  }
-  const untold = files.find(({ trust }) => trust !== undefined && !isOriginClass(trust));
-  if (untold)
-    throw new TypeError(
-      `An imported file has the trust ${presentValue(untold.trust)}, allowed: one of ${originClasses.join(", ")}`,
-    );
-  const misnamed = files.find(({ scope }) => !scopeName.test(scope));
-  if (misnamed)
-    throw new TypeError(`An imported file has the scope ${quoted(misnamed.scope)}, which is not a scope's name`);
-}
+/** What `isMemoryFiles` accepts. */
+export const memoryFilesExpected = `a list of files, each with a scope, a path, its content as bytes, and perhaps a trust: one of ${originClasses.join(", ")}`;
+
+/** Callers without types can pass anything. */
+export const isMemoryFiles = (files: unknown): files is readonly MemoryFile[] =>
+  Array.isArray(files) && files.every((file) => z.safeParse(fileSchema, file).success);
+
+const fileSchema = z.strictObject({
+  scope: z.string().check(z.regex(scopeName)),
+  path: z.string(),
+  content: z.unknown().check(z.refine((content) => content instanceof Uint8Array)),
+  trust: z.optional(z.enum(originClasses)),
+});
 
 /**
  * Groups files by scope, sorted by scope. Throws `INPUT_INVALID` for an unknown scope, then `QUOTA_EXCEEDED` for more

@@ -3,29 +3,14 @@ import type { AnyErrorCode } from "../../shared/errors.ts";
 import { checkContext, readContext } from "../values/call-context.ts";
 import type { CallContext } from "../values/call-context.ts";
 import { ToolError, asToolError } from "../values/tool-error.ts";
+import type { Action } from "./define-operation.ts";
 import { Operation } from "./operation.ts";
 import type { UpkeepParts } from "./operation.ts";
-
-/** An operation's name in the audit log, and its action in messages. */
-export type OperationName = readonly [name: string, action: string];
-
-/** The operations that change nothing. */
-const reading: ReadonlySet<string> = new Set([
-  "inspect",
-  "listTrash",
-  "export",
-  "history",
-  "listPending",
-  "showPending",
-  "diff",
-  "listStores",
-  "listGrants",
-]);
 
 /** Checks the caller and runs an operation. The runtime stays open until it has ended, which can take several calls. */
 export async function operate<Result>(
   parts: UpkeepParts,
-  [name, action]: OperationName,
+  { name, action, changes }: Pick<Action<unknown, Result>, "name" | "action" | "changes">,
   ctx: CallContext,
   work: (operation: Operation) => Promise<Result>,
 ): Promise<Result> {
@@ -37,7 +22,7 @@ export async function operate<Result>(
   let failure: ToolError | null = null;
   try {
     admission.checkOpen(action);
-    if (parts.isReadOnly && !reading.has(name)) throw readOnly(action);
+    if (parts.isReadOnly && changes) throw readOnly(action);
     result = await work(new Operation(parts, { ...checkContext(context, action), name, action, record }));
   } catch (error) {
     // A value without a code is a fault of the runtime.

@@ -20,6 +20,7 @@ import type { HoldOptions, Home, Mode } from "../store/home.ts";
 import type { HostRecords } from "../store/host-records.ts";
 import type { Store } from "../store/store.ts";
 import type { VersionKind } from "../store/versions/version.ts";
+import type { ContextualAccess } from "../values/asked-program.ts";
 import type { CheckedContext, ContextStore } from "../values/call-context.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import type { UserId } from "../values/ids.ts";
@@ -40,6 +41,9 @@ export interface UpkeepParts {
   readonly clock: () => number;
   /** Whether nothing may be changed. */
   readonly isReadOnly: boolean;
+  /** Whether a path is inside the users' data. */
+  readonly isAmongUsers: (file: string) => boolean;
+  readonly contextualAccess: ContextualAccess | null;
 }
 
 /** What the owner has asked for, and its audit record. */
@@ -91,6 +95,15 @@ export class Operation {
 
   get store(): Store {
     return this.#parts.store;
+  }
+
+  get contextualAccess(): ContextualAccess | null {
+    return this.#parts.contextualAccess;
+  }
+
+  /** Whether a path is inside the users' data. */
+  isAmongUsers(file: string): boolean {
+    return this.#parts.isAmongUsers(file);
   }
 
   now(): number {

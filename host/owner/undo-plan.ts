@@ -1,5 +1,4 @@
 /** The types for taking changes back. */
-import { checkFields } from "../values/known-fields.ts";
 
 /** Which changes: exactly one field is given. */
 export interface UndoOptions {
@@ -9,17 +8,6 @@ export interface UndoOptions {
   readonly source?: string | undefined;
   /** All since a time, that time included. */
   readonly since?: Date | undefined;
-}
-
-/** Callers without types can pass anything. Throws a `TypeError` unless exactly one field is given, and no other. */
-export function checkUndo(options: UndoOptions): UndoOptions {
-  checkFields("undo()", options, { run: true, source: true, since: true });
-  const { run, source, since } = options;
-  const given = [run, source, since].filter((each) => each !== undefined);
-  const isText = typeof given[0] === "string" && given[0] !== "" && since === undefined;
-  const isTime = since instanceof Date && !Number.isNaN(since.getTime());
-  if (given.length === 1 && (isText || isTime)) return { run, source, since: since && new Date(since) };
-  throw new TypeError("An undo needs one of these: a run or a source as a text, or a time as a valid Date");
 }
 
 /** What an undo does, or would do. Paths begin with the scope: `memory/editor.md`. Sorted. */

@@ -46,6 +46,16 @@ export interface Upkeep {
   mendStrays(): Promise<Finding[]>;
 
   /**
+   * Does an operation by its name, with its whole input as one object: for pages and APIs that offer all operations. The names
+   * are those of the audit log: `restore`, `planUndo`, `listPending`. Throws a `TypeError` for an unknown name, and as the
+   * operation's own method.
+   *
+   * @example
+   * await runtime.upkeep.perform("restore", { userId: "alice" }, { name: "editor", scope: "memory" });
+   */
+  perform(name: string, ctx: CallContext, input?: Readonly<Record<string, unknown>>): Promise<unknown>;
+
+  /**
    * Reports what is wrong with a user's files, and what `mend` would do. Changes nothing. In all scopes, finds
    * unfinished changes, anything but plain files, and names that no tool can use; names that begin with a dot are left
    * to other programs. Each loaded plugin that can inspect judges the content of its own files. A scope with files that

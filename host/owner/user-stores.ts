@@ -1,24 +1,18 @@
 /** The stores that a user reaches, and the grants of the user's own: what `runtime.stores` does without a plugin. */
 import { sharingLimits } from "../../shared/limits.ts";
-import { accessLevels } from "../../shared/shared-scope.ts";
-import { presentValue, quoted } from "../../shared/text.ts";
+import { presentValue } from "../../shared/text.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import { isLive } from "../store/grant-hints.ts";
-import type { ContextualAccess } from "../values/asked-program.ts";
-import { isStoreId, ownStoreOf, storeNamesAllowed, storeOfName } from "../values/ids.ts";
+import { ownStoreOf, storeOfName } from "../values/ids.ts";
 import type { StoreId } from "../values/ids.ts";
-import { refuseOthers } from "../values/known-fields.ts";
 import type { DecidedStores, StoreGrant } from "../values/store-grant.ts";
 import { ToolError } from "../values/tool-error.ts";
 import type { Operation } from "./operation.ts";
 import type { GrantedAccess, NewGrant, ReachableStore } from "./store-access.ts";
 
-export async function listStores(
-  operation: Operation,
-  contextualAccess: ContextualAccess | null,
-): Promise<ReachableStore[]> {
-  const { userId, stores, store, action } = operation;
+export async function listStores(operation: Operation): Promise<ReachableStore[]> {
+  const { userId, stores, store, action, contextualAccess } = operation;
   const decided = await operation.inTurn(async (turn) => {
     const { until, signal } = turn;
     const parts = { store, contextualAccess, clock: () => operation.now() };
@@ -49,14 +43,10 @@ export async function listGrants(operation: Operation): Promise<GrantedAccess[]>
 
 /** Grants access to the user's own store, or replaces the grantee's grant. */
 export async function grantAccess(operation: Operation, to: string, grant: NewGrant): Promise<void> {
-  refuseOthers("grant access", grant, { level: true, expiresAt: true });
   const { level = "read", expiresAt } = grant;
   const nowMs = operation.now();
-  if (!accessLevels.includes(level))
-    throw unfit(operation.action, { field: "level", value: presentValue(level), allowed: accessLevels.join(", ") });
-  const expiresMs = expiresAt === undefined ? null : timeOf(expiresAt);
-  if (expiresMs !== null && !(expiresMs > nowMs))
-    throw unfit(operation.action, { field: "expiresAt", value: shownTime(expiresAt), allowed: "a date in the future" });
+  const expiresMs = expiresAt?.getTime() ?? null;
+  if (expiresMs !== null && expiresMs <= nowMs) throw unfit(operation, "expiresAt", expiresAt, "a time in the future");
   await changeGrants(operation, to, (others, grantee) => {
     if (others.length < sharingLimits.grantsMax) return [...others, { grantee, level, grantedMs: nowMs, expiresMs }];
     const present = `the store has ${others.length} grants, at most ${sharingLimits.grantsMax} allowed`;
@@ -74,8 +64,6 @@ export async function revokeAccess(operation: Operation, from: string): Promise<
  * changed anything.
  */
 export async function leaveStore(operation: Operation, store: string, isLeft: boolean): Promise<boolean> {
-  if (!isStoreId(store))
-    throw unfit(operation.action, { field: "store", value: presentValue(store), allowed: "the id of a store, a UUID" });
   const hints = await operation.store.hintsOf(ownStoreOf(operation.userId));
   if (isLeft && hints.every((hint) => hint.store !== store)) return false;
   return await operation.holdOwnStore("write", async ({ records }) => {
@@ -109,20 +97,14 @@ async function changeGrants(
 }
 
 /** The grantee's own store: by its id, or by a user id. */
-function granteeOf({ action }: Operation, named: string, own: StoreId): StoreId {
+function granteeOf(operation: Operation, named: string, own: StoreId): StoreId {
   const grantee = storeOfName(named);
-  if (grantee === null)
-    throw unfit(action, { field: "grantee", value: presentValue(named), allowed: storeNamesAllowed });
-  if (grantee !== own) return grantee;
-  throw unfit(action, { field: "grantee", value: quoted(named), allowed: "another user" });
+  if (grantee !== null && grantee !== own) return grantee;
+  throw unfit(operation, "grantee", named, "another user");
 }
 
-/** Callers without types can pass anything. */
-const timeOf = (date: unknown): number => (date instanceof Date ? date.getTime() : Number.NaN);
-
-const shownTime = (date: unknown): string => (date instanceof Date ? String(date) : presentValue(date));
-
-const unfit = (action: string, issue: Readonly<Record<"field" | "value" | "allowed", string>>): ToolError =>
-  new ToolError("INPUT_INVALID", `Cannot ${action}: ${issue.field} is ${issue.value}, allowed: ${issue.allowed}`, {
-    issues: [issue],
-  });
+function unfit({ action }: Operation, field: string, value: unknown, allowed: string): ToolError {
+  const issue = { field, value: presentValue(value), allowed };
+  const message = `Cannot ${action}: ${field} is ${issue.value}; expected ${allowed}`;
+  return new ToolError("INPUT_INVALID", message, { issues: [issue] });
+}

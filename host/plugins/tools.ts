@@ -78,6 +78,15 @@ export class LoadedTools {
     );
   }
 
+  /** The name of the entry that has a file; `null` if no plugin says that one has it. */
+  entryAt(place: Place): string | null {
+    for (const { files } of this.all) {
+      const name = entryNameAt(files, place);
+      if (name !== null) return name;
+    }
+    return null;
+  }
+
   /** Whether any tool reads or writes in a scope. */
   hasScope(scope: string): boolean {
     return this.all.some((found) => hasScope(found, scope));

@@ -2,27 +2,27 @@
 import type { Role } from "../../shared/roles.ts";
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { CallRunner, CallRunnerParts } from "../call/call.ts";
-import { LocalUpkeep } from "../owner/local-upkeep.ts";
+import type { OwnerOperation } from "../owner/define-operation.ts";
+import { inputFault } from "../owner/field.ts";
+import type { Fields, InputOf } from "../owner/field.ts";
 import { operate } from "../owner/operate.ts";
-import type { OperationName } from "../owner/operate.ts";
-import type { Operation, UpkeepParts } from "../owner/operation.ts";
-import type { GrantedAccess, NewGrant, ReachableStore } from "../owner/store-access.ts";
+import type { UpkeepParts } from "../owner/operation.ts";
+import { LocalUpkeep } from "../owner/operations/local-upkeep.ts";
+import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "../owner/operations/stores.ts";
 import type { Upkeep } from "../owner/upkeep.ts";
-import { grantAccess, leaveStore, listGrants, listStores, revokeAccess } from "../owner/user-stores.ts";
 import type { JudgedCatalog } from "../plugins/catalog.ts";
 import { offeredTools } from "../plugins/describe-tool.ts";
 import { toolsIn } from "../plugins/formats/tool-formats.ts";
 import { isOffered, readOnlyTools, toolForHost, toolLabel, unknownRole, unknownTool } from "../plugins/tools.ts";
 import type { Caller, CatalogTool, LoadedTools } from "../plugins/tools.ts";
-import type { ContextualAccess } from "../values/asked-program.ts";
 import type { CallContext } from "../values/call-context.ts";
-import { checkUserId, storeOfName } from "../values/ids.ts";
+import { checkUserId } from "../values/ids.ts";
 import { refuseOthers } from "../values/known-fields.ts";
 import type { MemoryChange, PendingNotice } from "../values/memory-change.ts";
 import type { Refusal } from "../values/refusal.ts";
 import { roleAnswer } from "../values/role-answer.ts";
 import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
-import type { ToolError } from "../values/tool-error.ts";
+import { ToolError } from "../values/tool-error.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import type { Runtime } from "./api.ts";
 import { FamilyMemory } from "./family-memory.ts";
@@ -48,7 +48,7 @@ interface RuntimeParts extends Pick<
   readonly isReadOnly: boolean;
   readonly closeGraceMs: number;
   /** Whether a file is where users' files are. */
-  readonly isAmongUsers: (file: string) => boolean;
+  readonly isAmongUsers: UpkeepParts["isAmongUsers"];
   /** The tools of the runtime that this one is a view of. Default: it is none. */
   readonly menders?: LoadedTools;
   /** Closes the runtime that this one is a view of. Default: it is none. */
@@ -222,51 +222,22 @@ export class LocalRuntime implements Runtime {
   }
 }
 
-interface UserStoresParts extends UpkeepParts {
-  readonly runner: CallRunner;
-  readonly tools: LoadedTools;
-  readonly contextualAccess: ContextualAccess | null;
-}
-
 class LocalUserStores implements UserStores {
-  readonly #parts: UserStoresParts;
+  readonly #parts: UpkeepParts;
   readonly #ctx: CallContext;
 
-  constructor(parts: UserStoresParts, ctx: CallContext) {
+  constructor(parts: UpkeepParts, ctx: CallContext) {
     this.#parts = parts;
     this.#ctx = ctx;
   }
 
-  list(): Promise<readonly ReachableStore[]> {
-    return this.#operate(["listStores", "list the stores"], (operation) =>
-      listStores(operation, this.#parts.contextualAccess),
-    );
-  }
-
-  grants(): Promise<readonly GrantedAccess[]> {
-    return this.#operate(["listGrants", "list the grants"], listGrants);
-  }
-
-  grant(to: string, grant: NewGrant = {}): Promise<void> {
-    return this.#operate(["grant", "grant access"], (operation) => grantAccess(operation, to, grant));
-  }
-
-  revoke(from: string): Promise<boolean> {
-    return this.#operate(["revoke", "revoke access"], (operation) => revokeAccess(operation, from));
-  }
-
-  async clear(creator: string): Promise<number> {
-    const { trashed } = await this.#ask("clear", { creator: storeOfName(creator) ?? creator });
-    return trashed;
-  }
-
-  leave(store: string): Promise<boolean> {
-    return this.#operate(["leaveStore", "leave a store"], (operation) => leaveStore(operation, store, true));
-  }
-
-  rejoin(store: string): Promise<boolean> {
-    return this.#operate(["rejoinStore", "rejoin a store"], (operation) => leaveStore(operation, store, false));
-  }
+  readonly list: UserStores["list"] = () => this.#do(listStores, {});
+  readonly grants: UserStores["grants"] = () => this.#do(listGrants, {});
+  readonly grant: UserStores["grant"] = (grantee, options) => this.#do(grant, { ...options, grantee });
+  readonly revoke: UserStores["revoke"] = (grantee) => this.#do(revoke, { grantee });
+  readonly clear: UserStores["clear"] = (creator) => this.#do(clear, { creator });
+  readonly leave: UserStores["leave"] = (store) => this.#do(leave, { store });
+  readonly rejoin: UserStores["rejoin"] = (store) => this.#do(rejoin, { store });
 
   async getInternal(store: string | null, key: string, entry: InternalEntry = {}): Promise<unknown> {
     refuseOthers("get a value", entry, { namespace: true });
@@ -281,8 +252,13 @@ class LocalUserStores implements UserStores {
     await this.#ask("set", { ...(store !== null && { store }), key, value, namespace, encrypted, ttl });
   }
 
-  #operate<Result>(name: OperationName, work: (operation: Operation) => Promise<Result>): Promise<Result> {
-    return operate(this.#parts, name, this.#ctx, work);
+  /** Rejects with `INPUT_INVALID` for an input that does not fit. */
+  #do<Of extends Fields, Result>(of: OwnerOperation<Of, Result>, input: InputOf<Of>): Promise<Result> {
+    return operate(this.#parts, of, this.#ctx, (operation) => {
+      const fault = inputFault(of, input);
+      if (fault !== null) throw new ToolError("INPUT_INVALID", `Cannot ${of.action}: ${fault}`);
+      return of.run(operation, input);
+    });
   }
 
   async #ask<Of extends Role>(role: Of, input: RoleInput<Of>): Promise<RoleOutput<Of>> {

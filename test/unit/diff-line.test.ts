@@ -1,7 +1,7 @@
 /** The lines of a diff on a terminal, and elsewhere. */
 import { afterEach, expect, test, vi } from "vitest";
 
-import { diffLine } from "../../host/cli/diff-line.ts";
+import { diffLine } from "../../host/cli/print-told.ts";
 
 /** Standard output is a terminal for this test, or not. */
 const onTerminal = (isTTY: boolean): void =>

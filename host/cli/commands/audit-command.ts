@@ -3,6 +3,7 @@ import type { LogSummary, Changes, UserCalls } from "../../audit/verify/log-summ
 import { summariseLog } from "../../audit/verify/summarise-log.ts";
 import { readSettings } from "../../config/read-settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
+import { flag, listOf, optional, text } from "../../owner/field.ts";
 import { readArtifactFile } from "../../plugins/artifact/artifact-file.ts";
 import type { Artifact } from "../../plugins/artifact/artifact.ts";
 import { choosePlugins } from "../../plugins/bundled-plugins.ts";
@@ -29,18 +30,21 @@ imports and what each import does, its memory, its tools with the rights they re
 bytes and runs nothing in it. For several files it also reports which of them cannot be loaded together.
 
 "memcell audit verify" checks only audit logs.`,
-  operands: {
-    "[PLUGIN...]":
-      "plugin files, or names of plugins in the package (default: all in the package, and those of the setting plugins)",
+  fields: {
+    named: listOf(
+      text(
+        "PLUGIN",
+        "plugin files, or names of plugins in the package (default: all in the package, and those of the setting plugins)",
+      ),
+    ),
+    log: optional(text("LOG", "also verifies this audit log and prints a summary of it")),
+    html: optional(
+      text("FILE", "also writes the report as an HTML page that loads no other files and runs no scripts"),
+    ),
+    json: flag("prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null"),
+    propose: flag("prints the smallest policy that grants the plugins all that they ask for, instead of a report"),
   },
-  texts: {
-    log: ["LOG", "also verifies this audit log and prints a summary of it"],
-    html: ["FILE", "also writes the report as an HTML page that loads no other files and runs no scripts"],
-  },
-  flags: {
-    json: "prints { reports, log } as JSON: a report for each plugin file, and the log's summary or null",
-    propose: "prints the smallest policy that grants the plugins all that they ask for, instead of a report",
-  },
+  operands: ["named"],
   settings: ["policy"],
   examples: [
     "memcell audit",
@@ -49,14 +53,14 @@ bytes and runs nothing in it. For several files it also reports which of them ca
     "memcell audit --log log/audit.jsonl --html audit.html",
   ],
   exitCodes: [
-    "0 PASS: a runtime with this policy loads all the plugins, and the log is intact",
-    "1 FAIL, or something could not be read",
+    "PASS: a runtime with this policy loads all the plugins, and the log is intact",
+    "FAIL, or something could not be read",
   ],
 
-  async run({ operands, options: { html, log, json, propose }, settings, terminal }) {
+  async run({ input: { named = [], html, log, json, propose }, settings, terminal }) {
     if (propose) refuseOthers({ policy: settings.given.get("policy"), html, log, json });
     const { values } = await readSettings(settings);
-    const audited = operands.length > 0 ? await readNamed(operands) : await readLoaded(values.plugins);
+    const audited = named.length > 0 ? await readNamed(named) : await readLoaded(values.plugins);
     if (propose) return print(terminal, visibleJson(proposeForAll([...audited.together, ...audited.alone])), 0);
     const audit = {
       reports: await judge(audited, values.policy ?? undefined),

@@ -1,43 +1,45 @@
+import { isUtf8 } from "node:buffer";
+
 import { callLimits } from "../../../shared/limits.ts";
 import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { wrongInput } from "../../guest/guest-json.ts";
+import { optional, text } from "../../owner/field.ts";
 import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
-import { openRuntime } from "../open-runtime.ts";
+import { defineCommand, userField } from "../command.ts";
+import { openCatalog, openRuntime } from "../open-runtime.ts";
 import type { Terminal } from "../terminal.ts";
 
 export const callCommand = defineCommand({
   name: "call",
   description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with their
 input schemas.`,
-  operands: { "<Tool>": "the tool's name" },
-  requiredTexts: { user: ["ID", "the user on whose behalf the tool runs"] },
-  texts: {
-    input: ["JSON", "the tool's input (default: standard input, read to its end)"],
+  fields: {
+    tool: text("Tool", "the tool's name"),
+    user: userField("the user on whose behalf the tool runs"),
+    input: optional(text("JSON", "the tool's input (default: standard input, read to its end)")),
   },
+  operands: ["tool"],
   settings: runtimePaths,
   examples: [
     `memcell call <Tool> --user alice --input '{"name":"editor"}'`,
     `echo '{"name":"editor"}' | memcell call <Tool> --user alice`,
   ],
-  exitCodes: ["0 the tool succeeded", "1 the tool failed"],
+  exitCodes: ["the tool succeeded", "the tool failed"],
+  isForPrograms: true,
 
-  async run({ operands: [tool = ""], options: { user, input: given }, settings, terminal }) {
-    if (given === undefined && terminal.stdin.isTTY) throw new UsageError("--input is missing");
-    const read = given === undefined ? await readInput(terminal) : { text: given };
-    if (!("text" in read)) return unusable(terminal, tool, read.value, read.allowed);
-    let input: unknown;
-    try {
-      input = JSON.parse(read.text);
-    } catch {
-      if (given !== undefined) throw new UsageError(`--input is ${quoted(given)}, allowed: a JSON object`);
-      return unusable(terminal, tool, quoted(read.text), "a JSON object");
+  async run({ input: { tool, user, input: given }, settings, terminal }) {
+    const read = await readInput(terminal, given);
+    // Whoever has misspelt the tool is told that first: the input can be meant for another one.
+    if ("fault" in read && (await isKnown(tool, { settings, terminal }))) {
+      if (read.isTyped) throw new UsageError(read.fault);
+      return print(terminal, failedResult(wrongInput(quoted(tool), read.value, read.allowed)));
     }
+    const input = "fault" in read ? {} : read.input;
     await using runtime = await openRuntime({ settings, terminal }, user);
     // Printed before the runtime closes: it is already durable, and its reader need not wait until the threads have
     // stopped.
@@ -45,20 +47,35 @@ input schemas.`,
   },
 });
 
-/** Reads standard input as text. If it is too long or not UTF-8, returns what is wrong and what is allowed. */
-async function readInput({ stdin }: Terminal): Promise<{ text: string } | { value: string; allowed: string }> {
-  const { inputBytesMax } = callLimits;
-  const bytes = await boundedBytes(stdin as AsyncIterable<Buffer>, inputBytesMax);
-  if (bytes === null) return { value: `over ${inputBytesMax} bytes`, allowed: `at most ${inputBytesMax} bytes` };
-  try {
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes) };
-  } catch {
-    return { value: "not UTF-8", allowed: "a JSON object in UTF-8" };
-  }
+async function isKnown(tool: string, line: Parameters<typeof openCatalog>[0]): Promise<boolean> {
+  await using runtime = await openCatalog(line);
+  return runtime.tools().some(({ name }) => name === tool);
 }
 
-function unusable(terminal: Terminal, tool: string, value: string, allowed: string): number {
-  return print(terminal, failedResult(wrongInput(quoted(tool), value, allowed)));
+type ReadInput =
+  | { readonly input: unknown }
+  | { readonly isTyped: boolean; readonly fault: string; readonly value: string; readonly allowed: string };
+
+/** The input: what is typed, or standard input to its end. */
+async function readInput({ stdin }: Terminal, typed: string | undefined): Promise<ReadInput> {
+  const unfit = (value: string, allowed = "a JSON object"): ReadInput => ({
+    isTyped: typed !== undefined || stdin.isTTY === true,
+    fault: `--input is ${value}; expected ${allowed}`,
+    value,
+    allowed,
+  });
+  if (typed === undefined && stdin.isTTY) return unfit("missing");
+  const { inputBytesMax } = callLimits;
+  const bytes =
+    typed === undefined ? await boundedBytes(stdin as AsyncIterable<Buffer>, inputBytesMax) : Buffer.from(typed);
+  if (bytes === null) return unfit(`over ${inputBytesMax} bytes`, `at most ${inputBytesMax} bytes`);
+  if (!isUtf8(bytes)) return unfit("not UTF-8", "a JSON object in UTF-8");
+  const json = bytes.toString("utf8");
+  try {
+    return { input: JSON.parse(json) as unknown };
+  } catch {
+    return unfit(quoted(json));
+  }
 }
 
 function print({ stdout }: Terminal, result: ToolResult): number {

@@ -3,6 +3,7 @@ import type { Settings } from "../../config/read-settings.ts";
 import { flagOf, settingAt, settingPaths, variableOf } from "../../config/settings.ts";
 import type { SettingPath } from "../../config/settings.ts";
 import { sourceText } from "../../config/source.ts";
+import { flag } from "../../owner/field.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { columns } from "../columns.ts";
 import { defineCommand } from "../command.ts";
@@ -17,17 +18,19 @@ The config file is JSON: "serve.port" is { "serve": { "port": 8080 } }. File nam
 File names in flags and environment variables are relative to the working directory. In environment variables, plugins
 and mounts are separated like the folders in PATH, and the items of other lists by commas. A MEMCELL_ variable that is
 empty or unknown is an error.`,
-  flags: {
-    json: "prints { file, settings } as JSON: the config file that was read or null, and all facts about each setting",
+  fields: {
+    json: flag(
+      "prints { file, settings } as JSON: the config file that was read or null, and all facts about each setting",
+    ),
   },
   settings: settingPaths,
   examples: ["memcell config", "MEMCELL_SERVE_PORT=8080 memcell config --json"],
-  exitCodes: ["0 printed"],
+  exitCodes: ["printed", "failed"],
 
-  async run({ options, settings: flags, terminal }) {
+  async run({ input, settings: flags, terminal }) {
     const settings = await readSettings(flags);
     const report = { file: settings.file, settings: settingReports(settings) };
-    terminal.stdout.write(options.json ? `${visibleJson(report)}\n` : settingsText(settings));
+    terminal.stdout.write(input.json ? `${visibleJson(report)}\n` : settingsText(settings));
     return 0;
   },
 });

@@ -4,6 +4,7 @@ import { UsageError } from "../../config/usage-error.ts";
 import { isDatabaseUrl, isUrl } from "../../config/web-address.ts";
 import { copyStores } from "../../copy/copy-stores.ts";
 import { DiskRoot } from "../../disk/pinned-directory.ts";
+import { text } from "../../owner/field.ts";
 import type { StoreDefinition } from "../../store/definition.ts";
 import { fileStore } from "../../store/files/define-files.ts";
 import { postgresStore } from "../../store/postgres/define-postgres.ts";
@@ -25,24 +26,21 @@ target and different is not overwritten, but listed.
 Stop the hosts of both places first. Otherwise homes that were edited meanwhile are listed at the end: they are at the
 target as they were when they were copied. A password comes from the environment or the file of PostgreSQL, never from an
 address. On a disk, files show the time of the copying as that of their last change; when they were written stays.`,
-  requiredTexts: {
-    from: ["PLACE", "where everything is: a data folder, or postgres://ROLE@HOST/DATABASE"],
-    to: ["PLACE", "where it goes: the same"],
+  fields: {
+    from: text("PLACE", "where everything is: a data folder, or postgres://ROLE@HOST/DATABASE"),
+    to: text("PLACE", "where it goes: the same"),
   },
   settings: ["durability", "waitMs"],
   examples: [
     "memcell copy --from data --to postgres://host@localhost/memory",
     "memcell copy --from postgres://host@localhost/memory --to data",
   ],
-  exitCodes: [
-    "0 everything is at the target",
-    "1 failed, with the error as JSON on standard output; or something was listed",
-  ],
+  exitCodes: ["everything is at the target", "failed; or something was listed"],
 
-  async run({ options, settings, terminal }) {
+  async run({ input, settings, terminal }) {
     const { durability, waitMs } = (await readSettings(settings)).values;
-    const [source, target] = [placeOf("from", options.from, durability), placeOf("to", options.to, durability)];
-    if (options.from === options.to) throw new UsageError("--from and --to are the same place");
+    const [source, target] = [placeOf("from", input.from, durability), placeOf("to", input.to, durability)];
+    if (input.from === input.to) throw new UsageError("--from and --to are the same place");
     const { copied, same, bytes, told } = await withProgress(terminal, "copy", async (progress) => {
       refuseMissing(source);
       for (const each of [source, target]) await each.checkMedium?.();
@@ -61,12 +59,11 @@ address. On a disk, files show the time of the copying as that of their last cha
   },
 });
 
-function placeOf(name: string, text: string, durability: "full" | "relaxed"): StoreDefinition {
-  if (text === "") throw new UsageError(`--${name} is empty, allowed: a data folder, or postgres://ROLE@HOST/DATABASE`);
-  if (!isUrl(text)) return fileStore({ dir: text, durability });
-  if (isDatabaseUrl(text)) return postgresStore({ url: text, durability });
+function placeOf(name: string, place: string, durability: "full" | "relaxed"): StoreDefinition {
+  if (!isUrl(place)) return fileStore({ dir: place, durability });
+  if (isDatabaseUrl(place)) return postgresStore({ url: place, durability });
   throw new UsageError(
-    `--${name} is no address of a database, allowed: postgres://ROLE@HOST/DATABASE, without a password`,
+    `--${name} is no address of a database; expected postgres://ROLE@HOST/DATABASE, without a password`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { readSettings } from "../../config/read-settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
+import { oneOf } from "../../owner/field.ts";
 import { withClient } from "../../store/postgres/connections.ts";
 import { checkDatabase, migrate } from "../../store/postgres/schema.ts";
 import { visibleText } from "../../values/visible-text.ts";
@@ -16,20 +17,19 @@ can create roles. It makes the roles memcell_owner, memcell_migrator and memcell
 memcell_app to the role that hosts log in as.
 
 "check" prints what in the database and in its own role is not as hosts need it. Hosts that find anything do not start.`,
-  operands: { "<migrate|check>": "what to do" },
+  fields: { action: oneOf(["migrate", "check"], "migrate|check", "what to do") },
+  operands: ["action"],
   settings: ["store"],
   examples: [
     "memcell db migrate --store postgres://postgres@localhost/memory",
     "memcell db check --store postgres://host@localhost/memory",
   ],
-  exitCodes: ["0 done, or nothing to find", "1 failed, with the error as JSON on standard output; or found something"],
+  exitCodes: ["done, or nothing to find", "failed; or found something"],
 
-  async run({ operands: [action], settings, terminal }) {
+  async run({ input, settings, terminal }) {
     const { store } = (await readSettings(settings)).values;
-    if (store === null) throw new UsageError("the setting store is missing, allowed: postgres://ROLE@HOST/DATABASE");
-    if (action === "migrate") return await migrateAt(store, terminal);
-    if (action === "check") return await checkAt(store, terminal);
-    throw new UsageError(`no action "${action}", allowed: migrate, check`);
+    if (store === null) throw new UsageError("the setting store is missing; expected postgres://ROLE@HOST/DATABASE");
+    return await (input.action === "migrate" ? migrateAt : checkAt)(store, terminal);
   },
 });
 
@@ -43,6 +43,6 @@ async function migrateAt(url: string, { stdout }: Terminal): Promise<number> {
 async function checkAt(url: string, { stdout }: Terminal): Promise<number> {
   const findings = await withClient(url, checkDatabase);
   for (const finding of findings) stdout.write(`${visibleText(finding)}\n`);
-  if (findings.length === 0) stdout.write("as it must be\n");
+  if (findings.length === 0) stdout.write("OK: schema and role are correct\n");
   return findings.length === 0 ? 0 : 1;
 }

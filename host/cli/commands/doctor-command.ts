@@ -2,6 +2,7 @@ import { counted } from "../../../shared/text.ts";
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { mendedOf } from "../../owner/doctor.ts";
+import { flag, optional, shownAge } from "../../owner/field.ts";
 import { isProblem } from "../../owner/finding.ts";
 import type { Finding } from "../../owner/finding.ts";
 import type { Runtime } from "../../runtime/api.ts";
@@ -9,8 +10,7 @@ import { ToolError } from "../../values/tool-error.ts";
 import { failureOf } from "../../values/tool-result.ts";
 import type { ToolFailure } from "../../values/tool-result.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
-import { shownAge } from "../age.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, userField } from "../command.ts";
 import { openRuntime, refuseUnknown } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 import type { Progress } from "../progress.ts";
@@ -21,16 +21,19 @@ export const doctorCommand = defineCommand({
   description: `Finds problems in users' files that were edited by hand or damaged, and prints how it would mend them.
 With --fix it then mends them. It never destroys what a person has written: that goes to the trash. All plugins of the
 package are loaded, besides those that the setting names.`,
-  texts: { user: ["ID", "the user whose files are checked (default: all users)"] },
-  flags: { fix: "mends the problems that can be mended automatically", json: "prints the findings as JSON" },
+  fields: {
+    user: optional(userField("the user whose files are checked (default: all users)")),
+    fix: flag("mends the problems that can be mended automatically"),
+    json: flag("prints the findings as JSON"),
+  },
   settings: runtimePaths,
   examples: ["memcell doctor", "memcell doctor --user alice --fix"],
-  exitCodes: ["0 no problem is left", "1 a problem needs --fix or a person, or a user's files could not be checked"],
+  exitCodes: ["no problem is left", "a problem needs --fix or a person, or a user's files could not be checked"],
 
-  async run({ options, settings, terminal }) {
-    const { json: isQuiet = false, fix: isFixing = false } = options;
+  async run({ input, settings, terminal }) {
+    const { user, json: isQuiet = false, fix: isFixing = false } = input;
     // Without --fix it changes nothing, and it shows what is left over.
-    await using runtime = await openRuntime({ settings, terminal }, options.user, {
+    await using runtime = await openRuntime({ settings, terminal }, user, {
       besides: "all",
       isOwners: true,
       isReading: !isFixing,
@@ -39,10 +42,10 @@ package are loaded, besides those that the setting names.`,
     if (isFixing && runtime.asReadOnly() === runtime) {
       throw new ToolError("READ_ONLY", "Cannot mend users' files: the runtime is read-only");
     }
-    const users = options.user === undefined ? await runtime.upkeep.users() : [options.user];
+    const users = user === undefined ? await runtime.upkeep.users() : [user];
     const lookAtAll = async (progress: Progress): Promise<UserReport[]> => {
       const print = (text: string): void => (isQuiet ? undefined : progress.print(text));
-      const strays = options.user === undefined ? await runtime.upkeep.strays() : [];
+      const strays = user === undefined ? await runtime.upkeep.strays() : [];
       print(describe(null, strays));
       const reports: UserReport[] = strays.length === 0 ? [] : [await mendStrays(runtime, { strays, isFixing, print })];
       for (const [at, userId] of users.entries()) {
@@ -53,7 +56,7 @@ package are loaded, besides those that the setting names.`,
     };
     const reports = await withProgress(terminal, "doctor", lookAtAll, isQuiet);
     const isSilent = reports.every(({ findings, error }) => findings.length === 0 && error === null);
-    if (options.user !== undefined && isSilent) await refuseUnknown(runtime, options.user, "check the user's files");
+    if (user !== undefined && isSilent) await refuseUnknown(runtime, user, "check the user's files");
     if (isQuiet) terminal.stdout.write(`${visibleJson(reports)}\n`);
     else terminal.stdout.write(`${counted(users.length, "user")} checked${users.length === 0 ? nothingStored : ""}\n`);
     return reports.every(({ error, remaining }) => error === null && !remaining.some(isProblem)) ? 0 : 1;
@@ -100,9 +103,9 @@ async function examine(runtime: Runtime, { userId, isFixing, print, settings }: 
   const report = { userId, findings: [] as Finding[], mended: [] as Finding[], remaining: [] as Finding[] };
   try {
     report.findings = report.remaining = await runtime.upkeep.inspect({ userId });
-    const places = report.findings.map(({ path }) => path);
-    const place = await storePlace(settings, userId, places);
-    print(describe(userId, report.findings) + (place && `  ${place}`));
+    const told = describe(userId, report.findings);
+    const place = await storePlace(settings, userId, told);
+    print(told + (place && `  ${place}`));
     if (isFixing && report.findings.some(({ remedy }) => remedy !== null)) {
       try {
         await runtime.upkeep.mend({ userId });

@@ -2,10 +2,11 @@ import { counted } from "../../../shared/text.ts";
 import { refuseTaken, writeArchive } from "../../archive/archive-file.ts";
 import { zipOf } from "../../archive/write-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import { listOf, optional, text } from "../../owner/field.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
-import { openRuntime } from "../open-runtime.ts";
+import { defineCommand, userField } from "../command.ts";
+import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
 
@@ -21,36 +22,33 @@ them more. FILE.zip must not exist yet. Only its owner can read it, and it does 
 the same bytes. Some files are left out and listed: those over 2 MiB, those that are not regular files, those with
 names that no plugin could use, and what lies beside the scopes. An export holds at most 128 MiB and 60,000 files; use --scope to export only some
 scopes.`,
-  operands: { "<FILE.zip>": "the file to write" },
-  requiredTexts: { user: ["ID", "the user whose memory is exported"] },
-  lists: { scope: ["NAME", "a scope to export (default: all scopes of the user)"] },
+  fields: {
+    file: text("FILE.zip", "the file to write"),
+    user: optional(userField("the user whose memory is exported (default: the only one)")),
+    scopes: { ...listOf(text("NAME", "a scope to export (default: all scopes of the user)")), flag: "scope" },
+  },
+  operands: ["file"],
   settings: runtimePaths,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
-  exitCodes: ["0 done", "1 failed, with the error as JSON on standard output"],
+  exitCodes: ["done", "failed"],
 
-  async run({ operands: [file = ""], options, settings, terminal }) {
+  async run({ input: { file, user, scopes }, settings, terminal }) {
     await refuseTaken(file);
-    await using runtime = await openRuntime({ settings, terminal }, options.user, {
-      besides: "all",
-      isOwners: true,
-      isReading: true,
-    });
-    const ctx = { userId: options.user };
+    const opening = { besides: "all", isOwners: true, isReading: true } as const;
+    await using opened = await openForUser({ settings, terminal }, user, opening);
+    const { runtime, userId } = opened;
     const { files, leftOut } = await withProgress(terminal, "export", async (progress) => {
       const onProgress = (done: number, total: number): void => progress.show(`${done} of ${total} files`);
-      const exported = await runtime.upkeep.export(ctx, { scopes: options.scope, onProgress });
+      const exported = await runtime.upkeep.export({ userId }, { scopes, onProgress });
       if (exported.files.length + exported.leftOut.length > 0) await writeArchive(file, zipOf(exported.files));
       return exported;
     });
     if (files.length + leftOut.length === 0) {
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
-    for (const { scope, path, reason } of leftOut) {
-      const place = path === "" ? scope : `${scope}/${path}`;
-      terminal.stdout.write(`${visibleText(`left out: ${place}: ${reason}`)}\n`);
-    }
-    const scopes = leftOut.map(({ scope }) => scope);
-    terminal.stdout.write(await storePlace(settings, ctx.userId, scopes));
+    const lines = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${path}: ${reason}`);
+    const told = lines.map((line) => `${visibleText(line)}\n`).join("");
+    terminal.stdout.write(told + (await storePlace(settings, userId, told)));
     const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     terminal.stdout.write(`${counted(files.length, "file")}, ${bytes} bytes written\n`);
     return 0;

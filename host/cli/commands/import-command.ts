@@ -1,12 +1,12 @@
 import { readArchive } from "../../archive/archive-file.ts";
 import { readZip } from "../../archive/read-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
+import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan } from "../../owner/memory-files.ts";
 import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
-import { openRuntime } from "../open-runtime.ts";
+import { defineCommand, userField } from "../command.ts";
+import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
-import { tellPlan } from "../tell-plan.ts";
 
 export const importCommand = defineCommand({
   name: "import",
@@ -20,29 +20,25 @@ taken. A text is trusted as "unstated" at most, and less if the zip file says so
 less, or if the same text was when it was here before. The files of an export can be packed again, also as the folder that
 they are in. Such a zip file can be refused: its entries must lie side by side, what is told twice of an entry must agree,
 and all entries must be memory files, folders, or what macOS adds.`,
-  operands: { "<FILE.zip>": "the file to import" },
-  requiredTexts: { user: ["ID", "the user who gets the memory; need not be the exported user"] },
-  lists: { scope: ["NAME", "a scope to import (default: all scopes in the file)"] },
-  flags: {
-    yes: "performs the import",
-    replace:
+  fields: {
+    file: text("FILE.zip", "the file to import"),
+    user: optional(userField("the user who gets the memory (default: the only one)")),
+    scopes: { ...listOf(text("NAME", "a scope to import (default: all scopes in the file)")), flag: "scope" },
+    yes: flag("performs the import"),
+    replace: flag(
       "replaces existing entries with other content and moves them to the trash; without it, the import is refused",
+    ),
   },
+  operands: ["file"],
   settings: runtimePaths,
   examples: ["memcell import --user bob alice.zip", "memcell import --user bob alice.zip --yes"],
-  exitCodes: [
-    "0 imported; without --yes: nothing is refused",
-    "1 refused or failed; a failure is JSON on standard output",
-  ],
+  exitCodes: ["imported; without --yes: nothing is refused", "refused or failed"],
 
-  async run({ operands: [file = ""], options, settings, terminal }) {
+  async run({ input: { file, user, scopes, yes = false, replace = false }, settings, terminal }) {
     const files = await readZip(await readArchive(file));
-    await using runtime = await openRuntime({ settings, terminal }, options.user, {
-      besides: "all",
-      isReading: options.yes !== true,
-    });
-    const ctx = { userId: options.user };
-    const { replace = false, yes = false, scope: scopes } = options;
+    await using opened = await openForUser({ settings, terminal }, user, { besides: "all", isReading: !yes });
+    const { runtime, userId } = opened;
+    const ctx = { userId };
     const plan = await withProgress(terminal, "import", async (progress) => {
       progress.show("checking the files");
       const looked = await runtime.upkeep.planImport(ctx, files, { replace, scopes });
@@ -53,7 +49,7 @@ and all entries must be memory files, folders, or what macOS adds.`,
     const isRefused = plan.refused.length > 0;
     terminal.stdout.write(describe(plan));
     if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
-    else if (!yes) tellPlan(terminal, "import");
+    else if (!yes) terminal.stdout.write("Nothing was changed; use --yes to import\n");
     return isRefused ? 1 : 0;
   },
 });

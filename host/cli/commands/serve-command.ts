@@ -33,12 +33,13 @@ SIGTERM, SIGINT and SIGHUP stop the server, and so does the end of standard inpu
 the requests that it has received. A second signal stops it at once. Standard output carries only MCP; logs go to
 standard error. Over HTTP, /healthz and /readyz report whether the server is serving, and --metrics serves metrics for
 Prometheus on an address of their own.`,
+  fields: {},
   settings: settingPaths,
   examples: [
     "memcell serve --user alice --data /srv/memory",
     "memcell serve --http --issuer https://id.example --audience https://memory.example/mcp --jwks https://id.example/keys --public-url https://memory.example/mcp",
   ],
-  exitCodes: ["0 served and stopped", "1 could not start; the reason is on standard error"],
+  exitCodes: ["served and stopped", "could not start"],
 
   async run(line) {
     const { terminal } = line;

@@ -1,5 +1,6 @@
 import { quoted } from "../../../shared/text.ts";
 import { catalogPaths } from "../../config/settings.ts";
+import { optional, text } from "../../owner/field.ts";
 import { visibleJson } from "../../values/visible-text.ts";
 import { defineCommand } from "../command.ts";
 import { openCatalog } from "../open-runtime.ts";
@@ -8,15 +9,14 @@ export const toolsCommand = defineCommand({
   name: "tools",
   description: `Prints the tools that a model can call as a JSON array: name, description, JSON Schemas of input and
 output, rights. With --doc, prints the page of one tool.`,
-  texts: { doc: ["NAME", "prints this tool's page, in Markdown: its purpose, parameters, examples and errors"] },
+  fields: {
+    doc: optional(text("NAME", "prints this tool's page, in Markdown: its purpose, parameters, examples and errors")),
+  },
   settings: catalogPaths,
   examples: ["memcell tools > tools.json", "memcell tools --doc <Tool>"],
-  exitCodes: [
-    "0 printed",
-    "1 failed, with the error as JSON on standard output; or the tool has no page, reported on standard error",
-  ],
+  exitCodes: ["printed", "failed; or the tool has no page"],
 
-  async run({ options: { doc }, settings, terminal }) {
+  async run({ input: { doc }, settings, terminal }) {
     await using runtime = await openCatalog({ settings, terminal });
     const page = doc === undefined ? visibleJson(runtime.tools()) : runtime.documentation(doc);
     if (page === null) {

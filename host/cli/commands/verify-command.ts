@@ -1,11 +1,24 @@
 import { auditLimits } from "../../../shared/limits.ts";
 import { counted, quoted } from "../../../shared/text.ts";
+import * as z from "../../../shared/zod.ts";
 import type { ChainHead } from "../../audit/audit-log.ts";
 import type { LogFinding, LogVerification } from "../../audit/verify/findings.ts";
 import { verifyLog } from "../../audit/verify/verify-log.ts";
-import { UsageError } from "../../config/usage-error.ts";
+import { flag, listOf, optional, text } from "../../owner/field.ts";
+import type { Field } from "../../owner/field.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
+import { defineCommand, jsonField } from "../command.ts";
+
+const noted: Field<ChainHead> = {
+  ...text("SEQ:HASH", "a head that was noted earlier: record SEQ must exist and have this hash"),
+  schema: z.strictObject({ seq: z.int(), hash: z.string() }),
+  expected: 'a record\'s number, ":" and 64 hexadecimal digits',
+  read: (typed) => {
+    const [, seq, hash] = /^(\d{1,12}):([0-9a-fA-F]{64})$/.exec(typed) ?? [];
+    if (seq === undefined || hash === undefined || Number(seq) > auditLimits.seqMax) return undefined;
+    return { seq: Number(seq), hash: hash.toLowerCase() };
+  },
+};
 
 export const verifyCommand = defineCommand({
   name: "audit verify",
@@ -14,32 +27,22 @@ each named file it finds the log's head and the older files of the log. The log 
 
 Keep a copy of the printed head out of reach of everyone who can write to the log. Whoever can write to a log and its
 head can forge both, and only --head detects that.`,
-  operands: { "<LOG...>": "files of the log" },
-  texts: {
-    head: ["SEQ:HASH", "a head that was noted earlier: record SEQ must exist and have this hash"],
+  fields: {
+    logs: { ...listOf(text("LOG", "files of the log")), isRequired: true },
+    head: optional(noted),
+    partial: flag("LOG is part of a log: it need not begin with record 0, and its head can be elsewhere"),
+    json: jsonField,
   },
-  flags: {
-    partial: "LOG is part of a log: it need not begin with record 0, and its head can be elsewhere",
-    json: "prints the result as JSON",
-  },
+  operands: ["logs"],
   examples: ["memcell audit verify log/audit.jsonl", "memcell audit verify log/audit.jsonl --head 41:6eca4050...71286"],
-  exitCodes: ["0 the log is intact", "1 the log is not intact, or cannot be read"],
+  exitCodes: ["the log is intact", "the log is not intact, or cannot be read"],
 
-  async run({ operands, options, terminal }) {
-    const noted = options.head === undefined ? null : parseHead(options.head);
-    const result = verifyLog(operands, { isPartial: options.partial === true, ...(noted && { noted }) });
-    terminal.stdout.write(options.json ? `${visibleJson(result)}\n` : textOfVerification(result));
+  async run({ input: { logs = [], head, partial, json }, terminal }) {
+    const result = verifyLog(logs, { isPartial: partial === true, ...(head && { noted: head }) });
+    terminal.stdout.write(json ? `${visibleJson(result)}\n` : textOfVerification(result));
     return result.isIntact ? 0 : 1;
   },
 });
-
-function parseHead(text: string): ChainHead {
-  const [, seq, hash] = /^(\d{1,12}):([0-9a-fA-F]{64})$/.exec(text) ?? [];
-  if (seq === undefined || hash === undefined || Number(seq) > auditLimits.seqMax) {
-    throw new UsageError(`--head is ${quoted(text, 100)}, allowed: a record's number, ":" and 64 hexadecimal digits`);
-  }
-  return { seq: Number(seq), hash: hash.toLowerCase() };
-}
 
 export function textOfVerification(result: LogVerification): string {
   const { isIntact, files, records, bytes, firstSeq, head, findings, findingsNotShown, notes } = result;

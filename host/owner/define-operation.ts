@@ -1,0 +1,71 @@
+/**
+ * What an operation of a memory's owner is. The runtime, the command line, and whatever else shows the owner what can be done,
+ * take the same value: `operations/table.ts` has them all.
+ */
+import type { Fields, InputOf } from "./field.ts";
+import type { Operation } from "./operation.ts";
+import type { Told } from "./told.ts";
+
+/** Something that an operation does, with a record of its own in the audit log. */
+export interface Action<Input, Result> {
+  /** As the audit log names it. */
+  readonly name: string;
+  /** As messages name it: "Cannot restore an entry". */
+  readonly action: string;
+  /** Whether it changes anything, or needs the rights of what does: then a read-only runtime refuses it. */
+  readonly changes: boolean;
+  run(operation: Operation, input: Input): Promise<Result>;
+}
+
+export interface OwnerOperation<Of extends Fields = Fields, Result = unknown, Planned = unknown> extends Action<
+  InputOf<Of>,
+  Result
+> {
+  readonly fields: Of;
+  /** What is wrong with an input whose fields each fit, as a clause; `null` if nothing is. */
+  check?(input: InputOf<Of>): string | null;
+  /** What it would do, of an operation that a person had better look at first: a command does it only with `--yes`. */
+  readonly plan?: Action<InputOf<Of>, Planned>;
+  /** The commands that do it. None if no person types it. */
+  readonly commands?: readonly OperationCommand<InputOf<Of>, Result | Planned>[];
+}
+
+/** A command that does an operation. Its options, checks, help, `--json` and `--yes` are made from the operation. */
+export interface OperationCommand<Input, Result> {
+  /** As a person types it: `undo`, `trash restore`. */
+  readonly name: string;
+  /** Other names of it. */
+  readonly aliases?: readonly string[];
+  /** One line for the list of all commands. */
+  readonly summary: string;
+  /** Paragraphs, separated by empty lines. */
+  readonly description: string;
+  /** The fields that are given without a flag, in order. Default: none. */
+  readonly operands?: readonly (keyof Input & string)[];
+  readonly examples: readonly string[];
+  /** What the exit codes 0 and 1 mean, if more than that it is done or has failed. */
+  readonly exitCodes?: readonly [zero: string, one: string];
+  /** Whether the user has to be named, although there is only one. */
+  readonly needsUser?: boolean;
+  /** Whether it is for a user of whom nothing is stored, too. Otherwise such a user is taken for a misspelt one. */
+  readonly makesUser?: boolean;
+  /** The result in a person's words. */
+  tells(result: Result, asked: AskedCommand<Input>): Told;
+  /** Whether there is nothing in the result: then a user of whom nothing is stored is named. Default: never. */
+  isEmpty?(result: Result): boolean;
+  /** Whether the exit code is 1 although it has not failed. Default: never. */
+  isUnfinished?(result: Result): boolean;
+}
+
+/** What a command was asked for. */
+export interface AskedCommand<Input> {
+  readonly input: Input;
+  readonly userId: string;
+  /** Whether the result is that of the plan. */
+  readonly isPlan: boolean;
+}
+
+/** Returns the operation itself. The names of its fields become types. */
+export const defineOperation = <const Of extends Fields, Result, Planned = never>(
+  operation: OwnerOperation<Of, Result, Planned>,
+): OwnerOperation<Of, Result, Planned> => operation;

@@ -1,0 +1,101 @@
+/** Does the operations of the data's owner, for programs. */
+import type { CallContext } from "../../values/call-context.ts";
+import type { Action, OwnerOperation } from "../define-operation.ts";
+import { mendedOf, ofStore } from "../doctor.ts";
+import { inputFault } from "../field.ts";
+import type { Fields, InputOf } from "../field.ts";
+import type { Finding } from "../finding.ts";
+import { finishAllErased } from "../finish-erased.ts";
+import { operate, readOnly } from "../operate.ts";
+import type { UpkeepParts } from "../operation.ts";
+import type { Upkeep } from "../upkeep.ts";
+import { inspect, mend } from "./doctor.ts";
+import { erase } from "./erase.ts";
+import { diff, history, restoreVersion } from "./history.ts";
+import { ownerOperations } from "./table.ts";
+import { exportMemory, importMemory } from "./transfer.ts";
+import { listTrash, purge, restore } from "./trash.ts";
+import { undo } from "./undo.ts";
+import { approve, listPending, reject, showPending } from "./waiting.ts";
+
+type AnOperation<Of extends Fields, Result, Planned = unknown> = OwnerOperation<Of, Result, Planned>;
+
+export class LocalUpkeep implements Upkeep {
+  readonly #parts: UpkeepParts;
+
+  constructor(parts: UpkeepParts) {
+    this.#parts = parts;
+  }
+
+  async users(): Promise<string[]> {
+    this.#parts.admission.checkOpen("list users");
+    return (await this.#parts.store.users()).toSorted();
+  }
+
+  async strays(): Promise<Finding[]> {
+    this.#parts.admission.checkOpen("list users");
+    return (await this.#parts.store.strays()).map(ofStore);
+  }
+
+  async mendStrays(): Promise<Finding[]> {
+    const { admission, store, isReadOnly } = this.#parts;
+    using _arrived = admission.arrive();
+    if (isReadOnly) throw readOnly("mend what is no user's");
+    const before = await this.strays();
+    await finishAllErased(store, admission.waitMs);
+    return mendedOf(before, await this.strays());
+  }
+
+  readonly inspect: Upkeep["inspect"] = (ctx) => this.#do(inspect, ctx, {});
+  readonly mend: Upkeep["mend"] = (ctx) => this.#do(mend, ctx, {});
+  readonly listTrash: Upkeep["listTrash"] = (ctx) => this.#do(listTrash, ctx, {});
+  readonly restore: Upkeep["restore"] = (ctx, name, options) => this.#do(restore, ctx, { ...options, name });
+  readonly purge: Upkeep["purge"] = (ctx, options) => this.#do(purge, ctx, options);
+  readonly history: Upkeep["history"] = (ctx, options = {}) => this.#do(history, ctx, options);
+  readonly diff: Upkeep["diff"] = (ctx, name, options) => this.#do(diff, ctx, { ...options, name });
+  readonly restoreVersion: Upkeep["restoreVersion"] = (ctx, name, options) =>
+    this.#do(restoreVersion, ctx, { ...options, name });
+  readonly undo: Upkeep["undo"] = (ctx, options) => this.#do(undo, ctx, options);
+  readonly planUndo: Upkeep["planUndo"] = (ctx, options) => this.#plan(undo, ctx, options);
+  readonly export: Upkeep["export"] = (ctx, options = {}) => this.#do(exportMemory, ctx, options);
+  readonly import: Upkeep["import"] = (ctx, files, options) => this.#do(importMemory, ctx, { ...options, files });
+  readonly planImport: Upkeep["planImport"] = (ctx, files, options) =>
+    this.#plan(importMemory, ctx, { ...options, files });
+  readonly erase: Upkeep["erase"] = (ctx, options = {}) => this.#do(erase, ctx, options);
+  readonly planErase: Upkeep["planErase"] = (ctx) => this.#plan(erase, ctx, {});
+  readonly pending: Upkeep["pending"] = (ctx) => this.#do(listPending, ctx, {});
+  readonly showPending: Upkeep["showPending"] = (ctx, id) => this.#do(showPending, ctx, { id });
+  readonly approve: Upkeep["approve"] = (ctx, id) => this.#do(approve, ctx, { id });
+  readonly reject: Upkeep["reject"] = (ctx, id) => this.#do(reject, ctx, { id });
+
+  perform(name: string, ctx: CallContext, input: Readonly<Record<string, unknown>> = {}): Promise<unknown> {
+    const of = ownerOperations.find((each) => each.name === name || each.plan?.name === name);
+    if (of === undefined) throw new TypeError(`perform(): unknown operation ${JSON.stringify(name)}`);
+    return of.name === name ? this.#do(of, ctx, input) : this.#plan(of, ctx, input);
+  }
+
+  #do<Of extends Fields, Result>(of: AnOperation<Of, Result>, ctx: CallContext, input: InputOf<Of>): Promise<Result> {
+    return this.#act(of, of, ctx, input);
+  }
+
+  #plan<Of extends Fields, Planned>(
+    of: AnOperation<Of, unknown, Planned>,
+    ctx: CallContext,
+    input: InputOf<Of>,
+  ): Promise<Planned> {
+    if (of.plan === undefined) throw new RangeError(`${of.name} has no plan`);
+    return this.#act(of, of.plan, ctx, input);
+  }
+
+  /** Throws a `TypeError` for an input that does not fit: callers without types can pass anything. */
+  #act<Of extends Fields, Result>(
+    of: AnOperation<Of, unknown>,
+    action: Action<InputOf<Of>, Result>,
+    ...[ctx, input]: readonly [CallContext, InputOf<Of>]
+  ): Promise<Result> {
+    const fault = inputFault(of, input);
+    if (fault !== null) throw new TypeError(`${action.name}(): ${fault}`);
+    const own = { ...input };
+    return operate(this.#parts, action, ctx, (operation) => action.run(operation, own));
+  }
+}

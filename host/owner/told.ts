@@ -1,0 +1,29 @@
+/** What a person reads of a result. Whoever shows it makes hidden characters visible: nothing here is escaped. */
+
+/** Lines, and what is more than a line. */
+export type Told = readonly (string | ToldTable | ToldText | ToldDifference)[];
+
+export interface ToldTable {
+  readonly heads: readonly string[];
+  readonly rows: readonly (readonly string[])[];
+  /** The columns with numbers, which are aligned to the right. Default: none. */
+  readonly numbers?: readonly number[];
+}
+
+/** A whole text, as somebody has written it. */
+export interface ToldText {
+  readonly text: string;
+}
+
+/** Lines of a unified diff. */
+export interface ToldDifference {
+  readonly difference: readonly string[];
+}
+
+/** A time as people read it, in the time zone of the process: `20 Nov 2026, 10:05`. */
+export const shownTime = (at: Date): string =>
+  at.toLocaleString("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit" });
+
+/** The same without the time of day. */
+export const shownDay = (at: Date): string =>
+  at.toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
