@@ -77,6 +77,15 @@ export type { MemoryFile } from "./values/memory-file.ts";
 export type { ErasedContent, EraseOptions, ErasePlan, Erasure, LeftOver } from "./owner/erase-plan.ts";
 export type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./owner/file-version.ts";
 export type { Finding } from "./owner/finding.ts";
+export type {
+  ChangedEntry,
+  ChangeSource,
+  EntryChoice,
+  FileFacts,
+  ListedEntry,
+  OwnEntries,
+  ShownEntry,
+} from "./owner/own-entry.ts";
 export type { Approval, ShownFile, ShownWrite, WaitingFile, WaitingWrite } from "./owner/waiting-write.ts";
 export type { BuiltOnFile, LeftFile, UndoOptions, UndoPlan } from "./owner/undo-plan.ts";
 export type { TrashedFile, Upkeep } from "./owner/upkeep.ts";

@@ -26,6 +26,11 @@ const groups = {
 
 /** Those that are not made from an operation of the owner. */
 const others: Readonly<Record<string, OtherCommand>> = {
+  edit: {
+    group: "owner",
+    summary: "opens an entry in your editor and saves what you have written",
+    load: async () => (await import("./commands/edit-command.ts")).editCommand,
+  },
   export: {
     group: "owner",
     summary: "writes a user's memory into a zip file",

@@ -15,7 +15,7 @@ export interface PlannedChanges {
 
 export interface Planning<Plan> {
   readonly scopes: readonly string[];
-  readonly kind: VersionKind;
+  readonly kind: VersionKind | undefined;
   readonly plan: (operation: Operation) => Promise<Plan>;
   /** Whether a version is to be planned for as well, in whatever scopes it is. Default: none is. */
   readonly concerns?: (version: Version) => boolean;

@@ -5,6 +5,7 @@ import type { EraseOptions, ErasePlan, Erasure } from "./erase-plan.ts";
 import type { DiffOptions, FileDiff, FileVersion, HistoryOptions, RestoredVersion } from "./file-version.ts";
 import type { Finding } from "./finding.ts";
 import type { ExportOptions, ImportOptions, ImportPlan, MemoryExport } from "./memory-files.ts";
+import type { ChangedEntry, ChangeSource, EntryChoice, OwnEntries, ShownEntry } from "./own-entry.ts";
 import type { UndoOptions, UndoPlan } from "./undo-plan.ts";
 import type { Approval, ShownWrite, WaitingWrite } from "./waiting-write.ts";
 
@@ -22,7 +23,7 @@ export interface TrashedFile {
 
 /**
  * Every operation waits, has limits and can be cancelled (`ctx.signal`) as `Runtime.call`, and rejects with a
- * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `restore`,
+ * `ToolError`. One that has begun to change files reports the result. In a read-only runtime, `mend`, `edit`, `trash`, `vouch`, `restore`,
  * `restoreVersion`, `purge`, `planUndo`, `undo`, `approve`, `reject`, `planImport` and `import` reject with `READ_ONLY`. Options of a wrong form are a `TypeError`, and so is
  * one that there is not.
  */
@@ -75,6 +76,59 @@ export interface Upkeep {
    * `CANCELLED` after it has mended.
    */
   mend(ctx: CallContext): Promise<Finding[]>;
+
+  /**
+   * Returns all entries of all loaded families, each with where its present text comes from: for the owner, so nothing is kept
+   * out as in a prompt. A family that fails is in `left`.
+   *
+   * @example
+   * const { entries } = await runtime.upkeep.entries({ userId: "alice" });
+   * for (const { name, description, file } of entries) console.log(name, description, file?.trust, file?.source);
+   */
+  entries(ctx: CallContext): Promise<OwnEntries>;
+
+  /**
+   * Returns an entry with the whole text of its file. `name` is its name, also as a person types it ("Preferred language" for
+   * `preferred-language`), or the path of a file, with or without its scope. Rejects with `ENTRY_NOT_FOUND`, and with
+   * `INPUT_INVALID` if several files have the name.
+   */
+  entry(ctx: CallContext, name: string, options?: { readonly scope?: string | undefined }): Promise<ShownEntry>;
+
+  /**
+   * Writes the whole text of an entry's file, of any family, in one change set with what the plugin makes from it. The text is
+   * then trusted as `owner_edit`, whatever it was before. `name` as for `entry`.
+   *
+   * Rejects as `entry`; with `VERSION_CONFLICT` if the file has another content than `ifSha256`; with the plugin's code, such as
+   * `ENTRY_UNREADABLE`, if the plugin could not use the file; with `QUOTA_EXCEEDED` for a text over 2 MiB. Nothing has changed then.
+   *
+   * @example
+   * const { file, text } = await runtime.upkeep.entry({ userId: "alice" }, "editor");
+   * const corrected = text?.replace("Vim", "Helix") ?? "";
+   * await runtime.upkeep.edit({ userId: "alice" }, "editor", corrected, { ifSha256: file.sha256 });
+   */
+  edit(ctx: CallContext, name: string, text: string, options?: EntryChoice): Promise<ChangedEntry>;
+
+  /** Moves an entry's file to the trash, in one change set with what the plugin makes from the others. Rejects as `edit`. */
+  trash(ctx: CallContext, name: string, options?: EntryChoice): Promise<ChangedEntry>;
+
+  /**
+   * Says that the owner has read the content with this hash and that it is right: from then on it is trusted as `owner_edit`, and
+   * carries no label for models. The file stays as it is. Rejects as `edit`.
+   *
+   * @example
+   * const { file, text } = await runtime.upkeep.entry({ userId: "alice" }, "editor");
+   * if (confirm(text)) await runtime.upkeep.vouch({ userId: "alice" }, "editor", file.sha256);
+   */
+  vouch(ctx: CallContext, name: string, sha256: string, options?: Pick<EntryChoice, "scope">): Promise<ChangedEntry>;
+
+  /**
+   * Returns the runs and the sources that have changed the memory or have writes waiting, the latest first, with counts, times and
+   * the lowest trust: what `undo` can be asked for.
+   *
+   * @example
+   * for (const { kind, name, changes, trust } of await runtime.upkeep.runs({ userId: "alice" })) console.log(kind, name, changes, trust);
+   */
+  runs(ctx: CallContext): Promise<ChangeSource[]>;
 
   /** Lists the trash of all of a user's scopes, the latest first. */
   listTrash(ctx: CallContext): Promise<TrashedFile[]>;

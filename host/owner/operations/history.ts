@@ -78,7 +78,9 @@ function rowOf(version: FileVersion): string[] {
   return [shownTime(at), String(seq), changeOf(version), entry ?? `${of}/${path}`, from];
 }
 
-function changeOf({ kind, before, sha256, from }: FileVersion): string {
+function changeOf({ kind, tool, before, sha256, from }: FileVersion): string {
+  if (kind === "approved" && tool === "vouch") return "confirmed";
+  if (kind === "approved" && tool === "edit") return "edited";
   if (kind !== undefined) return kind;
   if (sha256 === null) return "gone";
   if (from !== undefined) return "moved";

@@ -10,8 +10,10 @@ import { operate, readOnly } from "../operate.ts";
 import type { UpkeepParts } from "../operation.ts";
 import type { Upkeep } from "../upkeep.ts";
 import { inspect, mend } from "./doctor.ts";
+import { edit, listEntries, showEntry, trash, vouch } from "./entries.ts";
 import { erase } from "./erase.ts";
 import { diff, history, restoreVersion } from "./history.ts";
+import { runs } from "./sources.ts";
 import { ownerOperations } from "./table.ts";
 import { exportMemory, importMemory } from "./transfer.ts";
 import { listTrash, purge, restore } from "./trash.ts";
@@ -48,6 +50,13 @@ export class LocalUpkeep implements Upkeep {
 
   readonly inspect: Upkeep["inspect"] = (ctx) => this.#do(inspect, ctx, {});
   readonly mend: Upkeep["mend"] = (ctx) => this.#do(mend, ctx, {});
+  readonly entries: Upkeep["entries"] = (ctx) => this.#do(listEntries, ctx, {});
+  readonly entry: Upkeep["entry"] = (ctx, name, options) => this.#do(showEntry, ctx, { ...options, name });
+  readonly edit: Upkeep["edit"] = (ctx, name, text, options) => this.#do(edit, ctx, { ...options, name, text });
+  readonly trash: Upkeep["trash"] = (ctx, name, options) => this.#do(trash, ctx, { ...options, name });
+  readonly vouch: Upkeep["vouch"] = (ctx, name, ifSha256, options) =>
+    this.#do(vouch, ctx, { ...options, name, ifSha256 });
+  readonly runs: Upkeep["runs"] = (ctx) => this.#do(runs, ctx, {});
   readonly listTrash: Upkeep["listTrash"] = (ctx) => this.#do(listTrash, ctx, {});
   readonly restore: Upkeep["restore"] = (ctx, name, options) => this.#do(restore, ctx, { ...options, name });
   readonly purge: Upkeep["purge"] = (ctx, options) => this.#do(purge, ctx, options);

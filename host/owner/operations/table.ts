@@ -1,8 +1,10 @@
 /** All operations of a memory's owner. A new one is a file in this folder, and a line here. */
 import type { OwnerOperation } from "../define-operation.ts";
 import { inspect, mend } from "./doctor.ts";
+import { edit, listEntries, showEntry, trash, vouch } from "./entries.ts";
 import { erase } from "./erase.ts";
 import { diff, history, restoreVersion } from "./history.ts";
+import { runs } from "./sources.ts";
 import { clear, grant, leave, listGrants, listStores, rejoin, revoke } from "./stores.ts";
 import { exportMemory, importMemory } from "./transfer.ts";
 import { listTrash, purge, restore } from "./trash.ts";
@@ -10,6 +12,11 @@ import { undo } from "./undo.ts";
 import { approve, listPending, reject, showPending } from "./waiting.ts";
 
 const operations = [
+  listEntries,
+  showEntry,
+  edit,
+  trash,
+  vouch,
   listPending,
   showPending,
   approve,
@@ -17,6 +24,7 @@ const operations = [
   history,
   diff,
   restoreVersion,
+  runs,
   undo,
   listTrash,
   restore,

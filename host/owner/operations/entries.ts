@@ -1,0 +1,130 @@
+import { defineOperation } from "../define-operation.ts";
+import { editEntry, trashEntry, vouchFor } from "../edit.ts";
+import { listEntries as entriesOf, showEntry as entryOf } from "../entries.ts";
+import { optional, text } from "../field.ts";
+import { originWords } from "../origin-words.ts";
+import type { ChangedEntry, FileFacts, OwnEntries, ShownEntry } from "../own-entry.ts";
+import { shownDay, shownTime } from "../told.ts";
+import type { Told } from "../told.ts";
+
+const name = text("NAME", "the name of an entry, or the path of a file");
+const scope = optional(text("SCOPE", "the scope of the file, if files of several scopes have the name"));
+const isSha256 = (typed: string): boolean => /^[0-9a-f]{64}$/.test(typed);
+const ifSha256 = optional({
+  ...text("SHA256", "does it only if the file has this content", "a SHA-256 in 64 hexadecimal digits", isSha256),
+  flag: "if-sha256",
+});
+
+export const listEntries = defineOperation({
+  name: "listEntries",
+  action: "list the entries",
+  changes: false,
+  fields: {},
+  run: (operation) => entriesOf(operation),
+  commands: [
+    {
+      name: "list",
+      summary: "lists what is remembered, and where each entry comes from",
+      description: "Lists everything that is remembered, with when it was written and where it comes from.",
+      examples: ["memcell list"],
+      tells: ({ entries, left }: OwnEntries): Told => [
+        ...(entries.length === 0 ? ["Nothing is remembered yet"] : [tableOf(entries)]),
+        ...left.map(({ path, reason }) => `${path} could not list its entries: ${reason}`),
+      ],
+      isEmpty: ({ entries }) => entries.length === 0,
+    },
+  ],
+});
+
+const tableOf = (entries: OwnEntries["entries"]): Told[number] => {
+  const isOne = new Set(entries.map(({ family }) => family)).size === 1;
+  return {
+    heads: ["name", ...(isOne ? [] : ["kept by"]), "written", "what it is about, and where it comes from"],
+    rows: entries.map(({ family, name: of, description, file }) => [
+      of,
+      ...(isOne ? [] : [family]),
+      file?.at ? shownDay(file.at) : "",
+      file === null ? description : `${description} (${originWords(file)})`,
+    ]),
+  };
+};
+
+export const showEntry = defineOperation({
+  name: "showEntry",
+  action: "show",
+  changes: false,
+  fields: { name, scope },
+  run: entryOf,
+  commands: [
+    {
+      name: "show",
+      summary: "shows an entry, and where it comes from",
+      description: `Shows the text of an entry, when it was written and where it comes from. A name may be typed as people write it: "Preferred
+language" is preferred-language.`,
+      operands: ["name"],
+      examples: ["memcell show editor"],
+      tells: ({ name: of, file, text: all }: ShownEntry) => [
+        `${of}: ${factsIn(file)}`,
+        "",
+        { text: all ?? "(not text)" },
+      ],
+    },
+  ],
+});
+
+const factsIn = (file: FileFacts): string =>
+  [originWords(file), file.at === null ? "" : shownTime(file.at), file.run === null ? "" : `run ${file.run}`]
+    .filter((part) => part !== "")
+    .join(", ");
+
+/** The command of this name opens an editor: it is no command of one operation. */
+export const edit = defineOperation({
+  name: "edit",
+  action: "edit",
+  changes: true,
+  fields: { name, text: text("TEXT", "the new text", "a text", () => true), scope, ifSha256 },
+  run: (operation, { text: written, ...named }) => editEntry(operation, named, written),
+});
+
+export const trash = defineOperation({
+  name: "trash",
+  action: "forget",
+  changes: true,
+  fields: { name, scope, ifSha256 },
+  run: trashEntry,
+  commands: [
+    {
+      name: "forget",
+      summary: "moves an entry to the trash",
+      description: 'Moves an entry to the trash, and the index is made to fit. "memcell trash restore" brings it back.',
+      operands: ["name"],
+      examples: ["memcell forget editor"],
+      tells: ({ name: of }: ChangedEntry) => [
+        `Moved ${of} to the trash; to bring it back: memcell trash restore ${of}`,
+      ],
+    },
+  ],
+});
+
+export const vouch = defineOperation({
+  name: "vouch",
+  action: "confirm",
+  changes: true,
+  fields: { name, scope, ifSha256 },
+  run: vouchFor,
+  plan: { name: "planVouch", action: "confirm", changes: false, run: entryOf },
+  commands: [
+    {
+      name: "confirm",
+      summary: "says that you have read an entry and that it is right",
+      description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
+is told that it comes from elsewhere. Without --yes, it is only shown.`,
+      operands: ["name"],
+      examples: ["memcell confirm editor", "memcell confirm editor --yes"],
+      tells: (shown: ShownEntry | ChangedEntry) =>
+        "file" in shown
+          ? [`${shown.name}: ${factsIn(shown.file)}`, "", { text: shown.text ?? "(not text)" }]
+          : [`Confirmed ${shown.name}`],
+    },
+  ],
+});
