@@ -183,6 +183,6 @@ function refuseForgottenTexts(parser: Parser, args: readonly string[]): void {
   for (const [at, arg] of args.slice(0, end < 0 ? args.length : end).entries()) {
     const next = args[at + 1] ?? "";
     if (!/^-./.test(next) || !parser.options.some(({ long, required }) => required && long === arg)) continue;
-    throw new UsageError(`${arg} has no value before ${next}, expected ${arg}=VALUE if the value begins with "-"`);
+    throw new UsageError(`${arg} has no value before ${next}; expected ${arg}=VALUE if the value begins with "-"`);
   }
 }

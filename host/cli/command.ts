@@ -45,3 +45,6 @@ export const userField = (meaning: string) => text("ID", meaning, userIdsAllowed
 
 /** The option `--json`. */
 export const jsonField = flag("prints JSON");
+
+/** The same where the output is JSON anyway. */
+export const asAlways = flag("prints JSON, as always");

@@ -130,13 +130,11 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
     return first === undefined ? 2 : 0;
   }
   const { ownerCommands, commandOf } = await import("./owner-command.ts");
-  for (const name of [args.slice(0, 2).join(" "), first]) {
-    const ofOwner = ownerCommands.get(name);
-    const other = Object.hasOwn(others, name) ? others[name] : undefined;
-    const command = ofOwner ? commandOf(name, ofOwner) : await other?.load();
-    if (command !== undefined) return await run(command, args.slice(name.split(" ").length), terminal);
-  }
   const names = [...ownerCommands.keys(), ...Object.keys(others)];
+  const { name, rest } = namedBy(args, names);
+  const ofOwner = ownerCommands.get(name);
+  const command = ofOwner ? commandOf(name, ofOwner) : await others[name]?.load();
+  if (command !== undefined) return await run(command, rest, terminal);
   const firstWords = names.map((name) => name.split(" ", 1)[0] ?? name);
   const begun = names.filter((name) => name.startsWith(`${first} `));
   const typed = quoted(begun.length > 0 ? args.slice(0, 2).join(" ") : first);
@@ -144,6 +142,16 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   const nearest = begun.length > 0 ? "" : `; did you mean ${nearestName(first, firstWords)}?`;
   terminal.stderr.write(`memcell: no command ${typed}${nearest}; expected ${expected}\n`);
   return 2;
+}
+
+/** The command that arguments name. The second word of a name can come after options: "trash --user alice list". */
+function namedBy(args: readonly string[], names: readonly string[]): { name: string; rest: readonly string[] } {
+  const [first = "", ...others] = args;
+  const isSecond = (word: string, at: number): boolean =>
+    names.includes(`${first} ${word}`) && (at === 0 || !names.includes(first));
+  const at = others.findIndex(isSecond);
+  if (at >= 0) return { name: `${first} ${others[at]}`, rest: others.toSpliced(at, 1) };
+  return { name: names.includes(first) ? first : "", rest: others };
 }
 
 /** The help of all commands. It leaves out the settings. */

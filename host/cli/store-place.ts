@@ -7,7 +7,7 @@ import { storeIdOf } from "../values/ids.ts";
  * them.
  */
 export async function storePlace(flags: SettingFlags, userId: string, shown: string): Promise<string> {
-  if (!/(?:^| )store(?:\/|:|  )/m.test(shown)) return "";
+  if (!/(?:^| )store(?:\/|: )| {2}store {2}/m.test(shown)) return "";
   const { store } = (await readSettings(flags)).values;
   return store === null ? `store/ is stores/${storeIdOf(userId)}/entries/ in the data folder\n` : "";
 }

@@ -46,6 +46,7 @@ const reading = [
   ...entriesOf("ENTRY_NOT_FOUND", ["doctor"], ["doctor", "--json"], ["trash", "list"], ["history"], ["history", "a"]),
   ...entriesOf("ENTRY_NOT_FOUND", ["trash", "list", "--json"], ["trash", "purge", "--older-than", "0s"]),
   ...entriesOf("ENTRY_NOT_FOUND", ["diff", "a", "before", "1"], ["pending", "list"], ["undo", "--since", "1h"]),
+  ...entriesOf("ENTRY_NOT_FOUND", ["list"], ["show", "a"], ["confirm", "a"], ["sources"], ["waiting"]),
   ...entriesOf("ENTRY_NOT_FOUND", ["runs", "list"], ["runs", "show", "p", "r"], ["erase"], ["export", "again.zip"]),
   ...entriesOf("", ["call", "ReadUserMemory", "--input", '{"name":"a"}'], ["index"], ["stores", "list"]),
   ...entriesOf("", ["stores", "show"]),
@@ -68,7 +69,8 @@ const changing = [
   ...entriesOf("READ_ONLY", ["stores", "grant", "bob"], ["stores", "revoke", "bob"], ["import", "alice.zip"]),
   ...entriesOf("READ_ONLY", ["import", "alice.zip", "--yes"]),
   ...entriesOf("TOOL_UNKNOWN", ["call", "UpdateUserMemory", "--input", JSON.stringify(fact("b"))]),
-  ...entriesOf("TOOL_UNKNOWN", ["runs", "delete", "p", "r"], ["stores", "clear", "bob"]),
+  ...entriesOf("TOOL_UNKNOWN", ["runs", "delete", "p", "r"]),
+  ...entriesOf("READ_ONLY", ["stores", "clear", "bob"], ["forget", "a"], ["confirm", "a", "--yes"]),
   ...entriesOf("INPUT_INVALID", ["call", "memory", "--input", note]),
 ];
 
@@ -77,9 +79,14 @@ describe("a user of whom nothing is stored", () => {
 
   test.for(ofOwners)("$args fails, names the user and makes nothing", async ({ args }) => {
     const before = treeFingerprint(at.dataDir);
-    const ran = await at.memcell(...args, "--user", "nosuch");
+    const ran = await at.memcell(...args, "--user", "nosuch", "--json");
     expect(errorOf(ran)).toMatchObject({ code: "ENTRY_NOT_FOUND" });
     if (args[0] === "doctor") expect(ran.stdout).toContain(String.raw`nothing is stored of the user \"nosuch\"`);
+    const { stdout, stderr } = await at.memcell(...args.filter((each) => each !== "--json"), "--user", "nosuch");
+    expect({ stdout, stderr }).toEqual({
+      stdout: "",
+      stderr: expect.stringMatching(/^memcell [a-z ]+: Cannot /) as string,
+    });
     expect(treeFingerprint(at.dataDir)).toEqual(before);
   });
 
@@ -99,7 +106,7 @@ describe("a folder that does not exist", () => {
   test.for([["doctor"], ["doctor", "--user", "alice"], ["trash", "list", "--user", "alice"], ["erase", "--user", "a"]])(
     "is named by %j, which does not make it",
     async (args) => {
-      expect(errorOf(await inNone(...args))).toMatchObject({
+      expect(errorOf(await inNone(...args, "--json"))).toMatchObject({
         code: "ENTRY_NOT_FOUND",
         message: 'Cannot open the data folder "nosuchdir" (flag --data): it does not exist',
       });
@@ -138,7 +145,7 @@ describe("a log that a server writes", () => {
       ["erase", "--yes"],
     ] as const) {
       const { args } = changing.find((each) => each.args[0] === name && each.args.includes(option)) ?? { args: [] };
-      const { code, message } = errorOf(await logged(...args));
+      const { code, message } = errorOf(await logged(...args, "--json"));
       expect({ args, code }).toEqual({ args, code: "BUSY" });
       expect(message).toMatch(/another runtime writes it, such as a server, .* \d+ ms; stop that one/);
     }
@@ -172,7 +179,7 @@ describe("readOnly", () => {
 
   test.for([...changing, ...plans])("$args is $code", async ({ args, code }) => {
     const before = treeFingerprint(at.dataDir);
-    const ran = await readOnly([...args, ...ofAlice]);
+    const ran = await readOnly([...args, ...ofAlice, "--json"]);
     expect(errorOf(ran).code).toBe(code);
     expect(ran.stdout).not.toContain(at.path);
     expect(treeFingerprint(at.dataDir)).toEqual(before);

@@ -9,6 +9,8 @@ import { createRuntime, storeIdOf } from "memcell";
 import type { CallContext, Runtime } from "memcell";
 import { expect, test } from "vitest";
 
+import { shownTime } from "../../host/owner/told.ts";
+import { memcell } from "../stage/command.ts";
 import { entryText, indexLine } from "../support/memory-files.ts";
 import { treeFingerprint } from "../support/tree-fingerprint.ts";
 import { trustingPolicy } from "../support/trusting-policy.ts";
@@ -17,7 +19,7 @@ import { cellsIn, commandStage, errorOf } from "./command-stage.ts";
 import type { CommandStage } from "./command-stage.ts";
 
 const startMs = Date.now();
-const time = new Date(startMs).toISOString();
+const time = shownTime(new Date(startMs));
 const source = "https://example.com/%1b[31mred";
 const good: CallContext = { userId: "alice", origin: { class: "direct_user", run: "good" } };
 const bad: CallContext = { userId: "alice", origin: { class: "tool_external", run: "bad", source } };
@@ -42,20 +44,22 @@ async function withRuntime({ dataDir }: CommandStage, policy: ReturnType<typeof 
 test("trash lists and restores; without --yes a purge only says what would go", async () => {
   const [old, late] = ["20200102T030405678Z", "29990102T030405678Z"];
   const trashed = { [`memory/trash/a.${old}.md`]: "x", [`memory/trash/b.${late}.md`]: entryText("b") };
-  const row = `2020-01-02T03:04:05.678Z         1 bytes  a.${old}.md  (memory)\n`;
   using at = stage({ ...trashed, "memory/MEMORY.md": "" });
-  expect((await at.run("trash", "list")).stdout).toContain(row);
+  const row = [expect.stringMatching(/^2 Jan 2020/) as string, "1", "memory", `a.${old}.md`];
+  expect(cellsIn((await at.run("trash", "list")).stdout)).toContainEqual(row);
   const purge = ["purge", "--older-than", "30d"];
   const nothing = "Nothing was changed; use --yes to purge\n";
   for (const more of [[], ["--dry-run"]]) {
-    const planned = { status: 0, stdout: `${row}${nothing}`, stderr: "" };
-    expect(await at.run("trash", ...purge, ...more)).toEqual(planned);
+    const { status, stdout, stderr } = await at.run("trash", ...purge, ...more);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout.endsWith(nothing)).toBe(true);
+    expect(cellsIn(stdout).slice(1, -1)).toEqual([row]);
   }
   const asJson = await at.run("trash", ...purge, "--json");
   expect(JSON.parse(asJson.stdout)).toHaveLength(1);
   expect(asJson.stderr).toBe(nothing);
   expect(await at.run("trash", "restore", "b")).toMatchObject({ status: 0 });
-  expect(await at.run("trash", ...purge, "--yes")).toMatchObject({ status: 0, stdout: row });
+  expect(cellsIn((await at.run("trash", ...purge, "--yes")).stdout).slice(1)).toEqual([row]);
   expect(at.files("alice")).toEqual({ "memory/MEMORY.md": indexLine("b"), "memory/b.md": entryText("b") });
 });
 
@@ -67,13 +71,14 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     await programs.save("menu", "Bread\nand wine", good);
     id = waitingId(await programs.save("menu", "Soup\nand wine", bad));
   }
-  expect(cellsIn((await at.run("pending", "list")).stdout)).toEqual([
-    ["id", "time", "tool", "trust", "files", "run or source"],
-    [id, time, "UpdateUserMemory", "tool_external", "memory/menu.md", "bad", source],
-    ["1 write"],
+  expect(cellsIn((await at.run("waiting")).stdout)).toEqual([
+    ["id", "when", "what", "where it comes from"],
+    [id, time, "memory/menu.md", `from the web page ${source}, not approved, run bad`],
+    ["1 suggestion"],
   ]);
+  expect(await at.run("pending", "list")).toEqual(await at.run("waiting"));
   const { stdout } = await at.run("pending", "show", id);
-  expect(stdout).toContain("origin   tool_external, trusted as tool_external\n");
+  expect(stdout).toContain(`origin   from the web page ${source}, not approved, run bad\n`);
   expect(stdout).toContain("\nreplace memory/menu.md\n@@ ");
   expect(stdout).toMatch(/\n-Bread\n\+Soup\n and wine\n/);
   expect(stdout).not.toContain("MEMORY.md");
@@ -81,7 +86,7 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     await using programs = await withRuntime(at, trustingPolicy({}));
     await programs.save("menu", "Cake\nand wine", good);
   }
-  const shown = await at.run("pending", "approve", id);
+  const shown = await at.run("approve", id);
   expect(shown).toMatchObject({ status: 1, stdout: expect.stringMatching(/^Nothing was applied: .*It waits as w-/) });
   expect(shown.stdout).toMatch(/\n-Cake\n\+Soup\n/);
   const [again] = JSON.parse((await at.run("pending", "list", "--json")).stdout) as [{ id: string }];
@@ -89,8 +94,8 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     status: 0,
     stdout: `Applied ${again.id}: memory/menu.md\n`,
   });
-  expect((await at.run("pending", "list")).stdout).toBe("No write waits\n");
-  expect(errorOf(await at.run("pending", "reject", id)).code).toBe("ENTRY_NOT_FOUND");
+  expect((await at.run("pending", "list")).stdout).toBe("Nothing waits\n");
+  expect(errorOf(await at.run("pending", "reject", id, "--json")).code).toBe("ENTRY_NOT_FOUND");
 });
 
 test("history, diff and restore show an entry's versions and put one back", async () => {
@@ -100,12 +105,14 @@ test("history, diff and restore show an entry's versions and put one back", asyn
     await programs.save("editor", "Helix", good);
     await programs.save("editor", "Vim", bad);
   }
-  const tool = "UpdateUserMemory";
-  expect(cellsIn((await at.run("history", "editor")).stdout)).toEqual([
-    ["time", "version", "change", "file", "trust", "by", "run or source"],
-    [time, "2", "changed", "memory/editor.md", "tool_external", tool, "bad", source],
-    [time, "1", "new", "memory/editor.md", "direct_user", tool, "good"],
-  ]);
+  const rows = [
+    ["when", "version", "change", "what", "where it comes from"],
+    [time, "2", "changed", "editor", `from the web page ${source}, not approved, run bad`],
+    [time, "1", "new", "editor", "told by you, run good"],
+  ];
+  expect(cellsIn((await at.run("history", "editor")).stdout)).toEqual(rows);
+  // The index is in no list for a person.
+  expect(cellsIn((await at.run("history")).stdout)).toEqual(rows);
   const all = JSON.parse((await at.run("history", "--json")).stdout) as { path: string; callId: string }[];
   expect(new Set(all.map(({ path }) => path))).toEqual(new Set(["editor.md", "MEMORY.md"]));
   const changed = await at.run("diff", "editor", "before", "2");
@@ -129,9 +136,9 @@ test("history, diff and restore show an entry's versions and put one back", asyn
     ["restore", "editor", "--version", "9"],
     ["undo", "--run", "none", "--yes"],
   ]) {
-    expect(errorOf(await at.run(name, ...args)).code).toBe("ENTRY_NOT_FOUND");
+    expect(errorOf(await at.run(name, ...args, "--json")).code).toBe("ENTRY_NOT_FOUND");
   }
-  expect(errorOf(await at.run("history", "--scope", "x")).code).toBe("INPUT_INVALID");
+  expect(errorOf(await at.run("history", "--scope", "x", "--json")).code).toBe("INPUT_INVALID");
 });
 
 const planned =
@@ -178,11 +185,12 @@ test("stores grants until it is revoked, lists and shows it, and a grantee leave
     [planners, "readwrite", "self"],
     [alices, "read", "grant"],
   ]);
-  const [store, heading, ...grants] = (await said("alice", "show")).trimEnd().split("\n");
-  expect([store, heading?.split(/ +/)]).toEqual([`Store ${alices}`, ["grantee", "level", "granted", "expires"]]);
+  const [store, heading, ...grants] = cellsIn(await said("alice", "show"));
+  expect([store, heading]).toEqual([[`Store ${alices}`], ["grantee", "level", "granted", "expires"]]);
+  const day = expect.stringMatching(/^\d+ \w+ 20\d\d, \d\d:\d\d$/) as string;
   expect(grants).toHaveLength(2);
-  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${planners}  read    20\\S+Z  never$`)));
-  expect(grants).toContainEqual(expect.stringMatching(new RegExp(`^${critics}  search  20\\S+Z  20\\S+Z$`)));
+  expect(grants).toContainEqual([planners, "read", day, "never"]);
+  expect(grants).toContainEqual([critics, "search", day, day]);
   expect(JSON.parse(await said("critic", "list", "--json"))).toMatchObject([{}, { id: alices, source: "grant" }]);
   expect(await said("planner", "leave", alices)).toBe("Left\n");
   expect(await said("planner", "list")).not.toContain(alices);
@@ -193,6 +201,70 @@ test("stores grants until it is revoked, lists and shows it, and a grantee leave
   expect(await said("alice", "revoke", planners)).toBe("Revoked\n");
   expect(await said("alice", "revoke", "planner")).toBe("There was no grant\n");
   expect(await said("planner", "list")).not.toContain(alices);
-  expect(JSON.parse(await said("bob", "show", "--json"))).toEqual({ store: storeIdOf("bob"), grants: [] });
-  expect(errorOf(await stores("alice", "grant", "alice")).code).toBe("INPUT_INVALID");
+  expect(JSON.parse(await said("bob", "show", "--json"))).toEqual([]);
+  expect(errorOf(await stores("alice", "grant", "alice", "--json")).code).toBe("INPUT_INVALID");
+});
+
+test("a person lists, shows, edits, confirms and forgets by the names that people type, without naming the only user", async () => {
+  using at = commandStage();
+  {
+    await using programs = await withRuntime(at, trustingPolicy({ active: "tool_external" }));
+    await programs.save("preferred-editor", "Vim", bad);
+    await programs.save("menu", "Bread", good);
+  }
+  const from = `from the web page ${source}, not approved`;
+  const day = time.slice(0, time.indexOf(","));
+  expect(cellsIn((await at.memcell("list")).stdout)).toEqual([
+    ["name", "written", "what it is about, and where it comes from"],
+    ["preferred-editor", day, `Vim (${from})`],
+    ["menu", day, "Bread (told by you)"],
+  ]);
+  for (const name of ["preferred-editor", "Preferred editor", "PREFERRED_EDITOR", "memory/preferred-editor.md"]) {
+    const { stdout } = await at.memcell("show", name);
+    expect(stdout).toContain(`preferred-editor: ${from}, ${time}, run bad\n\n  ---\n`);
+  }
+  const misspelt = await at.memcell("show", "prefered-editor");
+  expect(misspelt).toEqual({
+    status: 1,
+    stdout: "",
+    stderr: 'memcell show: Cannot show "prefered-editor": there is no such entry; did you mean "preferred-editor"?\n',
+  });
+  expect(cellsIn((await at.memcell("sources")).stdout)).toEqual([
+    ["last", "changes", "files", "waiting", "what", "lowest trust"],
+    [time, "1", "1", "0", "run bad", "from outside, not approved"],
+    [time, "1", "1", "0", `source ${source}`, "from outside, not approved"],
+    [time, "1", "1", "0", "run good", "told by you"],
+  ]);
+  const before = treeFingerprint(at.dataDir);
+  expect((await at.memcell("confirm", "preferred-editor")).stdout).toContain(
+    "Nothing was changed; use --yes to confirm",
+  );
+  expect(treeFingerprint(at.dataDir)).toEqual(before);
+  expect((await at.memcell("confirm", "preferred-editor", "--yes")).stdout).toBe("Confirmed preferred-editor\n");
+  expect(cellsIn((await at.memcell("history", "preferred-editor")).stdout)[1]?.slice(2)).toEqual([
+    "confirmed",
+    "preferred-editor",
+    "by you",
+  ]);
+  const text = entryText("menu").replace("description: d", "description: Soup");
+  expect(await memcell(["edit", "menu", "--data", at.dataDir], { stdin: text })).toMatchObject({
+    status: 0,
+    stdout: "menu: saved\n",
+  });
+  expect(at.files("alice")["memory/menu.md"]).toBe(text);
+  const empty = await memcell(["edit", "menu", "--data", at.dataDir], { stdin: " \n" });
+  expect(empty).toMatchObject({ status: 2, stderr: expect.stringContaining("the text is empty, so nothing is saved") });
+  expect((await at.memcell("forget", "menu")).stdout).toContain("memcell trash restore menu");
+  expect(cellsIn((await at.memcell("list")).stdout).map(([name]) => name)).toEqual(["name", "preferred-editor"]);
+  expect((await at.memcell("users")).stdout).toBe("alice\n");
+  await at.memcell("stores", "grant", "alice", "--user", "bob");
+  const several = await at.memcell("list");
+  expect(several).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(
+      '2 users are stored here; expected --user with one of them, such as "alice", "bob"',
+    ),
+  });
+  const env = { ...process.env, MEMCELL_SERVE_USER: "alice" };
+  expect((await memcell(["list", "--data", at.dataDir], { env })).stdout).toContain("preferred-editor");
 });

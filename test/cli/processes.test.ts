@@ -46,7 +46,7 @@ test("a removed working directory is reported in a sentence, and help works with
       cwd: mkdtempSync(join(gone.path, "cwd-")),
       encoding: "utf8",
     });
-  const sentence = "the working directory no longer exists, allowed: an existing one";
+  const sentence = "the working directory no longer exists; expected an existing one";
   for (const args of [["index", "--user", "alice"], ["config"]]) {
     const stderr = `memcell ${args[0]}: ${sentence}\nTry "memcell ${args[0]} --help"\n`;
     expect(run(...args)).toMatchObject({ status: 2, stdout: "", stderr });

@@ -45,7 +45,7 @@ test.for(Object.entries(ways))(
     expect(await say(call, names, log)).toMatchObject({ status: 0 });
     expect(existsSync(at.place(log))).toBe(true);
     for (const args of [call, ["tools"], ["doctor"]]) {
-      const refused = await say(args, ["--policy", "MEMCELL_POLICY", "policy"], "strict.json");
+      const refused = await say([...args, "--json"], ["--policy", "MEMCELL_POLICY", "policy"], "strict.json");
       expect(errorOf(refused).code).toBe("PLUGIN_REFUSED");
     }
     const audited = await say(["audit"], ["--policy", "MEMCELL_POLICY", "policy"], "strict.json");
@@ -74,12 +74,12 @@ test.for(governed)("%s is under the policy that --policy names", async (args) =>
     ["strict.json", 'the policy "strict.json" does not name the plugin "'],
     ["absent.json", 'Cannot use policy "absent.json": it cannot be read'],
   ] as const) {
-    const ran = await run([...args, "--policy", file]);
+    const ran = await run([...args, "--policy", file, "--json"]);
     expect(ran.stderr).toBe("");
     expect(errorOf(ran)).toMatchObject({ code: "PLUGIN_REFUSED", message: expect.stringContaining(says) });
     expect(ran.stdout).not.toContain(at.path);
   }
-  const { status, stderr } = await run([...args, "--policy", "empty.json"]);
+  const { status, stderr } = await run([...args, "--policy", "empty.json", "--json"]);
   expect(stderr).toBe(
     'warn policy: user-memory: the policy "empty.json" does not name the plugin "user-memory", so it grants it nothing ' +
       '("memcell audit FILE --propose" prints a policy): none of its tools is available\n',
@@ -120,7 +120,7 @@ test("commands append to one log, and do nothing without one that can be opened"
     const misnamed = await run([...args, "--audit-log", "log/"]);
     expect(misnamed.status).toBe(2);
     expect(misnamed.stderr).toContain("the audit log's file must be a file's path, without NUL");
-    const folder = await run([...args, "--data", "logged", "--audit-log", "data"]);
+    const folder = await run([...args, "--data", "logged", "--audit-log", "data", "--json"]);
     expect(errorOf(folder).code).toMatch(/^STORAGE_/);
   }
 });

@@ -56,12 +56,12 @@ test("export replaces no file, folder, or link to nothing, and makes no folder",
   mkdirSync(at.place("folder.zip"));
   symlinkSync(at.place("elsewhere"), at.place("link.zip"));
   for (const name of ["there.zip", "folder.zip", "link.zip"]) {
-    const { code, message } = errorOf(await at.memcell("export", "--user", "alice", at.place(name)));
+    const { code, message } = errorOf(await at.memcell("export", "--user", "alice", at.place(name), "--json"));
     expect(code).toBe("NAME_CONFLICT");
     expect(message).not.toContain(at.path);
   }
   expect(readFileSync(at.place("there.zip"), "utf8")).toBe("mine");
-  const nowhere = await at.memcell("export", "--user", "alice", "nowhere/a.zip");
+  const nowhere = await at.memcell("export", "--user", "alice", "nowhere/a.zip", "--json");
   expect(errorOf(nowhere).code).toBe("STORAGE_FAILED");
   expect(readdirSync(at.path).toSorted()).toEqual(["data", "folder.zip", "link.zip", "there.zip"]);
 });
@@ -117,7 +117,7 @@ test("anything but a regular zip file of allowed size is a coded error that crea
     ["nothing.zip", "it is not there"],
     ["/dev/zero", "it is not a regular file"],
   ] as const) {
-    const { code, message } = errorOf(await at.memcell("import", "--user", "bob", file, "--yes"));
+    const { code, message } = errorOf(await at.memcell("import", "--user", "bob", file, "--yes", "--json"));
     const says = expect.stringContaining(`Cannot read the zip file: ${said}`) as string;
     expect({ file, code, message }).toEqual({ file, code: "INPUT_INVALID", message: says });
   }
@@ -137,9 +137,10 @@ test("erase shows what it would remove; with --yes the user is gone, and others 
     stdout:
       `memory: 3 files, ${bytes} bytes\n` +
       "other: 1 file, 5 bytes\n" +
-      `store (stores/${store} in the data folder): 1 file, 13 bytes\n` +
+      "store: 1 file, 13 bytes\n" +
       "other files: 0 files, 0 bytes\n" +
       `5 files, ${bytes + 18} bytes, 0 grants\n` +
+      `store/ is stores/${store}/entries/ in the data folder\n` +
       "Nothing was changed; use --yes to erase\n",
   });
   expect(treeFingerprint(at.path)).toEqual(before);
@@ -150,7 +151,7 @@ test("erase shows what it would remove; with --yes the user is gone, and others 
   const { status, stdout } = await erase("--export", "erased.zip", "--yes");
   expect(status).toBe(0);
   expect(stdout).toContain(`grant to the user with the store ${storeIdOf("carol")}\ngrant of the store ${bobs}\n`);
-  expect(stdout).toMatch(/, 2 grants\nErased\n$/);
+  expect(stdout).toMatch(/, 2 grants\nErased\n/);
   expect(readFileSync(at.place("erased.zip"))).toEqual(readFileSync(at.place("before.zip")));
   expect(readdirSync(join(at.dataDir, "users"))).toEqual(["bob"]);
   expect(treeFingerprint(at.home("bob"))).toEqual(ofBob);

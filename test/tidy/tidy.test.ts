@@ -84,6 +84,7 @@ test("only disk/ touches users' files, and nothing in the store joins paths", ()
     .toSorted();
   expect(touching).toEqual([
     "host/archive/archive-file.ts",
+    "host/cli/editor.ts",
     "host/report/page/write-page.ts",
     "host/values/package-file.ts",
   ]);
@@ -114,8 +115,8 @@ test("only its thread loads the rules about credentials", () => {
   expect(importersOf("host/detect/credential-thread.ts")).toEqual([]);
 });
 
-test("the host starts no programs", () => {
-  expect(hostImportersOf("node:child_process")).toEqual([]);
+test("the host starts no programs but the editor of a person at a terminal", () => {
+  expect(hostImportersOf("node:child_process")).toEqual(["host/cli/editor.ts"]);
 });
 
 test("no circle between files", () => {

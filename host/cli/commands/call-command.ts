@@ -10,7 +10,7 @@ import { boundedBytes } from "../../values/bounded-bytes.ts";
 import { failedResult } from "../../values/tool-result.ts";
 import type { ToolResult } from "../../values/tool-result.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand, userField } from "../command.ts";
+import { asAlways, defineCommand, userField } from "../command.ts";
 import { openCatalog, openRuntime } from "../open-runtime.ts";
 import type { Terminal } from "../terminal.ts";
 
@@ -19,6 +19,7 @@ export const callCommand = defineCommand({
   description: `Calls a tool for a user and prints its result as JSON. "memcell tools" prints the tools with their
 input schemas.`,
   fields: {
+    json: asAlways,
     tool: text("Tool", "the tool's name"),
     user: userField("the user on whose behalf the tool runs"),
     input: optional(text("JSON", "the tool's input (default: standard input, read to its end)")),

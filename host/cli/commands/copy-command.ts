@@ -9,8 +9,8 @@ import type { StoreDefinition } from "../../store/definition.ts";
 import { fileStore } from "../../store/files/define-files.ts";
 import { postgresStore } from "../../store/postgres/define-postgres.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand, jsonField } from "../command.ts";
 import { withProgress } from "../progress.ts";
 
 export const copyCommand = defineCommand({
@@ -29,6 +29,7 @@ address. On a disk, files show the time of the copying as that of their last cha
   fields: {
     from: text("PLACE", "where everything is: a data folder, or postgres://ROLE@HOST/DATABASE"),
     to: text("PLACE", "where it goes: the same"),
+    json: jsonField,
   },
   settings: ["durability", "waitMs"],
   examples: [
@@ -41,7 +42,7 @@ address. On a disk, files show the time of the copying as that of their last cha
     const { durability, waitMs } = (await readSettings(settings)).values;
     const [source, target] = [placeOf("from", input.from, durability), placeOf("to", input.to, durability)];
     if (input.from === input.to) throw new UsageError("--from and --to are the same place");
-    const { copied, same, bytes, told } = await withProgress(terminal, "copy", async (progress) => {
+    const report = await withProgress(terminal, "copy", async (progress) => {
       refuseMissing(source);
       for (const each of [source, target]) await each.checkMedium?.();
       const from = source.open(() => {}, everything);
@@ -52,6 +53,11 @@ address. On a disk, files show the time of the copying as that of their last cha
         await Promise.all([from.close(), to.close()]);
       }
     });
+    const { copied, same, bytes, told } = report;
+    if (input.json) {
+      terminal.stdout.write(`${visibleJson(report)}\n`);
+      return told.length === 0 ? 0 : 1;
+    }
     for (const each of told) terminal.stdout.write(`${visibleText(`${each.home}: ${each.told}`)}\n`);
     const counts = `${counted(copied, "home")} copied, ${bytes} bytes; ${same} already there; ${told.length} listed`;
     terminal.stdout.write(`${counts}\n`);

@@ -3,8 +3,8 @@ import { UsageError } from "../../config/usage-error.ts";
 import { oneOf } from "../../owner/field.ts";
 import { withClient } from "../../store/postgres/connections.ts";
 import { checkDatabase, migrate } from "../../store/postgres/schema.ts";
-import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand, jsonField } from "../command.ts";
 import type { Terminal } from "../terminal.ts";
 
 export const dbCommand = defineCommand({
@@ -17,7 +17,7 @@ can create roles. It makes the roles memcell_owner, memcell_migrator and memcell
 memcell_app to the role that hosts log in as.
 
 "check" prints what in the database and in its own role is not as hosts need it. Hosts that find anything do not start.`,
-  fields: { action: oneOf(["migrate", "check"], "migrate|check", "what to do") },
+  fields: { action: oneOf(["migrate", "check"], "migrate|check", "what to do"), json: jsonField },
   operands: ["action"],
   settings: ["store"],
   examples: [
@@ -29,19 +29,23 @@ memcell_app to the role that hosts log in as.
   async run({ input, settings, terminal }) {
     const { store } = (await readSettings(settings)).values;
     if (store === null) throw new UsageError("the setting store is missing; expected postgres://ROLE@HOST/DATABASE");
-    return await (input.action === "migrate" ? migrateAt : checkAt)(store, terminal);
+    return await (input.action === "migrate" ? migrateAt : checkAt)(store, terminal, input.json === true);
   },
 });
 
-async function migrateAt(url: string, { stdout }: Terminal): Promise<number> {
+async function migrateAt(url: string, { stdout }: Terminal, isJson: boolean): Promise<number> {
   const applied = await withClient(url, migrate, 0);
+  if (isJson) stdout.write(`${visibleJson({ applied })}\n`);
+  if (isJson) return 0;
   for (const name of applied) stdout.write(`applied ${name}\n`);
   if (applied.length === 0) stdout.write("nothing to do\n");
   return 0;
 }
 
-async function checkAt(url: string, { stdout }: Terminal): Promise<number> {
+async function checkAt(url: string, { stdout }: Terminal, isJson: boolean): Promise<number> {
   const findings = await withClient(url, checkDatabase);
+  if (isJson) stdout.write(`${visibleJson({ findings })}\n`);
+  if (isJson) return findings.length === 0 ? 0 : 1;
   for (const finding of findings) stdout.write(`${visibleText(finding)}\n`);
   if (findings.length === 0) stdout.write("OK: schema and role are correct\n");
   return findings.length === 0 ? 0 : 1;

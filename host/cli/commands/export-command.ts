@@ -4,8 +4,8 @@ import { zipOf } from "../../archive/write-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { listOf, optional, text } from "../../owner/field.ts";
 import { ToolError } from "../../values/tool-error.ts";
-import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand, userField } from "../command.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand, jsonField, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 import { storePlace } from "../store-place.ts";
@@ -26,13 +26,14 @@ scopes.`,
     file: text("FILE.zip", "the file to write"),
     user: optional(userField("the user whose memory is exported (default: the only one)")),
     scopes: { ...listOf(text("NAME", "a scope to export (default: all scopes of the user)")), flag: "scope" },
+    json: jsonField,
   },
   operands: ["file"],
   settings: runtimePaths,
   examples: ["memcell export --user alice alice.zip", "memcell export --user alice --scope notes notes.zip"],
   exitCodes: ["done", "failed"],
 
-  async run({ input: { file, user, scopes }, settings, terminal }) {
+  async run({ input: { file, user, scopes, json }, settings, terminal }) {
     await refuseTaken(file);
     const opening = { besides: "all", isOwners: true, isReading: true } as const;
     await using opened = await openForUser({ settings, terminal }, user, opening);
@@ -46,10 +47,14 @@ scopes.`,
     if (files.length + leftOut.length === 0) {
       throw new ToolError("ENTRY_NOT_FOUND", "Cannot export the memory: this user has none");
     }
+    const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
+    if (json) {
+      terminal.stdout.write(`${visibleJson({ files: files.length, bytes, leftOut })}\n`);
+      return 0;
+    }
     const lines = leftOut.map(({ scope, path, reason }) => `left out: ${scope}/${path}: ${reason}`);
     const told = lines.map((line) => `${visibleText(line)}\n`).join("");
     terminal.stdout.write(told + (await storePlace(settings, userId, told)));
-    const bytes = files.reduce((sum, { content }) => sum + content.length, 0);
     terminal.stdout.write(`${counted(files.length, "file")}, ${bytes} bytes written\n`);
     return 0;
   },

@@ -3,8 +3,8 @@ import { readZip } from "../../archive/read-zip.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { flag, listOf, optional, text } from "../../owner/field.ts";
 import type { ImportPlan } from "../../owner/memory-files.ts";
-import { visibleText } from "../../values/visible-text.ts";
-import { defineCommand, userField } from "../command.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
+import { defineCommand, jsonField, userField } from "../command.ts";
 import { openForUser } from "../open-runtime.ts";
 import { withProgress } from "../progress.ts";
 
@@ -24,6 +24,7 @@ and all entries must be memory files, folders, or what macOS adds.`,
     file: text("FILE.zip", "the file to import"),
     user: optional(userField("the user who gets the memory (default: the only one)")),
     scopes: { ...listOf(text("NAME", "a scope to import (default: all scopes in the file)")), flag: "scope" },
+    json: jsonField,
     yes: flag("performs the import"),
     replace: flag(
       "replaces existing entries with other content and moves them to the trash; without it, the import is refused",
@@ -34,7 +35,7 @@ and all entries must be memory files, folders, or what macOS adds.`,
   examples: ["memcell import --user bob alice.zip", "memcell import --user bob alice.zip --yes"],
   exitCodes: ["imported; without --yes: nothing is refused", "refused or failed"],
 
-  async run({ input: { file, user, scopes, yes = false, replace = false }, settings, terminal }) {
+  async run({ input: { file, user, scopes, yes = false, replace = false, json }, settings, terminal }) {
     const files = await readZip(await readArchive(file));
     await using opened = await openForUser({ settings, terminal }, user, { besides: "all", isReading: !yes });
     const { runtime, userId } = opened;
@@ -47,6 +48,10 @@ and all entries must be memory files, folders, or what macOS adds.`,
       return await runtime.upkeep.import(ctx, files, { replace, scopes });
     });
     const isRefused = plan.refused.length > 0;
+    if (json) {
+      terminal.stdout.write(`${visibleJson(plan)}\n`);
+      return isRefused ? 1 : 0;
+    }
     terminal.stdout.write(describe(plan));
     if (isRefused) terminal.stdout.write("Nothing was changed: one refused file refuses the whole import\n");
     else if (!yes) terminal.stdout.write("Nothing was changed; use --yes to import\n");

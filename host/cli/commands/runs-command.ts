@@ -65,7 +65,6 @@ function refuseOthers(input: Readonly<Record<string, unknown>>): void {
     agent: ["list"],
     types: ["show"],
     last: ["show"],
-    json: ["list", "show"],
     agentId: ["show", "delete"],
   };
   for (const [name, actions] of Object.entries(others)) {

@@ -2,14 +2,16 @@ import { quoted } from "../../../shared/text.ts";
 import { catalogPaths } from "../../config/settings.ts";
 import { optional, text } from "../../owner/field.ts";
 import { visibleJson } from "../../values/visible-text.ts";
-import { defineCommand } from "../command.ts";
+import { asAlways, defineCommand } from "../command.ts";
 import { openCatalog } from "../open-runtime.ts";
 
 export const toolsCommand = defineCommand({
   name: "tools",
   description: `Prints the tools that a model can call as a JSON array: name, description, JSON Schemas of input and
 output, rights. With --doc, prints the page of one tool.`,
+  isForPrograms: true,
   fields: {
+    json: asAlways,
     doc: optional(text("NAME", "prints this tool's page, in Markdown: its purpose, parameters, examples and errors")),
   },
   settings: catalogPaths,

@@ -2,7 +2,7 @@
 import { counted } from "../../../shared/text.ts";
 import type { SettingFlags } from "../../config/read-settings.ts";
 import { flagOf } from "../../config/settings.ts";
-import { visibleText } from "../../values/visible-text.ts";
+import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import type { DeletedRun, RunTools, RunIds } from "./run-tools.ts";
 import type { RunOutput } from "./show-run.ts";
 
@@ -12,8 +12,10 @@ interface Owner {
   readonly settings: SettingFlags;
 }
 
-export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, { progress }: RunOutput): Promise<void> {
+export async function deleteRun(tools: RunTools, ids: RunIds, owner: Owner, output: RunOutput): Promise<void> {
+  const { progress, isJson } = output;
   const deleted = await tools.delete(ids);
+  if (isJson) return progress.print(`${visibleJson(deleted)}\n`);
   const { files, bytes } = deleted;
   const counts = `${counted(files, "file")}, ${bytes} bytes moved to the trash`;
   progress.print(`${counts}\nTo bring the run back: ${visibleText(restoreLine(deleted, owner))}\n`);
