@@ -7,6 +7,9 @@ import { expect, test } from "vitest";
 import { entryText } from "../support/memory-files.ts";
 import { alice, engines, honest, liveFiles, openUpkeep, poisoned, upsert } from "./upkeep-stage.ts";
 
+/** As `liveFiles` shows bytes. */
+const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
+
 test.for(engines)(
   "%s: what the owner edits is the owner's, and the index follows in the same change",
   async (engine) => {
