@@ -50,7 +50,7 @@ async function listOf(zip: ZipFile, bytes: Buffer): Promise<Entry[]> {
   const [listBytes, listAt] = [bytes.readUInt32LE(endAt + 12), bytes.readUInt32LE(endAt + 16)];
   // A number, whatever its type says. It is another one if a second end (zip64) tells of another list.
   const isThere = Number(zip.readEntryCursor) === listAt && zip.entryCount === bytes.readUInt16LE(endAt + 10);
-  if (!isThere || listAt + listBytes !== endAt) throw unfit("its list is not before its end, or in the zip64 form");
+  if (!isThere || listAt + listBytes !== endAt) throw unfit("its list is not before its end; pack again without zip64");
   const entries: Entry[] = [];
   for await (const entry of zip.eachEntry()) entries.push(entry);
   if (Number(zip.readEntryCursor) !== endAt) throw unfit("its list has more entries than its end says");
