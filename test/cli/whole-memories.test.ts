@@ -109,7 +109,7 @@ test("anything but a regular zip file of allowed size is a coded error that crea
   const climbing = { name: "memory/../../../../outside.md", content: "x" };
   writeFileSync(at.place("climbs.zip"), zipBytes([{ name: "memcell-export.json" }, climbing]));
   for (const [file, said] of [
-    ["text.zip", "it is no sound zip file: \"End of central directory record signature not found."],
+    ["text.zip", 'it is no sound zip file: "End of central directory record signature not found.'],
     ["pipe.zip", "it is not a regular file"],
     ["folder.zip", "it is not a regular file"],
     ["sparse.zip", "it is 4294967296 bytes, at most 195035136 allowed"],

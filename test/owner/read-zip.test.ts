@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { deflateRawSync } from "node:zlib";
 
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 
 import { readZip } from "../stage/archive.ts";
 import { ToolError } from "../stage/store.ts";
@@ -52,140 +52,138 @@ const failureOf = async (bytes: Buffer): Promise<unknown> =>
     (error) => error as unknown,
   );
 
-describe("what people and programs have packed again", () => {
-  const label = labelOf(2);
-  const trust = originsOf('{"version":1,"trust":{"tool_external":["memory/a.md"]}}');
-  const a: ZipEntry = { name: "memory/a.md", content: "text".repeat(100), method: 8 };
-  const b: ZipEntry = { name: "memory/trash/x", content: "" };
-  const all = [label, trust, a, b];
-  const folder = (name: string): ZipEntry => ({ name, attributes: (unix(0o040755) | 0x10) >>> 0 });
-  const named = (entries: readonly ZipEntry[], name: (name: string) => string | Buffer): ZipEntry[] =>
-    entries.map((entry) => Object.assign({}, entry, { name: name(String(entry.name)) }));
-  const inside = (top: string, entries: readonly ZipEntry[]): ZipEntry[] => named(entries, (name) => top + name);
-  const long = (entry: ZipEntry): ZipEntry => {
-    const local = { compressed: 0xffffffff, size: 0xffffffff, extra: extraField(1, Buffer.alloc(16)) };
-    return Object.assign({}, entry, { local: { ...entry.local, ...local } });
-  };
-  const infoZip = (entry: ZipEntry): ZipEntry => {
-    const extra = Buffer.concat([extraField(0x5455, Buffer.alloc(5)), extraField(0x7875, Buffer.alloc(11))]);
-    const told = { compressed: 0, extra: Buffer.concat([extraField(0x5455, Buffer.alloc(9)), extra]) };
-    return Object.assign(streamed({ ...entry, extra }), { local: { ...told, crc: 0 } });
-  };
-  const cyrillic = Buffer.from([0xa0, 0xab, 0xa8, 0xe1, 0xa0, 0x2f]);
+const label = labelOf(2);
+const trust = originsOf('{"version":1,"trust":{"tool_external":["memory/a.md"]}}');
+const a: ZipEntry = { name: "memory/a.md", content: "text".repeat(100), method: 8 };
+const b: ZipEntry = { name: "memory/trash/x", content: "" };
+const all = [label, trust, a, b];
+const folder = (name: string): ZipEntry => ({ name, attributes: (unix(0o040755) | 0x10) >>> 0 });
+const named = (entries: readonly ZipEntry[], name: (name: string) => string | Buffer): ZipEntry[] =>
+  entries.map((entry) => Object.assign({}, entry, { name: name(String(entry.name)) }));
+const inside = (top: string, entries: readonly ZipEntry[]): ZipEntry[] => named(entries, (name) => top + name);
+const long = (entry: ZipEntry): ZipEntry => {
+  const local = { compressed: 0xffffffff, size: 0xffffffff, extra: extraField(1, Buffer.alloc(16)) };
+  return Object.assign({}, entry, { local: { ...entry.local, ...local } });
+};
+const infoZip = (entry: ZipEntry): ZipEntry => {
+  const extra = Buffer.concat([extraField(0x5455, Buffer.alloc(5)), extraField(0x7875, Buffer.alloc(11))]);
+  const told = { compressed: 0, extra: Buffer.concat([extraField(0x5455, Buffer.alloc(9)), extra]) };
+  return Object.assign(streamed({ ...entry, extra }), { local: { ...told, crc: 0 } });
+};
+const cyrillic = Buffer.from([0xa0, 0xab, 0xa8, 0xe1, 0xa0, 0x2f]);
 
-  test.for<readonly [what: string, entries: readonly ZipEntry[], parts?: ZipParts]>([
-    ["with folders, in any order", [folder("memory/"), b, folder("memory/trash/"), a, trust, label]],
-    ["without folders, with a comment", all, { comment: "packed on Monday" }],
-    ["as the folder around it", inside("alice 1/", [folder(""), folder("memory/"), a, b, label, trust])],
-    ["as one of several folders around it", [folder("home/"), ...inside("home/alice/out/", all)]],
+test.for<readonly [what: string, entries: readonly ZipEntry[], parts?: ZipParts]>([
+  ["with folders, in any order", [folder("memory/"), b, folder("memory/trash/"), a, trust, label]],
+  ["without folders, with a comment", all, { comment: "packed on Monday" }],
+  ["as the folder around it", inside("alice 1/", [folder(""), folder("memory/"), a, b, label, trust])],
+  ["as one of several folders around it", [folder("home/"), ...inside("home/alice/out/", all)]],
+  [
+    "by macOS: streamed, names in UTF-8 that nothing says are, its own files",
     [
-      "by macOS: streamed, names in UTF-8 that nothing says are, its own files",
-      [
-        ...inside("Gedächtnis/", [
-          folder(""),
-          { name: ".DS_Store", content: "Bud1" },
-          ...all.map((each) => streamed(each)),
-        ]),
-        ...inside("Gedächtnis/memory/", [{ name: ".DS_Store", content: "Bud1" }, { name: "._a.md" }]),
-        { name: "__MACOSX/Gedächtnis/._.DS_Store", content: "x", method: 8 },
-        { name: "__MACOSX/Gedächtnis/memory/._a.md", content: "x", method: 8 },
-      ],
-    ],
-    [
-      "by Windows, with its own files",
-      inside("alice/", [
-        ...all,
-        { name: "desktop.ini", attributes: 0x26, content: "[.ShellClassInfo]" },
-        { name: "Thumbs.db" },
+      ...inside("Gedächtnis/", [
+        folder(""),
+        { name: ".DS_Store", content: "Bud1" },
+        ...all.map((each) => streamed(each)),
       ]),
+      ...inside("Gedächtnis/memory/", [{ name: ".DS_Store", content: "Bud1" }, { name: "._a.md" }]),
+      { name: "__MACOSX/Gedächtnis/._.DS_Store", content: "x", method: 8 },
+      { name: "__MACOSX/Gedächtnis/memory/._a.md", content: "x", method: 8 },
     ],
+  ],
+  [
+    "by Windows, with its own files",
+    inside("alice/", [
+      ...all,
+      { name: "desktop.ini", attributes: 0x26, content: "[.ShellClassInfo]" },
+      { name: "Thumbs.db" },
+    ]),
+  ],
+  [
+    "by an old program of Windows",
+    named(inside("alice/", [...all, folder("memory/")]), (name) => name.replaceAll("/", "\\")),
+  ],
+  [
+    "by WinRAR, where folders are not named in English",
+    inside("алиса/", all).map((entry) => {
+      const name = Buffer.concat([cyrillic, Buffer.from(String(entry.name).slice(6))]);
+      const extra = unicodeName(String(entry.name), name);
+      return Object.assign({}, entry, { name, extra, local: { extra } });
+    }),
+  ],
+  ["by zip -r -", [folder("memory/"), ...all.map((each) => infoZip(each))]],
+  ["by bsdtar", [folder("./"), ...inside("./", [folder("memory/"), ...all.map((each) => infoZip(each))])]],
+  [
+    "by jar",
     [
-      "by an old program of Windows",
-      named(inside("alice/", [...all, folder("memory/")]), (name) => name.replaceAll("/", "\\")),
-    ],
-    [
-      "by WinRAR, where folders are not named in English",
-      inside("алиса/", all).map((entry) => {
-        const name = Buffer.concat([cyrillic, Buffer.from(String(entry.name).slice(6))]);
-        const extra = unicodeName(String(entry.name), name);
-        return Object.assign({}, entry, { name, extra, local: { extra } });
-      }),
-    ],
-    ["by zip -r -", [folder("memory/"), ...all.map((each) => infoZip(each))]],
-    ["by bsdtar", [folder("./"), ...inside("./", [folder("memory/"), ...all.map((each) => infoZip(each))])]],
-    [
-      "by jar",
-      [
-        { ...folder("META-INF/"), method: 8, extra: extraField(0xcafe, Buffer.alloc(0)) },
-        { name: "META-INF/MANIFEST.MF", content: "Manifest-Version: 1.0" },
-        ...all.map((each) => ({ ...each, flags: 0x800 })),
-      ].map((each) => streamed(each)),
-    ],
-    ["by Go: streamed, and not compressed", all.map((each) => streamed({ ...each, method: 0 }))],
-    ["streamed, without the optional signature", all.map((each) => streamed(each, false))],
-    ["streamed, with sizes for 64 bits", all.map((each) => long(streamed(each)))],
-    ["with sizes for 64 bits in its list", all.map((each) => ({ ...each, extra: extraField(1, Buffer.alloc(16)) }))],
-    [
-      "with gaps between its parts",
-      all.map((each) => ({ ...each, behind: Buffer.alloc(9) })),
-      { between: Buffer.alloc(5) },
-    ],
-    ["with a file that is deleted, and not from the list", all, { between: zipBytes([a]).subarray(0, 45) }],
-    ["with an empty folder", [...all, folder("Library/")]],
-    [
-      "with a label of a later writer",
-      [{ ...label, content: '{"version":2,"scopes":[],"files":2,"by":"x"}' }, trust, a, b],
-    ],
-  ])("are read: %s", async ([, entries, parts]) => {
-    const files = await readZip(zipBytes(entries, parts));
-    expect(asTexts(files)).toEqual({ "a.md": "text".repeat(100), "trash/x": "" });
-    expect(files.find(({ path }) => path === "a.md")?.trust).toBe("tool_external");
-    expect(files.find(({ path }) => path === "trash/x")).not.toHaveProperty("trust");
-  });
+      { ...folder("META-INF/"), method: 8, extra: extraField(0xcafe, Buffer.alloc(0)) },
+      { name: "META-INF/MANIFEST.MF", content: "Manifest-Version: 1.0" },
+      ...all.map((each) => ({ ...each, flags: 0x800 })),
+    ].map((each) => streamed(each)),
+  ],
+  ["by Go: streamed, and not compressed", all.map((each) => streamed({ ...each, method: 0 }))],
+  ["streamed, without the optional signature", all.map((each) => streamed(each, false))],
+  ["streamed, with sizes for 64 bits", all.map((each) => long(streamed(each)))],
+  ["with sizes for 64 bits in its list", all.map((each) => ({ ...each, extra: extraField(1, Buffer.alloc(16)) }))],
+  [
+    "with gaps between its parts",
+    all.map((each) => ({ ...each, behind: Buffer.alloc(9) })),
+    { between: Buffer.alloc(5) },
+  ],
+  ["with a file that is deleted, and not from the list", all, { between: zipBytes([a]).subarray(0, 45) }],
+  ["with an empty folder", [...all, folder("Library/")]],
+  [
+    "with a label of a later writer",
+    [{ ...label, content: '{"version":2,"scopes":[],"files":2,"by":"x"}' }, trust, a, b],
+  ],
+])("reads what is packed again: %s", async ([, entries, parts]) => {
+  const files = await readZip(zipBytes(entries, parts));
+  expect(asTexts(files)).toEqual({ "a.md": "text".repeat(100), "trash/x": "" });
+  expect(files.find(({ path }) => path === "a.md")?.trust).toBe("tool_external");
+  expect(files.find(({ path }) => path === "trash/x")).not.toHaveProperty("trust");
+});
 
-  test("are read as Python writes them, to a file or a pipe", async () => {
-    using at = temporaryFolder();
-    const texts = { "memory/a.md": "text".repeat(100), "memory/trash/x": "" };
-    const files = { ...texts, [String(label.name)]: label.content, [String(trust.name)]: trust.content };
-    execFileSync("python3", ["-c", packing, at.path], { input: JSON.stringify(files) });
-    const zips = readdirSync(at.path).filter((name) => name.endsWith(".zip"));
-    expect(zips).toHaveLength(10);
-    for (const name of zips) {
-      const found = await readZip(readFileSync(join(at.path, name)));
-      const read = Object.fromEntries(found.map(({ path, content, trust: of }) => [path, [String(content), of]]));
-      expect({ name, read }).toEqual({
-        name,
-        read: { "a.md": [texts["memory/a.md"], "tool_external"], "trash/x": ["", undefined] },
-      });
-    }
-  });
+test("reads what Python writes, to a file or a pipe", async () => {
+  using at = temporaryFolder();
+  const texts = { "memory/a.md": "text".repeat(100), "memory/trash/x": "" };
+  const files = { ...texts, [String(label.name)]: label.content, [String(trust.name)]: trust.content };
+  execFileSync("python3", ["-c", packing, at.path], { input: JSON.stringify(files) });
+  const zips = readdirSync(at.path).filter((name) => name.endsWith(".zip"));
+  expect(zips).toHaveLength(10);
+  for (const name of zips) {
+    const found = await readZip(readFileSync(join(at.path, name)));
+    const read = Object.fromEntries(found.map(({ path, content, trust: of }) => [path, [String(content), of]]));
+    expect({ name, read }).toEqual({
+      name,
+      read: { "a.md": [texts["memory/a.md"], "tool_external"], "trash/x": ["", undefined] },
+    });
+  }
+});
 
-  test("are read if files are taken out or added, with what is told of the trust of the others", async () => {
-    const added = { name: "journal/2025/desktop.ini", content: "a file, if a plugin says so" };
-    const without = await readZip(zipBytes([labelOf(3), trust, b, added]));
-    expect(without.map(({ scope, path, trust: of }) => [scope, path, of])).toEqual([
-      ["memory", "trash/x", undefined],
-      ["journal", "2025/desktop.ini", undefined],
-    ]);
-    expect((await readZip(zipBytes([label, trust, a, b, added]))).map((file) => file.trust)).toEqual([
-      "tool_external",
-      undefined,
-      undefined,
-    ]);
-  });
+test("reads an export with files taken out or added, and what is told of the trust of the others", async () => {
+  const added = { name: "journal/2025/desktop.ini", content: "a file, if a plugin says so" };
+  const without = await readZip(zipBytes([labelOf(3), trust, b, added]));
+  expect(without.map(({ scope, path, trust: of }) => [scope, path, of])).toEqual([
+    ["memory", "trash/x", undefined],
+    ["journal", "2025/desktop.ini", undefined],
+  ]);
+  expect((await readZip(zipBytes([label, trust, a, b, added]))).map((file) => file.trust)).toEqual([
+    "tool_external",
+    undefined,
+    undefined,
+  ]);
+});
 
-  test("are read without the label, if all is in scopes, and what is told of trust stays", async () => {
-    expect(asTexts(await readZip(zipBytes([folder("memory/"), a, b])))).toHaveProperty(["trash/x"], "");
-    expect((await readZip(zipBytes([trust, a])))[0]).toMatchObject({ scope: "memory", trust: "tool_external" });
-  });
+test("reads an export without its label, if all is in scopes, and what is told of trust stays", async () => {
+  expect(asTexts(await readZip(zipBytes([folder("memory/"), a, b])))).toHaveProperty(["trash/x"], "");
+  expect((await readZip(zipBytes([trust, a])))[0]).toMatchObject({ scope: "memory", trust: "tool_external" });
+});
 
-  test("are read if they are full to the last byte; what is said about the files does not count", async () => {
-    const content = Buffer.alloc(2 ** 21);
-    const trash = Array.from({ length: 64 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
-    expect(await readZip(withFiles(trash))).toHaveLength(64);
-    const message = "Cannot read the zip file: its files are 134217729 bytes; expected at most 134217728";
-    expect(await failureOf(withFiles([...trash, { name: "memory/trash/y", content: "y" }]))).toMatchObject({ message });
-  });
+test("reads what is full to the last byte; what is said about the files does not count", async () => {
+  const content = Buffer.alloc(2 ** 21);
+  const trash = Array.from({ length: 64 }, (_, at) => ({ name: `memory/trash/x${at}`, content, method: 8 }));
+  expect(await readZip(withFiles(trash))).toHaveLength(64);
+  const message = "Cannot read the zip file: its files are 134217729 bytes; expected at most 134217728";
+  expect(await failureOf(withFiles([...trash, { name: "memory/trash/y", content: "y" }]))).toMatchObject({ message });
 });
 
 const good: ZipEntry = { name: "memory/a.md", content: "text" };
@@ -276,8 +274,6 @@ const wrongTrusts: readonly (readonly [name: string, origins: string, said: RegE
   ],
 ];
 
-const within = (folder: string, ...entries: readonly ZipEntry[]): ZipEntry[] =>
-  entries.map((entry) => Object.assign({}, entry, { name: `${folder}/${String(entry.name)}` }));
 /** Each takes nearly the whole file as its content. */
 const overlapping = Array.from({ length: 5 }, (_, at) => ({
   name: `memory/${at}.md`,
@@ -300,10 +296,10 @@ function withLongEnd(): Buffer {
 const wrongFiles: readonly (readonly [name: string, bytes: Buffer, said: RegExp])[] = [
   ["nothing", Buffer.alloc(0), unsound],
   ["a zip file with nothing in it", zipBytes([]), /it has neither "memcell-export.json" nor a file of a scope/],
-  ["a file beside the folder of the label", zipBytes([...within("a", labelOf(1)), good]), noName],
-  ["a folder around it that climbs", zipBytes(within("..", labelOf(1), good)), climbs],
+  ["a file beside the folder of the label", zipBytes([...inside("a/", [labelOf(1)]), good]), noName],
+  ["a folder around it that climbs", zipBytes(inside("../", [labelOf(1), good])), climbs],
   ["two labels", zipBytes([labelOf(1), labelOf(1)]), sameOnDisk],
-  ["two exports", zipBytes([...within("a 1", labelOf(1), good), ...within("b 1", labelOf(1), other)]), noName],
+  ["two exports", zipBytes([...inside("a 1/", [labelOf(1), good]), ...inside("b 1/", [labelOf(1), other])]), noName],
   [
     "a giant label",
     zipBytes([{ ...labelOf(1), size: 2 ** 25 }, good]),
