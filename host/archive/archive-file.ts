@@ -1,28 +1,20 @@
 /** Writes and reads the zip file on the disk: outside the data folder, where the owner of the data wants it. */
 import { randomBytes } from "node:crypto";
-import { constants, link, lstat, open, rename, unlink } from "node:fs/promises";
+import { constants, link, open, rename, unlink } from "node:fs/promises";
 
-import { readBoundedFile } from "../disk/bounded-file.ts";
+import { isNameTaken, readBoundedFile } from "../disk/bounded-file.ts";
 import { failureOfDisk, isMissing, systemCode } from "../disk/disk-failure.ts";
-import { withoutSteps } from "../disk/leads-into.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { transferLimits } from "./transfer-limits.ts";
 
-const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-const anew = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
+const anew = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** The place of a zip file, to be checked and then written. */
-export const archivePlace = (file: string): string => withoutSteps(file);
+export { withoutSteps as archivePlace } from "../disk/leads-into.ts";
 
 /** Throws `NAME_CONFLICT` if anything has the name, even a link that leads nowhere. */
 export async function refuseTaken(file: string): Promise<void> {
-  try {
-    await lstat(file);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw failureOfDisk(error, "write the export");
-  }
-  throw taken();
+  if (await isNameTaken(file)) throw taken();
 }
 
 /**
@@ -34,52 +26,34 @@ export async function writeArchive(file: string, pieces: AsyncIterable<Uint8Arra
   try {
     await refuseTaken(file);
     await writeWhole(partial, pieces);
-    await giveName(partial, file);
+    // A hard link replaces nothing, and a rename would.
+    await link(partial, file).catch(() => takeOver(partial, file));
   } catch (error) {
-    await unlink(partial).catch(() => {});
+    if (systemCode(error) === "EEXIST") throw taken();
     if (isMissing(error)) throw new ToolError("STORAGE_FAILED", "Cannot write the export: its folder is not there");
     throw failureOfDisk(error, "write the export");
+  } finally {
+    await unlink(partial).catch(() => {});
   }
 }
 
-async function writeWhole(partial: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
-  await using handle = await open(partial, anew, 0o600);
+async function writeWhole(file: string, pieces: AsyncIterable<Uint8Array>): Promise<void> {
+  await using handle = await open(file, anew, 0o600);
   for await (const piece of pieces) await handle.writeFile(piece);
   await handle.sync();
 }
 
-/** Names the file by a hard link: it replaces nothing, and a rename would. */
-async function giveName(partial: string, file: string): Promise<void> {
-  try {
-    await link(partial, file);
-  } catch (error) {
-    if (systemCode(error) === "EEXIST") throw taken();
-    return await takeOver(partial, file);
-  }
-  await unlink(partial);
-}
-
 /** For disks without hard links, such as memory sticks: takes the name with an empty file, then replaces that file. */
 async function takeOver(partial: string, file: string): Promise<void> {
-  try {
-    await (await open(file, anew, 0o600)).close();
-  } catch (error) {
-    throw systemCode(error) === "EEXIST" ? taken() : error;
-  }
-  try {
-    await rename(partial, file);
-  } catch (error) {
-    await unlink(file).catch(() => {});
+  await (await open(file, anew, 0o600)).close();
+  await rename(partial, file).catch(async (error: unknown) => {
+    await unlink(file);
     throw error;
-  }
+  });
 }
 
-function taken(): ToolError {
-  return new ToolError(
-    "NAME_CONFLICT",
-    "Cannot write the export: something has its name already, which is not replaced",
-  );
-}
+const taken = (): ToolError =>
+  new ToolError("NAME_CONFLICT", "Cannot write the export: something has its name already, which is not replaced");
 
 /** Reads a zip file. Throws `INPUT_INVALID` if it is missing, too large or not a regular file. */
 export async function readArchive(file: string): Promise<Buffer> {

@@ -1,345 +1,179 @@
 /**
- * Reads memory files from an untrusted zip file. Only this file imports yauzl.
+ * Reads memory files from an untrusted zip file: an export, as it is or packed again by any program. Only this file
+ * imports yauzl.
  *
- * Accepts a file only if it can be read in one way: its parts follow one another from the first byte to the last, what is
- * told twice of an entry agrees, names are plain ASCII. So other programs find the same files in it. All limits are
- * checked against the declared sizes before anything is inflated, and inflating ends at the declared size.
- *
- * What a desktop adds when a person packs an export again is left out: folders, and the files of `isOfMac`.
+ * What counts is the list of entries at the end of the file. Refused is what could be taken in two ways, what leads
+ * elsewhere, and what is larger than an export: by the declared sizes, at which inflating ends.
  */
 import { promisify } from "node:util";
 import { crc32, inflateRaw } from "node:zlib";
 
-import { fromBufferPromise, parseExtraFields } from "yauzl";
-import type { Entry, LocalFileHeader, ZipFile } from "yauzl";
+import { fromBufferPromise, getFileNameLowLevel, parseExtraFields } from "yauzl";
+import type { Entry, ZipFile } from "yauzl";
 
 import { storeLimits } from "../../shared/limits.ts";
-import type { OriginClass } from "../../shared/origin.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
-import { labelName, placeOf, readLabel } from "./export-label.ts";
-import { originsName, readOrigins } from "./export-origins.ts";
+import { filesToldBy, labelName, originsName, originsToldBy } from "./about-entries.ts";
 import { transferLimits } from "./transfer-limits.ts";
+
+const { exportBytesMax, originsBytesMax } = transferLimits;
+const inflate = promisify(inflateRaw);
 
 /** Throws `INPUT_INVALID` for any other zip file, and names the wrong entry. */
 export async function readZip(bytes: Buffer): Promise<MemoryFile[]> {
-  const end = readZipEnd(bytes);
-  if (typeof end === "string") throw unfit(`the file ${end}`);
-  // The count has 16 bits, so the list is bounded anyway.
-  const entriesMax = transferLimits.filesMax + aboutFiles.size;
-  if (end.entries > entriesMax) throw unfit(`the file has ${end.entries} entries, at most ${entriesMax} allowed`);
   try {
-    const zip = await fromBufferPromise(bytes, { lazyEntries: true, decodeStrings: false, validateEntrySizes: false });
-    return await readEntries(zip, bytes.subarray(0, end.listAt));
+    const zip = await fromBufferPromise(bytes, { validateEntrySizes: false });
+    const entries = await listOf(zip, bytes);
+    const top = folderAround(entries);
+    const places = await placesOf(entries, top);
+    const contents = new Map<string, Buffer>();
+    for (const entry of entries) {
+      await giveTurn();
+      const [at, place] = [await contentAt(zip, entry, top), places.get(entry)];
+      if (place === undefined) continue;
+      contents.set(place, await contentOf(entry, bytes.subarray(at, at + entry.compressedSize)));
+    }
+    return filesIn(contents);
   } catch (error) {
     if (error instanceof ToolError) throw error;
-    throw new ToolError("INPUT_INVALID", "Cannot read the zip file: it is damaged", { cause: error });
+    throw unfit(`it is no sound zip file: ${quoted((error as Error).message, 120)}`, error);
   }
 }
 
-/** The last 22 bytes of a zip file, which say where its list of entries is. */
-const endBytes = 22;
-const endSignature = 0x06054b50;
-
-interface ZipEnd {
-  readonly entries: number;
-  readonly listAt: number;
+/** Reads the list of entries. It lies before the end and is as long as that says, so all programs read the same one. */
+async function listOf(zip: ZipFile, bytes: Buffer): Promise<Entry[]> {
+  const endAt = bytes.length - 22 - zip.comment.length;
+  const [listBytes, listAt] = [bytes.readUInt32LE(endAt + 12), bytes.readUInt32LE(endAt + 16)];
+  // A number, whatever its type says. It is another one if a second end (zip64) tells of another list.
+  const isThere = Number(zip.readEntryCursor) === listAt && zip.entryCount === bytes.readUInt16LE(endAt + 10);
+  if (!isThere || listAt + listBytes !== endAt) throw unfit("its list is not before its end; pack again without zip64");
+  const entries: Entry[] = [];
+  for await (const entry of zip.eachEntry()) entries.push(entry);
+  if (Number(zip.readEntryCursor) !== endAt) throw unfit("its list has more entries than its end says");
+  const packed = entries.reduce((sum, { compressedSize }) => sum + compressedSize, 0);
+  if (packed > bytes.length) throw unfit(`its entries have ${packed} bytes; expected at most ${bytes.length}`);
+  return entries;
 }
 
-/**
- * Reads the end only where it must be: a comment, or anything behind it, could be a second end for another program.
- * Returns why the end is invalid, as a clause about "the file".
- */
-function readZipEnd(bytes: Buffer): ZipEnd | string {
-  const at = bytes.length - endBytes;
-  if (at < 0 || bytes.readUInt32LE(at) !== endSignature)
-    return "is no zip file, is incomplete, or has something after its end";
-  const [disk, listDisk, onDisk, entries] = [4, 6, 8, 10].map((place) => bytes.readUInt16LE(at + place));
-  const [listBytes, listAt] = [bytes.readUInt32LE(at + 12), bytes.readUInt32LE(at + 16)];
-  if (disk !== 0 || listDisk !== 0 || entries === undefined || onDisk !== entries) return "is one part of a zip file";
-  if (bytes.readUInt16LE(at + 20) !== 0) return "has a comment, which no export has";
-  if (entries === 0xffff || listAt === 0xffffffff) return "is in the zip64 form, which no export is";
-  if (listAt + listBytes !== at) return "has something before, between or behind its parts";
-  return { entries, listAt };
+/** A name without what some programs write before each. yauzl has made slashes of backslashes. */
+const plain = (name: string): string => name.replace(/^(?:\.\/)+/, "");
+
+/** The folders around everything, which are there if a person has packed a folder and not what is in it. */
+function folderAround(entries: readonly Entry[]): string {
+  const names = entries.map(({ fileName }) => plain(fileName));
+  const about = names.filter((name) => isAbout(name.slice(name.lastIndexOf("/") + 1)));
+  const [outermost = ""] = about.toSorted((a, b) => a.length - b.length);
+  return outermost.slice(0, outermost.lastIndexOf("/") + 1);
 }
 
-/** `parts`: everything before the list of entries. */
-async function readEntries(zip: ZipFile, parts: Buffer): Promise<MemoryFile[]> {
-  const listed: Named<Entry>[] = [];
-  for await (const entry of zip.eachEntry()) {
-    const name = entry.fileNameRaw.toString();
-    if (!isPlainName(name)) throw refused(name, noName);
-    listed.push([name, entry]);
+/** Where the entries that are read belong: the scope and path of a file, or the name of an entry about the export. */
+async function placesOf(entries: readonly Entry[], top: string): Promise<Map<Entry, string>> {
+  const places = new Map<Entry, string>();
+  const names = new Map<string, string>();
+  let bytes = 0;
+  for (const entry of entries) {
     await giveTurn();
-  }
-  const top = folderAround(listed.map(([name]) => name));
-  const places = new Map<string, string>();
-  const sums = new ScopeSums();
-  const found: (Found & { readonly named: Named<Entry> })[] = [];
-  for (const named of listed) {
-    const [name, entry] = named;
-    await giveTurn();
-    refuseDuplicate(name, places);
-    const { below, kind } = foundAs(name, top);
-    found.push({ named, below, kind });
-    const reason = refusalOfEntry(entry, kind, below);
-    if (reason !== null) throw refused(name, reason);
+    const name = plain(entry.fileName);
+    const place = name.startsWith(top) ? name.slice(top.length) : "";
+    const reason = refusalOf(entry, place);
+    if (reason !== null) throw refused(entry, reason);
+    if (!isAbout(place) && fileAt(place) === null) continue;
+    const earlier = names.get(place.toLowerCase());
+    if (earlier !== undefined) throw refused(entry, `on some disks it has the name of ${quoted(earlier)}`);
+    names.set(place.toLowerCase(), name);
+    places.set(entry, place);
     // What is said about the files does not count: a scope can be full to the last byte.
-    if (kind !== "about") sums.add(kind === "file" ? below : "", entry.uncompressedSize);
+    if (!isAbout(place)) bytes += entry.uncompressedSize;
   }
-  let endsAt = 0;
-  const contents: Named<Uint8Array>[] = [];
-  for (const { named, below, kind } of found) {
-    await giveTurn();
-    const data = await dataOf(zip, named, { parts, at: endsAt });
-    endsAt = data.endsAt;
-    // Also of what is left out: what is hidden in it could be a file for another program.
-    const content = await contentOf(data.bytes, named);
-    if (kind === "about" || kind === "file") contents.push([below, content]);
-  }
-  if (endsAt !== parts.length) throw unfit("the file has something before, between or behind its parts");
-  return filesIn(new Map(contents));
+  if (bytes > exportBytesMax) throw unfit(`its files are ${bytes} bytes; expected at most ${exportBytesMax}`);
+  return places;
 }
 
-/** An entry's name in the file, and the entry or its content. */
-type Named<What> = readonly [name: string, what: What];
+const isAbout = (place: string): boolean => place === labelName || place === originsName;
 
-/** The entries that are no files of a scope, with their most bytes. */
-const aboutFiles: ReadonlyMap<string, number> = new Map([
-  [labelName, transferLimits.labelBytesMax],
-  [originsName, transferLimits.originsBytesMax],
-]);
+function fileAt(place: string): Pick<MemoryFile, "scope" | "path"> | null {
+  const [scope = "", ...names] = place.split("/");
+  const path = names.join("/");
+  return scopeName.test(scope) && isScopePath(path) ? { scope, path } : null;
+}
 
-const flagEncrypted = 0x0001;
-const flagDescriptor = 0x0008;
-const flagStrong = 0x2040;
-const methodStored = 0;
-const methodDeflated = 8;
-const extraZip64 = 0x0001;
-/** A name in Unicode, which some programs use instead of the other one. */
-const extraName = 0x7075;
-const slash = 0x2f;
-const dosFolder = 0x10;
-const unixKinds = 0o170000;
-const unixFile = 0o100000;
-const unixFolder = 0o040000;
+/** What desktops and `jar` put beside a person's files. In a scope, a name that a path can have is that of a file. */
+const ofDesktop = /^__MACOSX\/|^META-INF\/MANIFEST\.MF$|(?:^|\/)(?:\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini)$/i;
 
-type Kind = "about" | "file" | "folder" | "left-out";
+const [unixKinds, unixFile, unixFolder, dosFolder] = [0o170000, 0o100000, 0o040000, 0x10];
 
-/** What an entry is, and its name below the folder that was packed. */
-interface Found {
-  readonly below: string;
-  readonly kind: Kind | null;
+/** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
+function refusalOf(entry: Entry, place: string): string | null {
+  const { fileName, externalFileAttributes: attributes, compressionMethod: method, uncompressedSize: size } = entry;
+  const kind = (attributes >>> 16) & unixKinds;
+  const isFolder = fileName.endsWith("/");
+  if (/\p{Cc}/u.test(fileName)) return "its name has a control character";
+  if (kind !== 0 && kind !== (isFolder ? unixFolder : unixFile)) return "it is a link or no regular file";
+  if (!isFolder && (attributes & dosFolder) !== 0) return "it is a folder without a slash at its end";
+  if (isFolder) return size === 0 ? null : "it is a folder with a content";
+  if (!isAbout(place) && fileAt(place) === null) return ofDesktop.test(plain(fileName)) ? null : noName;
+  if (!entry.canDecodeFileData()) return `it is encrypted, or its compression is ${method}; expected 0 or 8`;
+  const bytesMax = isAbout(place) ? originsBytesMax : storeLimits.fileBytesMax;
+  return size > bytesMax ? `it is ${size} bytes; expected at most ${bytesMax}` : null;
 }
 
 const noName = `its name is neither "${labelName}" nor a scope and a path inside it`;
 
-/** Whether every program takes a name for the same path, which leads nowhere else. It can end with a slash. */
-const isPlainName = (name: string): boolean =>
-  name.length <= nameCharsMax &&
-  /^[ -~]+$/.test(name) &&
-  !/[\\:]/.test(name) &&
-  name
-    .replace(/\/$/, "")
-    .split("/")
-    .every((part) => part !== "" && part !== "." && part !== "..");
-
-/** A folder's name of 255 characters, a scope and a path. */
-const nameCharsMax = 600;
-
-/** The one folder around everything, which is there if a person has packed the folder and not what is in it. */
-function folderAround(names: readonly string[]): string {
-  const [label = "", ...others] = names.includes(labelName) ? [] : names.filter(isLabelBelow);
-  return others.length === 0 ? label.slice(0, -labelName.length) : "";
-}
-
-const isLabelBelow = (name: string): boolean => name.endsWith(`/${labelName}`) && name.split("/", 3).length === 2;
-
-function foundAs(name: string, top: string): Found {
-  if (!name.startsWith(top)) return { below: name, kind: isOfMac(name) ? "left-out" : null };
-  const below = name.slice(top.length);
-  return { below, kind: kindOf(below) };
-}
-
-function kindOf(name: string): Kind | null {
-  if (aboutFiles.has(name)) return "about";
-  if (isOfMac(name)) return "left-out";
-  if (isScopePath(placeOf(name)?.path ?? "")) return "file";
-  const folder = name.replace(/\/$/, "");
-  const isFolder = name === "" || (folder !== name && (scopeName.test(folder) || kindOf(folder) === "file"));
-  return isFolder ? "folder" : null;
-}
-
-/** What macOS keeps for itself: how a folder is shown, and what a file has besides its content. No path of ours is one. */
-const isOfMac = (name: string): boolean => /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|\._[^/]*)$/.test(name);
-
-/** Why an entry is refused, as a clause about "it", or `null`. Does not read the content. */
-function refusalOfEntry(entry: Entry, found: Kind | null, below: string): string | null {
-  const { generalPurposeBitFlag: flags, compressionMethod: method, externalFileAttributes: attributes } = entry;
-  const { compressedSize, uncompressedSize, extraFields } = entry;
-  if ((flags & (flagEncrypted | flagStrong)) !== 0) return "it is encrypted";
-  const isFolder = entry.fileNameRaw.at(-1) === slash;
-  if (!isFolder && (attributes & dosFolder) !== 0) return "it is a folder without a slash at its end";
-  const kind = (attributes >>> 16) & unixKinds;
-  if (kind !== 0 && kind !== (isFolder ? unixFolder : unixFile)) return "it is a link or no regular file";
-  if (found === null) return noName;
-  if (isFolder && uncompressedSize !== 0) return "it is a folder with a content";
-  if (method !== methodStored && method !== methodDeflated) return `its compression is ${method}, allowed are 0 and 8`;
-  // Whoever reads the file from its beginning would have to search for the end of such a content.
-  if ((flags & flagDescriptor) !== 0 && method === methodStored && compressedSize !== 0) {
-    return "its size comes after its content, which is not compressed";
-  }
-  if (extraFields.some(({ id }) => id === extraZip64)) return "it is in the zip64 form, which no export is";
-  if (extraFields.some(({ id }) => id === extraName)) return "it has a second name";
-  const bytesMax = aboutFiles.get(below) ?? storeLimits.fileBytesMax;
-  if (uncompressedSize > bytesMax) return `it is ${uncompressedSize} bytes, at most ${bytesMax} allowed`;
-  if (method === methodStored && compressedSize !== uncompressedSize) return "its two sizes do not agree";
-  return null;
-}
-
-/** The fields that both headers of an entry have. Programs differ in which header they use. */
-const toldTwice = ["generalPurposeBitFlag", "compressionMethod"] as const;
-const measures = ["crc32", "compressedSize", "uncompressedSize"] as const;
-
-interface ZipPlace {
-  readonly parts: Buffer;
-  /** Where the entry before ends. */
-  readonly at: number;
-}
-
-/** An entry's bytes, and where it ends. Throws unless it begins where the one before it ends, so no two overlap. */
-async function dataOf(
-  zip: ZipFile,
-  [name, entry]: Named<Entry>,
-  { parts, at }: ZipPlace,
-): Promise<{ readonly bytes: Buffer; readonly endsAt: number }> {
-  if (entry.relativeOffsetOfLocalHeader !== at) {
-    throw unfit(`entry ${quoted(name)} does not begin where the one before it ends`);
-  }
-  const header = await zip.readLocalFileHeaderPromise(entry);
-  const isStreamed = (entry.generalPurposeBitFlag & flagDescriptor) !== 0;
+/** Where an entry's content begins. Throws if a program that reads what is before it could take it for another one. */
+async function contentAt(zip: ZipFile, entry: Entry, top: string): Promise<number> {
+  const header = await zip.readLocalFileHeaderPromise(entry).catch(() => null);
+  if (header === null) throw refused(entry, damaged);
+  const { fileName: bytes, generalPurposeBitFlag: flags } = header;
+  const names = [[], parseExtraFields(header.extraField)].map((each) => getFileNameLowLevel(flags, bytes, each, false));
+  // The folders around everything can be of any language, and look different in each encoding.
+  const depth = top.split("/").length - 1;
+  const below = (name: string): string => plain(name).split("/").slice(depth).join("/");
+  const isOne = bytes.equals(entry.fileNameRaw) && names.every((name) => below(name) === below(entry.fileName));
+  if (!isOne) throw refused(entry, `it has another name, too: ${quoted(names.join(" or "))}`);
   const isSame =
-    toldTwice.every((field) => header[field] === entry[field]) &&
-    measures.every((field) => header[field] === entry[field] || (isStreamed && header[field] === 0));
-  if (!isSame || !header.fileName.equals(entry.fileNameRaw) || tellsOther(header)) {
-    throw unfit(`entry ${quoted(name)} has two headers that do not agree`);
-  }
-  const dataEnd = header.fileDataStart + entry.compressedSize;
-  const endsAt = isStreamed ? dataEnd + measuresBehind(parts.subarray(dataEnd), [name, entry]) : dataEnd;
-  if (endsAt > parts.length) throw damaged(name);
-  return { bytes: parts.subarray(header.fileDataStart, dataEnd), endsAt };
+    header.compressionMethod === entry.compressionMethod &&
+    measures.every((each) => untold.includes(header[each]) || header[each] === entry[each]);
+  if (!isSame) throw refused(entry, "what is told of it twice does not agree");
+  return header.fileDataStart;
 }
 
-/** Whether a header in front of an entry has fields that the list of entries must not have. */
-const tellsOther = ({ extraField }: LocalFileHeader): boolean =>
-  parseExtraFields(extraField).some(({ id }) => id === extraZip64 || id === extraName);
+/** What a program can leave open before a content, if it tells it behind the content or in the zip64 form. */
+const measures = ["crc32", "compressedSize", "uncompressedSize"] as const;
+const untold = [0, 0xffffffff];
 
-/** How long the measures behind an entry's content are. A program that streams a zip file knows them only then. */
-function measuresBehind(bytes: Buffer, [name, entry]: Named<Entry>): number {
-  const told = Buffer.alloc(16);
-  told.writeUInt32LE(measuresSignature, 0);
-  measures.forEach((field, place) => told.writeUInt32LE(entry[field], 4 + 4 * place));
-  const behind = bytes.subarray(0, told.length);
-  if (behind.equals(told)) return told.length;
-  // The signature is optional.
-  if (behind.subarray(0, 12).equals(told.subarray(4))) return 12;
-  throw unfit(`entry ${quoted(name)} has measures behind its content that do not agree`);
-}
-
-const measuresSignature = 0x08074b50;
-
-/** Inflates an entry. Ends as soon as there is more than was declared. */
-async function contentOf(data: Buffer, [name, entry]: Named<Entry>): Promise<Buffer> {
-  const isDeflated = entry.compressionMethod === methodDeflated;
-  const content = isDeflated ? await inflated(data, [name, entry]) : Buffer.from(data);
-  if (content.length !== entry.uncompressedSize || crc32(content) !== entry.crc32) throw damaged(name);
+async function contentOf(entry: Entry, packed: Buffer): Promise<Buffer> {
+  const { compressionMethod, uncompressedSize: bytes } = entry;
+  const options = { maxOutputLength: Math.max(1, bytes) };
+  const content = compressionMethod === 0 ? Buffer.from(packed) : await inflate(packed, options).catch(() => null);
+  if (content?.length !== bytes || crc32(content) !== entry.crc32) throw refused(entry, damaged);
   return content;
 }
 
-async function inflated(data: Buffer, [name, entry]: Named<Entry>): Promise<Buffer> {
-  let result;
-  try {
-    result = await inflate(data, { maxOutputLength: Math.max(1, entry.uncompressedSize), info: true });
-  } catch (cause) {
-    throw damaged(name, cause);
-  }
-  const { buffer, engine } = result as unknown as Inflated;
-  // For a program that reads the file from its beginning, other entries could be in the rest.
-  if (engine.bytesWritten !== data.length) throw damaged(name);
-  return buffer;
-}
-
-const inflate = promisify(inflateRaw);
-
-/** What `info: true` gives. */
-interface Inflated {
-  readonly buffer: Buffer;
-  /** `bytesWritten`: how many of the deflated bytes were needed. */
-  readonly engine: { readonly bytesWritten: number };
-}
-
-/** Throws if another name is equal or differs only by case or a slash: on some disks they would be one file. */
-function refuseDuplicate(name: string, places: Map<string, string>): void {
-  const place = name.replace(/\/$/, "").toLowerCase();
-  const earlier = places.get(place);
-  if (earlier === name) throw unfit(`entry ${quoted(name)} is there twice`);
-  if (earlier !== undefined) {
-    throw unfit(`entries ${quoted(earlier)} and ${quoted(name)} differ only by case or a slash`);
-  }
-  places.set(place, name);
-}
-
-function filesIn(contents: ReadonlyMap<string, Uint8Array>): MemoryFile[] {
-  const told = contents.get(labelName);
-  const label = told === undefined ? null : readLabel(told);
-  if (label === null) throw unfit(`it has no "${labelName}" of version 1 or 2`);
-  const others = Array.from(contents).filter(([name]) => !aboutFiles.has(name));
-  const origins = originsIn(contents);
-  if (label.files !== others.length) throw unfit(`it holds ${others.length} files, and its label says ${label.files}`);
-  return others.map(([name, content]) => {
-    const trust = origins.get(name);
-    const { scope, path } = placeOf(name) ?? { scope: "", path: name };
-    if (!label.scopes.includes(scope)) throw unfit(`entry ${quoted(name)} is in no scope that the label names`);
-    return Object.assign({ scope, path, content }, trust && { trust });
+function filesIn(contents: ReadonlyMap<string, Buffer>): MemoryFile[] {
+  const [label, told] = [contents.get(labelName), contents.get(originsName)];
+  const filesTold = label === undefined ? 0 : filesToldBy(label);
+  if (filesTold === undefined) throw unfit(`its "${labelName}" is not of version 1 or 2`);
+  const origins = told === undefined ? new Map<string, never>() : originsToldBy(told);
+  if (origins === undefined) throw unfit(`its "${originsName}" is not of version 1, or names a file twice`);
+  const files = Array.from(contents).flatMap(([place, content]) => {
+    const [at, trust] = [fileAt(place), origins.get(place)];
+    return at === null ? [] : [{ ...at, content, ...(trust && { trust }) }];
   });
+  if (label === undefined && files.length === 0) throw unfit(`it has neither "${labelName}" nor a file of a scope`);
+  // Who takes files out need not change what is told of them. A file with a new name would be trusted more.
+  const missing = Array.from(origins.keys()).filter((name) => !contents.has(name));
+  if (missing.length === 0 || missing.length <= filesTold - files.length) return files;
+  throw unfit(`its "${originsName}" names ${quoted(missing[0] ?? "", 100)}; expected the name of a file that is there`);
 }
 
-/** What is told of the trust of files. */
-function originsIn(contents: ReadonlyMap<string, Uint8Array>): ReadonlyMap<string, OriginClass> {
-  const told = contents.get(originsName);
-  if (told === undefined) return new Map();
-  const origins = readOrigins(told);
-  if (origins === null) throw unfit(`its "${originsName}" is not of version 1, or names a file twice`);
-  const missing = Array.from(origins.keys()).find((name) => aboutFiles.has(name) || !contents.has(name));
-  if (missing !== undefined) throw unfit(`its "${originsName}" names ${quoted(missing, 100)}, which is not there`);
-  return origins;
-}
+const damaged = "it is damaged";
 
-/** The declared bytes of the files of each scope, and of all together. */
-class ScopeSums {
-  readonly #byScope = new Map<string, number>();
-  #all = 0;
+const refused = ({ fileName }: Entry, reason: string): ToolError =>
+  unfit(`entry ${quoted(fileName, 100)} is refused: ${reason}`);
 
-  add(name: string, bytes: number): void {
-    const scope = placeOf(name)?.scope ?? "";
-    const sum = (this.#byScope.get(scope) ?? 0) + bytes;
-    this.#byScope.set(scope, sum);
-    this.#all += bytes;
-    refuseMore(sum, storeLimits.scopeBytesMax);
-    refuseMore(this.#all, transferLimits.exportBytesMax);
-  }
-}
-
-function refuseMore(bytes: number, bytesMax: number): void {
-  if (bytes > bytesMax) throw unfit(`its files are more than ${bytesMax} bytes, which is the most allowed`);
-}
-
-const refused = (name: string, reason: string): ToolError => unfit(`entry ${quoted(name, 100)} is refused: ${reason}`);
-
-const damaged = (name: string, cause?: unknown): ToolError =>
-  new ToolError("INPUT_INVALID", `Cannot read the zip file: entry ${quoted(name)} is damaged`, { cause });
-
-const unfit = (reason: string): ToolError => new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`);
+const unfit = (reason: string, cause?: unknown): ToolError =>
+  new ToolError("INPUT_INVALID", `Cannot read the zip file: ${reason}`, { cause });

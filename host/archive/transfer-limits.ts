@@ -14,11 +14,9 @@ export const transferLimits = {
    * of their trust.
    */
   zipBytesMax: 186 * mib,
-  /** The label of an export. Ours has under 100 bytes. */
-  labelBytesMax: 4096,
-  labelDepthMax: 4,
-  /** What an export tells of the trust of its files: up to 291 bytes of each. */
+  /** What an export tells of the trust of its files: up to 291 bytes of each. Its label is smaller. */
   originsBytesMax: 17 * mib,
+  aboutDepthMax: 4,
   /**
    * Names to try for a trashed file. All files of one name are compared with each other, so their number is limited.
    */

@@ -5,8 +5,7 @@ import { ZipFile } from "yazl";
 
 import type { MemoryFile } from "../values/memory-file.ts";
 import { giveTurn } from "../values/turns.ts";
-import { labelFor, labelName } from "./export-label.ts";
-import { originsName, originsOf } from "./export-origins.ts";
+import { aboutFiles } from "./about-entries.ts";
 
 /**
  * The bytes of a zip file, piece by piece. The same files give the same bytes on every machine: all have the earliest
@@ -23,14 +22,10 @@ export async function* zipOf(files: readonly MemoryFile[]): AsyncGenerator<Uint8
 async function addAll(zip: ZipFile, files: readonly MemoryFile[]): Promise<void> {
   // Local time, as the format uses it, so it is written the same in every time zone.
   const options = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true, mode: 0o100600, compress: false };
-  const scopes = [...new Set(files.map(({ scope }) => scope))].toSorted();
-  zip.addBuffer(labelFor({ scopes, files: files.length }), labelName, options);
-  const origins = originsOf(files);
-  if (origins !== null) zip.addBuffer(origins, originsName, options);
-  for (const { scope, path, content } of files) {
+  const named = files.map(({ scope, path, content }) => [`${scope}/${path}`, content] as const);
+  for (const [name, { buffer, byteOffset, byteLength }] of [...aboutFiles(files), ...named]) {
     await giveTurn();
-    const { buffer, byteOffset, byteLength } = content;
-    zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), `${scope}/${path}`, options);
+    zip.addBuffer(Buffer.from(buffer, byteOffset, byteLength), name, options);
   }
   zip.end();
 }

@@ -100,8 +100,17 @@ const measuresOf = ({ flags, method, crc, compressed, size }: HeaderFields): Buf
 /** An entry as a program writes it that cannot go back: its measures come behind its content. */
 export function streamed(entry: ZipEntry, hasSignature = true): ZipEntry {
   const content = Buffer.from(entry.content ?? "");
-  const data = entry.data ?? deflateRawSync(content);
+  const { method = 8, flags = 0 } = entry;
+  const data = entry.data ?? (method === 8 ? deflateRawSync(content) : content);
   const measures = [u32(crc32(content)), u32(data.length), u32(content.length)];
   const behind = Buffer.concat([...(hasSignature ? [u32(0x08074b50)] : []), ...measures]);
-  return { ...entry, method: 8, flags: 8, data, behind, local: { crc: 0, compressed: 0, size: 0, ...entry.local } };
+  const local = { crc: 0, compressed: 0, size: 0, ...entry.local };
+  return { ...entry, method, flags: flags | 8, data, behind, local };
 }
+
+/** A field that a program adds to an entry's header. */
+export const extraField = (id: number, data: Buffer): Buffer => Buffer.concat([u16(id), u16(data.length), data]);
+
+/** An entry's name in Unicode, beside one of which the given name is the bytes. */
+export const unicodeName = (name: string, beside: string | Buffer): Buffer =>
+  extraField(0x7075, Buffer.concat([Buffer.from([1]), u32(crc32(beside)), Buffer.from(name)]));

@@ -17,9 +17,9 @@ All plugins of the package are loaded, besides those that the setting names. Sco
 and listed, and so are files whose names their plugin does not use. An existing index is kept and gets lines for new
 entries; the line of a replaced entry stays as it is. Files in the trash are added, under another name if theirs is
 taken. A text is trusted as "unstated" at most, and less if the zip file says so, if the file that it replaces is trusted
-less, or if the same text was when it was here before. The files of an export can be packed again, also as the folder that
-they are in. Such a zip file can be refused: its entries must lie side by side, what is told twice of an entry must agree,
-and all entries must be memory files, folders, or what macOS adds.`,
+less, or if the same text was when it was here before. The files of an export can be packed again by any program,
+also inside a folder; files can be taken out or added, and what desktops add is left out. Refused are names that are no
+paths of a scope, links, encrypted entries, and what two programs would read in two ways.`,
   fields: {
     file: text("FILE.zip", "the file to import"),
     user: optional(userField("the user who gets the memory (default: the only one)")),
