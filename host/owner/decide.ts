@@ -119,7 +119,7 @@ async function decide<Result>(
   });
 }
 
-/** The approvals of the files of writes; and which files are in a place that cannot be read, such as a mounted folder that is gone. */
+/** The approvals of the files of writes; and by their ids, why a place cannot be read, such as a mounted folder that is gone. */
 async function lookUp(
   operation: Operation,
   writes: readonly PendingWrite[],
@@ -143,6 +143,7 @@ const placeOf = ({ changes }: PendingWrite): string[] => changes.slice(0, 1).map
 /** A change's scope, as the owner knows it: the own store is `store`. */
 export const scopeOf = ({ scope }: PendingChange): string => (storeOfScope(scope) === null ? scope : ownStoreName);
 
+/** For a failure after which everything is as it may be. */
 export function passOver(error: unknown): void {
   if (!(error instanceof ToolError)) throw error;
 }
