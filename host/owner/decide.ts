@@ -143,7 +143,7 @@ const placeOf = ({ changes }: PendingWrite): string[] => changes.slice(0, 1).map
 /** A change's scope, as the owner knows it: the own store is `store`. */
 export const scopeOf = ({ scope }: PendingChange): string => (storeOfScope(scope) === null ? scope : ownStoreName);
 
-/** For a failure after which everything is as it may be. */
+/** Passes over a failure that leaves everything as it is, which the caller need not be told. */
 export function passOver(error: unknown): void {
   if (!(error instanceof ToolError)) throw error;
 }
