@@ -8,8 +8,6 @@ import type { CalledExport, Caller, CatalogTool } from "../plugins/tools.ts";
 import type { StoresInQuestion } from "../sharing/stores-in-question.ts";
 import type { HeldHome, HeldHomes } from "../store/held-homes.ts";
 import type { Home } from "../store/home.ts";
-import type { HostRecords } from "../store/host-records.ts";
-import type { HeldHistory } from "../store/versions/present-origins.ts";
 import type { VersionKind } from "../store/versions/version.ts";
 import type { WorkerReply } from "../thread/worker.ts";
 import type { AskedContext, CallContext, CheckedContext } from "../values/call-context.ts";
@@ -55,20 +53,10 @@ export interface CallOptions {
   readonly isUpkeep?: boolean;
   /** What its owner has approved: the call runs as it did then, and its changes are those of the call that waited. */
   readonly approved?: PendingWrite | undefined;
-  /** What its commit decides about the write that its owner has approved. */
-  readonly decision?: CommitDecision | undefined;
   /** Where it runs, if the owner's operation that makes it holds the files. Default: it waits for its turn and holds them. */
   readonly within?: HeldInTurn | undefined;
   /** How its changes come about, if not by a tool that writes them. */
   readonly kind?: VersionKind | undefined;
-}
-
-/** A decision about a write that waits, which counts with a commit. */
-export interface CommitDecision {
-  /** Before the commit, which is not made if it throws. `history`: that of the files. */
-  begin(records: HostRecords, history: HeldHistory): Promise<void>;
-  /** After the commit, or in it. A process that is killed in between leaves what `begin` has written. */
-  end(records: HostRecords): Promise<void>;
 }
 
 /** What is held by the host's own work, in its turn. */

@@ -172,7 +172,7 @@ export class CallRunner {
   async #untilAnswered(call: RunningCall): Promise<Answered> {
     const { inQuestion, runs, options, action } = call;
     const holdsItself = options.within === undefined;
-    let holdsUser = options.decision !== undefined || (call.mayCommit && call.modelRun !== null);
+    let holdsUser = options.approved !== undefined || (call.mayCommit && call.modelRun !== null);
     if (inQuestion !== null && !call.mayCommit && holdsItself) await inQuestion.addFew();
     // What was judged is written as it was judged: `repeat` runs the guest at the same time, with a whole deadline.
     let reached = 1;

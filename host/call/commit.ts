@@ -1,10 +1,9 @@
 /** Commits what a call or an operation changes, home by home. What cannot be recorded is not committed. */
 import { changedStoresMax } from "../audit/audit-record.ts";
 import type { OperationRecord } from "../audit/collect/record.ts";
+import { noteApproval } from "../gate/decisions.ts";
 import { factsIn } from "../gate/gate.ts";
 import type { RunTrust } from "../gate/runs.ts";
-import type { LogEntry } from "../log/log-entry.ts";
-import { writeCause } from "../log/write-log.ts";
 import { changedGrants, grantsIn } from "../sharing/grants.ts";
 import type { HeldHomes, HomeCommit } from "../store/held-homes.ts";
 import { keyOf, namedByCalls, storeHome, userHome } from "../store/home.ts";
@@ -31,24 +30,22 @@ interface CommitParts {
   readonly runTrust: RunTrust;
   readonly listeners: Listeners;
   readonly clock: () => number;
-  readonly onLog: (entry: LogEntry) => void;
 }
 
 /**
  * Commits the changes of a call. What the host keeps about the user is in the same commit, if there is one for both homes: what
- * the run has read (then it returns `true`), and that a write which its owner has approved waits no more. Else first comes what
- * is decided, then the change, then the rest, all under the locks; a process that is killed in between leaves what `begin` has
- * written, and the next decision ends it.
+ * the run has read (then it returns `true`), and that a write which its owner has approved waits no more. Else the approval is
+ * noted before, and the rest comes afterwards.
  */
 export async function commitCall(
-  { runTrust, listeners, clock, onLog }: CommitParts,
+  { runTrust, listeners, clock }: CommitParts,
   call: RunningCall,
   ran: Ran,
   wanted: CallChanges,
 ): Promise<boolean> {
   const { userId, modelRun, record, action, options } = call;
   const { held, ofCall, home } = ran;
-  const { decision } = options;
+  const { approved } = options;
   const user = userHome(userId);
   const records = held.has(user) ? held.of(user).records : null;
   const isOne = records !== null && (home.home.kind === "user" || held.isAtomic);
@@ -58,22 +55,11 @@ export async function commitCall(
   const commit = (): Promise<void> => commitOnRecord(held, parts, committing);
   const withReads = (): Promise<void> =>
     isOne && modelRun !== null ? runTrust.commitWith(records, modelRun, ofCall, commit) : commit();
-  if (decision !== undefined) {
+  if (approved !== undefined) {
     if (records === null) throw new RangeError("An approval is noted in the user's home, which is not held");
-    await decision.begin(records, home.history);
-    if (!isOne) {
-      await records.commit();
-      await commit();
-      try {
-        await decision.end(records);
-        await records.commit();
-      } catch (error) {
-        // The change counts.
-        writeCause(onLog, asToolError(error, "remove a record"), record.source);
-      }
-      return false;
-    }
-    await decision.end(records);
+    await noteApproval(records, home.history, { action, id: approved.id, atMs: clock() });
+    if (isOne) await records.remove("pending", approved.id);
+    else await records.commit();
   }
   await withReads();
   return isOne;

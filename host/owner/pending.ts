@@ -4,7 +4,7 @@ import { isUtf8 } from "node:buffer";
 import { isDerived } from "../../shared/derived-files.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { addPending, pendingMs, shownChanges } from "../gate/pending.ts";
+import { pendingIdOf, pendingMs, shownChanges } from "../gate/pending.ts";
 import type { PendingChange, PendingWrite } from "../gate/pending.ts";
 import { fullName } from "../plugins/tools.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
@@ -12,14 +12,14 @@ import { digestOf } from "../store/reading.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
-import { ApprovedWrite, endOne, replaceWaiting, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
+import { endOne, passOver, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from "./waiting-write.ts";
 
 /** All that wait, the oldest first. */
 export async function listWaiting(operation: Operation): Promise<WaitingWrite[]> {
-  return await waitingWrites(operation, (write) => waitingWrite(operation, write));
+  return (await waitingWrites(operation)).map((write) => waitingWrite(operation, write));
 }
 
 /** One of them, beside the present files. */
@@ -33,24 +33,16 @@ export async function showWaiting(operation: Operation, id: string): Promise<Sho
  */
 export async function approveWaiting(operation: Operation, id: string): Promise<Approval> {
   const write = await waitingOne(operation, id);
-  const changed = await apply(operation, write);
-  if (changed !== null) return await showAgain(operation, id, changed);
+  let changesNothing = false;
+  const refused = await runAgain(operation, write, (changes) => {
+    changesNothing = changes.length === 0;
+    return isAsShown(operation, write.changes, changes);
+  });
+  if (refused !== null) return await showAgain(operation, write);
+  // A commit has decided already, and its record can be gone.
+  const ended = endOne(operation, id, "approved");
+  await (changesNothing ? ended : ended.catch(passOver));
   return { applied: true, write: waitingWrite(operation, write) };
-}
-
-/** Returns `null` if it was applied as it was shown, else what it would change now. Throws the tool's failure. */
-async function apply(operation: Operation, write: PendingWrite): Promise<PendingWrite | null> {
-  const isShown = (changes: readonly PendingChange[]): boolean => isAsShown(operation, write.changes, changes);
-  const decision = new ApprovedWrite({ id: write.id, action: operation.action, clock: () => operation.now() });
-  if ((await runAgain(operation, write, isShown, decision)) === null) {
-    // It changes nothing, so there was no commit.
-    if (!decision.hasBegun) await endOne(operation, write.id, "approved");
-    return null;
-  }
-  const nowMs = operation.now();
-  const now = { ...write, atMs: nowMs, epochMs: nowMs };
-  const changes = (await runAgain(operation, now, () => false)) ?? [];
-  return { ...now, changes: [...changes] };
 }
 
 /**
@@ -72,7 +64,6 @@ async function runAgain(
   operation: Operation,
   write: PendingWrite,
   isAccepted: (changes: readonly PendingChange[]) => boolean,
-  decision?: ApprovedWrite,
 ): Promise<readonly PendingChange[] | null> {
   let refused: readonly PendingChange[] | null = null;
   const accepts: Accepts<ToolResult> = async (_answer, changes, reader) => {
@@ -81,7 +72,7 @@ async function runAgain(
     refused = now;
     throw new ToolError("VERSION_CONFLICT", `Cannot ${operation.action}: the files have changed since it was shown`);
   };
-  const options: CallOptions = { accepts, kind: "approved", approved: write, decision };
+  const options: CallOptions = { accepts, kind: "approved", approved: write };
   const result = await operation.call(toolOf(operation, write), JSON.parse(write.input), options);
   if (!result.ok && refused === null) {
     // It can fail because another approval has applied it meanwhile.
@@ -99,14 +90,13 @@ function toolOf({ tools, action }: Operation, { plugin, tool }: PendingWrite): C
   throw new ToolError("TOOL_UNKNOWN", `Cannot ${action}: no loaded plugin has the tool ${name}`, { hint });
 }
 
-async function showAgain(operation: Operation, replaces: string, changed: PendingWrite): Promise<Approval> {
-  const { id: _, ...facts } = changed;
-  const again = await operation.holdRecords("write", async (records) => {
-    const write = await addPending(records, facts, { action: operation.action, isReplacing: true });
-    await replaceWaiting(operation, records, { id: replaces, by: write.id, atMs: facts.atMs });
-    return write;
-  });
-  return { applied: false, write: await shownWrite(operation, again) };
+/** It waits again, as it would be now. */
+async function showAgain(operation: Operation, write: PendingWrite): Promise<Approval> {
+  const atMs = operation.now();
+  const now = { ...write, atMs, epochMs: atMs };
+  const { id: _, ...facts } = { ...now, changes: [...((await runAgain(operation, now, () => false)) ?? [])] };
+  await endOne(operation, write.id, "replaced", facts);
+  return { applied: false, write: await shownWrite(operation, { id: pendingIdOf(facts), ...facts }) };
 }
 
 /** Drops one of them for good. */

@@ -3,14 +3,13 @@ import { isTrashPath } from "../../shared/path.ts";
 import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { PendingWrite } from "../gate/pending.ts";
-import { listPending } from "../gate/pending.ts";
 import type { Version } from "../store/versions/version.ts";
 import { placeKey } from "../values/change-set.ts";
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { commitPlanned } from "./commit-planned.ts";
 import type { PlannedChanges } from "./commit-planned.ts";
-import { decide, endWaiting, scopeOf, waitingWrites } from "./decide.ts";
+import { endWaiting, scopeOf, waitingWrites } from "./decide.ts";
 import { derivedChanges } from "./derived-changes.ts";
 import type { DerivedChanges } from "./derived-changes.ts";
 import { endingCodes } from "./operate.ts";
@@ -66,30 +65,28 @@ async function undoParts(asked: Operation, options: UndoOptions): Promise<Planne
 const hasChanged = ({ changes }: PlannedPart): boolean => changes.length > 0;
 
 /** The writes of the run, or from the source, that wait. */
-async function waitingOf(operation: Operation, { run, source }: UndoOptions): Promise<RejectedWrite[]> {
+async function waitingOf(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
+  return (await waitingIn(operation, options)).map(rejectedWrite);
+}
+
+async function waitingIn(operation: Operation, { run, source }: UndoOptions): Promise<PendingWrite[]> {
   if (run === undefined && source === undefined) return [];
-  return await waitingWrites(operation, rejectedIn({ run, source }));
+  return await waitingWrites(operation, (write) => (run === undefined ? write.source === source : write.run === run));
 }
 
 /** Nothing is held for writing, and no folder is made, if there is nothing to reject. */
 async function rejectAll(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
-  if ((await waitingOf(operation, options)).length === 0) return [];
-  const isRejected = rejectedIn(options);
-  return await decide(operation, isRejected, async (records) => {
-    const waiting = await listPending(records, operation.now(), isRejected);
-    await endWaiting(records, waiting, { how: "undone", atMs: operation.now() });
-    return waiting;
-  });
+  const waiting = await waitingIn(operation, options);
+  if (waiting.length === 0) return [];
+  const others = await endWaiting(operation, waiting, "undone");
+  return waiting.filter(({ id }) => !others.has(id)).map(rejectedWrite);
 }
 
-/** What is told of a write, if it is of the run or from the source. */
-const rejectedIn =
-  ({ run, source }: Pick<UndoOptions, "run" | "source">) =>
-  (write: PendingWrite): RejectedWrite | null => {
-    if (run === undefined ? write.source !== source : write.run !== run) return null;
-    const paths = write.changes.map((change) => `${scopeOf(change)}/${change.path}`);
-    return { id: write.id, tool: write.tool, paths };
-  };
+const rejectedWrite = ({ id, tool, changes }: PendingWrite): RejectedWrite => ({
+  id,
+  tool,
+  paths: changes.map((change) => `${scopeOf(change)}/${change.path}`),
+});
 
 async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
   const parts = operation.parts;

@@ -192,6 +192,8 @@ describe.for(oneIn(2, cases))("on %s, of the scope %s", ([engine, home]) => {
       }
       await lose();
       expect(await one.upkeep.pending(owner(user))).toEqual([]);
+      // It takes no room from others that are to wait.
+      await hosts.withRecords(user, async (records) => expect(await records.names("pending")).not.toContain(id));
       await lose();
       expect(await one.upkeep.undo(owner(user), { run: "web" })).toMatchObject({ waiting: [] });
       expect(await approvals(one, user)).toBe(1);

@@ -155,21 +155,25 @@ const bugs: Readonly<Record<string, Readonly<Record<string, Replacement>>>> = {
   "call/commit.js": {
     "a write stops waiting before it is applied": [
       "waits, is approved and rejected",
-      `await decision.end(records);
-    }
-    await withReads();`,
-      `await decision.end(records);
-        await records.commit();
-    }
-    await withReads();`,
+      `if (isOne)
+            await records.remove("pending", approved.id);`,
+      `if (isOne) {
+            await records.remove("pending", approved.id);
+            await records.commit();
+        }`,
     ],
     "a write stops waiting before it is applied in a store": [
       "a write into a store waits",
-      `await records.commit();
-            await commit();`,
-      `await decision.end(records);
+      `else
             await records.commit();
-            await commit();`,
+    }
+    await withReads();`,
+      `else {
+            await records.remove("pending", approved.id);
+            await records.commit();
+        }
+    }
+    await withReads();`,
     ],
   },
   "call/call.js": {
