@@ -23,23 +23,38 @@ type Named = NamedFile & { readonly ifSha256?: string | undefined };
 
 /** The whole of the new text is the owner's. */
 export async function editEntry(operation: Operation, named: Named, text: string): Promise<ChangedEntry> {
-  const content = Buffer.from(text);
-  return await changeEntry(operation, named, "approved", async (_, place) => ({
-    kind: "write",
-    ...place,
-    content,
-    bytes: content.length,
-  }));
+  return await changeEntry(operation, named, "approved", async (_, place) => writeOf(place, Buffer.from(text)));
 }
+
+/**
+ * The same for a file that perhaps is not there yet. `before`: the SHA-256 of what it must have, `null` for no file. Otherwise
+ * throws `VERSION_CONFLICT`.
+ */
+export async function writeOwn(
+  operation: Operation,
+  place: FilePlace,
+  { text, before }: { readonly text: string; readonly before: string | null },
+): Promise<void> {
+  await changeFile(operation, place, "approved", async (held) => {
+    const present = await held.bytesOf(place.scope, place.path);
+    if (digestOf(present) !== before) throw hasChanged(`Cannot ${operation.action}`);
+    return { change: writeOf(place, Buffer.from(text)) };
+  });
+}
+
+const writeOf = (place: FilePlace, content: Uint8Array): SizedChange => ({
+  kind: "write",
+  ...place,
+  content,
+  bytes: content.length,
+});
+
+const hasChanged = (refusal: string): ToolError =>
+  new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
 
 /** The file stays as it is; from now on it is trusted as the owner's. */
 export async function vouchFor(operation: Operation, named: Named): Promise<ChangedEntry> {
-  return await changeEntry(operation, named, "approved", async (_, place, present) => ({
-    kind: "write",
-    ...place,
-    content: present,
-    bytes: present.length,
-  }));
+  return await changeEntry(operation, named, "approved", async (_, place, present) => writeOf(place, present));
 }
 
 export async function trashEntry(operation: Operation, named: Named): Promise<ChangedEntry> {
@@ -51,7 +66,7 @@ export async function trashEntry(operation: Operation, named: Named): Promise<Ch
   });
 }
 
-/** Changes the file, and what its plugin makes from it, in one change set. */
+/** Changes an entry's file. `make` is given what it has. */
 async function changeEntry(
   operation: Operation,
   named: Named,
@@ -65,25 +80,37 @@ async function changeEntry(
   if (isDerived(path, operation.tools.derivedFiles.get(scope) ?? [])) {
     throw new ToolError("INPUT_INVALID", `${refusal}: its plugin makes it from other files; change one of these`);
   }
+  const { change, present } = await changeFile(operation, place, kind, async (held) => {
+    const found = await held.bytesOf(scope, path);
+    if (found === null) throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: it has gone meanwhile`);
+    if (named.ifSha256 !== undefined && named.ifSha256 !== digestOf(found)) throw hasChanged(refusal);
+    return { change: await make(held, place, found), present: found };
+  });
+  const content = change.kind === "write" ? change.content : present;
+  const name = operation.tools.entryAt(place) ?? `${scope}/${path}`;
+  return { name, scope, path, sha256: digestOf(Buffer.from(content)) ?? "" };
+}
+
+/** Changes a file, and what its plugin makes from it, in one change set. Throws the plugin's code if it could not use the file. */
+async function changeFile<Made extends { readonly change: SizedChange }>(
+  operation: Operation,
+  { scope, path }: FilePlace,
+  kind: VersionKind | undefined,
+  make: (held: HeldHome) => Promise<Made>,
+): Promise<Made> {
   const parts = operation.parts;
   const scopes = parts.find((each) => each.includes(scope)) ?? [];
   const plan = async (inside: Operation) => {
     const task = { scopes, apart: new Set(parts.flat()), mode: "read" } as const;
     const own = await holdPart(inside, task, async ({ held }) => {
-      const present = await held.bytesOf(scope, path);
-      if (present === null) throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: it has gone meanwhile`);
-      if (named.ifSha256 !== undefined && named.ifSha256 !== digestOf(present)) {
-        throw new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
-      }
-      return { change: await make(held, place, present), present, seen: held.seen, head: held.history.state().head };
+      const planned = await make(held);
+      return { planned, seen: held.seen, head: held.history.state().head };
     });
-    const made = await derivedChanges(inside, { scope, changes: [own.change], paths: [path] });
+    const { change } = own.planned;
+    const made = await derivedChanges(inside, { scope, changes: [change], paths: [path] });
     const [refused] = made.refused;
-    if (refused) throw new ToolError(refused.code, `${refusal}: ${refused.reason}`);
-    return { ...own, changes: [own.change, ...made.changes], seen: [...own.seen, ...made.seen] };
+    if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
+    return { ...own, changes: [change, ...made.changes], seen: [...own.seen, ...made.seen] };
   };
-  const { change, present } = await commitPlanned(operation, { scopes, kind, plan });
-  const content = change.kind === "write" ? change.content : present;
-  const name = operation.tools.entryAt(place) ?? `${scope}/${path}`;
-  return { name, scope, path, sha256: digestOf(Buffer.from(content)) ?? "" };
+  return (await commitPlanned(operation, { scopes, kind, plan })).planned;
 }

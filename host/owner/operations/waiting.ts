@@ -1,9 +1,9 @@
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
 import { defineOperation } from "../define-operation.ts";
-import { text } from "../field.ts";
+import { optional, text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
-import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
+import { approveCorrected, approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
 import { shownTime } from "../told.ts";
 import type { Told } from "../told.ts";
 import type { Approval, ShownFile, ShownWrite, WaitingWrite } from "../waiting-write.ts";
@@ -60,15 +60,17 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id },
-  run: (operation, input) => approveWaiting(operation, input.id),
+  fields: { id, text: optional(text("TEXT", "what to write in place of its text", "a text", () => true)) },
+  run: (operation, { id: of, text: own }) =>
+    own === undefined ? approveWaiting(operation, of) : approveCorrected(operation, of, own),
   commands: [
     {
       name: "approve",
       aliases: ["pending approve"],
       summary: "applies a suggestion",
       description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
-changed since, nothing is applied, and the suggestion waits under another id, as it would be now.`,
+changed since, nothing is applied, and the suggestion waits under another id, as it would be now. With --text, that text is written
+in place of the suggested one: it is the whole text of the file.`,
       operands: ["id"],
       examples: [`memcell approve ${exampleId}`],
       exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],
