@@ -136,14 +136,14 @@ async function contentAt(zip: ZipFile, entry: Entry, top: string): Promise<numbe
   if (!isOne) throw refused(entry, `it has another name, too: ${quoted(names.join(" or "))}`);
   const isSame =
     header.compressionMethod === entry.compressionMethod &&
-    measures.every((each) => untold.includes(header[each]) || header[each] === entry[each]);
+    measures.every((each) => untold.has(header[each]) || header[each] === entry[each]);
   if (!isSame) throw refused(entry, "what is told of it twice does not agree");
   return header.fileDataStart;
 }
 
 /** What a program can leave open before a content, if it tells it behind the content or in the zip64 form. */
 const measures = ["crc32", "compressedSize", "uncompressedSize"] as const;
-const untold = [0, 0xffffffff];
+const untold: ReadonlySet<number> = new Set([0, 0xffffffff]);
 
 async function contentOf(entry: Entry, packed: Buffer): Promise<Buffer> {
   const { compressionMethod, uncompressedSize: bytes } = entry;

@@ -3,7 +3,6 @@ import { runtimePaths } from "../config/settings.ts";
 import { UsageError } from "../config/usage-error.ts";
 import type { OperationCommand, OwnerOperation } from "../owner/define-operation.ts";
 import { flag, optional } from "../owner/field.ts";
-import type { Fields } from "../owner/field.ts";
 import { ownerOperations } from "../owner/operations/table.ts";
 import { visibleJson } from "../values/visible-text.ts";
 import { jsonField, userField } from "./command.ts";
@@ -55,7 +54,7 @@ export function commandOf(name: string, { words, operation }: OwnerCommand): Com
   };
 }
 
-async function run(name: string, { words, operation }: OwnerCommand, line: CommandLine<Fields>): Promise<number> {
+async function run(name: string, { words, operation }: OwnerCommand, line: CommandLine): Promise<number> {
   const { user, yes, dryRun, json, ...input } = line.input as Record<string, unknown>;
   const { stdout, stderr } = line.terminal;
   if (yes === true && dryRun === true) throw new UsageError("--yes and --dry-run do not go together");

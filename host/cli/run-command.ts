@@ -135,8 +135,8 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
   const ofOwner = ownerCommands.get(name);
   const command = ofOwner ? commandOf(name, ofOwner) : await others[name]?.load();
   if (command !== undefined) return await run(command, rest, terminal);
-  const firstWords = names.map((name) => name.split(" ", 1)[0] ?? name);
-  const begun = names.filter((name) => name.startsWith(`${first} `));
+  const firstWords = names.map((each) => each.split(" ", 1)[0] ?? each);
+  const begun = names.filter((each) => each.startsWith(`${first} `));
   const typed = quoted(begun.length > 0 ? args.slice(0, 2).join(" ") : first);
   const expected = begun.length > 0 ? begun.join(", ") : `one of those that "memcell help" lists`;
   const nearest = begun.length > 0 ? "" : `; did you mean ${nearestName(first, firstWords)}?`;
@@ -146,12 +146,12 @@ export async function runCommand(args: readonly string[], terminal: Terminal): P
 
 /** The command that arguments name. The second word of a name can come after options: "trash --user alice list". */
 function namedBy(args: readonly string[], names: readonly string[]): { name: string; rest: readonly string[] } {
-  const [first = "", ...others] = args;
+  const [first = "", ...words] = args;
   const isSecond = (word: string, at: number): boolean =>
     names.includes(`${first} ${word}`) && (at === 0 || !names.includes(first));
-  const at = others.findIndex(isSecond);
-  if (at >= 0) return { name: `${first} ${others[at]}`, rest: others.toSpliced(at, 1) };
-  return { name: names.includes(first) ? first : "", rest: others };
+  const at = words.findIndex(isSecond);
+  if (at >= 0) return { name: `${first} ${words[at]}`, rest: words.toSpliced(at, 1) };
+  return { name: names.includes(first) ? first : "", rest: words };
 }
 
 /** The help of all commands. It leaves out the settings. */

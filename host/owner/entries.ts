@@ -86,7 +86,7 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     }
     return files;
   });
-  const all = parts.flat().map((file) => ({ ...file, entry: tools.entryAt(file) }));
+  const all = parts.flat().map((file) => Object.assign({ entry: tools.entryAt(file) }, file));
   const folded = foldedName(name);
   const found = [
     all.filter(({ path, entry, scope: of }) => [path, entry, `${of}/${path}`].includes(name)),

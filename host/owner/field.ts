@@ -34,16 +34,17 @@ export function text(
   placeholder: string,
   meaning: string,
   expected = "a text",
-  fits: (text: string) => boolean = (text) => text !== "",
+  fits: (typed: string) => boolean = (typed) => typed !== "",
 ): Field<string> {
   const schema = z.string().check(z.refine(fits));
   return required(schema, { placeholder, meaning, expected, read: (typed) => (fits(typed) ? typed : undefined) });
 }
 
+const countFrom = (typed: string): number | undefined => (/^[1-9]\d{0,14}$/.test(typed) ? Number(typed) : undefined);
+
 /** A whole number from 1. */
 export function count(placeholder: string, meaning: string, expected = "a whole number from 1"): Field<number> {
-  const read = (typed: string): number | undefined => (/^[1-9]\d{0,14}$/.test(typed) ? Number(typed) : undefined);
-  return required(z.int().check(z.minimum(1)), { placeholder, meaning, expected, read });
+  return required(z.int().check(z.minimum(1)), { placeholder, meaning, expected, read: countFrom });
 }
 
 export function oneOf<const Text extends string>(
@@ -81,7 +82,6 @@ const futureTime = "a number above 0 and s, m, h or d, as in 30d";
 
 /** On or off, without a value. */
 export function flag(meaning: string): Field<boolean | undefined> {
-  const read = (): true => true;
   return {
     schema: z.optional(z.boolean()),
     meaning,
@@ -89,7 +89,7 @@ export function flag(meaning: string): Field<boolean | undefined> {
     isRequired: false,
     isList: false,
     expected: "true or false",
-    read,
+    read: () => true,
   };
 }
 
@@ -118,14 +118,15 @@ function required<Value>(
 
 /** What is wrong with an input, as a clause; `null` if nothing is. Callers without types can pass anything. */
 export function inputFault<Of extends Fields>(
-  { fields, check }: { readonly fields: Of; check?(input: InputOf<Of>): string | null },
+  operation: { readonly fields: Of; check?(input: InputOf<Of>): string | null },
   input: InputOf<Of>,
 ): string | null {
+  const { fields } = operation;
   const unknown = optionsFault(input, fields);
   if (unknown !== null) return unknown;
   const values = input as Readonly<Record<string, unknown>>;
   const unfit = Object.entries(fields).find(([name, { schema }]) => !z.safeParse(schema, values[name]).success);
-  if (unfit === undefined) return check?.(input) ?? null;
+  if (unfit === undefined) return operation.check?.(input) ?? null;
   const [name, { expected }] = unfit;
   return `${name} is ${presentValue(values[name])}; expected ${expected}`;
 }

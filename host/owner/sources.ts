@@ -24,8 +24,8 @@ interface Found {
 export async function listSources(operation: Operation): Promise<ChangeSource[]> {
   const { derivedFiles } = operation.tools;
   const parts = await eachPart(operation, { mode: "read" }, async ({ held }) => await held.history.versions());
-  const made = parts.flat().map((version) => ({ ...version, at: new Date(version.atMs), isWaiting: false }));
-  const waiting = (await listWaiting(operation)).map((write) => ({ ...write, isWaiting: true }));
+  const made = parts.flat().map((version) => Object.assign({ at: new Date(version.atMs), isWaiting: false }, version));
+  const waiting = (await listWaiting(operation)).map((write) => Object.assign({ isWaiting: true }, write));
   const sources = new Map<string, Sum>();
   for (const each of [...made, ...waiting]) {
     await giveTurn();

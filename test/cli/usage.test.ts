@@ -103,15 +103,15 @@ test("a missing, an empty or an invalid user", async () => {
   }
 });
 
+const unfitCall = (tool: string) => run("call", tool, "--user", "alice", "--input", "{name: x}");
+
 test("an unknown tool is named before its input is judged", async () => {
-  const call = (tool: string, ...args: string[]) => run("call", tool, "--user", "alice", ...args);
-  const unfit = ["--input", "{name: x}"];
-  const misspelt = await call("updateUserMemory", ...unfit);
+  const misspelt = await unfitCall("updateUserMemory");
   expect({ status: misspelt.status, error: JSON.parse(misspelt.stdout) as unknown }).toMatchObject({
     status: 1,
     error: { error: { code: "TOOL_UNKNOWN" } },
   });
-  expect(await call("UpdateUserMemory", ...unfit)).toMatchObject({
+  expect(await unfitCall("UpdateUserMemory")).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('--input is "{name: x}"; expected a JSON object\n'),
   });

@@ -125,8 +125,8 @@ function textOf({ reports, log }: Audit): string {
   return [...texts, textOfLog(log)].join("\n\n");
 }
 
-function print({ stdout }: Terminal, text: string, exitCode: number): number {
-  stdout.write(`${text}\n`);
+function print({ stdout }: Terminal, shown: string, exitCode: number): number {
+  stdout.write(`${shown}\n`);
   return exitCode;
 }
 

@@ -1,5 +1,5 @@
 import { eventTypes } from "../../../shared/run-history/event-types.ts";
-import { quoted } from "../../../shared/text.ts";
+import { presentValue } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { count, flag, listOf, oneOf, optional, text } from "../../owner/field.ts";
@@ -69,7 +69,7 @@ function refuseOthers(input: Readonly<Record<string, unknown>>): void {
   };
   for (const [name, actions] of Object.entries(others)) {
     if (input[name] === undefined || actions.includes(String(action))) continue;
-    if (name === "agentId") throw new UsageError(`unexpected argument ${quoted(String(input[name]))}`);
+    if (name === "agentId") throw new UsageError(`unexpected argument ${presentValue(input[name])}`);
     throw new UsageError(`--${name === "types" ? "type" : name} is for ${actions.join(" and ")}`);
   }
   if (action === "list") return;

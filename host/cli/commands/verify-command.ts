@@ -59,7 +59,7 @@ export function textOfVerification(result: LogVerification): string {
 }
 
 /** A file can have any name, so characters that reverse text or control a terminal are escaped. */
-function describeFinding({ text, file, line }: LogFinding): string {
-  if (file === null) return text;
-  return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${text}`;
+function describeFinding({ text: said, file, line }: LogFinding): string {
+  if (file === null) return said;
+  return `${quoted(file, 200)}${line === null ? "" : ` line ${line}`}: ${said}`;
 }

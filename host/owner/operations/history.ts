@@ -65,11 +65,10 @@ async function versionsOf(operation: Operation, input: HistoryInput): Promise<Fi
     const where = input.scope === undefined ? "" : ` in ${quoted(input.scope)}`;
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: there is none for ${quoted(asked)}${where}`);
   }
-  return named.map((file) => ({
-    ...file,
-    entry: tools.entryAt(file),
-    isDerived: isDerived(file.path, derived.get(file.scope) ?? []),
-  }));
+  return named.map((file) => {
+    const facts = { entry: tools.entryAt(file), isDerived: isDerived(file.path, derived.get(file.scope) ?? []) };
+    return Object.assign(facts, file);
+  });
 }
 
 function rowOf(version: FileVersion): string[] {
@@ -128,16 +127,17 @@ function differenceIn(
 ): Told {
   const place = `${of}/${path}`;
   if (lines === null) return [`${place}: ${before === after ? "the same" : "different"}, but not comparable as text`];
-  const none = (named: string, sha256: string | null): string => (sha256 === null ? `${named}: no file` : named);
-  const heads = [`--- ${place} (${none(first, before)})`, `+++ ${place} (${none(second, after)})`];
+  const heads = [`--- ${place} (${orNone(first, before)})`, `+++ ${place} (${orNone(second, after)})`];
   return [...heads, { difference: lines }];
 }
+
+const orNone = (named: string, sha256: string | null): string => (sha256 === null ? `${named}: no file` : named);
 
 export const restoreVersion = defineOperation({
   name: "restoreVersion",
   action: "restore a version of",
   changes: true,
-  fields: { name, version: count("N", `${versionNumber}`, versionNumber), scope },
+  fields: { name, version: count("N", versionNumber, versionNumber), scope },
   run: (operation, { name: named, scope: of, version }) => putBack(operation, { name: named, scope: of }, version),
   commands: [
     {
