@@ -1,23 +1,23 @@
 /** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
+import { storeLimits } from "../../shared/limits.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { decodeText, digestOf } from "../store/reading.ts";
-import type { Version, VersionHead } from "../store/versions/version.ts";
-import type { SizedChange } from "../values/change-set.ts";
+import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
-import { commitPlanned } from "./commit-planned.ts";
 import { derivedChanges } from "./derived-changes.ts";
-import { livePlaces } from "./file-places.ts";
+import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
 import { findFile, versionOf } from "./find-file.ts";
 import type { FilePlace, NamedFile } from "./find-file.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
+import { applyPlan, planFrom, withMade } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { unifiedDiff } from "./unified-diff.ts";
-import { checkScopes, eachPart, holdPart } from "./user-scopes.ts";
-import type { HeldPart } from "./user-scopes.ts";
+import { checkScopes, eachPart } from "./user-scopes.ts";
 
 /** Every version of the user's files, the latest first. */
 export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<FileVersion[]> {
@@ -93,62 +93,44 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
   if (isTrashPath(path))
     throw new ToolError("INPUT_INVALID", `${refusal}: it is in the trash, which is restored by name`);
   checkHasScope(operation, scope, refusal);
-  const parts = operation.parts;
-  const scopes = parts.find((each) => each.includes(scope)) ?? [];
-  const plan = async (inside: Operation): Promise<Restoring> => {
-    const task = { scopes, apart: new Set(parts.flat()), mode: "read" } as const;
-    const own = await holdPart(inside, task, (part) => planRestored(inside, part, { ...place, seq }));
-    return { ...own, ...(await withDerived(inside, place, own)) };
-  };
-  const planned = await commitPlanned(operation, { scopes, kind: "restored", plan });
-  const { wasMissing, changes } = planned;
+  const plan = (inside: Operation): Promise<RestoringPlan> => planRestored(inside, { ...place, seq }, refusal);
+  const { wasMissing, changes } = await applyPlan(operation, { scopes: [scope], kind: "restored", plan });
   return { scope, path, seq, outcome: changes.length === 0 ? "unchanged" : wasMissing ? "created" : "replaced" };
 }
 
-interface Restoring {
-  readonly changes: readonly SizedChange[];
-  readonly seen: HeldPart["held"]["seen"];
-  readonly head: VersionHead;
+interface RestoringPlan extends Plan {
   readonly wasMissing: boolean;
 }
 
 async function planRestored(
   operation: Operation,
-  { held }: HeldPart,
   file: FilePlace & { readonly seq: number },
-): Promise<Restoring> {
+  refusal: string,
+): Promise<RestoringPlan> {
   const { scope, path, seq } = file;
-  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const { sha256 } = await versionOf(operation, held, file);
-  if (sha256 === null) {
-    throw new ToolError(
-      "ENTRY_NOT_FOUND",
-      `${refusal}: after version ${seq} there was no such file, name an earlier one`,
-    );
-  }
-  const content = await keptContent(held, sha256);
-  if (content === null) throw notKept(refusal, `the content of version ${seq}`);
-  const present = await held.bytesOf(scope, path);
-  const wasMissing = present === null;
-  const other = wasMissing ? (await livePlaces(held, scope)).inTheWayOf(path) : null;
-  if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
-  const write = { kind: "write", scope, path, content, bytes: content.length } as const;
-  const changes = digestOf(present) === sha256 ? [] : [write];
-  return { changes, seen: held.seen, head: held.history.state().head, wasMissing };
+  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const { sha256 } = await versionOf(operation, held, file);
+    if (sha256 === null) {
+      const reason = `after version ${seq} there was no such file, name an earlier one`;
+      throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${reason}`);
+    }
+    const content = await keptContent(held, sha256);
+    if (content === null) throw notKept(refusal, `the content of version ${seq}`);
+    const present = await held.bytesOf(scope, path);
+    const wasMissing = present === null;
+    const other = wasMissing ? (await placesIn(held, scope)).inTheWayOf(path) : null;
+    if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
+    const write = { kind: "write", scope, path, content, bytes: content.length } as const;
+    return { ...planFrom(held, digestOf(present) === sha256 ? [] : [write]), wasMissing };
+  });
+  if (own.changes.length === 0) return own;
+  const made = await derivedChanges(operation, { ...own, scope, paths: [path], freedBytes: storeLimits.scopeBytesMax });
+  // What the plugin cannot read comes back byte for byte, as from the trash.
+  const ofAll = made.refused.find((each) => each.path === "");
+  if (ofAll) throw new ToolError(ofAll.code, `${refusal}: ${ofAll.reason}`);
+  return withMade(own, made);
 }
 
 /** The oldest contents go first, and those of purged files with their purge. */
 const notKept = (refusal: string, what: string): ToolError =>
   new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${what} is no longer kept`);
-
-/** What the plugin cannot read comes back byte for byte, as from the trash. */
-async function withDerived(
-  operation: Operation,
-  { scope, path }: FilePlace,
-  { changes, seen }: Restoring,
-): Promise<Pick<Restoring, "changes" | "seen">> {
-  const made = await derivedChanges(operation, { scope, changes, paths: changes.map((change) => change.path) });
-  const ofAll = made.refused.find((each) => each.path === "");
-  if (ofAll) throw new ToolError(ofAll.code, `Cannot ${operation.action} ${quoted(path)}: ${ofAll.reason}`);
-  return { changes: [...changes, ...made.changes], seen: [...seen, ...made.seen] };
-}

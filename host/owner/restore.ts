@@ -1,6 +1,6 @@
 /**
- * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else by a move. A file leaves the
- * trash only if the same change set moves it to its old place, or writes the same bytes outside the trash.
+ * Puts a trashed file back, by a move. Its plugin says what else belongs to it, and what it makes anew. A file leaves the
+ * trash only to its old place, or to where its plugin would write the same bytes.
  */
 import type { ErrorCode } from "../../shared/errors.ts";
 import { storeLimits } from "../../shared/limits.ts";
@@ -12,10 +12,13 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { FilePlaces, livePlaces } from "./file-places.ts";
+import { noted } from "./derived-changes.ts";
+import { FilePlaces, placesIn } from "./file-places.ts";
 import { isEntry } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
-import { listTrash, removalOf, trashPathOf, trashOf } from "./trash.ts";
+import { applyPlan, planFrom } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { listTrash, trashPathOf, trashOf } from "./trash.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
 export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
@@ -33,35 +36,54 @@ export async function restoreFile(operation: Operation, name: string, scope: str
       `${restoring(file)}: ${quoted(file.path)}, where it lay, is in the trash itself`,
     );
   }
-  const restorer = tools.forScope("restore", file.scope);
-  if (restorer === null || !(await isRestoredBy(operation, restorer, file))) await putBack(operation, file);
+  await applyPlan(operation, { scopes: [file.scope], plan: (inside) => planRestore(inside, file) });
   return file;
 }
 
-/** Lets the plugin put the file back. Returns `false` if the file is not one of its entries, or is not text. */
-async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
+async function planRestore(operation: Operation, file: TrashedFile): Promise<Plan> {
+  const { scope } = file;
+  const restorer = operation.tools.forScope("restore", scope);
+  const byPlugin = restorer && (await planByPlugin(operation, restorer, file));
+  if (byPlugin !== null) return byPlugin;
+  checkHasScope(operation, scope, restoring(file));
+  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const { length: bytes } = await trashedBytes(held, file);
+    return planFrom(held, [await moveTo(await placesIn(held, scope), held, { ...file, bytes })]);
+  });
+}
+
+/** What the plugin makes of it; `null` if the file is not one of its entries, or is not text. */
+async function planByPlugin(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<Plan | null> {
+  const { scope } = file;
+  let plan: Plan | null = null;
   // All changes are in the scope of the file: the tool has no other.
   const accepts: Accepts<RestoreOutput> = async (answer, changes, reader) => {
-    checkPutBack(file, answer, changes, await trashedBytes(reader, file));
-    const written = changes.map(({ path }) => path);
-    return [removalOf(file), ...(await moveOthersBack(reader, file, answer, written))];
+    const { path, others = [] } = answer;
+    const trashed = await trashedBytes(reader, file);
+    checkPutBack(file, path, changes, trashed);
+    const live = await placesIn(reader, scope);
+    const back = await moveTo(live, reader, { ...file, path, bytes: trashed.length });
+    const moves = others.length === 0 ? [] : await moveOthersBack(reader, live, { file, others, changes });
+    // What it has put back is moved, so that its history goes along.
+    const made = await noted(
+      reader,
+      scope,
+      changes.filter((change) => change.path !== path),
+    );
+    plan = planFrom(reader, [back, ...moves, ...made]);
+    return [];
   };
+  const input = { trashed: trashPathOf(file) };
   try {
-    await operation.ask("restore", restorer, { trashed: trashPathOf(file) }, { accepts, freedBytes: file.bytes });
-    return true;
+    await operation.ask("restore", restorer, input, { accepts, freedBytes: file.bytes, mode: "look" });
   } catch (error) {
-    if (error instanceof ToolError && noneOfItsOwn.has(error.tableCode)) return false;
-    throw error;
+    if (!(error instanceof ToolError) || !noneOfItsOwn.has(error.tableCode)) throw error;
   }
+  return plan;
 }
 
 /** Throws `OUTPUT_INVALID` unless the plugin's last change at the path that it names is a write of the same bytes. */
-function checkPutBack(
-  file: TrashedFile,
-  { path }: RestoreOutput,
-  changes: readonly SizedChange[],
-  trashed: Uint8Array,
-): void {
+function checkPutBack(file: TrashedFile, path: string, changes: readonly SizedChange[], trashed: Uint8Array): void {
   const last = changes.findLast((change) => change.path.toLowerCase() === path.toLowerCase());
   if (last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
   throw new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin has not put it back`);
@@ -72,15 +94,6 @@ function checkPutBack(
  * notices.
  */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
-
-async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
-  const { scope } = file;
-  checkHasScope(operation, scope, restoring(file));
-  await operation.hold({ scopes: [scope], mode: "write" }, async (held) => {
-    const { length: bytes } = await trashedBytes(held, file);
-    await operation.commit(held, [await moveBack(held, { ...file, bytes })]);
-  });
-}
 
 /** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
 export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
@@ -95,29 +108,27 @@ async function trashedBytes(reader: HeldHome, file: TrashedFile): Promise<Uint8A
   throw new ToolError("ENTRY_NOT_FOUND", `${restoring(file)}: it has gone meanwhile`);
 }
 
-/** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
-async function moveBack(reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
-  return await moveTo(await livePlaces(reader, file.scope), reader, file);
+interface NamedOthers {
+  readonly file: TrashedFile;
+  readonly others: NonNullable<RestoreOutput["others"]>;
+  readonly changes: readonly SizedChange[];
 }
 
 /**
  * The moves of the files that a plugin names beside `file`. Throws `OUTPUT_INVALID` if it names any other file than one
- * of the same trash, once, and the place where it was. `written`: the paths that the plugin has written.
+ * of the same trash, once, and the place where it was. `changes`: what the plugin has written.
  */
 async function moveOthersBack(
   reader: HeldHome,
-  file: TrashedFile,
-  { others = [] }: RestoreOutput,
-  written: readonly string[],
+  live: FilePlaces,
+  { file, others, changes }: NamedOthers,
 ): Promise<SizedChange[]> {
-  if (others.length === 0) return [];
   if (others.length > storeLimits.changesMax) {
     throw refused(file, `${others.length} further files, at most ${storeLimits.changesMax} allowed`);
   }
   const inTrash = new Map((await trashOf(reader, file.scope)).map((each) => [trashPathOf(each), each]));
   inTrash.delete(trashPathOf(file));
-  const live = await livePlaces(reader, file.scope);
-  const restored = new FilePlaces(written);
+  const restored = new FilePlaces(changes.map(({ path }) => path));
   const moves: SizedChange[] = [];
   for (const { trashed, path } of others) {
     const other = inTrash.get(trashed);
@@ -135,6 +146,7 @@ async function moveOthersBack(
 const refused = (file: TrashedFile, named: string): ToolError =>
   new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
 
+/** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
 async function moveTo(live: FilePlaces, reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
   const { scope, path, bytes } = file;
   // Read as well, so that a file that is created meanwhile is noticed.
