@@ -40,7 +40,7 @@ export async function derivedChanges(operation: Operation, asked: ScopeChanges):
     return [];
   };
   const ask = (mend: boolean, incoming: readonly string[], staged = changes): Promise<InspectOutput> => {
-    const options = { stage: async () => staged, accepts, freedBytes, mode: "look" } as const;
+    const options = { staged, accepts, freedBytes, mode: "look" } as const;
     return operation.ask("inspect", inspector, { mend, incoming: [...incoming] }, options);
   };
   const questions = inQuestions(paths);

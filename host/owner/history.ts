@@ -2,6 +2,7 @@
 import { storeLimits } from "../../shared/limits.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { decodeText, digestOf } from "../store/reading.ts";
 import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
@@ -10,7 +11,7 @@ import { derivedChanges } from "./derived-changes.ts";
 import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
 import { findFile, versionOf } from "./find-file.ts";
-import type { FilePlace, NamedFile } from "./find-file.ts";
+import type { NamedFile, VersionPlace } from "./find-file.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
 import { applyPlan, planFrom, withMade } from "./plan.ts";
@@ -55,23 +56,34 @@ export async function diffVersions(
   { from, to, scope: only }: DiffOptions,
 ): Promise<FileDiff> {
   const { scope, path } = await findFile(operation, { name, scope: only });
-  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const [both] = await eachPart(operation, { mode: "read", only: [scope] }, async ({ held }) => {
-    const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
-      const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
-      const content = sha256 === null ? null : await keptContent(held, sha256);
-      if (sha256 !== null && content === null) {
-        throw notKept(refusal, `the content ${side === "before" ? "before" : "of"} version ${seq}`);
-      }
-      return content;
-    };
+  const { before, after } = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const at = (seq = 0): VersionPlace => ({ scope, path, seq });
     return {
-      before: from === "before" ? await contentOf(to ?? 0, "before") : await contentOf(from, "sha256"),
-      after: to === undefined ? await held.bytesOf(scope, path) : await contentOf(to, "sha256"),
+      before: await (from === "before"
+        ? contentIn(operation, held, at(to), "before")
+        : contentIn(operation, held, at(from))),
+      after: await (to === undefined ? held.bytesOf(scope, path) : contentIn(operation, held, at(to))),
     };
   });
-  const { before, after } = both ?? { before: null, after: null };
   return { scope, path, before: digestOf(before), after: digestOf(after), lines: await linesOf(before, after) };
+}
+
+/**
+ * What a file was before a version, or after it; `null` if there was no file. Throws `ENTRY_NOT_FOUND` if the content is no
+ * longer kept: the oldest go first, and those of purged files with their purge.
+ */
+async function contentIn(
+  operation: Operation,
+  held: HeldHome,
+  file: VersionPlace,
+  side: "before" | "sha256" = "sha256",
+): Promise<Uint8Array | null> {
+  const { path, seq } = file;
+  const { [side]: sha256 } = await versionOf(operation, held, file);
+  const content = sha256 === null ? null : await keptContent(held, sha256);
+  if (sha256 === null || content !== null) return content;
+  const which = `the content ${side === "before" ? "before" : "of"} version ${seq}`;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action} ${quoted(path)}: ${which} is no longer kept`);
 }
 
 /** A missing file has no lines. */
@@ -102,26 +114,20 @@ interface RestoringPlan extends Plan {
   readonly wasMissing: boolean;
 }
 
-async function planRestored(
-  operation: Operation,
-  file: FilePlace & { readonly seq: number },
-  refusal: string,
-): Promise<RestoringPlan> {
+async function planRestored(operation: Operation, file: VersionPlace, refusal: string): Promise<RestoringPlan> {
   const { scope, path, seq } = file;
   const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
-    const { sha256 } = await versionOf(operation, held, file);
-    if (sha256 === null) {
+    const content = await contentIn(operation, held, file);
+    if (content === null) {
       const reason = `after version ${seq} there was no such file, name an earlier one`;
       throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${reason}`);
     }
-    const content = await keptContent(held, sha256);
-    if (content === null) throw notKept(refusal, `the content of version ${seq}`);
     const present = await held.bytesOf(scope, path);
-    const wasMissing = present === null;
-    const other = wasMissing ? (await placesIn(held, scope)).inTheWayOf(path) : null;
+    const other = present === null ? (await placesIn(held, scope)).inTheWayOf(path) : null;
     if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
     const write = { kind: "write", scope, path, content, bytes: content.length } as const;
-    return { ...planFrom(held, digestOf(present) === sha256 ? [] : [write]), wasMissing };
+    const isSame = digestOf(present) === digestOf(content);
+    return { ...planFrom(held, isSame ? [] : [write]), wasMissing: present === null };
   });
   if (own.changes.length === 0) return own;
   const made = await derivedChanges(operation, { ...own, scope, paths: [path], freedBytes: storeLimits.scopeBytesMax });
@@ -130,7 +136,3 @@ async function planRestored(
   if (ofAll) throw new ToolError(ofAll.code, `${refusal}: ${ofAll.reason}`);
   return withMade(own, made);
 }
-
-/** The oldest contents go first, and those of purged files with their purge. */
-const notKept = (refusal: string, what: string): ToolError =>
-  new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${what} is no longer kept`);

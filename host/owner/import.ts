@@ -53,7 +53,7 @@ async function planAll(
       leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" });
       continue;
     }
-    const { unfit, derived } = await askPaths(
+    const { unfit, ...facts } = await askPaths(
       operation,
       scope,
       ofScope.map(({ path }) => path),
@@ -65,7 +65,7 @@ async function planAll(
       ),
     );
     const fit = ofScope.filter(({ path }) => !unfit.has(path));
-    if (fit.length > 0) tasks.push({ scope, files: fit, derived, replaces });
+    if (fit.length > 0) tasks.push({ ...facts, scope, files: fit, replaces });
   }
   const plans: ScopePlan[] = [];
   for (const task of tasks) plans.push(await planScope(operation, task));
@@ -118,11 +118,9 @@ const isLive = (path: string): boolean => isScopePath(path) && !isTrashPath(path
 const placed = (files: readonly RefusedFile[], scope: string): RefusedFile[] =>
   files.map(({ path, code, reason }) => ({ path: path === "" ? scope : `${scope}/${path}`, code, reason }));
 
-interface PathFacts {
+interface PathFacts extends Pick<ImportTask, "derived" | "isInspected"> {
   /** The paths that are not kept, and why. */
   readonly unfit: ReadonlyMap<string, RefusedPath>;
-  /** Files that the plugin makes from the others. */
-  readonly derived: ReadonlySet<string>;
 }
 
 /**
@@ -149,7 +147,8 @@ async function askPaths(operation: Operation, scope: string, paths: readonly str
     unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
     derived.push(...(told.derived ?? []));
   }
-  return { unfit: new Map(unfit.map((fault) => [fault.path, fault])), derived: new Set(derived) };
+  const byPath = new Map(unfit.map((fault) => [fault.path, fault]));
+  return { unfit: byPath, derived: new Set(derived), isInspected: inspector !== null };
 }
 
 /** Why the trash cannot keep a file, whatever the plugin says; `null` if it can, or if the path is not in the trash. */

@@ -18,6 +18,8 @@ export interface ImportTask {
   readonly files: readonly MemoryFile[];
   /** The paths of files that the scope's plugin makes from the others. */
   readonly derived: ReadonlySet<string>;
+  /** Whether the scope's plugin is asked about the files, and can make others from them. */
+  readonly isInspected: boolean;
   /** Whether an existing file goes to the trash. */
   readonly replaces: boolean;
 }
@@ -97,10 +99,12 @@ class Planner implements PlannedFiles {
 
   /** Refuses the import if the scope would then have more files or bytes than a scope may hold. */
   async #checkQuotas(present: number): Promise<void> {
-    const { scope } = this.#task;
+    const { scope, files, derived, isInspected } = this.#task;
+    // The plugin can add the file that it makes from the others, unless the import has it.
+    const made = isInspected && !files.some(({ path }) => derived.has(path)) ? 1 : 0;
     const { live, trash } = await this.#reader.scopeSize(scope);
     for (const [planned, most, unit] of [
-      [present + this.created.length, storeLimits.listEntriesMax, "files outside the trash"],
+      [present + this.created.length + made, storeLimits.listEntriesMax, "files outside the trash"],
       [live.bytes + trash.bytes + this.bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
       const reason = `the user would have ${planned} ${unit}, at most ${most} allowed`;

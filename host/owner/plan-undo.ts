@@ -2,7 +2,6 @@
 import { isDerived } from "../../shared/derived-files.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
-import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
@@ -19,7 +18,7 @@ import { keptContent } from "./kept-content.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import { planFrom, withMade } from "./plan.ts";
-import type { Plan } from "./plan.ts";
+import type { MadeChanges, Plan } from "./plan.ts";
 import { touchedFiles } from "./touched-files.ts";
 import type { TouchedFile } from "./touched-files.ts";
 import type { BuiltOnFile, LeftFile } from "./undo-plan.ts";
@@ -65,10 +64,10 @@ export async function planPart(operation: Operation, task: UndoTask): Promise<Un
     const { gone, ...part } = await holdPart(operation, { part: task.part, mode: "read" }, (held) =>
       planFiles(operation, held, { ...task, unusable }),
     );
-    const made = await madeOf(operation, part.files);
-    for (const [file, reason] of made.unusable) unusable.set(file, reason);
+    const before = unusable.size;
+    const made = await madeOf(operation, part.files, unusable);
     // Without these files, the plugins' answers are others.
-    if (made.unusable.length > 0) continue;
+    if (unusable.size > before) continue;
     const goes = new Set(gone.map(placeKey));
     const changes = [...made.changes.filter((change) => !goes.has(placeKey(change))), ...gone];
     const derived = changes.filter(({ path }) => !isTrashPath(path)).map(({ scope, path }) => `${scope}/${path}`);
@@ -90,11 +89,9 @@ async function planFiles(
   await planner.putBackAll();
   const gone = await planner.goneDerived();
   const { files, builtOn, left, isMore } = planner;
-  const plan = planFrom(
-    held,
-    files.flatMap(({ changes }) => changes),
-  );
-  return { ...plan, files, builtOn, left, isMore, gone, isKnown: versions.some(task.isUndone) };
+  const changes = files.flatMap((file) => file.changes);
+  const isKnown = versions.some(task.isUndone);
+  return { ...planFrom(held, changes), files, builtOn, left, isMore, gone, isKnown };
 }
 
 /** What the plan of a part is made from. */
@@ -107,7 +104,7 @@ interface Ground extends Pick<UndoTask, "epochMs"> {
 }
 
 /** A file that goes back to a content. */
-interface Goal extends Pick<UndoneFile, "scope" | "path" | "isMissing" | "isRemade"> {
+interface Goal extends UndoneFile {
   readonly sha256: string;
 }
 
@@ -158,10 +155,9 @@ class PartPlanner {
     if (!tools.hasScope(scope)) return this.#leave(scope, "", "no loaded plugin has this scope");
     const unusable = this.#ground.unusable.get(placeKey({ scope, path }));
     if (unusable !== undefined) this.#leave(scope, path, unusable);
-    const isMissing = bytes === null;
-    if (before !== null && unusable === undefined)
-      this.#goals.push({ scope, path, isMissing, isRemade, sha256: before });
-    else if (bytes !== null) await this.#trash({ scope, path }, bytes.length);
+    const file = { scope, path, isMissing: bytes === null, isRemade, changes: [] };
+    if (before !== null && unusable === undefined) this.#goals.push({ ...file, outcome: "restored", sha256: before });
+    else if (bytes !== null) await this.#trash({ ...file, outcome: "trashed" }, bytes.length);
   }
 
   /** After `look` for all files, when it is known which make room. */
@@ -173,13 +169,9 @@ class PartPlanner {
       const { scope, path, isMissing } = goal;
       const other = isMissing ? (await this.#placesIn(scope)).inTheWayOf(path) : null;
       if (other === null) await this.#putBack(goal, kept);
-      else if (!making.has(placeKey({ scope, path: other })))
-        this.#leave(scope, path, `${quoted(other)} is in its place`);
-      else {
-        // What is in its place goes with this change set.
-        this.files.push({ ...goal, outcome: "restored", changes: [] });
-        this.isMore = true;
-      }
+      // What is in its place goes with this change set.
+      else if (making.has(placeKey({ scope, path: other }))) this.#later(goal);
+      else this.#leave(scope, path, `${quoted(other)} is in its place`);
     }
   }
 
@@ -200,43 +192,43 @@ class PartPlanner {
     return gone;
   }
 
-  async #putBack(
-    { scope, path, isMissing, isRemade, sha256 }: Goal,
-    kept: ReadonlyMap<string, Uint8Array>,
-  ): Promise<void> {
-    const { held } = this.#ground;
-    const trashed = this.#trashedFrom.get(`${placeKey({ scope, path })}:${sha256}`);
-    const inTrash = trashed === undefined ? null : await this.#read(scope, trashed);
+  async #putBack(goal: Goal, kept: ReadonlyMap<string, Uint8Array>): Promise<void> {
+    const { scope, path, isMissing, sha256 } = goal;
+    const trashed = this.#trashedFrom.get(`${placeKey(goal)}:${sha256}`) ?? null;
+    const inTrash = trashed === null ? null : await this.#read(scope, trashed);
     // It counts only as the changes have left it.
     const isThere = inTrash instanceof Uint8Array && digestOf(inTrash) === sha256;
-    const content = isThere ? inTrash : await keptContent(held, sha256, kept);
+    const content = isThere ? inTrash : await keptContent(this.#ground.held, sha256, kept);
     if (content === null) return this.#leave(scope, path, "the content that it had before is no longer kept");
-    const write = { kind: "write", scope, path, content, bytes: content.length } as const;
-    const from = isThere && trashed !== undefined ? { scope, path: trashed, bytes: content.length } : null;
-    const changes = ((): SizedChange[] => {
-      if (from === null) return [write];
-      return isMissing ? [{ kind: "restore", ...from, restored: path }] : [write, { kind: "remove", ...from }];
-    })();
-    this.#add({ scope, path, isRemade, outcome: "restored", isMissing, changes });
+    const { length: bytes } = content;
+    const write = { kind: "write", scope, path, content, bytes } as const;
+    if (trashed === null || !isThere) this.#add(goal, [write]);
+    else if (isMissing) this.#add(goal, [{ kind: "restore", scope, path: trashed, restored: path, bytes }]);
+    else this.#add(goal, [write, { kind: "remove", scope, path: trashed, bytes }]);
   }
 
-  async #trash({ scope, path }: Place, bytes: number): Promise<void> {
+  async #trash(file: UndoneFile, bytes: number): Promise<void> {
+    const { scope, path } = file;
     const places = await this.#placesIn(scope);
     const trashed = freeTrashPath(path, this.#ground.epochMs, (each) => places.inTheWayOf(each) !== null);
     if (!isScopePath(trashed)) return this.#leave(scope, path, "its name would be too long in the trash");
     places.add(trashed);
-    const changes: SizedChange[] = [{ kind: "trash", scope, path, trashed, bytes }];
-    this.#add({ scope, path, outcome: "trashed", isMissing: false, isRemade: false, changes });
+    this.#add(file, [{ kind: "trash", scope, path, trashed, bytes }]);
   }
 
-  /** What does not fit is listed, and done in another change set. */
-  #add(file: UndoneFile): void {
+  #add(file: UndoneFile, changes: readonly SizedChange[]): void {
     const isFirst = this.#sum.changes === 0;
-    this.#sum.changes += file.changes.length;
-    for (const { bytes } of file.changes) this.#sum.bytes += bytes;
+    this.#sum.changes += changes.length;
+    for (const { bytes } of changes) this.#sum.bytes += bytes;
     const fits = this.#sum.changes <= changesMax && (this.#sum.bytes <= bytesMax || isFirst);
-    this.isMore ||= !fits;
-    this.files.push(fits ? file : { ...file, changes: [] });
+    if (fits) this.files.push({ ...file, changes });
+    else this.#later(file);
+  }
+
+  /** It is listed, and done in another change set. */
+  #later(file: UndoneFile): void {
+    this.isMore = true;
+    this.files.push(file);
   }
 
   async #read(scope: string, path: string): Promise<Uint8Array | ToolError | null> {
@@ -259,49 +251,46 @@ class PartPlanner {
   }
 }
 
-interface Made {
-  readonly changes: SizedChange[];
-  readonly seen: Seen[];
-  readonly left: LeftFile[];
-  /** Files that cannot be put back, by `placeKey`, and why. */
-  readonly unusable: (readonly [file: string, reason: string])[];
-}
-
-/** What the plugin of each scope makes anew. One that fails keeps nobody from an undo: its files are mended later. */
-async function madeOf(operation: Operation, files: readonly UndoneFile[]): Promise<Made> {
-  const made: Made = { changes: [], seen: [], left: [], unusable: [] };
-  const now = files.filter(({ changes }) => changes.length > 0);
+/**
+ * What the plugin of each scope makes anew. One that fails keeps nobody from an undo: its files are mended later. Adds to
+ * `unusable` what it cannot use.
+ */
+async function madeOf(
+  operation: Operation,
+  files: readonly UndoneFile[],
+  unusable: Map<string, string>,
+): Promise<MadeChanges & Pick<UndonePart, "left">> {
+  const [changes, seen, left]: [SizedChange[], Seen[], LeftFile[]] = [[], [], []];
+  const now = files.filter((file) => file.changes.length > 0);
   for (const scope of new Set(now.map((file) => file.scope))) {
     const own = now.filter((file) => file.scope === scope);
-    const changes = own.flatMap((file) => file.changes);
-    const [paths, remadePaths] = [own, own.filter(({ isRemade }) => isRemade)].map((some) =>
-      some.map(({ path }) => path),
-    );
+    const leave = (reason: string): void =>
+      void left.push({ path: scope, reason: `its plugin could not make its index anew, the doctor can: ${reason}` });
     try {
-      // What it writes is needed although the scope may be full: the owner is about to make it right.
-      const ofScope = { scope, changes, paths: paths ?? [], remadePaths, freedBytes: storeLimits.scopeBytesMax };
-      const { refused, ...derived } = await derivedChanges(operation, ofScope);
-      made.changes.push(...derived.changes);
-      made.seen.push(...derived.seen);
-      for (const each of refused) noteRefused(made, own, each);
+      const made = await derivedChanges(operation, {
+        scope,
+        changes: own.flatMap((file) => file.changes),
+        paths: own.map(({ path }) => path),
+        remadePaths: own.flatMap(({ path, isRemade }) => (isRemade ? [path] : [])),
+        // It is needed although the scope may be full: the owner is about to make it right.
+        freedBytes: storeLimits.scopeBytesMax,
+      });
+      changes.push(...made.changes);
+      seen.push(...made.seen);
+      for (const { path, reason } of made.refused) {
+        const refused = own.filter((file) => isRefused(file, path));
+        for (const file of refused) unusable.set(placeKey(file), `its plugin refuses what it was before: ${reason}`);
+        if (refused.length === 0) leave(reason);
+      }
     } catch (error) {
       const failure = asToolError(error, operation.action);
       if (endingCodes.has(failure.code)) throw failure;
-      made.left.push({
-        path: scope,
-        reason: `its plugin could not make its index anew, the doctor can: ${reasonOf(failure)}`,
-      });
+      leave(reasonOf(failure));
     }
   }
-  return made;
+  return { changes, seen, left };
 }
 
 /** A refusal of all files together is one of those that would come in addition. */
-function noteRefused(made: Made, own: readonly UndoneFile[], { path, reason }: RefusedPath): void {
-  const refused = own.filter(
-    (file) => file.outcome === "restored" && (path === "" ? file.isMissing : file.path === path),
-  );
-  for (const file of refused) made.unusable.push([placeKey(file), `its plugin refuses what it was before: ${reason}`]);
-  if (refused.length > 0) return;
-  made.left.push({ path: own[0]?.scope ?? "", reason: `its plugin could not make its index anew: ${reason}` });
-}
+const isRefused = (file: UndoneFile, path: string): boolean =>
+  file.outcome === "restored" && (path === "" ? file.isMissing : file.path === path);

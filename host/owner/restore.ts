@@ -48,7 +48,7 @@ async function planRestore(operation: Operation, file: TrashedFile): Promise<Pla
   checkHasScope(operation, scope, restoring(file));
   return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
     const { length: bytes } = await trashedBytes(held, file);
-    return planFrom(held, [await moveTo(await placesIn(held, scope), held, { ...file, bytes })]);
+    return planFrom(held, [await moveBack({ held, file, live: await placesIn(held, scope) }, { ...file, bytes })]);
   });
 }
 
@@ -57,25 +57,21 @@ async function planByPlugin(operation: Operation, restorer: CatalogTool, file: T
   const { scope } = file;
   let plan: Plan | null = null;
   // All changes are in the scope of the file: the tool has no other.
-  const accepts: Accepts<RestoreOutput> = async (answer, changes, reader) => {
-    const { path, others = [] } = answer;
-    const trashed = await trashedBytes(reader, file);
+  const accepts: Accepts<RestoreOutput> = async ({ path, others = [] }, changes, held) => {
+    const trashed = await trashedBytes(held, file);
     checkPutBack(file, path, changes, trashed);
-    const live = await placesIn(reader, scope);
-    const back = await moveTo(live, reader, { ...file, path, bytes: trashed.length });
-    const moves = others.length === 0 ? [] : await moveOthersBack(reader, live, { file, others, changes });
+    const into = { held, file, live: await placesIn(held, scope) };
+    const back = await moveBack(into, { ...file, path, bytes: trashed.length });
+    const written = changes.map((change) => change.path);
+    const moves = others.length === 0 ? [] : await moveOthersBack(into, others, written);
     // What it has put back is moved, so that its history goes along.
-    const made = await noted(
-      reader,
-      scope,
-      changes.filter((change) => change.path !== path),
-    );
-    plan = planFrom(reader, [back, ...moves, ...made]);
+    const besides = changes.filter((change) => change.path !== path);
+    plan = planFrom(held, [back, ...moves, ...(await noted(held, scope, besides))]);
     return [];
   };
-  const input = { trashed: trashPathOf(file) };
   try {
-    await operation.ask("restore", restorer, input, { accepts, freedBytes: file.bytes, mode: "look" });
+    const options = { accepts, freedBytes: file.bytes, mode: "look" } as const;
+    await operation.ask("restore", restorer, { trashed: trashPathOf(file) }, options);
   } catch (error) {
     if (!(error instanceof ToolError) || !noneOfItsOwn.has(error.tableCode)) throw error;
   }
@@ -102,57 +98,56 @@ export function checkHasScope({ tools }: Operation, scope: string, refusal: stri
   throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
 }
 
-async function trashedBytes(reader: HeldHome, file: TrashedFile): Promise<Uint8Array> {
-  const bytes = await reader.bytesOf(file.scope, trashPathOf(file));
+async function trashedBytes(held: HeldHome, file: TrashedFile): Promise<Uint8Array> {
+  const bytes = await held.bytesOf(file.scope, trashPathOf(file));
   if (bytes !== null) return bytes;
   throw new ToolError("ENTRY_NOT_FOUND", `${restoring(file)}: it has gone meanwhile`);
 }
 
-interface NamedOthers {
+/** What is restored, and where. */
+interface Restoring {
+  readonly held: HeldHome;
   readonly file: TrashedFile;
-  readonly others: NonNullable<RestoreOutput["others"]>;
-  readonly changes: readonly SizedChange[];
+  readonly live: FilePlaces;
+}
+
+/** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
+async function moveBack({ held, file, live }: Restoring, moved: TrashedFile): Promise<SizedChange> {
+  const { scope, path, bytes } = moved;
+  // Read as well, so that a file that is created meanwhile is noticed.
+  const taken = live.inTheWayOf(path) ?? ((await held.bytesOf(scope, path)) === null ? null : path);
+  if (taken === null) return { kind: "restore", scope, path: trashPathOf(moved), restored: path, bytes };
+  throw new ToolError("NAME_CONFLICT", `${restoring(file)}: ${quoted(taken)} is in the place of ${quoted(path)}`);
 }
 
 /**
- * The moves of the files that a plugin names beside `file`. Throws `OUTPUT_INVALID` if it names any other file than one
- * of the same trash, once, and the place where it was. `changes`: what the plugin has written.
+ * The moves of the files that a plugin names besides. Throws `OUTPUT_INVALID` if it names any other file than one of the
+ * same trash, once, and the place where it was. `written`: the paths that the plugin has written.
  */
 async function moveOthersBack(
-  reader: HeldHome,
-  live: FilePlaces,
-  { file, others, changes }: NamedOthers,
+  into: Restoring,
+  others: NonNullable<RestoreOutput["others"]>,
+  written: readonly string[],
 ): Promise<SizedChange[]> {
-  if (others.length > storeLimits.changesMax) {
-    throw refused(file, `${others.length} further files, at most ${storeLimits.changesMax} allowed`);
-  }
-  const inTrash = new Map((await trashOf(reader, file.scope)).map((each) => [trashPathOf(each), each]));
+  const { held, file } = into;
+  const refused = (named: string): ToolError =>
+    new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
+  if (others.length > storeLimits.changesMax)
+    throw refused(`${others.length} further files, at most ${storeLimits.changesMax} allowed`);
+  const inTrash = new Map((await trashOf(held, file.scope)).map((each) => [trashPathOf(each), each]));
   inTrash.delete(trashPathOf(file));
-  const restored = new FilePlaces(changes.map(({ path }) => path));
+  const restored = new FilePlaces(written);
   const moves: SizedChange[] = [];
   for (const { trashed, path } of others) {
     const other = inTrash.get(trashed);
-    if (other === undefined) throw refused(file, `${quoted(trashed)}, which is not in the trash`);
-    if (parseTrashPath(trashed) === null) throw refused(file, `${quoted(trashed)}, which no tool has deleted`);
-    if (other.path !== path || isTrashPath(path))
-      throw refused(file, `${quoted(path)}, where ${quoted(trashed)} was not`);
-    if (restored.inTheWayOf(path) !== null) throw refused(file, `${quoted(path)}, where it has put a file already`);
+    if (other === undefined || parseTrashPath(trashed) === null)
+      throw refused(`${quoted(trashed)}, which no tool has moved to the trash`);
+    if (other.path !== path || isTrashPath(path)) throw refused(`${quoted(path)}, where ${quoted(trashed)} was not`);
+    if (restored.inTheWayOf(path) !== null) throw refused(`${quoted(path)}, where it has put a file already`);
     restored.add(path);
-    moves.push(await moveTo(live, reader, other));
+    moves.push(await moveBack(into, other));
   }
   return moves;
-}
-
-const refused = (file: TrashedFile, named: string): ToolError =>
-  new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
-
-/** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
-async function moveTo(live: FilePlaces, reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
-  const { scope, path, bytes } = file;
-  // Read as well, so that a file that is created meanwhile is noticed.
-  const taken = live.inTheWayOf(path) ?? ((await reader.bytesOf(scope, path)) === null ? null : path);
-  if (taken === null) return { kind: "restore", scope, path: trashPathOf(file), restored: path, bytes };
-  throw new ToolError("NAME_CONFLICT", `${restoring(file)}: ${quoted(taken)} is in the place of ${quoted(path)}`);
 }
 
 /** The action in messages. */

@@ -59,9 +59,12 @@ export function* touchedFiles(
       chain.links.push({ ...file, seq, isUndone: isOne, follows: sha256 !== null && (isOne || followsOther) });
     }
   }
-  return Array.from(chains.values())
-    .filter((chain) => follows(chain) || chain.links.some((link) => link.isUndone))
-    .map(touchedFile);
+  const touched: TouchedFile[] = [];
+  for (const chain of chains.values()) {
+    yield;
+    if (follows(chain) || chain.links.some((link) => link.isUndone)) touched.push(touchedFile(chain));
+  }
+  return touched;
 }
 
 const follows = (chain: FileChain | undefined): boolean => chain?.links.at(-1)?.follows === true;

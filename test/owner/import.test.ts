@@ -57,7 +57,7 @@ test.for(engines)("%s: the plan is what import() does in one change set, and cha
   expect(await allFiles(at)).toEqual(before);
   const records = at.records();
   const staged = records.filter((record) => record.kind === "staged");
-  expect(staged).toMatchObject([{ callId: "import-1", userId: "alice", tool: "InspectMemory" }]);
+  expect(staged).toMatchObject([{ callId: "import-1", userId: "alice", tool: null }]);
   expect(staged[0]?.writes.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md", "trash/x"]);
   const ofImport = records.findLast((record) => "callId" in record && record.callId === "import-1");
   expect(ofImport).toMatchObject({ kind: "upkeep", action: "import", code: null });
@@ -241,13 +241,14 @@ test.for([
     "NAME_CONFLICT",
   ],
   ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
-] as const)("nothing is committed if a plugin %s at the commit, other than at the plan", async ([, mending, code]) => {
+] as const)("nothing is committed if a plugin %s only when it mends", async ([, mending, code]) => {
   using folder = temporaryFolder();
   const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
   const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];
   await using at = await openUpkeep("files", { plugins, policy: policyFor(plugins) });
   const files = asMemoryFiles({ "c.md": "x" }, "notes");
-  expect(await at.upkeep.planImport(bob, files)).toMatchObject({ created: ["notes/c.md"], refused: [] });
+  const told: unknown = await at.upkeep.planImport(bob, files).catch((error: unknown) => error);
+  expect(told).toMatchObject(code === "NAME_CONFLICT" ? { refused: [{ path: "notes/c.md", code }] } : { code });
   await expect(at.upkeep.import(bob, files)).rejects.toMatchObject({ code });
   expect(at.users()).toEqual([]);
 });
