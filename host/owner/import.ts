@@ -53,19 +53,9 @@ async function planAll(
       leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" });
       continue;
     }
-    const { unfit, ...facts } = await askPaths(
-      operation,
-      scope,
-      ofScope.map(({ path }) => path),
-    );
-    leftOut.push(
-      ...placed(
-        ofScope.flatMap(({ path }) => unfit.get(path) ?? []),
-        scope,
-      ),
-    );
-    const fit = ofScope.filter(({ path }) => !unfit.has(path));
-    if (fit.length > 0) tasks.push({ ...facts, scope, files: fit, replaces });
+    const task = await taskOf(operation, { scope, files: ofScope, replaces });
+    leftOut.push(...placed(task.unfit, scope));
+    if (task.files.length > 0) tasks.push(task);
   }
   const plans: ScopePlan[] = [];
   for (const task of tasks) plans.push(await planScope(operation, task));
@@ -118,37 +108,43 @@ const isLive = (path: string): boolean => isScopePath(path) && !isTrashPath(path
 const placed = (files: readonly RefusedFile[], scope: string): RefusedFile[] =>
   files.map(({ path, code, reason }) => ({ path: path === "" ? scope : `${scope}/${path}`, code, reason }));
 
-interface PathFacts extends Pick<ImportTask, "derived" | "isInspected"> {
-  /** The paths that are not kept, and why. */
-  readonly unfit: ReadonlyMap<string, RefusedPath>;
-}
-
 /**
  * Paths per question. The answer has a sentence for each: with the longest paths, a fifth of what an answer may hold.
  */
 const pathsAtOnce = 200;
 
-/** Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. */
-async function askPaths(operation: Operation, scope: string, paths: readonly string[]): Promise<PathFacts> {
-  const inspector = operation.tools.forScope("inspect", scope);
-  const unfit: RefusedPath[] = [];
+/**
+ * Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. `unfit`: the paths
+ * that are not kept, and why.
+ */
+async function taskOf(
+  operation: Operation,
+  asked: Pick<ImportTask, "scope" | "files" | "replaces">,
+): Promise<ImportTask & { readonly unfit: readonly RefusedPath[] }> {
+  const inspector = operation.tools.forScope("inspect", asked.scope);
+  const unfit = new Map<string, RefusedPath>();
   const derived: string[] = [];
+  const paths = asked.files.map(({ path }) => path);
   for (const path of paths) {
     await giveTurn();
     const fault = trashFaultOf(path);
-    if (fault !== null) unfit.push(fault);
+    if (fault !== null) unfit.set(path, fault);
   }
   const live = paths.filter(isLive);
-  for (let at = 0; at < live.length; at += pathsAtOnce) {
-    if (inspector === null) break;
+  for (let at = 0; inspector !== null && at < live.length; at += pathsAtOnce) {
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
     const told = await operation.ask("inspect", inspector, input, { mode: "look" });
     // The host decides about the trash, not the plugin.
-    unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
+    for (const each of told.unfit ?? []) if (!isTrashPath(each.path)) unfit.set(each.path, each);
     derived.push(...(told.derived ?? []));
   }
-  const byPath = new Map(unfit.map((fault) => [fault.path, fault]));
-  return { unfit: byPath, derived: new Set(derived), isInspected: inspector !== null };
+  return {
+    ...asked,
+    files: asked.files.filter(({ path }) => !unfit.has(path)),
+    derived: new Set(derived),
+    isInspected: inspector !== null,
+    unfit: paths.flatMap((path) => unfit.get(path) ?? []),
+  };
 }
 
 /** Why the trash cannot keep a file, whatever the plugin says; `null` if it can, or if the path is not in the trash. */

@@ -24,33 +24,21 @@ export interface ImportTask {
   readonly replaces: boolean;
 }
 
-/** Paths are inside the scope; an empty path means all files together. */
-export interface PlannedFiles {
-  readonly created: readonly string[];
-  readonly replaced: readonly string[];
-  readonly skipped: readonly string[];
-  readonly trashed: readonly string[];
-  readonly refused: readonly RefusedFile[];
-  readonly changes: readonly SizedChange[];
-  /** Those of the files that are written. */
-  readonly bytes: number;
-}
+/** `bytes`: those of the files that are written. Paths are inside the scope; an empty path means all files together. */
+export type PlannedFiles = Pick<
+  ImportPlanner,
+  "created" | "replaced" | "skipped" | "trashed" | "refused" | "changes" | "bytes"
+>;
 
 /** `epochMs`: when what is replaced was trashed. */
 export async function planImport(reader: HeldHome, task: ImportTask, epochMs: number): Promise<PlannedFiles> {
-  const planner = new Planner(reader, task, epochMs);
+  const planner = new ImportPlanner(reader, task, epochMs);
   planner.refused.push(...(await inTurns(refusalsOf(task.files))));
   if (planner.refused.length === 0) await planner.addAll();
   return planner;
 }
 
-interface TrashPlace {
-  readonly path: string;
-  /** Whether the same content is already there. */
-  readonly isThere: boolean;
-}
-
-class Planner implements PlannedFiles {
+class ImportPlanner {
   readonly created: string[] = [];
   readonly replaced: string[] = [];
   readonly skipped: string[] = [];
@@ -144,7 +132,11 @@ class Planner implements PlannedFiles {
    * A file's place in the trash: free, or with the same content from an earlier import. `null` if no name that is tried
    * can be used.
    */
-  async #freePath(path: string, epochMs: number, content: Uint8Array): Promise<TrashPlace | null> {
+  async #freePath(
+    path: string,
+    epochMs: number,
+    content: Uint8Array,
+  ): Promise<{ readonly path: string; readonly isThere: boolean } | null> {
     const digest = digestOf(content);
     let tries = 0;
     for (const candidate of trashPaths(path, epochMs)) {

@@ -51,9 +51,9 @@ export interface Planning<Planned> {
 const [freeAttemptsMax, freePart, heldPart] = [3, 0.25, 0.5] as const;
 
 /**
- * Plans changes and commits them as one change set: all of them, or none. First plans while nothing is held, so that plugins keep nobody
- * waiting. If others change the same files again and again, plans in the user's turn, with everything held: then nobody
- * comes between. All waits together are as long as one may be.
+ * Plans changes and commits them as one change set: all of them, or none. First plans while nothing is held, so that
+ * plugins keep nobody waiting. If others change the same files again and again, plans in the user's turn, with everything
+ * held: then nobody comes between. All waits together are as long as one may be.
  */
 export async function applyPlan<Planned extends Plan>(
   asked: Operation,

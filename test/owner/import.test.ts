@@ -85,6 +85,17 @@ test.for(engines)(
   },
 );
 
+test("an import that adds nothing says only what it has really mended", async () => {
+  await using at = await openUpkeep();
+  at.put({ "memory/a.md": entryText("a") });
+  const files = asMemoryFiles({ "a.md": entryText("a") });
+  const told = { created: [], skipped: ["memory/a.md"], mended: [{ problem: "index-missing" }] };
+  expect(await at.upkeep.planImport(alice, files)).toMatchObject(told);
+  expect(await at.upkeep.import(alice, files)).toMatchObject(told);
+  expect(at.files()["memory/MEMORY.md"]).toBe(indexLine("a"));
+  expect(await at.upkeep.import(alice, files)).toMatchObject({ ...told, mended: [] });
+});
+
 const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
 
 test("a file in the trash is never overwritten: a new one gets a free name, of a bounded number that is tried", async () => {

@@ -69,7 +69,7 @@ test.for(cases)(
     expect([placesOf(staged?.writes), placesOf(staged?.removed)]).toEqual([live, trashed]);
     const ended = ofCall.filter((record) => record.kind === "call" || record.kind === "upkeep");
     expect(ended).toMatchObject([
-      { tool: "RestoreRun", changes: "none", removed: [] },
+      { tool: "RestoreRun", changes: "dropped", removed: [] },
       { action: "restore", removed: staged?.removed },
     ]);
   },

@@ -145,7 +145,7 @@ function* changedFiles(
     yield;
     if (file.isSame) continue;
     const { scope, path, before, sha256 } = file;
-    // A plugin restores a file by writing what it removes elsewhere.
+    // A plugin moves a file by writing what it takes away elsewhere.
     const from = file.from ?? removed.get(`${scope}:${sha256}`) ?? null;
     const moved = from === null ? null : trustOf(scope, from);
     const trust = moved ?? trustOfWritten(file);
