@@ -6,7 +6,7 @@ import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { movedTo } from "../values/change-set.ts";
 import type { Operation } from "./operation.ts";
-import { planFrom, withMade } from "./plan.ts";
+import { withMade } from "./plan.ts";
 import type { MadeChanges } from "./plan.ts";
 
 /** The host's changes of one scope. */
@@ -36,7 +36,7 @@ export async function derivedChanges(operation: Operation, asked: ScopeChanges):
   if (inspector === null) return { ...nothing, refused: [], mended: [] };
   let made: MadeChanges = nothing;
   const accepts: Accepts<InspectOutput> = async (_answer, own, reader) => {
-    made = planFrom(reader, await noted(reader, scope, own));
+    made = { changes: await noted(reader, scope, own), seen: reader.seen };
     return [];
   };
   const ask = (mend: boolean, incoming: readonly string[], staged = changes): Promise<InspectOutput> => {
