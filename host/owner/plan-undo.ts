@@ -82,10 +82,10 @@ async function planFiles(
   task: UndoTask & Pick<Ground, "unusable">,
 ): Promise<Omit<UndonePart, "derived"> & { readonly gone: readonly SizedChange[] }> {
   const versions = await held.history.versions();
-  const all = await inTurns(touchedFiles(versions, task.isUndone));
-  const touched = all.filter(({ scope }) => !hidden.includes(scope));
-  const planner = new PartPlanner({ ...task, operation, held, touched });
-  for (const file of touched) await planner.look(file);
+  const planner = new PartPlanner({ ...task, operation, held });
+  for (const file of await inTurns(touchedFiles(versions, task.isUndone))) {
+    if (!hidden.includes(file.scope)) await planner.look(file);
+  }
   await planner.putBackAll();
   const gone = await planner.goneDerived();
   const { files, builtOn, left, isMore } = planner;
@@ -98,7 +98,6 @@ async function planFiles(
 interface Ground extends Pick<UndoTask, "epochMs"> {
   readonly operation: Operation;
   readonly held: HeldHome;
-  readonly touched: readonly TouchedFile[];
   /** Files whose former content their plugin cannot use, by `placeKey`, and why. */
   readonly unusable: ReadonlyMap<string, string>;
 }
@@ -116,7 +115,7 @@ class PartPlanner {
   readonly #ground: Ground;
   readonly #goals: Goal[] = [];
   /** Files in the trash that the changes have moved there, by where they were, and by their content. */
-  readonly #trashedFrom: ReadonlyMap<string, string>;
+  readonly #trashedFrom = new Map<string, string>();
   /** What only the changes have had made from files, each as its removal. */
   readonly #derived: SizedChange[] = [];
   /** Of each scope, with what the plan adds. */
@@ -125,25 +124,25 @@ class PartPlanner {
 
   constructor(ground: Ground) {
     this.#ground = ground;
-    const trashed = ground.touched.filter(({ path, from }) => isTrashPath(path) && from !== undefined);
-    this.#trashedFrom = new Map(
-      trashed.map(({ scope, path, from = "", present }) => [`${placeKey({ scope, path: from })}:${present}`, path]),
-    );
   }
 
   /** Plans the file if nothing came after the changes. Notes what was built on them. */
-  async look({ scope, path, present, before, isRemade, builtOn }: TouchedFile): Promise<void> {
+  async look({ scope, path, present, before, isRemade, builtOn, from }: TouchedFile): Promise<void> {
     const { tools } = this.#ground.operation;
     // What is in the trash is where a file of the changes goes.
-    if (isTrashPath(path)) return;
+    if (isTrashPath(path)) {
+      if (from !== undefined) this.#trashedFrom.set(`${placeKey({ scope, path: from })}:${present}`, path);
+      return;
+    }
     // Without a plugin that makes it anew, a derived file goes back as the others do.
     const isMade = tools.forScope("inspect", scope) !== null && isDerived(path, tools.derivedFiles.get(scope) ?? []);
+    if (isMade && (before !== null || builtOn.length > 0)) return;
     const bytes = await this.#read(scope, path);
     if (bytes instanceof ToolError) return isMade ? undefined : this.#leave(scope, path, reasonOf(bytes));
     const sha256 = digestOf(bytes);
     if (isMade) {
-      const isOnlyTheirs = before === null && builtOn.length === 0 && bytes !== null && sha256 === present;
-      if (isOnlyTheirs) this.#derived.push({ kind: "remove", scope, path, bytes: bytes.length });
+      if (bytes !== null && sha256 === present)
+        this.#derived.push({ kind: "remove", scope, path, bytes: bytes.length });
       return;
     }
     // Somebody has edited it by hand since. What somebody has removed by hand stays removed.
