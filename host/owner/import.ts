@@ -131,7 +131,8 @@ async function taskOf(
     if (fault !== null) unfit.set(path, fault);
   }
   const live = paths.filter(isLive);
-  for (let at = 0; inspector !== null && at < live.length; at += pathsAtOnce) {
+  for (let at = 0; at < live.length; at += pathsAtOnce) {
+    if (inspector === null) break;
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
     const told = await operation.ask("inspect", inspector, input, { mode: "look" });
     // The host decides about the trash, not the plugin.
