@@ -33,8 +33,8 @@ export interface AskedCall {
 
 /** What the host adds to a tool call of its own. */
 export interface CallOptions {
-  /** Prepares changes under the user's lock; the guest then reads them as done. `epochMs`: the call's time. */
-  readonly stage?: (reader: HeldHome, epochMs: number) => Promise<readonly SizedChange[]>;
+  /** Changes that the guest reads as done. Only with the mode `look`: they are not committed. */
+  readonly staged?: readonly SizedChange[];
   /**
    * Checks a success and the guest's staged changes before the commit. Returns the changes that become durable together
    * with them. If it throws, the call fails with that, and nothing is committed.
@@ -103,7 +103,7 @@ export interface RunningCall extends CheckedCall {
   readonly home: Home;
   /** The run of a model that it belongs to: its writes are trusted no more than what the run has read. `null`: none. */
   readonly modelRun: UserRun | null;
-  /** Whether it can end in a commit: because its tool can change files, or because the host stages changes. */
+  /** Whether it can end in a commit, because its tool can change files. */
   readonly mayCommit: boolean;
   /** Whether it matters which files its guest reads: a call that changes nothing and names no run needs no history. */
   readonly needsReads: boolean;

@@ -151,10 +151,10 @@ export class CallRunner {
 
   #begin(checked: CheckedCall, turn: Turn): RunningCall {
     const { userId, origin, found, called, options } = checked;
-    const { isUpkeep = false, stage } = options;
+    const { isUpkeep = false } = options;
     const { onWrite, onWriteFailure, store } = this.#parts;
     const modelRun = !isUpkeep && origin.run !== null ? { userId, run: origin.run } : null;
-    const mayCommit = !keepsNothing(options) && (stage !== undefined || mayChange(called.rights));
+    const mayCommit = !keepsNothing(options) && mayChange(called.rights);
     // Not spread: V8 then makes 4 KB of it in each call.
     return Object.assign(checked, {
       turn,
@@ -239,11 +239,11 @@ export class CallRunner {
     const scopes = readScopes(home, found.tool.scopes, decided);
     const ofRun = await this.#trustOfRun(call, held);
     const entries = await seenEntries(found, scopes, options);
-    const { epochMs, staged, reply } = await runGuest(this.#parts, call, {
+    const { epochMs, reply } = await runGuest(this.#parts, call, {
       stores: decided,
       knownSizes: knownSizesOf(held, inQuestion?.homes ?? [home.home]),
       handed: held.handed,
-      stage: async (ms) => [...inOwn((await options.stage?.(home, ms)) ?? []), ...entries.changes],
+      staged: [...inOwn(options.staged ?? []), ...entries.changes],
       notesSeen: needsReads || entries.view !== null || entries.isTold,
     });
     if (reply.wanted !== null) return { step: "reach", wanted: reply.wanted };
@@ -258,7 +258,7 @@ export class CallRunner {
     if (!isStill) throw new StaleCall();
     const result = await withOrigins(reply.envelope, reply, entries);
     if (keepsNothing(options)) return await this.#noteAndAnswer(call, ran, result);
-    return await this.#gate(call, ran, result, [...staged, ...reply.changes, ...inOwn(accepted)]);
+    return await this.#gate(call, ran, result, [...reply.changes, ...inOwn(accepted)]);
   }
 
   /** What the model's run has read in earlier calls; nothing that counts if the call writes nothing. */

@@ -38,8 +38,8 @@ export function repeat(runs: GuestRuns): void {
 
 /** What differs between the runs of a call. */
 interface RunOptions extends Required<Pick<WorkerTask, "knownSizes" | "handed" | "notesSeen">> {
-  /** Prepares changes that the guest reads as done. */
-  readonly stage: (epochMs: number) => Promise<readonly SizedChange[]>;
+  /** Changes that the guest reads as done. */
+  readonly staged: readonly SizedChange[];
   /** `null` if its tool reaches none. */
   readonly stores: DecidedStores | null;
 }
@@ -47,18 +47,14 @@ interface RunOptions extends Required<Pick<WorkerTask, "knownSizes" | "handed" |
 export interface GuestRun {
   /** The time that the guest was given. */
   readonly epochMs: number;
-  readonly staged: readonly SizedChange[];
   readonly reply: WorkerReply;
 }
 
-/**
- * Takes the time and makes the host's own changes only when a thread is free: after that, nothing waits. Throws if the guest was
- * stopped.
- */
+/** Takes the time only when a thread is free: after that, nothing waits. Throws if the guest was stopped. */
 export async function runGuest(
   { pool, clock, limits: { hostCalls, stagedBytes }, onLog }: GuestParts,
   { found, called, input, userId, options, turn, record, runs }: RunningCall,
-  { stage, stores, knownSizes, handed, notesSeen }: RunOptions,
+  { staged, stores, knownSizes, handed, notesSeen }: RunOptions,
 ): Promise<GuestRun> {
   const { tool, moduleIndex } = found;
   const { name, scopes } = tool;
@@ -70,7 +66,6 @@ export async function runGuest(
     throw new RangeError(`clock() returned ${epochMs}, not whole milliseconds`);
   }
   runs.lastMs = epochMs;
-  const staged = await stage(epochMs);
   // The grant is what this tool's manifest asks for. The policy has already been checked to allow it.
   const { isUpkeep: refuels = false, freedBytes = 0 } = options;
   const limits = { hostCalls, stagedBytes, refuels };
@@ -99,7 +94,7 @@ export async function runGuest(
   if (outcome instanceof ToolError) throw outcome;
   for (const line of outcome.log) writeLog(onLog, { ...line, ...record.source });
   signal.throwIfAborted();
-  return { epochMs, staged, reply: outcome };
+  return { epochMs, reply: outcome };
 }
 
 /** The last millisecond that a JavaScript date can name. */

@@ -1,73 +1,109 @@
 /** Asks a scope's plugin what it makes of files that the host is about to change. Commits nothing. */
-import { storeLimits } from "../../shared/limits.ts";
-import type { RefusedPath } from "../../shared/roles.ts";
-import type { Accepts, CallOptions } from "../call/asked-call.ts";
-import { mayChange } from "../plugins/tools.ts";
-import type { CatalogTool } from "../plugins/tools.ts";
-import { digestOf } from "../store/reading.ts";
-import type { Seen, SizedChange } from "../values/change-set.ts";
+import { callLimits } from "../../shared/limits.ts";
+import type { InspectFinding, InspectOutput, RefusedPath } from "../../shared/roles.ts";
+import type { Accepts } from "../call/asked-call.ts";
+import type { HeldHome } from "../store/held-homes.ts";
+import type { SizedChange } from "../values/change-set.ts";
 import { movedTo } from "../values/change-set.ts";
-import type { RoleInput, RoleOutput } from "../values/role-answer.ts";
 import type { Operation } from "./operation.ts";
+import { withMade } from "./plan.ts";
+import type { MadeChanges } from "./plan.ts";
 
 /** The host's changes of one scope. */
 export interface ScopeChanges {
   readonly scope: string;
   readonly changes: readonly SizedChange[];
-  /** The files outside the trash that they change. */
+  /** The files outside the trash that the plugin judges. */
   readonly paths: readonly string[];
   /** Those of which the plugin shall forget all that it knows, such as their place in an index. Default: none. */
   readonly remadePaths?: readonly string[] | undefined;
+  /** So many bytes more can the plugin write than its scope has room for. Default: 0. */
+  readonly freedBytes?: number;
 }
 
-export interface DerivedChanges {
-  readonly changes: readonly SizedChange[];
-  /** How the files that it changes were then. */
-  readonly seen: readonly Seen[];
+export interface DerivedChanges extends MadeChanges {
   /** The files that it cannot use as they would be. Then there are no changes. */
   readonly refused: readonly RefusedPath[];
+  /** What else it mends. */
+  readonly mended: readonly InspectFinding[];
 }
-
-const nothing: DerivedChanges = { changes: [], seen: [], refused: [] };
 
 /** Throws the plugin's failure. */
 export async function derivedChanges(operation: Operation, asked: ScopeChanges): Promise<DerivedChanges> {
-  const { scope, changes, paths, remadePaths = [] } = asked;
+  const { scope, changes, paths, remadePaths = [], freedBytes = 0 } = asked;
   const inspector = operation.tools.forScope("inspect", scope);
-  if (inspector === null || paths.length === 0) return nothing;
-  const { refused = [] } = await operation.ask("inspect", inspector, inputOf(asked, false), lookingAt(changes));
-  if (refused.length > 0 || !mayChange(inspector.tool.rights)) return { ...nothing, refused };
-  const gone = remadePaths.map((path): SizedChange => ({ kind: "remove", scope, path, bytes: 0 }));
-  const without = gone.length === 0 ? nothing : await made(operation, inspector, asked, [...changes, ...gone]);
-  const last = await made(operation, inspector, asked, [...changes, ...without.changes]);
-  return { changes: [...without.changes, ...last.changes], seen: [...without.seen, ...last.seen], refused: [] };
-}
-
-const inputOf = ({ paths }: ScopeChanges, mend: boolean): RoleInput<"inspect"> => ({ mend, incoming: [...paths] });
-
-/** What the plugin writes is needed although the scope may be full: the owner is about to make it right. */
-function lookingAt(staged: readonly SizedChange[]): Omit<CallOptions, "accepts"> {
-  return { stage: async () => staged, freedBytes: storeLimits.scopeBytesMax, mode: "look" };
-}
-
-/** What the plugin would write if some changes were made. */
-async function made(
-  operation: Operation,
-  inspector: CatalogTool,
-  asked: ScopeChanges,
-  staged: readonly SizedChange[],
-): Promise<DerivedChanges> {
-  const { scope } = asked;
-  let found = nothing;
-  const accepts: Accepts<RoleOutput<"inspect">> = async (_answer, changes, reader) => {
-    const seen: Seen[] = [];
-    for (const path of new Set(changes.flatMap((each) => [each.path, movedTo(each) ?? each.path]))) {
-      seen.push({ scope, path, digest: digestOf(await reader.bytesOf(scope, path)) });
-    }
-    // A call names the own store by its id.
-    found = { changes: changes.map((change) => ({ ...change, scope })), seen, refused: [] };
+  const nothing = { changes: [], seen: [] };
+  if (inspector === null) return { ...nothing, refused: [], mended: [] };
+  let made: MadeChanges = nothing;
+  const accepts: Accepts<InspectOutput> = async (_answer, own, reader) => {
+    made = { changes: await noted(reader, scope, own), seen: reader.seen };
     return [];
   };
-  await operation.ask("inspect", inspector, inputOf(asked, true), { ...lookingAt(staged), accepts });
-  return found;
+  const ask = (mend: boolean, incoming: readonly string[], staged = changes): Promise<InspectOutput> => {
+    const options = { staged, accepts, freedBytes, mode: "look" } as const;
+    return operation.ask("inspect", inspector, { mend, incoming: [...incoming] }, options);
+  };
+  const questions = inQuestions(paths);
+  const { refused, mended } = await judged(questions, (incoming) => ask(false, incoming));
+  if (refused.length > 0) return { ...nothing, refused, mended: [] };
+  // One question is enough to make all of it anew.
+  const [first = []] = questions;
+  const gone = remadePaths.map((path): SizedChange => ({ kind: "remove", scope, path, bytes: 0 }));
+  if (gone.length > 0) await ask(true, first, [...changes, ...gone]);
+  const without = made;
+  const late = await ask(true, first, [...changes, ...without.changes]);
+  if (late.refused && late.refused.length > 0) return { ...nothing, refused: late.refused, mended: [] };
+  return { ...withMade(without, made), refused: [], mended };
 }
+
+/** What a plugin says of files, in as many questions as needed. */
+async function judged(
+  questions: readonly (readonly string[])[],
+  ask: (incoming: readonly string[]) => Promise<InspectOutput>,
+): Promise<Pick<DerivedChanges, "refused" | "mended">> {
+  const [refused, mended]: [RefusedPath[], InspectFinding[]] = [[], []];
+  for (const incoming of questions) {
+    const told = await ask(incoming);
+    refused.push(...(told.refused ?? []));
+    // To the plugin, files of another question are files that were there.
+    const elsewhere = new Set(questions.filter((each) => each !== incoming).flat());
+    mended.push(...told.findings.filter(({ path, remedy }) => remedy !== null && !elsewhere.has(path)));
+  }
+  return { refused: distinct(refused), mended: distinct(mended) };
+}
+
+/** What a plugin would change, in `scope`. Notes how the files are that it would change. */
+export async function noted(
+  reader: HeldHome,
+  scope: string,
+  changes: readonly SizedChange[],
+): Promise<readonly SizedChange[]> {
+  for (const change of changes) {
+    for (const path of [change.path, movedTo(change) ?? change.path]) await reader.bytesOf(scope, path);
+  }
+  // A call names the own store by its id.
+  return changes.map((change) => ({ ...change, scope }));
+}
+
+/** The bytes of one input that paths can take, beside the rest of it. */
+const incomingBytesMax = callLimits.inputBytesMax - 100;
+
+/** Splits paths into questions. At least one: a plugin is also asked if no file is live. */
+function inQuestions(paths: readonly string[]): readonly (readonly string[])[] {
+  const questions: string[][] = [[]];
+  let bytes = 0;
+  for (const path of paths) {
+    // Paths are ASCII that JSON does not escape; 3 for quotation marks and a comma.
+    bytes += path.length + 3;
+    if (bytes > incomingBytesMax) {
+      questions.push([]);
+      bytes = path.length + 3;
+    }
+    questions.at(-1)?.push(path);
+  }
+  return questions;
+}
+
+const distinct = <Item>(items: readonly Item[]): Item[] => [
+  ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
+];

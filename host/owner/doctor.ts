@@ -103,7 +103,8 @@ const notInspected = (path: string, message: string, remedy: string | null): Fin
 
 /**
  * A hold for writing finishes what a crash has left. A thorough one also mends everything else that the store can mend.
- * If one plugin fails, the others still mend.
+ * Each plugin then mends in its own call, so that nothing changes between what it finds and what it mends. If one fails,
+ * the others still mend.
  */
 async function mendAll(operation: Operation): Promise<void> {
   const failures: ToolError[] = [];

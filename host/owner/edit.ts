@@ -1,23 +1,23 @@
 /** What the owner does to one entry of any family: writes its text, moves it to the trash, or vouches for it. */
 import { isDerived } from "../../shared/derived-files.ts";
+import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import type { VersionKind } from "../store/versions/version.ts";
-import type { SizedChange } from "../values/change-set.ts";
+import type { Place, SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { freeTrashPath } from "../values/trash-path.ts";
-import { commitPlanned } from "./commit-planned.ts";
 import { derivedChanges } from "./derived-changes.ts";
 import { findLive } from "./entries.ts";
 import { FilePlaces } from "./file-places.ts";
-import type { FilePlace, NamedFile } from "./find-file.ts";
+import type { NamedFile } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
 import type { ChangedEntry } from "./own-entry.ts";
+import { applyPlan, planFrom, withMade } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { trashOf, trashPathOf } from "./trash.ts";
-import { holdPart } from "./user-scopes.ts";
 
 type Named = NamedFile & { readonly ifSha256?: string | undefined };
 
@@ -32,7 +32,7 @@ export async function editEntry(operation: Operation, named: Named, text: string
  */
 export async function writeOwn(
   operation: Operation,
-  place: FilePlace,
+  place: Place,
   { text, before }: { readonly text: string; readonly before: string | null },
 ): Promise<void> {
   await changeFile(operation, place, "approved", async (held) => {
@@ -42,7 +42,7 @@ export async function writeOwn(
   });
 }
 
-const writeOf = (place: FilePlace, content: Uint8Array): SizedChange => ({
+const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
   kind: "write",
   ...place,
   content,
@@ -71,7 +71,7 @@ async function changeEntry(
   operation: Operation,
   named: Named,
   kind: VersionKind | undefined,
-  make: (held: HeldHome, place: FilePlace, present: Uint8Array) => Promise<SizedChange>,
+  make: (held: HeldHome, place: Place, present: Uint8Array) => Promise<SizedChange>,
 ): Promise<ChangedEntry> {
   const place = await findLive(operation, named);
   const { scope, path } = place;
@@ -94,23 +94,22 @@ async function changeEntry(
 /** Changes a file, and what its plugin makes from it, in one change set. Throws the plugin's code if it could not use the file. */
 async function changeFile<Made extends { readonly change: SizedChange }>(
   operation: Operation,
-  { scope, path }: FilePlace,
+  { scope, path }: Place,
   kind: VersionKind | undefined,
   make: (held: HeldHome) => Promise<Made>,
 ): Promise<Made> {
-  const parts = operation.parts;
-  const scopes = parts.find((each) => each.includes(scope)) ?? [];
+  const scopes = [scope];
   const plan = async (inside: Operation) => {
-    const task = { scopes, apart: new Set(parts.flat()), mode: "read" } as const;
-    const own = await holdPart(inside, task, async ({ held }) => {
+    const own = await inside.hold({ scopes, mode: "read" }, async (held) => {
       const planned = await make(held);
-      return { planned, seen: held.seen, head: held.history.state().head };
+      return { ...planFrom(held, [planned.change]), planned };
     });
-    const { change } = own.planned;
-    const made = await derivedChanges(inside, { scope, changes: [change], paths: [path] });
+    // The scope can be full: the owner is about to make it right.
+    const freedBytes = storeLimits.scopeBytesMax;
+    const made = await derivedChanges(inside, { scope, changes: own.changes, paths: [path], freedBytes });
     const [refused] = made.refused;
     if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
-    return { ...own, changes: [change, ...made.changes], seen: [...own.seen, ...made.seen] };
+    return withMade(own, made);
   };
-  return (await commitPlanned(operation, { scopes, kind, plan })).planned;
+  return (await applyPlan(operation, { scopes, kind, plan })).planned;
 }

@@ -8,9 +8,10 @@ import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
 import type { Version } from "../store/versions/version.ts";
+import type { Place } from "../values/change-set.ts";
 import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
-import type { FilePlace, NamedFile } from "./find-file.ts";
+import type { NamedFile } from "./find-file.ts";
 import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
 import type { FileFacts, ListedEntry, OwnEntries, ShownEntry } from "./own-entry.ts";
@@ -76,11 +77,11 @@ function textOf(bytes: Uint8Array): string | null {
 }
 
 /** The present file of an entry, by its name as a person types it, or by its path, with or without its scope. */
-export async function findLive(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
+export async function findLive(operation: Operation, { name, scope }: NamedFile): Promise<Place> {
   const { tools } = operation;
   const only = scope === undefined ? undefined : [scope];
   const parts = await eachPart(operation, { mode: "read", only }, async ({ held, scopes }) => {
-    const files: FilePlace[] = [];
+    const files: Place[] = [];
     for (const each of scopes.filter((of) => scope === undefined || of === scope)) {
       for (const { path } of await held.list(each, "")) if (!isTrashPath(path)) files.push({ scope: each, path });
     }
@@ -136,7 +137,7 @@ class KnownFiles {
   }
 
   /** `null` if there is no file. */
-  async factsOf({ scope, path }: FilePlace): Promise<{ readonly facts: FileFacts; readonly bytes: Uint8Array } | null> {
+  async factsOf({ scope, path }: Place): Promise<{ readonly facts: FileFacts; readonly bytes: Uint8Array } | null> {
     const bytes = await this.#held.bytesOf(scope, path);
     if (bytes === null) return null;
     const sha256 = digestOf(bytes) ?? "";

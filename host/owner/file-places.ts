@@ -1,9 +1,9 @@
 import { foldersOf } from "../../shared/path.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 
-/** The places of what is in a scope now, without its trash. */
-export async function livePlaces(reader: Pick<HeldHome, "list">, scope: string): Promise<FilePlaces> {
-  return new FilePlaces((await reader.list(scope, "")).map(({ path }) => path));
+/** The places of what is in a scope now, and in its trash. */
+export async function placesIn(held: Pick<HeldHome, "list" | "listTrash">, scope: string): Promise<FilePlaces> {
+  return new FilePlaces([...(await held.list(scope, "")), ...(await held.listTrash(scope))].map(({ path }) => path));
 }
 
 /** The places of a scope's files. Ignores case, as some disks do. */

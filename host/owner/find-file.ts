@@ -2,8 +2,9 @@
 import { counted, quoted } from "../../shared/text.ts";
 import type { LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
-import type { Version, VersionedFile } from "../store/versions/version.ts";
+import type { VersionedFile } from "../store/versions/version.ts";
 import { placeKey } from "../values/change-set.ts";
+import type { Place } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn } from "../values/turns.ts";
 import type { Operation } from "./operation.ts";
@@ -15,17 +16,17 @@ export interface NamedFile {
   readonly scope?: string | undefined;
 }
 
-export interface FilePlace {
-  readonly scope: string;
-  readonly path: string;
+/** A file, and one of the versions that have changed it. */
+export interface VersionPlace extends Place {
+  readonly seq: number;
 }
 
 /** Throws `ENTRY_NOT_FOUND` if no version names the file, and `INPUT_INVALID` if files of several scopes have the name. */
-export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<FilePlace> {
+export async function findFile(operation: Operation, { name, scope }: NamedFile): Promise<Place> {
   const only = scope === undefined ? undefined : [scope];
   const parts = await eachPart(operation, { mode: "read", only }, async ({ held, hidden }) => {
     // Each file once: it can have thousands of versions.
-    const files = new Map<string, FilePlace>();
+    const files = new Map<string, Place>();
     for (const version of await held.history.versions()) {
       await giveTurn();
       for (const file of version.files) {
@@ -52,7 +53,7 @@ export async function findFile(operation: Operation, { name, scope }: NamedFile)
 }
 
 /** Whether a file is, or was, the entry with this name, if its plugin says which file an entry has. */
-export function isEntry(tools: LoadedTools, { scope, path }: FilePlace, name: string): boolean {
+export function isEntry(tools: LoadedTools, { scope, path }: Place, name: string): boolean {
   const entryFile = tools.forScope("entries", scope)?.tool.entryFile;
   return entryFile !== undefined && path === entryFile.split("{name}").join(name);
 }
@@ -61,7 +62,7 @@ export function isEntry(tools: LoadedTools, { scope, path }: FilePlace, name: st
 export async function versionOf(
   { action }: Pick<Operation, "action">,
   { history }: Pick<HeldHome, "history">,
-  { scope, path, seq }: FilePlace & Pick<Version, "seq">,
+  { scope, path, seq }: VersionPlace,
 ): Promise<VersionedFile> {
   const version = (await history.versions()).find((each) => each.seq === seq);
   const file = version?.files.find((each) => each.scope === scope && each.path === path);

@@ -1,23 +1,24 @@
 /** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
+import { storeLimits } from "../../shared/limits.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
+import type { HeldHome } from "../store/held-homes.ts";
 import { decodeText, digestOf } from "../store/reading.ts";
-import type { Version, VersionHead } from "../store/versions/version.ts";
-import type { SizedChange } from "../values/change-set.ts";
+import type { Version } from "../store/versions/version.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { giveTurn, inTurns, sorted } from "../values/turns.ts";
-import { commitPlanned } from "./commit-planned.ts";
 import { derivedChanges } from "./derived-changes.ts";
-import { livePlaces } from "./file-places.ts";
+import { placesIn } from "./file-places.ts";
 import type { FileVersion, HistoryOptions, DiffOptions, FileDiff, RestoredVersion } from "./file-version.ts";
 import { findFile, versionOf } from "./find-file.ts";
-import type { FilePlace, NamedFile } from "./find-file.ts";
+import type { NamedFile, VersionPlace } from "./find-file.ts";
 import { keptContent } from "./kept-content.ts";
 import type { Operation } from "./operation.ts";
+import { applyPlan, planFrom, withMade } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 import { checkHasScope } from "./restore.ts";
 import { unifiedDiff } from "./unified-diff.ts";
-import { checkScopes, eachPart, holdPart } from "./user-scopes.ts";
-import type { HeldPart } from "./user-scopes.ts";
+import { checkScopes, eachPart } from "./user-scopes.ts";
 
 /** Every version of the user's files, the latest first. */
 export async function listVersions(operation: Operation, { scope, path }: HistoryOptions): Promise<VersionOfFile[]> {
@@ -58,23 +59,34 @@ export async function diffVersions(
   { from, to, scope: only }: DiffOptions,
 ): Promise<FileDiff> {
   const { scope, path } = await findFile(operation, { name, scope: only });
-  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const [both] = await eachPart(operation, { mode: "read", only: [scope] }, async ({ held }) => {
-    const contentOf = async (seq: number, side: "before" | "sha256"): Promise<Uint8Array | null> => {
-      const { [side]: sha256 } = await versionOf(operation, held, { scope, path, seq });
-      const content = sha256 === null ? null : await keptContent(held, sha256);
-      if (sha256 !== null && content === null) {
-        throw notKept(refusal, `the content ${side === "before" ? "before" : "of"} version ${seq}`);
-      }
-      return content;
-    };
+  const { before, after } = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const at = (seq = 0): VersionPlace => ({ scope, path, seq });
     return {
-      before: from === "before" ? await contentOf(to ?? 0, "before") : await contentOf(from, "sha256"),
-      after: to === undefined ? await held.bytesOf(scope, path) : await contentOf(to, "sha256"),
+      before: await (from === "before"
+        ? contentIn(operation, held, at(to), "before")
+        : contentIn(operation, held, at(from))),
+      after: await (to === undefined ? held.bytesOf(scope, path) : contentIn(operation, held, at(to))),
     };
   });
-  const { before, after } = both ?? { before: null, after: null };
   return { scope, path, before: digestOf(before), after: digestOf(after), lines: await linesOf(before, after) };
+}
+
+/**
+ * What a file was before a version, or after it; `null` if there was no file. Throws `ENTRY_NOT_FOUND` if the content is no
+ * longer kept: the oldest go first, and those of purged files with their purge.
+ */
+async function contentIn(
+  operation: Operation,
+  held: HeldHome,
+  file: VersionPlace,
+  side: "before" | "sha256" = "sha256",
+): Promise<Uint8Array | null> {
+  const { path, seq } = file;
+  const { [side]: sha256 } = await versionOf(operation, held, file);
+  const content = sha256 === null ? null : await keptContent(held, sha256);
+  if (sha256 === null || content !== null) return content;
+  const which = `the content ${side === "before" ? "before" : "of"} version ${seq}`;
+  throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action} ${quoted(path)}: ${which} is no longer kept`);
 }
 
 /** A missing file has no lines. */
@@ -96,62 +108,34 @@ export async function restoreVersion(operation: Operation, named: NamedFile, seq
   if (isTrashPath(path))
     throw new ToolError("INPUT_INVALID", `${refusal}: it is in the trash, which is restored by name`);
   checkHasScope(operation, scope, refusal);
-  const parts = operation.parts;
-  const scopes = parts.find((each) => each.includes(scope)) ?? [];
-  const plan = async (inside: Operation): Promise<Restoring> => {
-    const task = { scopes, apart: new Set(parts.flat()), mode: "read" } as const;
-    const own = await holdPart(inside, task, (part) => planRestored(inside, part, { ...place, seq }));
-    return { ...own, ...(await withDerived(inside, place, own)) };
-  };
-  const planned = await commitPlanned(operation, { scopes, kind: "restored", plan });
-  const { wasMissing, changes } = planned;
+  const plan = (inside: Operation): Promise<RestoringPlan> => planRestored(inside, { ...place, seq }, refusal);
+  const { wasMissing, changes } = await applyPlan(operation, { scopes: [scope], kind: "restored", plan });
   return { scope, path, seq, outcome: changes.length === 0 ? "unchanged" : wasMissing ? "created" : "replaced" };
 }
 
-interface Restoring {
-  readonly changes: readonly SizedChange[];
-  readonly seen: HeldPart["held"]["seen"];
-  readonly head: VersionHead;
+interface RestoringPlan extends Plan {
   readonly wasMissing: boolean;
 }
 
-async function planRestored(
-  operation: Operation,
-  { held }: HeldPart,
-  file: FilePlace & { readonly seq: number },
-): Promise<Restoring> {
+async function planRestored(operation: Operation, file: VersionPlace, refusal: string): Promise<RestoringPlan> {
   const { scope, path, seq } = file;
-  const refusal = `Cannot ${operation.action} ${quoted(path)}`;
-  const { sha256 } = await versionOf(operation, held, file);
-  if (sha256 === null) {
-    throw new ToolError(
-      "ENTRY_NOT_FOUND",
-      `${refusal}: after version ${seq} there was no such file, name an earlier one`,
-    );
-  }
-  const content = await keptContent(held, sha256);
-  if (content === null) throw notKept(refusal, `the content of version ${seq}`);
-  const present = await held.bytesOf(scope, path);
-  const wasMissing = present === null;
-  const other = wasMissing ? (await livePlaces(held, scope)).inTheWayOf(path) : null;
-  if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
-  const write = { kind: "write", scope, path, content, bytes: content.length } as const;
-  const changes = digestOf(present) === sha256 ? [] : [write];
-  return { changes, seen: held.seen, head: held.history.state().head, wasMissing };
-}
-
-/** The oldest contents go first, and those of purged files with their purge. */
-const notKept = (refusal: string, what: string): ToolError =>
-  new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${what} is no longer kept`);
-
-/** What the plugin cannot read comes back byte for byte, as from the trash. */
-async function withDerived(
-  operation: Operation,
-  { scope, path }: FilePlace,
-  { changes, seen }: Restoring,
-): Promise<Pick<Restoring, "changes" | "seen">> {
-  const made = await derivedChanges(operation, { scope, changes, paths: changes.map((change) => change.path) });
+  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const content = await contentIn(operation, held, file);
+    if (content === null) {
+      const reason = `after version ${seq} there was no such file, name an earlier one`;
+      throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: ${reason}`);
+    }
+    const present = await held.bytesOf(scope, path);
+    const other = present === null ? (await placesIn(held, scope)).inTheWayOf(path) : null;
+    if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
+    const write = { kind: "write", scope, path, content, bytes: content.length } as const;
+    const isSame = digestOf(present) === digestOf(content);
+    return { ...planFrom(held, isSame ? [] : [write]), wasMissing: present === null };
+  });
+  if (own.changes.length === 0) return own;
+  const made = await derivedChanges(operation, { ...own, scope, paths: [path], freedBytes: storeLimits.scopeBytesMax });
+  // What the plugin cannot read comes back byte for byte, as from the trash.
   const ofAll = made.refused.find((each) => each.path === "");
-  if (ofAll) throw new ToolError(ofAll.code, `Cannot ${operation.action} ${quoted(path)}: ${ofAll.reason}`);
-  return { changes: [...changes, ...made.changes], seen: [...seen, ...made.seen] };
+  if (ofAll) throw new ToolError(ofAll.code, `${refusal}: ${ofAll.reason}`);
+  return withMade(own, made);
 }

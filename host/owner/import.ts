@@ -1,19 +1,21 @@
 /** Adds files to a user's scopes. Plans everything before anything changes. One refused file refuses all. */
-import { callLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath, parseTrashPath, trashFolder } from "../../shared/path.ts";
-import type { InspectOutput, RefusedPath } from "../../shared/roles.ts";
+import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import { transferLimits } from "../archive/transfer-limits.ts";
-import type { CallOptions } from "../call/asked-call.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import { ToolError } from "../values/tool-error.ts";
 import { inTurns, giveTurn } from "../values/turns.ts";
+import { derivedChanges } from "./derived-changes.ts";
 import { findingsIn } from "./doctor.ts";
+import type { Finding } from "./finding.ts";
 import { filesByScope } from "./import-files.ts";
 import type { ImportOptions, ImportPlan, RefusedFile } from "./memory-files.ts";
 import type { Operation } from "./operation.ts";
-import { emptyPlan, planImport } from "./plan-import.ts";
-import type { ImportTask, PlannedImport } from "./plan-import.ts";
+import { planImport } from "./plan-import.ts";
+import type { ImportTask, PlannedFiles } from "./plan-import.ts";
+import { applyPlan, planFrom, withMade } from "./plan.ts";
+import type { Plan } from "./plan.ts";
 
 type Asked = readonly [operation: Operation, files: readonly MemoryFile[], options: ImportOptions];
 
@@ -22,32 +24,42 @@ export async function planFiles(...asked: Asked): Promise<ImportPlan> {
   return together(plans, leftOut);
 }
 
+/** Each scope is one change set. */
 export async function importFiles(...asked: Asked): Promise<ImportPlan> {
-  const { imports, plans, leftOut } = await planAll(...asked);
+  const [operation] = asked;
+  const { plans, leftOut } = await planAll(...asked);
   refuseImport(refusedOf(plans, leftOut));
-  for (const [at, plan] of plans.entries()) {
-    if (plan.created.length + plan.replaced.length + plan.trashed.length === 0) continue;
-    plans[at] = (await imports[at]?.commit()) ?? plan;
+  const done: ScopePlan[] = [];
+  for (const made of plans) {
+    const { task } = made;
+    const plan = async (inside: Operation): Promise<ScopePlan> => {
+      const again = await planScope(inside, task);
+      refuseImport(again.refused);
+      return again;
+    };
+    done.push(await applyPlan(operation, { scopes: [task.scope], kind: "imported", plan, made }));
   }
-  return together(plans, leftOut);
+  return together(done, leftOut);
 }
 
 /** A plan for each scope that has something to import. */
-async function planAll(...[operation, files, { replace = false, scopes }]: Asked) {
-  const imports: ScopeImport[] = [];
+async function planAll(
+  ...[operation, files, { replace: replaces = false, scopes }]: Asked
+): Promise<{ readonly plans: readonly ScopePlan[]; readonly leftOut: readonly RefusedFile[] }> {
+  const tasks: ImportTask[] = [];
   const leftOut: RefusedFile[] = [];
   for (const [scope, ofScope] of await inTurns(filesByScope(files, scopes))) {
     if (!operation.tools.hasScope(scope)) {
       leftOut.push({ path: scope, code: "TOOL_UNKNOWN", reason: "no loaded plugin has this scope" });
       continue;
     }
-    const each = await ScopeImport.of(operation, scope, { files: ofScope, replaces: replace });
-    leftOut.push(...each.leftOut);
-    if (each.leftOut.length < ofScope.length) imports.push(each);
+    const task = await taskOf(operation, { scope, files: ofScope, replaces });
+    leftOut.push(...placed(task.unfit, scope));
+    if (task.files.length > 0) tasks.push(task);
   }
   const plans: ScopePlan[] = [];
-  for (const each of imports) plans.push(await each.plan());
-  return { imports, plans, leftOut };
+  for (const task of tasks) plans.push(await planScope(operation, task));
+  return { plans, leftOut };
 }
 
 /** If all files are left out, the reasons for that are the refusal. */
@@ -56,11 +68,13 @@ const refusedOf = (plans: readonly ScopePlan[], leftOut: readonly RefusedFile[])
 
 function together(plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]): ImportPlan {
   const refused = refusedOf(plans, leftOut);
+  const pathsOf = (which: "created" | "replaced" | "skipped" | "trashed"): string[] =>
+    plans.flatMap(({ task: { scope }, ...plan }) => plan[which].map((path) => `${scope}/${path}`));
   return {
-    created: plans.flatMap(({ created }) => created),
-    replaced: plans.flatMap(({ replaced }) => replaced),
-    skipped: plans.flatMap(({ skipped }) => skipped),
-    trashed: plans.flatMap(({ trashed }) => trashed),
+    created: pathsOf("created"),
+    replaced: pathsOf("replaced"),
+    skipped: pathsOf("skipped"),
+    trashed: pathsOf("trashed"),
     bytes: plans.reduce((sum, { bytes }) => sum + bytes, 0),
     mended: plans.flatMap(({ mended }) => mended),
     leftOut: plans.length === 0 ? [] : leftOut,
@@ -69,171 +83,69 @@ function together(plans: readonly ScopePlan[], leftOut: readonly RefusedFile[]):
   };
 }
 
-/** One scope's plan, with everything that is refused. */
-type ScopePlan = Omit<ImportPlan, "leftOut" | "refusedHidden">;
-
-type Task = Omit<ImportTask, "epochMs">;
-
-/** The bytes of one input that paths can take, beside the rest of it. */
-const incomingBytesMax = callLimits.inputBytesMax - 100;
-
-const imported = "imported" as const;
-
-const nothingFound: InspectOutput = { findings: [], findingsHidden: 0 };
-
-/** The import of one scope's files: stages them, asks the scope's plugin about them, and plans or commits. */
-class ScopeImport {
-  /** Files under paths that are not kept. */
-  readonly leftOut: readonly RefusedFile[];
-  readonly #operation: Operation;
-  readonly #task: Task;
-  /** The live files that the plugin judges, in as many questions as needed. */
-  readonly #questions: readonly (readonly string[])[];
-
-  private constructor(operation: Operation, task: Task, leftOut: readonly RefusedFile[]) {
-    this.#operation = operation;
-    this.#task = task;
-    this.leftOut = placed(leftOut, task.scope);
-    const live = task.files.map(({ path }) => path).filter((path) => isScopePath(path) && !isTrashPath(path));
-    this.#questions = inQuestions(live);
-  }
-
-  static async of(
-    operation: Operation,
-    scope: string,
-    { files: all, replaces }: { readonly files: readonly MemoryFile[]; readonly replaces: boolean },
-  ): Promise<ScopeImport> {
-    const paths = all.map(({ path }) => path);
-    const facts = await askPaths(operation, scope, paths);
-    const files = all.filter(({ path }) => !facts.unfit.has(path));
-    const leftOut = paths.flatMap((path) => facts.unfit.get(path) ?? []);
-    const isInspected = operation.tools.forScope("inspect", scope) !== null;
-    return new ScopeImport(operation, { scope, files, derived: facts.derived, isInspected, replaces }, leftOut);
-  }
-
-  /** Stages the files and lets the plugin judge them. Commits nothing. */
-  async plan(): Promise<ScopePlan> {
-    const plans: ScopePlan[] = [];
-    for (const incoming of this.#questions) plans.push(await this.#judge(incoming, false));
-    const [refused, mended] = [plans.flatMap((plan) => plan.refused), plans.flatMap((plan) => plan.mended)];
-    return Object.assign({}, plans[0] as ScopePlan, { refused: distinct(refused), mended: distinct(mended) });
-  }
-
-  /**
-   * Commits all of it, or nothing if someone was faster since the plan. Asks only the first of several questions again.
-   */
-  async commit(): Promise<ScopePlan> {
-    return await this.#judge(this.#questions[0] ?? [], true);
-  }
-
-  async #judge(incoming: readonly string[], commits: boolean): Promise<ScopePlan> {
-    const [operation, { scope }] = [this.#operation, this.#task];
-    const inspector = operation.tools.forScope("inspect", scope);
-    const refuse = (refused: readonly RefusedFile[]): void => {
-      if (commits) refuseImport(placed(refused, scope));
-    };
-    let planned = emptyPlan();
-    // Runs again if a person has changed the files that it is based on.
-    const stage: NonNullable<CallOptions["stage"]> = async (reader, epochMs) => {
-      planned = await planImport(reader, { ...this.#task, epochMs });
-      refuse(planned.refused);
-      // Refused files are not staged: the plugin then inspects what is there.
-      return planned.refused.length > 0 ? [] : planned.changes;
-    };
-    let told = nothingFound;
-    if (inspector !== null) {
-      const accepts = async ({ refused = [] }: InspectOutput): Promise<[]> => {
-        refuse(refused);
-        return [];
-      };
-      const options = { stage, accepts, kind: imported, ...(!commits && { mode: "look" as const }) };
-      told = await operation.ask("inspect", inspector, { mend: commits, incoming: [...incoming] }, options);
-    } else {
-      await operation.hold({ scopes: [scope], mode: commits ? "write" : "read" }, async (held) => {
-        const changes = await stage(held, operation.now());
-        if (commits) await operation.commit(held, changes, imported);
-      });
-    }
-    return this.#planFrom(planned, planned.refused.length > 0 ? nothingFound : told, incoming);
-  }
-
-  /** Only `refused` decides. How many findings there are, and whether all are shown, says nothing about these files. */
-  #planFrom(planned: PlannedImport, { findings, refused = [] }: InspectOutput, incoming: readonly string[]): ScopePlan {
-    const { scope } = this.#task;
-    const { created, replaced, skipped, trashed, bytes } = planned;
-    const within = (paths: readonly string[]): string[] => paths.map((path) => `${scope}/${path}`);
-    // To the plugin, files of another question are files that were there.
-    const asked = new Set(incoming);
-    const elsewhere = new Set(this.#questions.flat().filter((path) => !asked.has(path)));
-    const mendable = findings.filter(({ path, remedy }) => remedy !== null && !elsewhere.has(path));
-    return {
-      created: within(created),
-      replaced: within(replaced),
-      skipped: within(skipped),
-      trashed: within(trashed),
-      bytes,
-      mended: findingsIn({ findings: mendable, findingsHidden: 0 }, scope),
-      refused: placed([...planned.refused, ...refused], scope),
-    };
-  }
+/** One scope's plan, with everything that is refused. What is refused and mended has the scope before its path. */
+interface ScopePlan extends Plan, Omit<PlannedFiles, "changes"> {
+  readonly task: ImportTask;
+  readonly mended: readonly Finding[];
 }
 
-/** Splits paths into questions. At least one: a plugin is also asked if no file is live. */
-function inQuestions(paths: readonly string[]): readonly (readonly string[])[] {
-  const questions: string[][] = [[]];
-  let bytes = 0;
-  for (const path of paths) {
-    // Paths are ASCII that JSON does not escape; 3 for quotation marks and a comma.
-    bytes += path.length + 3;
-    if (bytes > incomingBytesMax) {
-      questions.push([]);
-      bytes = path.length + 3;
-    }
-    questions.at(-1)?.push(path);
-  }
-  return questions;
+/** Plans the files, and what the scope's plugin makes of them. It judges them only if nothing else refuses them. */
+async function planScope(operation: Operation, task: ImportTask): Promise<ScopePlan> {
+  const { scope, files } = task;
+  const own = await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const planned = await planImport(held, task, operation.now());
+    return { ...planned, ...planFrom(held, planned.changes), refused: placed(planned.refused, scope) };
+  });
+  if (own.refused.length > 0) return { ...own, task, mended: [] };
+  const paths = files.map(({ path }) => path).filter(isLive);
+  const { refused, mended, ...made } = await derivedChanges(operation, { scope, changes: own.changes, paths });
+  const findings = findingsIn({ findings: [...mended], findingsHidden: 0 }, scope);
+  return { ...withMade(own, made), task, mended: findings, refused: placed(refused, scope) };
 }
+
+const isLive = (path: string): boolean => isScopePath(path) && !isTrashPath(path);
 
 const placed = (files: readonly RefusedFile[], scope: string): RefusedFile[] =>
   files.map(({ path, code, reason }) => ({ path: path === "" ? scope : `${scope}/${path}`, code, reason }));
-
-const distinct = <Item>(items: readonly Item[]): Item[] => [
-  ...new Map(items.map((item) => [JSON.stringify(item), item])).values(),
-];
-
-interface PathFacts {
-  /** The paths that are not kept, and why. */
-  readonly unfit: ReadonlyMap<string, RefusedPath>;
-  /** Files that the plugin makes from the others. */
-  readonly derived: ReadonlySet<string>;
-}
 
 /**
  * Paths per question. The answer has a sentence for each: with the longest paths, a fifth of what an answer may hold.
  */
 const pathsAtOnce = 200;
 
-/** Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. */
-async function askPaths(operation: Operation, scope: string, paths: readonly string[]): Promise<PathFacts> {
-  const inspector = operation.tools.forScope("inspect", scope);
-  const unfit: RefusedPath[] = [];
+/**
+ * Asks a scope's plugin, if it can inspect, which paths it does not keep and which files it makes itself. `unfit`: the paths
+ * that are not kept, and why.
+ */
+async function taskOf(
+  operation: Operation,
+  asked: Pick<ImportTask, "scope" | "files" | "replaces">,
+): Promise<ImportTask & { readonly unfit: readonly RefusedPath[] }> {
+  const inspector = operation.tools.forScope("inspect", asked.scope);
+  const unfit = new Map<string, RefusedPath>();
   const derived: string[] = [];
-  const live: string[] = [];
+  const paths = asked.files.map(({ path }) => path);
   for (const path of paths) {
     await giveTurn();
     const fault = trashFaultOf(path);
-    if (fault !== null) unfit.push(fault);
-    if (isScopePath(path) && !isTrashPath(path)) live.push(path);
+    if (fault !== null) unfit.set(path, fault);
   }
+  const live = paths.filter(isLive);
   for (let at = 0; at < live.length; at += pathsAtOnce) {
     if (inspector === null) break;
     const input = { mend: false, paths: live.slice(at, at + pathsAtOnce) };
     const told = await operation.ask("inspect", inspector, input, { mode: "look" });
     // The host decides about the trash, not the plugin.
-    unfit.push(...(told.unfit ?? []).filter(({ path }) => !isTrashPath(path)));
+    for (const each of told.unfit ?? []) if (!isTrashPath(each.path)) unfit.set(each.path, each);
     derived.push(...(told.derived ?? []));
   }
-  return { unfit: new Map(unfit.map((fault) => [fault.path, fault])), derived: new Set(derived) };
+  return {
+    ...asked,
+    files: asked.files.filter(({ path }) => !unfit.has(path)),
+    derived: new Set(derived),
+    isInspected: inspector !== null,
+    unfit: paths.flatMap((path) => unfit.get(path) ?? []),
+  };
 }
 
 /** Why the trash cannot keep a file, whatever the plugin says; `null` if it can, or if the path is not in the trash. */

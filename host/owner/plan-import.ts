@@ -22,111 +22,97 @@ export interface ImportTask {
   readonly isInspected: boolean;
   /** Whether an existing file goes to the trash. */
   readonly replaces: boolean;
-  readonly epochMs: number;
 }
 
-/** Paths are inside the scope; an empty path means all files together. */
-export interface PlannedImport {
-  readonly created: string[];
-  readonly replaced: string[];
-  readonly skipped: string[];
-  readonly trashed: string[];
-  readonly refused: RefusedFile[];
-  readonly changes: SizedChange[];
-  bytes: number;
+/** `bytes`: those of the files that are written. Paths are inside the scope; an empty path means all files together. */
+export type PlannedFiles = Pick<
+  ImportPlanner,
+  "created" | "replaced" | "skipped" | "trashed" | "refused" | "changes" | "bytes"
+>;
+
+/** `epochMs`: when what is replaced was trashed. */
+export async function planImport(reader: HeldHome, task: ImportTask, epochMs: number): Promise<PlannedFiles> {
+  const planner = new ImportPlanner(reader, task, epochMs);
+  planner.refused.push(...(await inTurns(refusalsOf(task.files))));
+  if (planner.refused.length === 0) await planner.addAll();
+  return planner;
 }
 
-export function emptyPlan(refused: RefusedFile[] = []): PlannedImport {
-  return { created: [], replaced: [], skipped: [], trashed: [], refused, changes: [], bytes: 0 };
-}
-
-export async function planImport(reader: HeldHome, task: ImportTask): Promise<PlannedImport> {
-  const plan = emptyPlan(await inTurns(refusalsOf(task.files)));
-  if (plan.refused.length > 0) return plan;
-  const present = (await reader.survey(task.scope)).files.map(({ path }) => path);
-  const planner = new Planner(reader, task, plan, present);
-  await planner.noteNames();
-  for (const file of task.files) await planner.add(file);
-  await planner.checkQuotas();
-  return plan;
-}
-
-interface TrashPlace {
-  readonly path: string;
-  /** Whether the same content is already there. */
-  readonly isThere: boolean;
-}
-
-class Planner {
+class ImportPlanner {
+  readonly created: string[] = [];
+  readonly replaced: string[] = [];
+  readonly skipped: string[] = [];
+  readonly trashed: string[] = [];
+  readonly refused: RefusedFile[] = [];
+  readonly changes: SizedChange[] = [];
+  bytes = 0;
   readonly #reader: HeldHome;
   readonly #task: ImportTask;
-  readonly #plan: PlannedImport;
-  readonly #present: readonly string[];
+  readonly #epochMs: number;
   /** Of every existing or imported file. */
   readonly #places = new FilePlaces([]);
   /** Digests of the trashed files that were read; `null` if there is no file. */
   readonly #digests = new Map<string, string | null>();
 
-  constructor(reader: HeldHome, task: ImportTask, plan: PlannedImport, present: readonly string[]) {
+  constructor(reader: HeldHome, task: ImportTask, epochMs: number) {
     this.#reader = reader;
     this.#task = task;
-    this.#plan = plan;
-    this.#present = present;
+    this.#epochMs = epochMs;
   }
 
-  /** Must be called first. */
-  async noteNames(): Promise<void> {
-    for (const path of [...this.#task.files.map((file) => file.path), ...this.#present]) {
+  async addAll(): Promise<void> {
+    const { scope, files } = this.#task;
+    const present = (await this.#reader.survey(scope)).files.map(({ path }) => path);
+    for (const path of [...files.map((file) => file.path), ...present]) {
       await giveTurn();
       this.#places.add(path);
     }
+    for (const file of files) await this.#add(file);
+    await this.#checkQuotas(present.filter((path) => !isTrashPath(path)).length);
   }
 
-  async add(file: MemoryFile): Promise<void> {
+  async #add(file: MemoryFile): Promise<void> {
     const { path, content } = file;
     const there = await this.#reader.bytesOf(this.#task.scope, path);
     const twin = this.#places.at(path);
-    if (there !== null && Buffer.compare(there, content) === 0) this.#plan.skipped.push(path);
+    if (there !== null && Buffer.compare(there, content) === 0) this.skipped.push(path);
     else if (this.#places.nestedWith(path) !== null) this.#refuse(path, "a file and a folder would have the same name");
     else if (isTrashPath(path)) await this.#addTrashed(file, there !== null || twin !== path);
     else if (twin !== null && twin !== path) this.#refuse(path, `"${twin}" is there, which differs only by case`);
     else if (there === null) this.#create(file);
-    else if (this.#task.derived.has(path)) this.#plan.skipped.push(path);
+    else if (this.#task.derived.has(path)) this.skipped.push(path);
     else if (this.#task.replaces) await this.#replace(file, there);
     else this.#refuse(path, "an entry of this name is there with other content");
   }
 
   /** Refuses the import if the scope would then have more files or bytes than a scope may hold. */
-  async checkQuotas(): Promise<void> {
-    const { scope, files: incoming, derived, isInspected } = this.#task;
-    const { created, bytes, refused } = this.#plan;
+  async #checkQuotas(present: number): Promise<void> {
+    const { scope, files, derived, isInspected } = this.#task;
     // The plugin can add the file that it makes from the others, unless the import has it.
-    const made = isInspected && !incoming.some(({ path }) => derived.has(path)) ? 1 : 0;
-    const present = this.#present.filter((path) => !isTrashPath(path)).length;
+    const made = isInspected && !files.some(({ path }) => derived.has(path)) ? 1 : 0;
     const { live, trash } = await this.#reader.scopeSize(scope);
     for (const [planned, most, unit] of [
-      [present + created.length + made, storeLimits.listEntriesMax, "files outside the trash"],
-      [live.bytes + trash.bytes + bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
+      [present + this.created.length + made, storeLimits.listEntriesMax, "files outside the trash"],
+      [live.bytes + trash.bytes + this.bytes, storeLimits.scopeBytesMax, "bytes with the trash"],
     ] as const) {
       const reason = `the user would have ${planned} ${unit}, at most ${most} allowed`;
-      if (planned > most) refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });
+      if (planned > most) this.refused.push({ path: "", code: "QUOTA_EXCEEDED", reason });
     }
   }
 
   #create(file: MemoryFile): void {
-    this.#plan.created.push(file.path);
+    this.created.push(file.path);
     this.#write(file.path, file);
   }
 
   async #replace(file: MemoryFile, there: Uint8Array): Promise<void> {
-    const { scope, epochMs } = this.#task;
+    const { scope } = this.#task;
     const { path } = file;
-    const trashed = await this.#freePath(path, epochMs, there);
+    const trashed = await this.#freePath(path, this.#epochMs, there);
     if (trashed === null) return this.#refuse(path, crowded);
-    this.#plan.replaced.push(path);
+    this.replaced.push(path);
     // The same content goes to the trash a second time only under another name.
-    if (!trashed.isThere)
-      this.#plan.changes.push({ kind: "trash", scope, path, trashed: trashed.path, bytes: there.length });
+    if (!trashed.isThere) this.changes.push({ kind: "trash", scope, path, trashed: trashed.path, bytes: there.length });
     this.#write(path, file);
   }
 
@@ -137,8 +123,8 @@ class Planner {
     const place =
       was === null ? { path: file.path, isThere: false } : await this.#freePath(was.path, was.epochMs, file.content);
     if (place === null) return this.#refuse(file.path, crowded);
-    if (place.isThere) return void this.#plan.skipped.push(file.path);
-    this.#plan.trashed.push(place.path);
+    if (place.isThere) return void this.skipped.push(file.path);
+    this.trashed.push(place.path);
     this.#write(place.path, file);
   }
 
@@ -146,7 +132,11 @@ class Planner {
    * A file's place in the trash: free, or with the same content from an earlier import. `null` if no name that is tried
    * can be used.
    */
-  async #freePath(path: string, epochMs: number, content: Uint8Array): Promise<TrashPlace | null> {
+  async #freePath(
+    path: string,
+    epochMs: number,
+    content: Uint8Array,
+  ): Promise<{ readonly path: string; readonly isThere: boolean } | null> {
     const digest = digestOf(content);
     let tries = 0;
     for (const candidate of trashPaths(path, epochMs)) {
@@ -176,12 +166,12 @@ class Planner {
 
   #write(path: string, { content, trust = "unstated" }: MemoryFile): void {
     const { scope } = this.#task;
-    this.#plan.changes.push({ kind: "write", scope, path, content, trust, bytes: content.length });
-    this.#plan.bytes += content.length;
+    this.changes.push({ kind: "write", scope, path, content, trust, bytes: content.length });
+    this.bytes += content.length;
   }
 
   #refuse(path: string, reason: string): void {
-    this.#plan.refused.push({ path, code: "NAME_CONFLICT", reason });
+    this.refused.push({ path, code: "NAME_CONFLICT", reason });
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Puts a trashed file back: by its plugin, which knows what else belongs to it, or else by a move. A file leaves the
- * trash only if the same change set moves it to its old place, or writes the same bytes outside the trash.
+ * Puts a trashed file back, by a move. Its plugin says what else belongs to it, and what it makes anew. A file leaves the
+ * trash only to its old place, or to where its plugin would write the same bytes.
  */
 import type { ErrorCode } from "../../shared/errors.ts";
 import { storeLimits } from "../../shared/limits.ts";
@@ -12,10 +12,13 @@ import type { CatalogTool } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import type { SizedChange } from "../values/change-set.ts";
 import { ToolError } from "../values/tool-error.ts";
-import { FilePlaces, livePlaces } from "./file-places.ts";
+import { noted } from "./derived-changes.ts";
+import { FilePlaces, placesIn } from "./file-places.ts";
 import { isEntry } from "./find-file.ts";
 import type { Operation } from "./operation.ts";
-import { listTrash, removalOf, trashPathOf, trashOf } from "./trash.ts";
+import { applyPlan, planFrom } from "./plan.ts";
+import type { Plan } from "./plan.ts";
+import { listTrash, trashPathOf, trashOf } from "./trash.ts";
 import type { TrashedFile } from "./upkeep.ts";
 
 export async function restoreFile(operation: Operation, name: string, scope: string | undefined): Promise<TrashedFile> {
@@ -33,35 +36,50 @@ export async function restoreFile(operation: Operation, name: string, scope: str
       `${restoring(file)}: ${quoted(file.path)}, where it lay, is in the trash itself`,
     );
   }
-  const restorer = tools.forScope("restore", file.scope);
-  if (restorer === null || !(await isRestoredBy(operation, restorer, file))) await putBack(operation, file);
+  await applyPlan(operation, { scopes: [file.scope], plan: (inside) => planRestore(inside, file) });
   return file;
 }
 
-/** Lets the plugin put the file back. Returns `false` if the file is not one of its entries, or is not text. */
-async function isRestoredBy(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<boolean> {
+async function planRestore(operation: Operation, file: TrashedFile): Promise<Plan> {
+  const { scope } = file;
+  const restorer = operation.tools.forScope("restore", scope);
+  const byPlugin = restorer && (await planByPlugin(operation, restorer, file));
+  if (byPlugin !== null) return byPlugin;
+  checkHasScope(operation, scope, restoring(file));
+  return await operation.hold({ scopes: [scope], mode: "read" }, async (held) => {
+    const { length: bytes } = await trashedBytes(held, file);
+    return planFrom(held, [await moveBack({ held, file, live: await placesIn(held, scope) }, { ...file, bytes })]);
+  });
+}
+
+/** What the plugin makes of it; `null` if the file is not one of its entries, or is not text. */
+async function planByPlugin(operation: Operation, restorer: CatalogTool, file: TrashedFile): Promise<Plan | null> {
+  const { scope } = file;
+  let plan: Plan | null = null;
   // All changes are in the scope of the file: the tool has no other.
-  const accepts: Accepts<RestoreOutput> = async (answer, changes, reader) => {
-    checkPutBack(file, answer, changes, await trashedBytes(reader, file));
-    const written = changes.map(({ path }) => path);
-    return [removalOf(file), ...(await moveOthersBack(reader, file, answer, written))];
+  const accepts: Accepts<RestoreOutput> = async ({ path, others = [] }, changes, held) => {
+    const trashed = await trashedBytes(held, file);
+    checkPutBack(file, path, changes, trashed);
+    const into = { held, file, live: await placesIn(held, scope) };
+    const back = await moveBack(into, { ...file, path, bytes: trashed.length });
+    const written = changes.map((change) => change.path);
+    const moves = others.length === 0 ? [] : await moveOthersBack(into, others, written);
+    // What it has put back is moved, so that its history goes along.
+    const besides = changes.filter((change) => change.path !== path);
+    plan = planFrom(held, [back, ...moves, ...(await noted(held, scope, besides))]);
+    return [];
   };
   try {
-    await operation.ask("restore", restorer, { trashed: trashPathOf(file) }, { accepts, freedBytes: file.bytes });
-    return true;
+    const options = { accepts, freedBytes: file.bytes, mode: "look" } as const;
+    await operation.ask("restore", restorer, { trashed: trashPathOf(file) }, options);
   } catch (error) {
-    if (error instanceof ToolError && noneOfItsOwn.has(error.tableCode)) return false;
-    throw error;
+    if (!(error instanceof ToolError) || !noneOfItsOwn.has(error.tableCode)) throw error;
   }
+  return plan;
 }
 
 /** Throws `OUTPUT_INVALID` unless the plugin's last change at the path that it names is a write of the same bytes. */
-function checkPutBack(
-  file: TrashedFile,
-  { path }: RestoreOutput,
-  changes: readonly SizedChange[],
-  trashed: Uint8Array,
-): void {
+function checkPutBack(file: TrashedFile, path: string, changes: readonly SizedChange[], trashed: Uint8Array): void {
   const last = changes.findLast((change) => change.path.toLowerCase() === path.toLowerCase());
   if (last?.kind === "write" && last.path === path && Buffer.from(last.content).equals(trashed)) return;
   throw new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin has not put it back`);
@@ -73,15 +91,6 @@ function checkPutBack(
  */
 const noneOfItsOwn: ReadonlySet<ErrorCode> = new Set(["ENTRY_NOT_FOUND", "ENTRY_UNREADABLE"]);
 
-async function putBack(operation: Operation, file: TrashedFile): Promise<void> {
-  const { scope } = file;
-  checkHasScope(operation, scope, restoring(file));
-  await operation.hold({ scopes: [scope], mode: "write" }, async (held) => {
-    const { length: bytes } = await trashedBytes(held, file);
-    await operation.commit(held, [await moveBack(held, { ...file, bytes })]);
-  });
-}
-
 /** Throws `TOOL_UNKNOWN` if no loaded plugin has the scope. */
 export function checkHasScope({ tools }: Operation, scope: string, refusal: string): void {
   if (tools.hasScope(scope)) return;
@@ -89,58 +98,56 @@ export function checkHasScope({ tools }: Operation, scope: string, refusal: stri
   throw new ToolError("TOOL_UNKNOWN", `${refusal}: no loaded plugin has the scope "${scope}"`, { hint });
 }
 
-async function trashedBytes(reader: HeldHome, file: TrashedFile): Promise<Uint8Array> {
-  const bytes = await reader.bytesOf(file.scope, trashPathOf(file));
+async function trashedBytes(held: HeldHome, file: TrashedFile): Promise<Uint8Array> {
+  const bytes = await held.bytesOf(file.scope, trashPathOf(file));
   if (bytes !== null) return bytes;
   throw new ToolError("ENTRY_NOT_FOUND", `${restoring(file)}: it has gone meanwhile`);
 }
 
+/** What is restored, and where. */
+interface Restoring {
+  readonly held: HeldHome;
+  readonly file: TrashedFile;
+  readonly live: FilePlaces;
+}
+
 /** The move of one file, whose content does not pass through a guest. Throws `NAME_CONFLICT` if something is in its place. */
-async function moveBack(reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
-  return await moveTo(await livePlaces(reader, file.scope), reader, file);
+async function moveBack({ held, file, live }: Restoring, moved: TrashedFile): Promise<SizedChange> {
+  const { scope, path, bytes } = moved;
+  // Read as well, so that a file that is created meanwhile is noticed.
+  const taken = live.inTheWayOf(path) ?? ((await held.bytesOf(scope, path)) === null ? null : path);
+  if (taken === null) return { kind: "restore", scope, path: trashPathOf(moved), restored: path, bytes };
+  throw new ToolError("NAME_CONFLICT", `${restoring(file)}: ${quoted(taken)} is in the place of ${quoted(path)}`);
 }
 
 /**
- * The moves of the files that a plugin names beside `file`. Throws `OUTPUT_INVALID` if it names any other file than one
- * of the same trash, once, and the place where it was. `written`: the paths that the plugin has written.
+ * The moves of the files that a plugin names besides. Throws `OUTPUT_INVALID` if it names any other file than one of the
+ * same trash, once, and the place where it was. `written`: the paths that the plugin has written.
  */
 async function moveOthersBack(
-  reader: HeldHome,
-  file: TrashedFile,
-  { others = [] }: RestoreOutput,
+  into: Restoring,
+  others: NonNullable<RestoreOutput["others"]>,
   written: readonly string[],
 ): Promise<SizedChange[]> {
-  if (others.length === 0) return [];
-  if (others.length > storeLimits.changesMax) {
-    throw refused(file, `${others.length} further files, at most ${storeLimits.changesMax} allowed`);
-  }
-  const inTrash = new Map((await trashOf(reader, file.scope)).map((each) => [trashPathOf(each), each]));
+  const { held, file } = into;
+  const refused = (named: string): ToolError =>
+    new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
+  if (others.length > storeLimits.changesMax)
+    throw refused(`${others.length} further files, at most ${storeLimits.changesMax} allowed`);
+  const inTrash = new Map((await trashOf(held, file.scope)).map((each) => [trashPathOf(each), each]));
   inTrash.delete(trashPathOf(file));
-  const live = await livePlaces(reader, file.scope);
   const restored = new FilePlaces(written);
   const moves: SizedChange[] = [];
   for (const { trashed, path } of others) {
     const other = inTrash.get(trashed);
-    if (other === undefined) throw refused(file, `${quoted(trashed)}, which is not in the trash`);
-    if (parseTrashPath(trashed) === null) throw refused(file, `${quoted(trashed)}, which no tool has deleted`);
-    if (other.path !== path || isTrashPath(path))
-      throw refused(file, `${quoted(path)}, where ${quoted(trashed)} was not`);
-    if (restored.inTheWayOf(path) !== null) throw refused(file, `${quoted(path)}, where it has put a file already`);
+    if (other === undefined || parseTrashPath(trashed) === null)
+      throw refused(`${quoted(trashed)}, which no tool has moved to the trash`);
+    if (other.path !== path || isTrashPath(path)) throw refused(`${quoted(path)}, where ${quoted(trashed)} was not`);
+    if (restored.inTheWayOf(path) !== null) throw refused(`${quoted(path)}, where it has put a file already`);
     restored.add(path);
-    moves.push(await moveTo(live, reader, other));
+    moves.push(await moveBack(into, other));
   }
   return moves;
-}
-
-const refused = (file: TrashedFile, named: string): ToolError =>
-  new ToolError("OUTPUT_INVALID", `${restoring(file)}: the plugin names ${named}`);
-
-async function moveTo(live: FilePlaces, reader: HeldHome, file: TrashedFile): Promise<SizedChange> {
-  const { scope, path, bytes } = file;
-  // Read as well, so that a file that is created meanwhile is noticed.
-  const taken = live.inTheWayOf(path) ?? ((await reader.bytesOf(scope, path)) === null ? null : path);
-  if (taken === null) return { kind: "restore", scope, path: trashPathOf(file), restored: path, bytes };
-  throw new ToolError("NAME_CONFLICT", `${restoring(file)}: ${quoted(taken)} is in the place of ${quoted(path)}`);
 }
 
 /** The action in messages. */

@@ -24,7 +24,7 @@ export async function purgeTrash(operation: Operation, beforeEpochMs: number): P
   return await latestFirst(purged.flat());
 }
 
-export const removalOf = (file: TrashedFile): SizedChange => ({
+const removalOf = (file: TrashedFile): SizedChange => ({
   kind: "remove",
   scope: file.scope,
   path: trashPathOf(file),

@@ -1,27 +1,18 @@
 /** Takes changes back: each file is as it was before them, unless others have changed it since. */
-import { isTrashPath } from "../../shared/path.ts";
-import type { RefusedPath } from "../../shared/roles.ts";
 import { quoted } from "../../shared/text.ts";
 import type { PendingWrite } from "../gate/pending.ts";
 import type { Version } from "../store/versions/version.ts";
-import { placeKey } from "../values/change-set.ts";
-import type { Seen, SizedChange } from "../values/change-set.ts";
-import { ToolError, asToolError, reasonOf } from "../values/tool-error.ts";
-import { commitPlanned } from "./commit-planned.ts";
-import type { PlannedChanges } from "./commit-planned.ts";
+import { ToolError } from "../values/tool-error.ts";
 import { endWaiting, scopeOf, waitingWrites } from "./decide.ts";
-import { derivedChanges } from "./derived-changes.ts";
-import type { DerivedChanges } from "./derived-changes.ts";
-import { endingCodes } from "./operate.ts";
 import type { Operation } from "./operation.ts";
-import { planUndone } from "./plan-undo.ts";
-import type { UndoneFile, UndonePart, UndoTask } from "./plan-undo.ts";
-import type { RejectedWrite, UndoOptions, UndoPlan, LeftFile } from "./undo-plan.ts";
-import { holdPart } from "./user-scopes.ts";
+import { planPart } from "./plan-undo.ts";
+import type { UndonePart, UndoTask } from "./plan-undo.ts";
+import { applyPlan } from "./plan.ts";
+import type { RejectedWrite, UndoOptions, UndoPlan } from "./undo-plan.ts";
 
 export async function planUndo(operation: Operation, options: UndoOptions): Promise<UndoPlan> {
-  const planned: PlannedPart[] = [];
-  for (const task of await tasksOf(operation, options)) planned.push(await planPart(operation, task));
+  const planned: UndonePart[] = [];
+  for (const task of tasksOf(operation, options)) planned.push(await planPart(operation, task));
   const waiting = await waitingOf(operation, options);
   refuseUnknown(operation, options, planned, waiting);
   return { ...together(planned), waiting };
@@ -43,13 +34,13 @@ export async function undoChanges(asked: Operation, options: UndoOptions): Promi
   return { ...together(done), waiting };
 }
 
-async function undoParts(asked: Operation, options: UndoOptions): Promise<PlannedPart[]> {
-  const done: PlannedPart[] = [];
+async function undoParts(asked: Operation, options: UndoOptions): Promise<UndonePart[]> {
+  const done: UndonePart[] = [];
   let operation = asked;
-  for (const task of await tasksOf(asked, options)) {
+  for (const task of tasksOf(asked, options)) {
     for (let isMore = true; isMore;) {
-      const planned = await commitPlanned(operation, {
-        scopes: task.scopes,
+      const planned = await applyPlan(operation, {
+        scopes: task.part,
         kind: "undone",
         plan: (inside) => planPart(inside, task),
         concerns: task.isUndone,
@@ -62,7 +53,7 @@ async function undoParts(asked: Operation, options: UndoOptions): Promise<Planne
   return done;
 }
 
-const hasChanged = ({ changes }: PlannedPart): boolean => changes.length > 0;
+const hasChanged = ({ changes }: UndonePart): boolean => changes.length > 0;
 
 /** The writes of the run, or from the source, that wait. */
 async function waitingOf(operation: Operation, options: UndoOptions): Promise<RejectedWrite[]> {
@@ -88,10 +79,9 @@ const rejectedWrite = ({ id, tool, changes }: PendingWrite): RejectedWrite => ({
   paths: changes.map((change) => `${scopeOf(change)}/${change.path}`),
 });
 
-async function tasksOf(operation: Operation, options: UndoOptions): Promise<PartTask[]> {
-  const parts = operation.parts;
-  const ofAll = { apart: new Set(parts.flat()), isUndone: isOneOf(options), epochMs: operation.now() };
-  return parts.map((scopes) => Object.assign({ scopes }, ofAll));
+function tasksOf(operation: Operation, options: UndoOptions): UndoTask[] {
+  const ofAll = { isUndone: isOneOf(options), epochMs: operation.now() };
+  return operation.parts.map((part) => ({ part, ...ofAll }));
 }
 
 function isOneOf({ run, source, since }: UndoOptions): (version: Version) => boolean {
@@ -106,7 +96,7 @@ function isOneOf({ run, source, since }: UndoOptions): (version: Version) => boo
 function refuseUnknown(
   { action }: Operation,
   { run, source }: UndoOptions,
-  planned: readonly PlannedPart[],
+  planned: readonly UndonePart[],
   waiting: readonly RejectedWrite[],
 ): void {
   const named = run ?? source;
@@ -115,7 +105,7 @@ function refuseUnknown(
   throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${action}: no version names the ${origin} ${quoted(named)}`);
 }
 
-function together(planned: readonly PlannedPart[]): Omit<UndoPlan, "waiting"> {
+function together(planned: readonly UndonePart[]): Omit<UndoPlan, "waiting"> {
   const files = planned.flatMap((part) => part.files);
   const pathsOf = (outcome: "restored" | "trashed"): string[] =>
     files.filter((file) => file.outcome === outcome).map(({ scope, path }) => `${scope}/${path}`);
@@ -132,91 +122,4 @@ function together(planned: readonly PlannedPart[]): Omit<UndoPlan, "waiting"> {
 function byPath<Item extends { readonly path: string }>(items: readonly Item[]): Item[] {
   const once = new Map(items.map((item) => [item.path, item]));
   return Array.from(once.values()).toSorted((a, b) => (a.path < b.path ? -1 : 1));
-}
-
-/** What is undone in one part. */
-interface PartTask extends Omit<UndoTask, "unusable"> {
-  readonly scopes: readonly string[];
-  readonly apart: ReadonlySet<string>;
-}
-
-interface PlannedPart extends UndonePart, PlannedChanges {
-  /** The files that plugins make anew, with their scopes. */
-  readonly derived: readonly string[];
-}
-
-/** Plans what takes changes back in one part of a user's scopes, with what the plugins make of it. Changes nothing. */
-async function planPart(operation: Operation, task: PartTask): Promise<PlannedPart> {
-  const unusable = new Map<string, string>();
-  for (;;) {
-    const part = await holdPart(operation, { ...task, mode: "read" }, (held) =>
-      planUndone(operation, held, { ...task, unusable }),
-    );
-    const made = await makeDerived(operation, part.files);
-    const before = unusable.size;
-    for (const { key, reason } of made.unusable) unusable.set(key, `its plugin refuses what it was before: ${reason}`);
-    // Without these files, the plugin's answer is another.
-    if (unusable.size > before) continue;
-    const goes = new Set(part.gone.map(placeKey));
-    const derivedMade = [...made.changes.filter((change) => !goes.has(placeKey(change))), ...part.gone];
-    const changes = [...part.files.flatMap((file) => file.changes), ...derivedMade];
-    const derived = derivedMade.filter(({ path }) => !isTrashPath(path)).map(({ scope, path }) => `${scope}/${path}`);
-    return { ...part, changes, seen: [...part.seen, ...made.seen], left: [...part.left, ...made.left], derived };
-  }
-}
-
-interface Made {
-  readonly changes: SizedChange[];
-  readonly seen: Seen[];
-  readonly left: LeftFile[];
-  readonly unusable: { readonly key: string; readonly reason: string }[];
-}
-
-/** Asks the plugin of each scope. One that fails keeps nobody from an undo: its files are mended later. */
-async function makeDerived(operation: Operation, files: readonly UndoneFile[]): Promise<Made> {
-  const made: Made = { changes: [], seen: [], left: [], unusable: [] };
-  const now = files.filter(({ changes }) => changes.length > 0);
-  for (const scope of new Set(now.map((file) => file.scope))) {
-    const own = now.filter((file) => file.scope === scope);
-    const asked = await ask(operation, scope, own);
-    if (typeof asked === "string") {
-      made.left.push({ path: scope, reason: `its plugin could not make its index anew, the doctor can: ${asked}` });
-      continue;
-    }
-    made.changes.push(...asked.changes);
-    made.seen.push(...asked.seen);
-    const refused = asked.refused.flatMap((each) => unusableFor(each, own));
-    if (asked.refused.length > 0 && refused.length === 0) {
-      const reason = `its plugin could not make its index anew: ${asked.refused[0]?.reason ?? ""}`;
-      made.left.push({ path: scope, reason });
-    }
-    made.unusable.push(...refused);
-  }
-  return made;
-}
-
-/** Returns the reason if the plugin fails. */
-async function ask(
-  operation: Operation,
-  scope: string,
-  files: readonly UndoneFile[],
-): Promise<DerivedChanges | string> {
-  const remade = files.filter(({ isRemade }) => isRemade);
-  const [paths, remadePaths] = [files, remade].map((some) => some.map(({ path }) => path));
-  try {
-    const changes = files.flatMap((file) => file.changes);
-    return await derivedChanges(operation, { scope, changes, paths: paths ?? [], remadePaths });
-  } catch (error) {
-    const failure = asToolError(error, operation.action);
-    if (endingCodes.has(failure.code)) throw failure;
-    return reasonOf(failure);
-  }
-}
-
-/** A refusal of all files together is one of those that would come in addition. */
-function unusableFor({ path, reason }: RefusedPath, files: readonly UndoneFile[]): Made["unusable"] {
-  const refused = files.filter(
-    (file) => file.outcome === "restored" && (path === "" ? file.isMissing : file.path === path),
-  );
-  return refused.map((file) => ({ key: placeKey(file), reason }));
 }

@@ -22,37 +22,31 @@ export async function eachPart<Result>(
   { mode, only }: { readonly mode: Mode; readonly only?: readonly string[] | undefined },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result[]> {
-  const parts = operation.parts;
-  const apart = new Set(parts.flat());
   const results: Result[] = [];
-  for (const scopes of parts) {
-    if (only && !only.some((scope) => isOf({ scopes, apart }, scope))) continue;
-    results.push(await holdPart(operation, { scopes, apart, mode }, work));
+  for (const part of operation.parts) {
+    if (only && !only.some((scope) => isOf(operation, part, scope))) continue;
+    results.push(await holdPart(operation, { part, mode }, work));
   }
   return results;
 }
 
-/** A part by the scopes to pass to `hold`, and all scopes that have a part of their own. */
-interface PartScopes {
-  readonly scopes: readonly string[];
-  readonly apart: ReadonlySet<string>;
-}
-
-/** Runs `work` on one part. */
+/** Runs `work` on one part of `operation.parts`. */
 export async function holdPart<Result>(
   operation: Operation,
-  { mode, ...part }: PartScopes & { readonly mode: Mode },
+  { part, mode }: { readonly part: readonly string[]; readonly mode: Mode },
   work: (part: HeldPart) => Promise<Result>,
 ): Promise<Result> {
-  return await operation.hold({ mode, scopes: part.scopes }, async (held) => {
+  return await operation.hold({ mode, scopes: part }, async (held) => {
     const all = await held.scopes();
-    const [scopes, hidden] = [true, false].map((isHere) => all.filter((scope) => isOf(part, scope) === isHere));
+    const [scopes, hidden] = [true, false].map((isHere) =>
+      all.filter((each) => isOf(operation, part, each) === isHere),
+    );
     return await work({ held, scopes: scopes ?? [], hidden: hidden ?? [] });
   });
 }
 
-const isOf = ({ scopes, apart }: PartScopes, scope: string): boolean =>
-  scopes.includes(scope) || (scopes.length === 0 && !apart.has(scope));
+const isOf = ({ parts }: Operation, part: readonly string[], scope: string): boolean =>
+  part.length === 0 ? !parts.flat().includes(scope) : part.includes(scope);
 
 /** Throws `INPUT_INVALID` for an unknown scope, so that a misspelt one is not silently skipped. */
 export function checkScopes(action: string, scopes: readonly string[] = [], known: readonly string[]): void {

@@ -237,7 +237,8 @@ test("records upkeep operations, the tool calls that they make, and what an undo
   await upkeep.planUndo(as("planUndo"), { run });
   await upkeep.undo(as("undo"), { run });
   const [from = 0, to = 0] = ["restore", "write"].map((each) => {
-    return stage.recordsOf("call", as(each).callId)[0]?.history?.[0]?.seq;
+    const records = [...stage.recordsOf("call", as(each).callId), ...stage.recordsOf("upkeep", as(each).callId)];
+    return records.find((record) => record.history !== undefined)?.history?.[0]?.seq;
   });
   await upkeep.diff(as("diff"), "a", { from, to });
   await upkeep.restoreVersion(as("restoreVersion"), "a", { version: to });
@@ -254,8 +255,8 @@ test("records upkeep operations, the tool calls that they make, and what an undo
     .records(ctx.userId)
     .filter(({ kind, ...each }) => "callId" in each && each.callId !== ctx.callId && kind !== "call");
   expect(records).toMatchObject([
-    { ...staged, tool: "RestoreEntry", ...changes, removed: [{ scope: "memory" }] },
-    operation("restore"),
+    { ...staged, ...changes, removed: [{ scope: "memory" }] },
+    operation("restore", { history, removed: [{ scope: "memory" }] }),
     { ...staged, removed },
     operation("purge", { removed }),
     ...["inspect", "mend", "listTrash"].map((each) => operation(each)),
@@ -270,6 +271,8 @@ test("records upkeep operations, the tool calls that they make, and what an undo
   ]);
   expect(stage.recordsOf("upkeep").at(-1)).toMatchObject({ action: "listTrash", userId: null, code: "USER_INVALID" });
   expect(stage.recordsOf("call", as("inspect").callId)).toMatchObject([{ tool: "InspectMemory", changes: "none" }]);
+  // Its plugin is asked what it would write, and the operation commits it.
+  expect(stage.recordsOf("call", as("restore").callId)).toMatchObject([{ tool: "RestoreEntry", changes: "dropped" }]);
 });
 
 test("the log contains nothing that was written, described, answered, logged or denied", async () => {

@@ -105,7 +105,7 @@ test("reports repairs, restores, purges and imports, but no inspection, plan or 
   await upkeep.mend({ userId: alice.userId });
   expect(told()).toEqual([]);
   await upkeep.restore({ userId: alice.userId }, "a");
-  expect(told()).toEqual([memory("a.md", "MEMORY.md", `trash/${file?.name}`)]);
+  expect(told()).toEqual([memory(`trash/${file?.name}`, "a.md", "MEMORY.md")]);
   await runtime.call("Puppet", [ask("store_trash", { scope: "memory", path: "MEMORY.md" })], { userId: alice.userId });
   told();
   expect(await upkeep.mend({ userId: alice.userId })).not.toEqual([]);
@@ -118,7 +118,7 @@ test("reports repairs, restores, purges and imports, but no inspection, plan or 
   expect([told(), bob.changes]).toEqual([[], []]);
   await upkeep.import({ userId: bob.userId, labels: { movement: "3" } }, files);
   expect(bob.changes).toMatchObject([
-    { userId: bob.userId, tool: "InspectMemory", run: null, files: memory("MEMORY.md", "a.md") },
+    { userId: bob.userId, tool: "import", run: null, files: memory("MEMORY.md", "a.md") },
   ]);
   expect(stage.records(bob.userId).filter(({ kind }) => kind === "staged")).toMatchObject([
     { labels: { movement: "3" } },

@@ -57,7 +57,7 @@ test.for(engines)("%s: the plan is what import() does in one change set, and cha
   expect(await allFiles(at)).toEqual(before);
   const records = at.records();
   const staged = records.filter((record) => record.kind === "staged");
-  expect(staged).toMatchObject([{ callId: "import-1", userId: "alice", tool: "InspectMemory" }]);
+  expect(staged).toMatchObject([{ callId: "import-1", userId: "alice", tool: null }]);
   expect(staged[0]?.writes.map(({ path }) => path)).toEqual(["MEMORY.md", "a.md", "trash/x"]);
   const ofImport = records.findLast((record) => "callId" in record && record.callId === "import-1");
   expect(ofImport).toMatchObject({ kind: "upkeep", action: "import", code: null });
@@ -84,6 +84,17 @@ test.for(engines)(
     expect(Buffer.from(lines ?? "", "latin1").toString()).toBe(index + indexLine("new"));
   },
 );
+
+test("an import that adds nothing says only what it has really mended", async () => {
+  await using at = await openUpkeep();
+  at.put({ "memory/a.md": entryText("a") });
+  const files = asMemoryFiles({ "a.md": entryText("a") });
+  const told = { created: [], skipped: ["memory/a.md"], mended: [{ problem: "index-missing" }] };
+  expect(await at.upkeep.planImport(alice, files)).toMatchObject(told);
+  expect(await at.upkeep.import(alice, files)).toMatchObject(told);
+  expect(at.files()["memory/MEMORY.md"]).toBe(indexLine("a"));
+  expect(await at.upkeep.import(alice, files)).toMatchObject({ ...told, mended: [] });
+});
 
 const numbered = (count: number): string => `trash/a.20250101T000000000Z${count === 1 ? "" : `-${count}`}.md`;
 
@@ -241,13 +252,14 @@ test.for([
     "NAME_CONFLICT",
   ],
   ["answers with something else", { x: 1 }, "OUTPUT_INVALID"],
-] as const)("nothing is committed if a plugin %s at the commit, other than at the plan", async ([, mending, code]) => {
+] as const)("nothing is committed if a plugin %s only when it mends", async ([, mending, code]) => {
   using folder = temporaryFolder();
   const inspect = { role: "inspect", answer: well, mendingAnswer: mending } as const;
   const plugins = [writeScriptedPlugin(folder.path, "inspector", { Inspect: inspect })];
   await using at = await openUpkeep("files", { plugins, policy: policyFor(plugins) });
   const files = asMemoryFiles({ "c.md": "x" }, "notes");
-  expect(await at.upkeep.planImport(bob, files)).toMatchObject({ created: ["notes/c.md"], refused: [] });
+  const told: unknown = await at.upkeep.planImport(bob, files).catch((error: unknown) => error);
+  expect(told).toMatchObject(code === "NAME_CONFLICT" ? { refused: [{ path: "notes/c.md", code }] } : { code });
   await expect(at.upkeep.import(bob, files)).rejects.toMatchObject({ code });
   expect(at.users()).toEqual([]);
 });

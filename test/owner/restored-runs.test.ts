@@ -65,10 +65,13 @@ test.for(cases)(
     expect(changes.map(({ files }) => placesOf(files))).toEqual([[...live, ...trashed].toSorted()]);
     const ofCall = at.records().filter((record) => "callId" in record && record.callId === "back");
     const staged = ofCall.find((record) => record.kind === "staged");
-    expect(staged).toMatchObject({ tool: "RestoreRun", trashed: [] });
+    expect(staged).toMatchObject({ tool: null, trashed: [] });
     expect([placesOf(staged?.writes), placesOf(staged?.removed)]).toEqual([live, trashed]);
-    const calls = ofCall.filter((record) => record.kind === "call");
-    expect(calls).toMatchObject([{ changes: "committed", removed: staged?.removed }]);
+    const ended = ofCall.filter((record) => record.kind === "call" || record.kind === "upkeep");
+    expect(ended).toMatchObject([
+      { tool: "RestoreRun", changes: "dropped", removed: [] },
+      { action: "restore", removed: staged?.removed },
+    ]);
   },
 );
 

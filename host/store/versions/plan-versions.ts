@@ -146,7 +146,7 @@ function* changedFiles(
     const { scope, path, before, sha256 } = file;
     // The owner can vouch for what is there.
     if (file.isSame && (kind !== "approved" || trustOf(scope, path) === facts.trust)) continue;
-    // A plugin restores a file by writing what it removes elsewhere.
+    // A plugin moves a file by writing what it takes away elsewhere.
     const from = file.from ?? removed.get(`${scope}:${sha256}`) ?? null;
     const moved = from === null ? null : trustOf(scope, from);
     const trust = moved ?? trustOfWritten(file);

@@ -5,18 +5,41 @@ import type { Version, VersionHead, VersionKind } from "../store/versions/versio
 import type { Seen, SizedChange } from "../values/change-set.ts";
 import type { Operation } from "./operation.ts";
 
-/** Changes of one part, and how everything was that they are made from. */
-export interface PlannedChanges {
+/** Changes, and how the files were that they are made from. */
+export interface MadeChanges {
   readonly changes: readonly SizedChange[];
   readonly seen: readonly Seen[];
-  /** The last version. */
+}
+
+/**
+ * What an operation of the data's owner changes in a home: files that are written, moved to the trash or back, or removed
+ * for good, and what plugins make anew of them. What it names and leaves, each operation says in its own words.
+ */
+export interface Plan extends MadeChanges {
+  /** The last version when it was made. */
   readonly head: VersionHead;
 }
 
-export interface Planning<Plan> {
+/** A plan that is made from all that was read of a home. */
+export const planFrom = (held: HeldHome, changes: readonly SizedChange[]): Plan => ({
+  changes,
+  seen: held.seen,
+  head: held.history.state().head,
+});
+
+/** The same with what a plugin makes of it. */
+export const withMade = <Own extends MadeChanges>(plan: Own, made: MadeChanges): Own => ({
+  ...plan,
+  changes: [...plan.changes, ...made.changes],
+  seen: [...plan.seen, ...made.seen],
+});
+
+export interface Planning<Planned> {
   readonly scopes: readonly string[];
-  readonly kind: VersionKind | undefined;
-  readonly plan: (operation: Operation) => Promise<Plan>;
+  readonly kind?: VersionKind | undefined;
+  readonly plan: (operation: Operation) => Promise<Planned>;
+  /** A plan that was made already. It counts if it would be the same now. Default: the first one is made here. */
+  readonly made?: Planned | undefined;
   /** Whether a version is to be planned for as well, in whatever scopes it is. Default: none is. */
   readonly concerns?: (version: Version) => boolean;
 }
@@ -28,17 +51,17 @@ export interface Planning<Plan> {
 const [freeAttemptsMax, freePart, heldPart] = [3, 0.25, 0.5] as const;
 
 /**
- * Plans changes and commits them as one change set. First plans while nothing is held, so that plugins keep nobody
- * waiting. If others change the same files again and again, plans in the user's turn, with everything held: then nobody
- * comes between. All waits together are as long as one may be.
+ * Plans changes and commits them as one change set: all of them, or none. First plans while nothing is held, so that
+ * plugins keep nobody waiting. If others change the same files again and again, plans in the user's turn, with everything
+ * held: then nobody comes between. All waits together are as long as one may be.
  */
-export async function commitPlanned<Plan extends PlannedChanges>(
+export async function applyPlan<Planned extends Plan>(
   asked: Operation,
-  { scopes, kind, plan, concerns = () => false }: Planning<Plan>,
-): Promise<Plan> {
+  { scopes, kind, plan, made, concerns = () => false }: Planning<Planned>,
+): Promise<Planned> {
   const operation = asked.bounded();
   for (let attempt = 1; attempt <= freeAttemptsMax && operation.waited < freePart; attempt++) {
-    const planned = await plan(operation);
+    const planned = attempt === 1 && made !== undefined ? made : await plan(operation);
     if (planned.changes.length === 0) return planned;
     const isDone = await operation.hold({ scopes, mode: "write" }, async (held) => {
       if (!(await isStill(held, planned, concerns))) return false;
@@ -57,7 +80,7 @@ export async function commitPlanned<Plan extends PlannedChanges>(
 /** Whether a plan would be the same now: it depends on files of its scopes, and on versions of them. */
 async function isStill(
   held: HeldHome,
-  { changes, seen, head }: PlannedChanges,
+  { changes, seen, head }: Plan,
   concerns: (version: Version) => boolean,
 ): Promise<boolean> {
   const scopes = new Set([...changes, ...seen].map(({ scope }) => scope));
