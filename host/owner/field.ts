@@ -29,12 +29,12 @@ export type InputOf<Of extends Fields> = {
 
 type ValueOf<Of> = Of extends Field<infer Value> ? Value : never;
 
-/** A text of at least one character. `fits`: which texts. */
+/** A text. `fits`: which ones. A person cannot type an empty one. */
 export function text(
   placeholder: string,
   meaning: string,
   expected = "a text",
-  fits: (typed: string) => boolean = (typed) => typed !== "",
+  fits: (typed: string) => boolean = () => true,
 ): Field<string> {
   const schema = z.string().check(z.refine(fits));
   return required(schema, { placeholder, meaning, expected, read: (typed) => (fits(typed) ? typed : undefined) });
@@ -94,8 +94,7 @@ export function flag(meaning: string): Field<boolean | undefined> {
 }
 
 /** What only programs pass. */
-export function passed<Value>(expected: string, fits: (value: unknown) => value is Value): Field<Value> {
-  const schema = z.unknown().check(z.refine(fits)) as unknown as z.ZodMiniType<Value>;
+export function passed<Value>(schema: z.ZodMiniType<Value>, expected: string): Field<Value> {
   return required(schema, { placeholder: null, meaning: expected, expected, read: null });
 }
 
@@ -125,11 +124,17 @@ export function inputFault<Of extends Fields>(
   const unknown = optionsFault(input, fields);
   if (unknown !== null) return unknown;
   const values = input as Readonly<Record<string, unknown>>;
-  const unfit = Object.entries(fields).find(([name, { schema }]) => !z.safeParse(schema, values[name]).success);
-  if (unfit === undefined) return operation.check?.(input) ?? null;
-  const [name, { expected }] = unfit;
-  return `${name} is ${presentValue(values[name])}; expected ${expected}`;
+  for (const [name, { schema, expected }] of Object.entries(fields)) {
+    const [issue] = z.safeParse(schema, values[name]).error?.issues ?? [];
+    if (issue === undefined) continue;
+    const place = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
+    return `${name}${place} is ${presentValue(valueIn(values[name], issue.path))}; expected ${expected}`;
+  }
+  return operation.check?.(input) ?? null;
 }
+
+const valueIn = (value: unknown, [step, ...others]: readonly PropertyKey[]): unknown =>
+  step === undefined ? value : valueIn((value as Readonly<Record<PropertyKey, unknown>> | null)?.[step], others);
 
 const unitsMs = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 

@@ -11,12 +11,8 @@ import { checkScope, checkTransfer } from "./transfer-bounds.ts";
 import type { TransferSum } from "./transfer-bounds.ts";
 import { checkScopes } from "./user-scopes.ts";
 
-/** What `isMemoryFiles` accepts. */
+/** What `memoryFiles` accepts. */
 export const memoryFilesExpected = `a list of files, each with a scope, a path, its content as bytes, and perhaps a trust: one of ${originClasses.join(", ")}`;
-
-/** Callers without types can pass anything. */
-export const isMemoryFiles = (files: unknown): files is readonly MemoryFile[] =>
-  Array.isArray(files) && files.every((file) => z.safeParse(fileSchema, file).success);
 
 const fileSchema = z.strictObject({
   scope: z.string().check(z.regex(scopeName)),
@@ -24,6 +20,8 @@ const fileSchema = z.strictObject({
   content: z.unknown().check(z.refine((content) => content instanceof Uint8Array)),
   trust: z.optional(z.enum(originClasses)),
 });
+
+export const memoryFiles = z.array(fileSchema) as unknown as z.ZodMiniType<readonly MemoryFile[]>;
 
 /**
  * Groups files by scope, sorted by scope. Throws `INPUT_INVALID` for an unknown scope, then `QUOTA_EXCEEDED` for more

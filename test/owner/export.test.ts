@@ -150,7 +150,7 @@ test("files whose history is damaged or lost are exported, and trusted least", a
 test("an import refuses a trust that is none", async () => {
   await using at = await openUpkeep("memory");
   const file = { scope: "memory", path: "a.md", content: Buffer.from("x"), trust: "trusted" } as unknown as MemoryFile;
-  const message = 'An imported file has the trust "trusted", allowed: one of owner_edit, direct_user';
+  const message = 'import(): files[0].trust is "trusted"; expected a list of files, each with a scope, a path';
   await expect((async () => await at.upkeep.import(alice, [file]))()).rejects.toThrow(message);
 });
 

@@ -82,7 +82,7 @@ export const edit = defineOperation({
   name: "edit",
   action: "edit",
   changes: true,
-  fields: { name, text: text("TEXT", "the new text", "a text", () => true), scope, ifSha256 },
+  fields: { name, text: text("TEXT", "the new text"), scope, ifSha256 },
   run: (operation, { text: written, ...named }) => editEntry(operation, named, written),
 });
 

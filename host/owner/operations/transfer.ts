@@ -1,14 +1,16 @@
+import * as z from "../../../shared/zod.ts";
 import { defineOperation } from "../define-operation.ts";
 import { exportUser } from "../export.ts";
 import { flag, listOf, optional, passed, text } from "../field.ts";
-import { isMemoryFiles, memoryFilesExpected } from "../import-files.ts";
+import { memoryFiles, memoryFilesExpected } from "../import-files.ts";
 import { importFiles, planFiles } from "../import.ts";
 import type { OnProgress } from "../memory-files.ts";
 import type { Operation } from "../operation.ts";
 
 // The commands "export" and "import" read and write files: they do more than one operation.
 
-const isProgress = (value: unknown): value is OnProgress => typeof value === "function";
+const isFunction = (value: unknown): boolean => typeof value === "function";
+const progress = z.unknown().check(z.refine(isFunction)) as unknown as z.ZodMiniType<OnProgress>;
 
 export const exportMemory = defineOperation({
   name: "export",
@@ -16,13 +18,13 @@ export const exportMemory = defineOperation({
   changes: false,
   fields: {
     scopes: listOf(text("NAME", "a scope to export (default: all scopes of the user)")),
-    onProgress: optional(passed("a function", isProgress)),
+    onProgress: optional(passed(progress, "a function")),
   },
   run: exportUser,
 });
 
 const asked = {
-  files: passed(memoryFilesExpected, isMemoryFiles),
+  files: passed(memoryFiles, memoryFilesExpected),
   scopes: listOf(text("NAME", "a scope to import (default: all scopes)")),
   replace: flag("moves existing entries with other content to the trash; without it, the import is refused"),
 };

@@ -16,6 +16,7 @@ export const undo = defineOperation({
   },
   check: ({ run, source, since }: UndoOptions) => {
     const given = [run, source, since].filter((each) => each !== undefined);
+    if (given.includes("")) return "run or source is empty; expected a text";
     return given.length === 1 ? null : `${given.length || "none"} of run, source and since are given; expected one`;
   },
   run: undoChanges,

@@ -60,7 +60,7 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id, text: optional(text("TEXT", "what to write in place of its text", "a text", () => true)) },
+  fields: { id, text: optional(text("TEXT", "what to write in place of its text")) },
   run: (operation, { id: of, text: own }) =>
     own === undefined ? approveWaiting(operation, of) : approveCorrected(operation, of, own),
   commands: [
