@@ -115,22 +115,40 @@ function required<Value>(
   return { ...words, schema, isRequired: true, isList: false };
 }
 
-/** What is wrong with an input, as a clause; `null` if nothing is. Callers without types can pass anything. */
-export function inputFault<Of extends Fields>(
+/** What is wrong with an input. */
+export interface InputFault {
+  /** As a clause: `scope is 7; expected a text`. */
+  readonly clause: string;
+  readonly issues: readonly { readonly field: string; readonly value: string; readonly allowed: string }[];
+}
+
+/**
+ * The input that a program has passed: some fields as operands, the others as options. Callers without types can pass anything.
+ * Each is read once.
+ */
+export function inputFrom<Of extends Fields>(
   operation: { readonly fields: Of; check?(input: InputOf<Of>): string | null },
-  input: InputOf<Of>,
-): string | null {
-  const { fields } = operation;
-  const unknown = optionsFault(input, fields);
-  if (unknown !== null) return unknown;
-  const values = input as Readonly<Record<string, unknown>>;
-  for (const [name, { schema, expected }] of Object.entries(fields)) {
-    const [issue] = z.safeParse(schema, values[name]).error?.issues ?? [];
-    if (issue === undefined) continue;
-    const place = issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
-    return `${name}${place} is ${presentValue(valueIn(values[name], issue.path))}; expected ${expected}`;
+  options: object | undefined,
+  operands: Readonly<Record<string, unknown>>,
+): { readonly input: InputOf<Of> } | InputFault {
+  const known = Object.fromEntries(Object.entries(operation.fields).filter(([name]) => !(name in operands)));
+  const unknown = options === undefined ? null : optionsFault(options, known);
+  if (unknown !== null) return { clause: unknown, issues: [] };
+  const input: Record<string, unknown> = { ...operands };
+  for (const name of Object.keys(known)) {
+    const value = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
+    if (value !== undefined) input[name] = value;
   }
-  return operation.check?.(input) ?? null;
+  for (const [name, { schema, expected: allowed }] of Object.entries(operation.fields)) {
+    const [issue] = z.safeParse(schema, input[name]).error?.issues ?? [];
+    if (issue === undefined) continue;
+    const field =
+      name + issue.path.map((step) => (typeof step === "number" ? `[${step}]` : `.${String(step)}`)).join("");
+    const value = presentValue(valueIn(input[name], issue.path));
+    return { clause: `${field} is ${value}; expected ${allowed}`, issues: [{ field, value, allowed }] };
+  }
+  const clause = operation.check?.(input as InputOf<Of>) ?? null;
+  return clause === null ? { input: input as InputOf<Of> } : { clause, issues: [] };
 }
 
 const valueIn = (value: unknown, [step, ...others]: readonly PropertyKey[]): unknown =>

@@ -4,6 +4,7 @@ import { originClasses } from "../../shared/origin.ts";
 import { foldersOf, isScopePath, scopeName, trashFolder } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import * as z from "../../shared/zod.ts";
+import { optionsFault } from "../values/known-fields.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
 import type { Pieces } from "../values/turns.ts";
 import type { RefusedFile } from "./memory-files.ts";
@@ -14,12 +15,21 @@ import { checkScopes } from "./user-scopes.ts";
 /** What `memoryFiles` accepts. */
 export const memoryFilesExpected = `a list of files, each with a scope, a path, its content as bytes, and perhaps a trust: one of ${originClasses.join(", ")}`;
 
-const fileSchema = z.strictObject({
+const fileSchema = z.object({
   scope: z.string().check(z.regex(scopeName)),
   path: z.string(),
   content: z.unknown().check(z.refine((content) => content instanceof Uint8Array)),
   trust: z.optional(z.enum(originClasses)),
 });
+
+/** What is wrong with files that are each a file, as a clause; `null` if nothing is. */
+export function fileFault({ files }: { readonly files: readonly MemoryFile[] }): string | null {
+  for (const [at, file] of files.entries()) {
+    const fault = optionsFault(file, fileSchema.shape);
+    if (fault !== null) return `files[${at}]: ${fault}`;
+  }
+  return null;
+}
 
 export const memoryFiles = z.array(fileSchema) as unknown as z.ZodMiniType<readonly MemoryFile[]>;
 

@@ -3,8 +3,8 @@ import type { Role } from "../../shared/roles.ts";
 import { ownStoreName } from "../../shared/shared-scope.ts";
 import type { CallRunner, CallRunnerParts } from "../call/call.ts";
 import type { OwnerOperation } from "../owner/define-operation.ts";
-import { inputFault } from "../owner/field.ts";
-import type { Fields, InputOf } from "../owner/field.ts";
+import { inputFrom } from "../owner/field.ts";
+import type { Fields } from "../owner/field.ts";
 import { operate } from "../owner/operate.ts";
 import type { UpkeepParts } from "../owner/operation.ts";
 import { LocalUpkeep } from "../owner/operations/local-upkeep.ts";
@@ -233,7 +233,7 @@ class LocalUserStores implements UserStores {
 
   readonly list: UserStores["list"] = () => this.#do(listStores, {});
   readonly grants: UserStores["grants"] = () => this.#do(listGrants, {});
-  readonly grant: UserStores["grant"] = (grantee, options) => this.#do(grant, { ...options, grantee });
+  readonly grant: UserStores["grant"] = (grantee, options) => this.#do(grant, { grantee }, options);
   readonly revoke: UserStores["revoke"] = (grantee) => this.#do(revoke, { grantee });
   readonly clear: UserStores["clear"] = (creator) => this.#do(clear, { creator });
   readonly leave: UserStores["leave"] = (store) => this.#do(leave, { store });
@@ -253,11 +253,15 @@ class LocalUserStores implements UserStores {
   }
 
   /** Rejects with `INPUT_INVALID` for an input that does not fit. */
-  #do<Of extends Fields, Result>(of: OwnerOperation<Of, Result>, input: InputOf<Of>): Promise<Result> {
-    return operate(this.#parts, of, this.#ctx, (operation) => {
-      const fault = inputFault(of, input);
-      if (fault !== null) throw new ToolError("INPUT_INVALID", `Cannot ${of.action}: ${fault}`);
-      return of.run(operation, input);
+  #do<Of extends Fields, Result>(
+    of: OwnerOperation<Of, Result>,
+    operands: Readonly<Record<string, unknown>>,
+    options?: object,
+  ): Promise<Result> {
+    const read = inputFrom(of, options, operands);
+    return operate(this.#parts, of, this.#ctx, async (operation) => {
+      if ("input" in read) return await of.run(operation, read.input);
+      throw new ToolError("INPUT_INVALID", `Cannot ${of.action}: ${read.clause}`, { issues: read.issues });
     });
   }
 

@@ -11,7 +11,16 @@ export const erase = defineOperation({
   name: "erase",
   action: "erase the user",
   changes: true,
-  fields: { export: optional(text("FILE.zip", "a zip file to write first; it must not exist yet")) },
+  fields: {
+    export: optional(
+      text(
+        "FILE.zip",
+        "a zip file to write first; it must not exist yet",
+        "the path of a file",
+        (typed) => typed !== "",
+      ),
+    ),
+  },
   run: async (operation: Operation, options: EraseOptions) =>
     await eraseUser(operation, await exportPlace(operation, options)),
   plan: {

@@ -2,7 +2,7 @@ import * as z from "../../../shared/zod.ts";
 import { defineOperation } from "../define-operation.ts";
 import { exportUser } from "../export.ts";
 import { flag, listOf, optional, passed, text } from "../field.ts";
-import { memoryFiles, memoryFilesExpected } from "../import-files.ts";
+import { fileFault, memoryFiles, memoryFilesExpected } from "../import-files.ts";
 import { importFiles, planFiles } from "../import.ts";
 import type { OnProgress } from "../memory-files.ts";
 import type { Operation } from "../operation.ts";
@@ -36,6 +36,7 @@ export const importMemory = defineOperation({
   action: "import a user's memory",
   changes: true,
   fields: asked,
+  check: fileFault,
   run: (operation: Operation, { files, ...options }: Asked) => importFiles(operation, files, options),
   plan: {
     name: "planImport",
