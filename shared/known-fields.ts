@@ -16,7 +16,7 @@ export interface UnknownField {
  * field that is `undefined` counts as missing, and those of `Object.prototype` do not count. Otherwise an inherited field
  * counts, because it is read like an own one.
  */
-export function unknownField(value: object, known: Readonly<Record<string, unknown>>): UnknownField | null {
+export function unknownField(value: object, known: Readonly<Record<string, true>>): UnknownField | null {
   const isUnknown = (name: string): boolean =>
     !Object.hasOwn(known, name) && (value as Readonly<Record<string, unknown>>)[name] !== undefined;
   for (

@@ -11,7 +11,6 @@ import type { ZodMiniType } from "zod/mini";
 export {
   array,
   boolean,
-  date,
   discriminatedUnion,
   enum,
   int,

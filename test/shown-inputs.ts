@@ -50,9 +50,12 @@ export function hashOf(paths: readonly string[]): string {
   return hash.digest("hex");
 }
 
+/** What no build reads: what builds have made, and pages for people. */
+const outside = ["target", "node_modules", "__pycache__", "README.md", "RATIONALE.md"];
+
 function filesIn(path: string): string[] {
   if (statSync(join(root, path)).isFile()) return [path];
   return readdirSync(join(root, path), { withFileTypes: true })
-    .filter(({ name }) => !["target", "node_modules", "__pycache__"].includes(name))
+    .filter(({ name }) => !outside.includes(name))
     .flatMap(({ name }) => filesIn(`${path}/${name}`));
 }

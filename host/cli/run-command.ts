@@ -149,7 +149,10 @@ function namedBy(args: readonly string[], names: readonly string[]): { name: str
   const [first = "", ...words] = args;
   const isSecond = (word: string, at: number): boolean =>
     names.includes(`${first} ${word}`) && (at === 0 || !names.includes(first));
-  const at = words.findIndex(isSecond);
+  // In "trash --user list purge", a user is called list.
+  const isValue = (at: number): boolean => words[at - 1]?.startsWith("--") === true;
+  const found = words.findIndex((word, at) => isSecond(word, at) && !isValue(at));
+  const at = found >= 0 ? found : words.findIndex(isSecond);
   if (at >= 0) return { name: `${first} ${words[at]}`, rest: words.toSpliced(at, 1) };
   return { name: names.includes(first) ? first : "", rest: words };
 }

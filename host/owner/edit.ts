@@ -52,8 +52,15 @@ const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
 const hasChanged = (refusal: string): ToolError =>
   new ToolError("VERSION_CONFLICT", `${refusal}: it has changed since it was read`);
 
-/** The file stays as it is; from now on it is trusted as the owner's. */
+/** The file stays as it is; from now on it is trusted as the owner's. Throws `INPUT_INVALID` without a hash of what was read. */
 export async function vouchFor(operation: Operation, named: Named): Promise<ChangedEntry> {
+  if (named.ifSha256 === undefined) {
+    const expected = "the hash of the text that you have read (--if-sha256)";
+    throw new ToolError(
+      "INPUT_INVALID",
+      `Cannot ${operation.action} ${quoted(named.name)}: ifSha256 is missing; expected ${expected}`,
+    );
+  }
   return await changeEntry(operation, named, "approved", async (_, place, present) => writeOf(place, present));
 }
 
@@ -83,7 +90,7 @@ async function changeEntry(
   const { change, present } = await changeFile(operation, place, kind, async (held) => {
     const found = await held.bytesOf(scope, path);
     if (found === null) throw new ToolError("ENTRY_NOT_FOUND", `${refusal}: it has gone meanwhile`);
-    if (named.ifSha256 !== undefined && named.ifSha256 !== digestOf(found)) throw hasChanged(refusal);
+    if (!(digestOf(found) ?? "").startsWith(named.ifSha256 ?? "")) throw hasChanged(refusal);
     return { change: await make(held, place, found), present: found };
   });
   const content = change.kind === "write" ? change.content : present;

@@ -56,6 +56,9 @@ export function oneOf<const Text extends string>(
   return required(z.enum(texts), { placeholder, meaning, expected: texts.join(", "), read });
 }
 
+const isDate = (value: unknown): boolean => value instanceof Date && !Number.isNaN(value.getTime());
+const aDate = z.unknown().check(z.refine(isDate)) as unknown as z.ZodMiniType<Date>;
+
 /** A time; a person can also type an age, which is counted from now: backwards, or forwards for what ends later. */
 export function time(
   placeholder: string,
@@ -64,7 +67,7 @@ export function time(
   expected = direction === "ago" ? pastTime : futureTime,
 ): Field<Date> {
   const read = (typed: string): Date | undefined => timeFrom(typed, direction);
-  return required(z.date(), { placeholder, meaning, expected, read });
+  return required(aDate, { placeholder, meaning, expected, read });
 }
 
 /** The time that a person has typed; `undefined` if it is none. */
@@ -131,11 +134,12 @@ export function inputFrom<Of extends Fields>(
   options: object | undefined,
   operands: Readonly<Record<string, unknown>>,
 ): { readonly input: InputOf<Of> } | InputFault {
-  const known = Object.fromEntries(Object.entries(operation.fields).filter(([name]) => !(name in operands)));
+  const names = Object.keys(operation.fields).filter((name) => !Object.hasOwn(operands, name));
+  const known = Object.fromEntries(names.map((name) => [name, true] as const));
   const unknown = options === undefined ? null : optionsFault(options, known);
   if (unknown !== null) return { clause: unknown, issues: [] };
   const input: Record<string, unknown> = { ...operands };
-  for (const name of Object.keys(known)) {
+  for (const name of names) {
     const value = (options as Readonly<Record<string, unknown>> | undefined)?.[name];
     if (value !== undefined) input[name] = value;
   }

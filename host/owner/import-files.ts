@@ -25,7 +25,7 @@ const fileSchema = z.object({
 /** What is wrong with files that are each a file, as a clause; `null` if nothing is. */
 export function fileFault({ files }: { readonly files: readonly MemoryFile[] }): string | null {
   for (const [at, file] of files.entries()) {
-    const fault = optionsFault(file, fileSchema.shape);
+    const fault = optionsFault(file, { scope: true, path: true, content: true, trust: true });
     if (fault !== null) return `files[${at}]: ${fault}`;
   }
   return null;

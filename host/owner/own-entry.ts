@@ -50,7 +50,10 @@ export interface ShownEntry {
 export interface EntryChoice {
   /** The scope of the file, if files of several scopes have the name. Default: all scopes. */
   readonly scope?: string | undefined;
-  /** Refuses with `VERSION_CONFLICT` unless the file has this content: SHA-256 in hex. Default: whatever it has. */
+  /**
+   * Refuses with `VERSION_CONFLICT` unless the file has this content: the SHA-256 in hex, or at least its first 16 digits.
+   * Default: whatever it has.
+   */
   readonly ifSha256?: string | undefined;
 }
 

@@ -17,7 +17,7 @@ export function checkFields<Options extends object>(owner: string, options: Opti
 }
 
 /** What is wrong with options, as a clause: that they are none, or have a field that nobody reads; `null` if nothing is. */
-export function optionsFault(options: unknown, known: Readonly<Record<string, unknown>>): string | null {
+export function optionsFault(options: unknown, known: Readonly<Record<string, true>>): string | null {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     return `the options are ${presentValue(options)}; expected an object`;
   }

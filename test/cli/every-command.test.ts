@@ -70,7 +70,12 @@ const changing = [
   ...entriesOf("READ_ONLY", ["import", "alice.zip", "--yes"]),
   ...entriesOf("TOOL_UNKNOWN", ["call", "UpdateUserMemory", "--input", JSON.stringify(fact("b"))]),
   ...entriesOf("TOOL_UNKNOWN", ["runs", "delete", "p", "r"]),
-  ...entriesOf("READ_ONLY", ["stores", "clear", "bob"], ["forget", "a"], ["confirm", "a", "--yes"]),
+  ...entriesOf(
+    "READ_ONLY",
+    ["stores", "clear", "bob"],
+    ["forget", "a"],
+    ["confirm", "a", "--if-sha256", "0".repeat(16), "--yes"],
+  ),
   ...entriesOf("INPUT_INVALID", ["call", "memory", "--input", note]),
 ];
 

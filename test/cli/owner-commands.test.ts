@@ -236,11 +236,17 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
     [time, "1", "1", "0", "run good", "told by you"],
   ]);
   const before = treeFingerprint(at.dataDir);
-  expect((await at.memcell("confirm", "preferred-editor")).stdout).toContain(
-    "Nothing was changed; use --yes to confirm",
-  );
+  const shown = (await at.memcell("confirm", "preferred-editor")).stdout;
+  expect(shown).toContain("Nothing was changed; use --yes to confirm");
   expect(treeFingerprint(at.dataDir)).toEqual(before);
-  expect((await at.memcell("confirm", "preferred-editor", "--yes")).stdout).toBe("Confirmed preferred-editor\n");
+  // What has not been read cannot be confirmed.
+  expect(errorOf(await at.memcell("confirm", "preferred-editor", "--yes", "--json")).code).toBe("INPUT_INVALID");
+  const other = ["--if-sha256", "0".repeat(16), "--yes"];
+  expect(errorOf(await at.memcell("confirm", "preferred-editor", ...other, "--json")).code).toBe("VERSION_CONFLICT");
+  expect(treeFingerprint(at.dataDir)).toEqual(before);
+  const [, hash = ""] = /--if-sha256 ([0-9a-f]{16})$/m.exec(shown) ?? [];
+  const confirmed = await at.memcell("confirm", "preferred-editor", "--if-sha256", hash, "--yes");
+  expect(confirmed.stdout).toBe("Confirmed preferred-editor\n");
   expect(cellsIn((await at.memcell("history", "preferred-editor")).stdout)[1]?.slice(2)).toEqual([
     "confirmed",
     "preferred-editor",

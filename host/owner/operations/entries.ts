@@ -9,9 +9,10 @@ import type { Told } from "../told.ts";
 
 const name = text("NAME", "the name of an entry, or the path of a file");
 const scope = optional(text("SCOPE", "the scope of the file, if files of several scopes have the name"));
-const isSha256 = (typed: string): boolean => /^[0-9a-f]{64}$/.test(typed);
+const isSha256 = (typed: string): boolean => /^[0-9a-f]{16,64}$/.test(typed);
+const sha256Expected = "a SHA-256, or at least its first 16 hexadecimal digits";
 const ifSha256 = optional({
-  ...text("SHA256", "does it only if the file has this content", "a SHA-256 in 64 hexadecimal digits", isSha256),
+  ...text("SHA256", "does it only if the file has this content", sha256Expected, isSha256),
   flag: "if-sha256",
 });
 
@@ -118,12 +119,18 @@ export const vouch = defineOperation({
       name: "confirm",
       summary: "says that you have read an entry and that it is right",
       description: `Says that you have read an entry and that it is right. Its text stays as it is; from then on it is trusted as yours, and no agent
-is told that it comes from elsewhere. Without --yes, it is only shown.`,
+is told that it comes from elsewhere. Without --yes, it is only shown, with the hash by which you say what you have read.`,
       operands: ["name"],
-      examples: ["memcell confirm editor", "memcell confirm editor --yes"],
+      examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
       tells: (shown: ShownEntry | ChangedEntry) =>
         "file" in shown
-          ? [`${shown.name}: ${factsIn(shown.file)}`, "", { text: shown.text ?? "(not text)" }]
+          ? [
+              `${shown.name}: ${factsIn(shown.file)}`,
+              "",
+              { text: shown.text ?? "(not text)" },
+              "",
+              `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`,
+            ]
           : [`Confirmed ${shown.name}`],
     },
   ],
