@@ -18,8 +18,8 @@ export interface InternalFlags extends InternalEntry {
  * error: besides the codes that it names, with `USER_INVALID` for `ctx.userId`, and with those of every call, such as
  * `BUSY`, `CANCELLED`, `CLOSED` and `STORAGE_UNSAFE`. `list`, `grants`, `grant`, `revoke`, `leave` and `rejoin` need no
  * plugin; the other methods reject with `TOOL_UNKNOWN` if none that is loaded has their role. The plugin `stores` has
- * all. In a read-only runtime, `grant`, `revoke`, `leave` and `rejoin` reject with `READ_ONLY`; `clear` and `setInternal`
- * have no role there.
+ * all. In a read-only runtime, `grant`, `revoke`, `clear`, `leave` and `rejoin` reject with `READ_ONLY`; `setInternal` has no
+ * role there.
  */
 export interface UserStores {
   /**

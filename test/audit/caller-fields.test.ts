@@ -37,7 +37,7 @@ test("records them with a call, with what it stages and with upkeep and its call
     [["use", "call"], (ctx) => runtime.call("Puppet", [ask("store_read", { scope: "x", path: "a" })], ctx)],
     [["call"], (ctx) => runtime.memoryIndex(ctx)],
     [["staged", "call"], (ctx) => runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, ctx)],
-    [["staged", "call", "upkeep"], (ctx) => upkeep.restore(ctx, "a")],
+    [["call", "staged", "upkeep"], (ctx) => upkeep.restore(ctx, "a")],
     [["staged", "call"], (ctx) => runtime.call("UpdateUserMemory", { action: "delete", name: "a" }, ctx)],
     [["staged", "upkeep"], (ctx) => upkeep.purge(ctx, { beforeEpochMs: 9e15 })],
   ];

@@ -289,7 +289,7 @@ test("prints no text of a log or file name raw to the terminal", async () => {
 
 test("an unreadable log exits with 1, an invalid command line with 2", async () => {
   using folder = temporaryFolder();
-  const missing = await memcell(["audit", "verify", join(folder.path, "nothing.jsonl")]);
+  const missing = await memcell(["audit", "verify", join(folder.path, "nothing.jsonl"), "--json"]);
   expect(missing.status).toBe(1);
   const error = { code: "STORAGE_FAILED", message: "Cannot read the audit log: there is no such file" };
   expect(JSON.parse(missing.stdout)).toMatchObject({ ok: false, error });

@@ -228,7 +228,7 @@ test("a user's own file that looks like a store's grants grants nothing", async 
 });
 
 test.for([
-  { args: ["nowhere", "URL"], said: "ENTRY_NOT_FOUND" },
+  { args: ["nowhere", "URL"], said: "there is no such data folder" },
   { args: ["postgres://me:secret@host/db", "data"], said: "without a password" },
   { args: ["data", "data"], said: "the same place" },
 ])("copy $args is refused", async ({ args: [from = "", to = ""], said }) => {
