@@ -51,11 +51,11 @@ export function hashOf(paths: readonly string[]): string {
 }
 
 /** What no build reads: what builds have made, and pages for people. */
-const outside = ["target", "node_modules", "__pycache__", "README.md", "RATIONALE.md"];
+const outside = new Set(["target", "node_modules", "__pycache__", "README.md", "RATIONALE.md"]);
 
 function filesIn(path: string): string[] {
   if (statSync(join(root, path)).isFile()) return [path];
   return readdirSync(join(root, path), { withFileTypes: true })
-    .filter(({ name }) => !outside.includes(name))
+    .filter(({ name }) => !outside.has(name))
     .flatMap(({ name }) => filesIn(`${path}/${name}`));
 }

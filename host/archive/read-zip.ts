@@ -12,6 +12,8 @@ import { fromBufferPromise, getFileNameLowLevel, parseExtraFields } from "yauzl"
 import type { Entry, ZipFile } from "yauzl";
 
 import { storeLimits } from "../../shared/limits.ts";
+import { lowestOf } from "../../shared/origin.ts";
+import type { OriginClass } from "../../shared/origin.ts";
 import { isScopePath, scopeName } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { MemoryFile } from "../values/memory-file.ts";
@@ -164,10 +166,19 @@ function filesIn(contents: ReadonlyMap<string, Buffer>): MemoryFile[] {
     return at === null ? [] : [{ ...at, content, ...(trust && { trust }) }];
   });
   if (label === undefined && files.length === 0) throw unfit(`it has neither "${labelName}" nor a file of a scope`);
-  // Who takes files out need not change what is told of them. A file with a new name would be trusted more.
+  // Who takes files out need not change what is told of them.
   const missing = Array.from(origins.keys()).filter((name) => !contents.has(name));
-  if (missing.length === 0 || missing.length <= filesTold - files.length) return files;
+  if (missing.length <= Math.max(0, filesTold - files.length))
+    return files.map((file) => lowered(file, missing, origins));
   throw unfit(`its "${originsName}" names ${quoted(missing[0] ?? "", 100)}; expected the name of a file that is there`);
+}
+
+/** One that is told of and is gone can be there under another name, so nothing in its scope is trusted more. */
+function lowered(file: MemoryFile, missing: readonly string[], origins: ReadonlyMap<string, OriginClass>): MemoryFile {
+  const gone = missing
+    .filter((name) => name.startsWith(`${file.scope}/`))
+    .map((name) => origins.get(name) ?? "unstated");
+  return gone.length === 0 ? file : { ...file, trust: lowestOf(file.trust ?? "unstated", ...gone) };
 }
 
 const damaged = "it is damaged";

@@ -1,4 +1,5 @@
 /** Lets a person write a text: in the editor that the environment names, or by standard input. */
+import { isUtf8 } from "node:buffer";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -19,34 +20,44 @@ export interface WrittenText {
 
 /**
  * Reads standard input to its end, or opens the editor on a text if standard input is a terminal. Throws `UsageError` if the
- * editor cannot be started or fails, and if the text is no UTF-8 or too long.
+ * editor cannot be started or fails, and if the text is no UTF-8 or too long; its message names the file that has the text.
  */
 export async function writtenText({ stdin, env }: Terminal, before: string): Promise<WrittenText> {
   if (!stdin.isTTY) {
     const bytes = await boundedBytes(stdin as AsyncIterable<Buffer>, storeLimits.fileBytesMax);
     if (bytes === null) throw new UsageError(`standard input is over ${storeLimits.fileBytesMax} bytes`);
-    return { text: utf8(bytes, "standard input"), file: null, drop: async () => {} };
+    if (!isUtf8(bytes)) throw new UsageError("standard input is not UTF-8");
+    return { text: bytes.toString("utf8"), file: null, drop: async () => {} };
   }
-  // Only its owner can read what is in it.
-  const folder = await mkdtemp(`${tmpdir()}/memcell-`);
-  const file = `${folder}/entry.md`;
-  await writeFile(file, before, { mode: 0o600 });
-  await edit(file, env);
-  return { text: utf8(await readFile(file), "the text"), file, drop: () => rm(folder, { recursive: true }) };
+  let file = tmpdir();
+  try {
+    // Only its owner can read what is in it.
+    const folder = await mkdtemp(`${tmpdir()}/memcell-`);
+    file = `${folder}/entry.md`;
+    await writeFile(file, before, { mode: 0o600 });
+    await edit(file, env);
+    const bytes = await readFile(file);
+    if (!isUtf8(bytes)) throw new UsageError(`the text is not UTF-8; it is in ${file}`);
+    return { text: bytes.toString("utf8"), file, drop: () => rm(folder, { recursive: true, force: true }) };
+  } catch (error) {
+    if (error instanceof UsageError) throw error;
+    const { code = "unknown" } = error as NodeJS.ErrnoException;
+    throw new UsageError(`the file ${file} for the editor cannot be used (${code})`, { cause: error });
+  }
 }
 
+const ignore = (): void => {};
+
+/** Until the editor ends, an interrupt is for the editor: it can go on, and save later. */
 async function edit(file: string, env: NodeJS.ProcessEnv): Promise<void> {
   // As git does: the variable can have options in it, so a shell reads it. The file is an argument, not a part of the line.
-  const editor = env["VISUAL"] ?? env["EDITOR"] ?? "vi";
-  const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
-  const [code] = (await once(child, "exit").catch(() => [null])) as [number | null];
-  if (code !== 0) throw new UsageError(`the editor ${editor} has failed; the text is in ${file}`);
-}
-
-function utf8(bytes: Uint8Array, what: string): string {
+  const editor = env["VISUAL"] || env["EDITOR"] || "vi";
+  process.on("SIGINT", ignore);
   try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch (error) {
-    throw new UsageError(`${what} is not UTF-8`, { cause: error });
+    const child = spawn("/bin/sh", ["-c", `${editor} "$1"`, "sh", file], { stdio: "inherit", env });
+    const [code] = (await once(child, "exit").catch(() => [null])) as [number | null];
+    if (code !== 0) throw new UsageError(`the editor ${editor} has failed; the text is in ${file}`);
+  } finally {
+    process.off("SIGINT", ignore);
   }
 }

@@ -13,7 +13,7 @@ export function shownTold(told: Told, { isTTY = false, columns: columnsMax }: Ou
     if ("text" in each) return `  ${visibleLines(each.text.replace(/\n$/, ""), "  ")}\n`;
     if ("difference" in each) return each.difference.map((line) => `${diffLine(line)}\n`).join("");
     const rows = each.rows.map((row) => row.map(visibleText));
-    return columns([each.heads, ...rows], each.numbers, isTTY ? columnsMax : undefined);
+    return columns([each.heads, ...rows], each.numbers, isTTY && each.isCut ? columnsMax : undefined);
   });
   return shown.join("");
 }

@@ -165,6 +165,11 @@ function whyNotWait(changes: readonly SizedChange[], grants: unknown, own: Store
 /** What could not have waited was not shown, so it cannot be approved. */
 function checkApproval(origin: StatedOrigin, action: string, whyNot: string | null): void {
   if (whyNot !== null) throw refused(action, `it cannot be approved: ${whyNot}`);
+  checkOwner(origin, action);
+}
+
+/** Only the owner raises the trust of a text: the user, or a program that says nothing of origins. */
+export function checkOwner(origin: StatedOrigin, action: string): void {
   const trust = statedTrust(origin);
   if (!origin.told || isAtLeast(trust, "direct_user")) return;
   throw refused(action, `the trust of its approval is ${trust}, allowed: direct_user and above, or no origin`);

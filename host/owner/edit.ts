@@ -23,23 +23,13 @@ type Named = NamedFile & { readonly ifSha256?: string | undefined };
 
 /** The whole of the new text is the owner's. */
 export async function editEntry(operation: Operation, named: Named, text: string): Promise<ChangedEntry> {
+  if (!text.isWellFormed()) {
+    throw new ToolError(
+      "INPUT_INVALID",
+      `Cannot ${operation.action} ${quoted(named.name)}: the text has a lone surrogate`,
+    );
+  }
   return await changeEntry(operation, named, "approved", async (_, place) => writeOf(place, Buffer.from(text)));
-}
-
-/**
- * The same for a file that perhaps is not there yet. `before`: the SHA-256 of what it must have, `null` for no file. Otherwise
- * throws `VERSION_CONFLICT`.
- */
-export async function writeOwn(
-  operation: Operation,
-  place: Place,
-  { text, before }: { readonly text: string; readonly before: string | null },
-): Promise<void> {
-  await changeFile(operation, place, "approved", async (held) => {
-    const present = await held.bytesOf(place.scope, place.path);
-    if (digestOf(present) !== before) throw hasChanged(`Cannot ${operation.action}`);
-    return { change: writeOf(place, Buffer.from(text)) };
-  });
 }
 
 const writeOf = (place: Place, content: Uint8Array): SizedChange => ({
@@ -94,7 +84,7 @@ async function changeEntry(
     return { change: await make(held, place, found), present: found };
   });
   const content = change.kind === "write" ? change.content : present;
-  const name = operation.tools.entryAt(place) ?? `${scope}/${path}`;
+  const name = operation.tools.entryAt(place) ?? path;
   return { name, scope, path, sha256: digestOf(Buffer.from(content)) ?? "" };
 }
 
@@ -116,7 +106,21 @@ async function changeFile<Made extends { readonly change: SizedChange }>(
     const made = await derivedChanges(inside, { scope, changes: own.changes, paths: [path], freedBytes });
     const [refused] = made.refused;
     if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
-    return withMade(own, made);
+    return withMade(own, { ...made, changes: await asTrusted(inside, made.changes) });
   };
   return (await applyPlan(operation, { scopes, kind, plan })).planned;
+}
+
+/** What a plugin makes repeats other entries, too. It is trusted no more than it was: the owner has not read it. */
+async function asTrusted(operation: Operation, changes: readonly SizedChange[]): Promise<SizedChange[]> {
+  const trusted: SizedChange[] = [];
+  for (const change of changes) {
+    const { scope, path } = change;
+    const trust = await operation.hold(
+      { scopes: [scope], mode: "read" },
+      async ({ history }) => (await history.originOf(scope, path))?.trust ?? history.state().unknown,
+    );
+    trusted.push(change.kind === "write" ? { ...change, trust } : change);
+  }
+  return trusted;
 }

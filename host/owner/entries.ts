@@ -1,9 +1,10 @@
 /** Entries as their owner sees them: by the names that people type, each with where its present text comes from. */
+import { isDerived } from "../../shared/derived-files.ts";
 import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import { ownScopesOf } from "../plugins/tools.ts";
-import type { CatalogTool } from "../plugins/tools.ts";
+import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { HeldHome } from "../store/held-homes.ts";
 import { digestOf } from "../store/reading.ts";
 import { ContentOrigins } from "../store/versions/present-origins.ts";
@@ -61,8 +62,9 @@ export async function showEntry(operation: Operation, named: NamedFile): Promise
   );
   if (file === null) throw noEntry(operation, named.name, []);
   return {
-    name: operation.tools.entryAt(place) ?? `${place.scope}/${place.path}`,
+    name: operation.tools.entryAt(place) ?? place.path,
     file: file.facts,
+    isDerived: isDerived(place.path, operation.tools.derivedFiles.get(place.scope) ?? []),
     text: textOf(file.bytes),
   };
 }
@@ -87,10 +89,11 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
     }
     return files;
   });
-  const all = parts.flat().map((file) => Object.assign({ entry: tools.entryAt(file) }, file));
+  const all = parts.flat().map((file) => Object.assign({ entry: entryAt(tools, file) }, file));
   const folded = foldedName(name);
   const found = [
-    all.filter(({ path, entry, scope: of }) => [path, entry, `${of}/${path}`].includes(name)),
+    all.filter(({ path, entry }) => path === name || entry === name),
+    all.filter((file) => `${file.scope}/${file.path}` === name),
     all.filter(({ entry }) => entry !== null && foldedName(entry) === folded),
   ].find(({ length }) => length > 0);
   const [first, ...others] = found ?? [];
@@ -104,9 +107,13 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
   const places = [first, ...others].map((file) => `${file.scope}/${file.path}`).join(", ");
   throw new ToolError(
     "INPUT_INVALID",
-    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; expected one`,
+    `Cannot ${operation.action} ${quoted(name)}: it can be any of ${places}; name the scope as well`,
   );
 }
+
+/** What a plugin makes from other files is no entry. */
+const entryAt = (tools: LoadedTools, file: Place): string | null =>
+  isDerived(file.path, tools.derivedFiles.get(file.scope) ?? []) ? null : tools.entryAt(file);
 
 /** People write "Preferred language" where a name has dashes. */
 const foldedName = (name: string): string =>

@@ -76,11 +76,12 @@ export function timeFrom(typed: string, direction: "ago" | "ahead"): Date | unde
   if (ms !== null)
     return direction === "ahead" && ms === 0 ? undefined : new Date(Date.now() + (direction === "ago" ? -ms : ms));
   const at = timePattern.test(typed) ? new Date(typed) : new Date(Number.NaN);
-  return Number.isNaN(at.getTime()) ? undefined : at;
+  const isThere = direction === "ago" ? at.getTime() <= Date.now() : at.getTime() > Date.now();
+  return isThere ? at : undefined;
 }
 
 const timePattern = /^\d{4}-\d\d-\d\d(T[\d:.]+(Z|[+-]\d\d:\d\d))?$/;
-const pastTime = "a day, a time with its zone as in 2026-11-26T10:00:00Z, or an age as in 2h";
+const pastTime = "a day or a time in the past with its zone, as in 2026-11-26T10:00:00Z, or an age as in 2h";
 const futureTime = "a number above 0 and s, m, h or d, as in 30d";
 
 /** On or off, without a value. */

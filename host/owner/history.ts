@@ -1,5 +1,6 @@
 /** The versions of a user's files: lists them, compares two, and puts the content of an earlier one back, as a new version. */
 import { storeLimits } from "../../shared/limits.ts";
+import { isAtLeast } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
 import type { HeldHome } from "../store/held-homes.ts";
@@ -129,7 +130,9 @@ async function planRestored(operation: Operation, file: VersionPlace, refusal: s
     const other = present === null ? (await placesIn(held, scope)).inTheWayOf(path) : null;
     if (other !== null) throw new ToolError("NAME_CONFLICT", `${refusal}: ${quoted(other)} is in its place`);
     const write = { kind: "write", scope, path, content, bytes: content.length } as const;
-    const isSame = digestOf(present) === digestOf(content);
+    // The same text that was trusted less: somebody has confirmed it by mistake.
+    const [{ trust }, now] = [await versionOf(operation, held, file), await held.history.originOf(scope, path)];
+    const isSame = digestOf(present) === digestOf(content) && isAtLeast(trust, now?.trust ?? trust);
     return { ...planFrom(held, isSame ? [] : [write]), wasMissing: present === null };
   });
   if (own.changes.length === 0) return own;

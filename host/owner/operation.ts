@@ -10,7 +10,7 @@ import type { CallRunner } from "../call/call.ts";
 import { commitOnRecord } from "../call/commit.ts";
 import type { RecordedCommit } from "../call/commit.ts";
 import type { Listeners } from "../call/listeners.ts";
-import { writeFacts } from "../gate/gate.ts";
+import { checkOwner, writeFacts } from "../gate/gate.ts";
 import type { CatalogTool, LoadedTools } from "../plugins/tools.ts";
 import type { ChangedGrants } from "../sharing/grants.ts";
 import type { ErasedUser, LeftOver } from "../store/engine.ts";
@@ -232,7 +232,8 @@ export class Operation {
   /** Commits changes of the host's own. They are recorded first. */
   async commit(held: HeldHome, changes: readonly SizedChange[], kind?: VersionKind): Promise<void> {
     if (changes.length === 0) return;
-    const { record, origin, name, userId } = this.#asked;
+    const { record, origin, name, userId, action } = this.#asked;
+    if (kind === "approved") checkOwner(origin, action);
     const writer = { tool: name, plugin: null, principal: userId, callId: record.callId, origin, isUpkeep: true };
     const facts = writeFacts({ ...writer, atMs: this.now(), kind, read: "owner_edit" });
     const { derivedFiles: derived } = this.tools;

@@ -11,12 +11,21 @@ export interface ToldOrigin {
   readonly source?: string | null | undefined;
 }
 
+/** What speaks against it comes first: a terminal can cut the rest. */
 export function originWords(origin: ToldOrigin): string {
-  return [fromWords(origin), ...doubts(origin)].join(", ");
+  const { class: of, trust } = origin;
+  const from = fromWords(origin);
+  if (isAtLeast(trust, "unstated")) return isApproved(origin) ? `${from}, approved` : from;
+  return `not approved: ${from}${isAtLeast(of, "unstated") ? ", after reading text from outside" : ""}`;
 }
 
+/** A suggestion. What the owner edits or confirms is the owner's own. */
+const isApproved = ({ kind, class: of }: ToldOrigin): boolean => kind === "approved" && of !== "owner_edit";
+
 function fromWords({ class: of, source, kind }: ToldOrigin): string {
-  const named = source ?? null;
+  if (kind === "imported") return "imported";
+  if (kind === "restored" || kind === "undone") return "put back by you";
+  const named = source ? shownSource(source) : null;
   switch (of) {
     case "owner_edit":
       return kind === "edited" || kind === "put back" ? "edited by hand" : "by you";
@@ -27,19 +36,20 @@ function fromWords({ class: of, source, kind }: ToldOrigin): string {
     case "tool_internal":
       return named === null ? "from a tool" : `from ${named}`;
     case "unstated":
-      return kind === "imported" ? "imported" : "saved by an agent";
+      return "saved by an agent";
     case "tool_external":
-      return named === null ? "from outside" : isWebAddress(named) ? `from the web page ${named}` : `from ${named}`;
+      return named === null ? "from outside" : `from ${named}`;
     case "untrusted_document":
-      return named === null ? "from a document" : `from the document ${named}`;
+      return named === null ? "from a document" : `from ${named}`;
   }
 }
 
-/** What speaks for or against it, beside where it comes from. */
-function doubts({ class: of, trust, kind }: ToldOrigin): string[] {
-  if (kind === "approved" && of !== "owner_edit") return ["approved"];
-  if (isAtLeast(trust, "unstated")) return [];
-  return isAtLeast(of, "unstated") ? ["after reading text from outside", "not approved"] : ["not approved"];
+/** The host of a web page, or as much of another name as fits a line. Others have chosen both. */
+function shownSource(source: string): string {
+  const [, host] = /^https?:\/\/([^/?#]+)/i.exec(source) ?? [];
+  const shown = (host ?? source).slice(0, sourceCharsMax).toWellFormed();
+  const whole = shown === (host ?? source) ? shown : `${shown}…`;
+  return host === undefined ? whole : `a web page (${whole})`;
 }
 
-const isWebAddress = (source: string): boolean => /^https?:\/\//i.test(source);
+const sourceCharsMax = 32;

@@ -42,6 +42,8 @@ export interface ShownEntry {
   /** The entry's name, or the path of a file that is none, with its scope. */
   readonly name: string;
   readonly file: FileFacts;
+  /** Whether its plugin makes it from other files, such as an index. */
+  readonly isDerived: boolean;
   /** The whole text of its file; `null` if it is not UTF-8. */
   readonly text: string | null;
 }

@@ -13,7 +13,6 @@ import { ToolError } from "../values/tool-error.ts";
 import { errorOf } from "../values/tool-result.ts";
 import type { ToolResult } from "../values/tool-result.ts";
 import { endOne, passOver, scopeOf, waitingOne, waitingWrites } from "./decide.ts";
-import { writeOwn } from "./edit.ts";
 import type { Operation } from "./operation.ts";
 import { unifiedDiff } from "./unified-diff.ts";
 import type { ShownFile, ShownWrite, WaitingFile, WaitingWrite, Approval } from "./waiting-write.ts";
@@ -43,23 +42,6 @@ export async function approveWaiting(operation: Operation, id: string): Promise<
   // A commit has decided already, and its record can be gone.
   const ended = endOne(operation, id, "approved");
   await (changesNothing ? ended : ended.catch(passOver));
-  return { applied: true, write: waitingWrite(operation, write) };
-}
-
-/**
- * Applies a write that waits with a text of the owner's in place of its own. Of a write to several files, none can be meant:
- * throws `INPUT_INVALID`.
- */
-export async function approveCorrected(operation: Operation, id: string, text: string): Promise<Approval> {
-  const write = await waitingOne(operation, id);
-  const [change, ...others] = write.changes.filter((each) => !isMade(operation.tools, each));
-  if (change === undefined || change.content === null || others.length > 0) {
-    const reason = "it does not write exactly one file; approve it as it is, or reject it";
-    throw new ToolError("INPUT_INVALID", `Cannot ${operation.action} with another text: ${reason}`);
-  }
-  await writeOwn(operation, { scope: scopeOf(change), path: change.path }, { text, before: change.before });
-  // Before this, a killed process leaves it waiting, beside the file as the owner has written it.
-  await endOne(operation, id, "approved");
   return { applied: true, write: waitingWrite(operation, write) };
 }
 

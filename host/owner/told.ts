@@ -6,6 +6,8 @@ export type Told = readonly (string | ToldTable | ToldText | ToldDifference)[];
 export interface ToldTable {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly string[])[];
+  /** Whether the last column is cut to the terminal. Default: no. */
+  readonly isCut?: boolean;
   /** The columns with numbers, which are aligned to the right. Default: none. */
   readonly numbers?: readonly number[];
 }

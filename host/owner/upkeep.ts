@@ -113,7 +113,8 @@ export interface Upkeep {
 
   /**
    * Says that the owner has read the content with this hash and that it is right: from then on it is trusted as `owner_edit`, and
-   * carries no label for models. The file stays as it is. Rejects as `edit`.
+   * carries no label for models. The file stays as it is. `restoreVersion` of an earlier version takes that back. Rejects as `edit`, and
+   * with `INPUT_INVALID` without a hash.
    *
    * @example
    * const { file, text } = await runtime.upkeep.entry({ userId: "alice" }, "editor");
@@ -340,10 +341,6 @@ export interface Upkeep {
    * Of several decisions about a write, by any host, the first counts. The others reject with `ENTRY_NOT_FOUND`, and are told
    * what has become of it, as by `showPending`: it was approved or rejected, at a time, or waits under another id.
    *
-   * With `text`, writes that text in place of the suggested one: the whole text of the one file that the write changes. It is the
-   * owner's, as after `edit`. Rejects with `INPUT_INVALID` for a write to several files, and with `VERSION_CONFLICT` if the file
-   * has changed since.
-   *
    * Rejects with `ENTRY_NOT_FOUND` if none waits under this id, with `TOOL_UNKNOWN` if its plugin is not loaded, and with
    * the tool's own failure, such as `NAME_CONFLICT`: then it still waits.
    *
@@ -351,7 +348,7 @@ export interface Upkeep {
    * const [first] = await runtime.upkeep.pending({ userId: "alice" });
    * if (first !== undefined) console.log((await runtime.upkeep.approve({ userId: "alice" }, first.id)).applied);
    */
-  approve(ctx: CallContext, id: string, options?: { readonly text?: string | undefined }): Promise<Approval>;
+  approve(ctx: CallContext, id: string): Promise<Approval>;
 
   /** Drops a write that waits, for good. Rejects with `ENTRY_NOT_FOUND` if none waits under this id, as `approve`. */
   reject(ctx: CallContext, id: string): Promise<WaitingWrite>;

@@ -21,6 +21,8 @@ import type { CommandStage } from "./command-stage.ts";
 const startMs = Date.now();
 const time = shownTime(new Date(startMs));
 const source = "https://example.com/%1b[31mred";
+/** Where that is from, in a person's words. */
+const outside = "not approved: from a web page (example.com)";
 const good: CallContext = { userId: "alice", origin: { class: "direct_user", run: "good" } };
 const bad: CallContext = { userId: "alice", origin: { class: "tool_external", run: "bad", source } };
 
@@ -72,13 +74,14 @@ test("pending lists and shows what waits, applies exactly that, shows again what
     id = waitingId(await programs.save("menu", "Soup\nand wine", bad));
   }
   expect(cellsIn((await at.run("waiting")).stdout)).toEqual([
-    ["id", "when", "what", "where it comes from"],
-    [id, time, "memory/menu.md", `from the web page ${source}, not approved, run bad`],
+    [id],
+    ["", time, "memory/menu.md"],
+    ["", `${outside}, run bad`],
     ["1 suggestion"],
   ]);
   expect(await at.run("pending", "list")).toEqual(await at.run("waiting"));
   const { stdout } = await at.run("pending", "show", id);
-  expect(stdout).toContain(`origin   from the web page ${source}, not approved, run bad\n`);
+  expect(stdout).toContain(`origin   ${outside}, run bad\n`);
   expect(stdout).toContain("\nreplace memory/menu.md\n@@ ");
   expect(stdout).toMatch(/\n-Bread\n\+Soup\n and wine\n/);
   expect(stdout).not.toContain("MEMORY.md");
@@ -107,7 +110,7 @@ test("history, diff and restore show an entry's versions and put one back", asyn
   }
   const rows = [
     ["when", "version", "change", "what", "where it comes from"],
-    [time, "2", "changed", "editor", `from the web page ${source}, not approved, run bad`],
+    [time, "2", "changed", "editor", `${outside}, run bad`],
     [time, "1", "new", "editor", "told by you, run good"],
   ];
   expect(cellsIn((await at.run("history", "editor")).stdout)).toEqual(rows);
@@ -199,6 +202,10 @@ test("stores grants until it is revoked, lists and shows it, and a grantee leave
   expect(await said("planner", "list")).toContain(alices);
   expect(await said("planner", "rejoin", alices)).toBe("The store was not left\n");
   expect(await said("alice", "revoke", planners)).toBe("Revoked\n");
+  // A user can be called as a command is.
+  await stores("clear", "grant", "alice");
+  const ofClear = await at.memcell("stores", "--user", "clear", "revoke", "alice");
+  expect(ofClear.stdout).toBe("Revoked\n");
   expect(await said("alice", "revoke", "planner")).toBe("There was no grant\n");
   expect(await said("planner", "list")).not.toContain(alices);
   expect(JSON.parse(await said("bob", "show", "--json"))).toEqual([]);
@@ -212,16 +219,15 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
     await programs.save("preferred-editor", "Vim", bad);
     await programs.save("menu", "Bread", good);
   }
-  const from = `from the web page ${source}, not approved`;
   const day = time.slice(0, time.indexOf(","));
   expect(cellsIn((await at.memcell("list")).stdout)).toEqual([
-    ["name", "written", "what it is about, and where it comes from"],
-    ["preferred-editor", day, `Vim (${from})`],
-    ["menu", day, "Bread (told by you)"],
+    ["name", "written", "where it comes from", "what it is about"],
+    ["preferred-editor", day, outside, "Vim"],
+    ["menu", day, "told by you", "Bread"],
   ]);
   for (const name of ["preferred-editor", "Preferred editor", "PREFERRED_EDITOR", "memory/preferred-editor.md"]) {
     const { stdout } = await at.memcell("show", name);
-    expect(stdout).toContain(`preferred-editor: ${from}, ${time}, run bad\n\n  ---\n`);
+    expect(stdout).toContain(`preferred-editor: ${outside}, ${time}, run bad\n\n  ---\n`);
   }
   const misspelt = await at.memcell("show", "prefered-editor");
   expect(misspelt).toEqual({
@@ -231,8 +237,8 @@ test("a person lists, shows, edits, confirms and forgets by the names that peopl
   });
   expect(cellsIn((await at.memcell("sources")).stdout)).toEqual([
     ["last", "changes", "files", "waiting", "what", "lowest trust"],
-    [time, "1", "1", "0", "run bad", "from outside, not approved"],
-    [time, "1", "1", "0", `source ${source}`, "from outside, not approved"],
+    [time, "1", "1", "0", "run bad", "not approved: from outside"],
+    [time, "1", "1", "0", `source ${source}`, "not approved: from outside"],
     [time, "1", "1", "0", "run good", "told by you"],
   ]);
   const before = treeFingerprint(at.dataDir);

@@ -39,7 +39,8 @@ const alices: Readonly<Record<string, readonly (readonly [args: readonly string[
     [["ReadUserMemory", "--usr", "alice"], "unknown option"],
   ],
   trash: [
-    [["purge", "--older-than", "yesterday"], '--older-than is "yesterday"'],
+    [["purge", "--older-than", "yesterday"], '--older-than is "yesterday"; expected an age as in 30d'],
+    [["purge", "--older-than", "2999-01-01"], '--older-than is "2999-01-01"'],
     [["list", "--older-than", "3d"], "unknown option"],
     [["purge", "--older-than", "0s", "--yes", "--dry-run"], "--yes and --dry-run do not go together"],
   ],

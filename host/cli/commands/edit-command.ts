@@ -1,6 +1,8 @@
+import { quoted } from "../../../shared/text.ts";
 import { runtimePaths } from "../../config/settings.ts";
 import { UsageError } from "../../config/usage-error.ts";
 import { optional, text } from "../../owner/field.ts";
+import type { FileFacts } from "../../owner/own-entry.ts";
 import { ToolError } from "../../values/tool-error.ts";
 import { visibleJson, visibleText } from "../../values/visible-text.ts";
 import { defineCommand, jsonField, userField } from "../command.ts";
@@ -26,25 +28,53 @@ If the entry has changed meanwhile, or cannot be saved so, nothing changes, and 
   exitCodes: ["saved, or nothing to save", "failed"],
 
   async run({ input: { name, scope, user, json }, settings, terminal }) {
-    await using opened = await openForUser({ settings, terminal }, user, { besides: "all", isOwners: true });
-    const { runtime, userId } = opened;
-    const { file, text: before } = await runtime.upkeep.entry({ userId }, name, { scope });
-    if (before === null) throw new ToolError("ENTRY_UNREADABLE", `Cannot edit ${name}: it is not UTF-8 text`);
+    const { place, text: before, userId } = await readEntry({ settings, terminal }, { name, scope, user });
+    // Nothing is open while a person writes: others need the audit log.
     const written = await writtenText(terminal, before);
-    if (written.text.trim() === "")
+    if (written.text.trim() === "") {
+      await written.drop();
       throw new UsageError(`the text is empty, so nothing is saved; memcell forget ${name} removes it`);
-    if (written.text !== before) {
-      const choice = { scope: file.scope, ifSha256: file.sha256 };
-      try {
-        await runtime.upkeep.edit({ userId }, file.path, written.text, choice);
-      } catch (error) {
-        if (written.file !== null) terminal.stderr.write(`Your text is in ${visibleText(written.file)}\n`);
-        throw error;
-      }
+    }
+    const isSame = written.text === before;
+    try {
+      if (!isSame) await saveEntry({ settings, terminal }, { userId, place, text: written.text });
+    } catch (error) {
+      if (written.file !== null) terminal.stderr.write(`Your text is in ${visibleText(written.file)}\n`);
+      throw error;
     }
     await written.drop();
-    const outcome = written.text === before ? "unchanged" : "saved";
+    const outcome = isSame ? "unchanged" : "saved";
     terminal.stdout.write(json ? `${visibleJson({ name, outcome })}\n` : `${visibleText(name)}: ${outcome}\n`);
     return 0;
   },
 });
+
+type Line = Parameters<typeof openForUser>[0];
+
+/** Throws what would keep the text from being saved, before anybody writes it. */
+async function readEntry(
+  line: Line,
+  {
+    name,
+    scope,
+    user,
+  }: { readonly name: string; readonly scope: string | undefined; readonly user: string | undefined },
+) {
+  await using opened = await openForUser(line, user, { besides: "all", isOwners: true, isReading: true });
+  const { runtime, userId } = opened;
+  const { file: place, text: before, isDerived } = await runtime.upkeep.entry({ userId }, name, { scope });
+  const refusal = `Cannot edit ${quoted(name)}`;
+  if (runtime.asReadOnly() === runtime) throw new ToolError("READ_ONLY", `${refusal}: the runtime is read-only`);
+  if (isDerived) throw new ToolError("INPUT_INVALID", `${refusal}: its plugin makes it from other files`);
+  if (before === null) throw new ToolError("ENTRY_UNREADABLE", `${refusal}: it is not UTF-8 text`);
+  return { place, text: before, userId };
+}
+
+async function saveEntry(
+  line: Line,
+  { userId, place, text: written }: { readonly userId: string; readonly place: FileFacts; readonly text: string },
+): Promise<void> {
+  await using opened = await openForUser(line, userId, { besides: "all", isOwners: true });
+  const { path, scope, sha256: ifSha256 } = place;
+  await opened.runtime.upkeep.edit({ userId }, path, written, { scope, ifSha256 });
+}

@@ -40,12 +40,14 @@ export const listEntries = defineOperation({
 const tableOf = (entries: OwnEntries["entries"]): Told[number] => {
   const isOne = new Set(entries.map(({ family }) => family)).size === 1;
   return {
-    heads: ["name", ...(isOne ? [] : ["kept by"]), "written", "what it is about, and where it comes from"],
+    heads: ["name", ...(isOne ? [] : ["kept by"]), "written", "where it comes from", "what it is about"],
+    isCut: true,
     rows: entries.map(({ family, name: of, description, file }) => [
       of,
       ...(isOne ? [] : [family]),
       file?.at ? shownDay(file.at) : "",
-      file === null ? description : `${description} (${originWords(file)})`,
+      file === null ? "" : originWords(file),
+      description,
     ]),
   };
 };

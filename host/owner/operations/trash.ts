@@ -58,7 +58,7 @@ const before: Field<number> = {
   ...time("AGE", "what is older goes: a number and s, m, h or d; 30d is thirty days", "ago"),
   schema: z.number(),
   flag: "older-than",
-  expected: "milliseconds since 1970-01-01 UTC",
+  expected: "an age as in 30d, or a day in the past; from programs, milliseconds since 1970-01-01 UTC",
   read: (typed) => timeFrom(typed, "ago")?.getTime(),
 };
 

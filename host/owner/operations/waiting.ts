@@ -1,9 +1,9 @@
 import { isAtLeast } from "../../../shared/origin.ts";
 import { counted } from "../../../shared/text.ts";
 import { defineOperation } from "../define-operation.ts";
-import { optional, text } from "../field.ts";
+import { text } from "../field.ts";
 import { originWords } from "../origin-words.ts";
-import { approveCorrected, approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
+import { approveWaiting, listWaiting, rejectWaiting, showWaiting } from "../pending.ts";
 import { shownTime } from "../told.ts";
 import type { Told } from "../told.ts";
 import type { Approval, ShownFile, ShownWrite, WaitingWrite } from "../waiting-write.ts";
@@ -27,16 +27,18 @@ the policy does not let write at once, such as a web page. Until you approve it,
 drops it.`,
       examples: ["memcell waiting"],
       tells: (writes: readonly WaitingWrite[]): Told =>
-        writes.length === 0 ? ["Nothing waits"] : [tableOf(writes), counted(writes.length, "suggestion")],
+        writes.length === 0 ? ["Nothing waits"] : [...writes.flatMap(linesOf), counted(writes.length, "suggestion")],
       isEmpty: (writes: readonly WaitingWrite[]) => writes.length === 0,
     },
   ],
 });
 
-const tableOf = (writes: readonly WaitingWrite[]): Told[number] => ({
-  heads: ["id", "when", "what", "where it comes from"],
-  rows: writes.map((write) => [write.id, shownTime(write.at), filesOf(write), originOf(write)]),
-});
+/** An id alone takes most of a line. */
+const linesOf = (write: WaitingWrite): Told => [
+  write.id,
+  `  ${shownTime(write.at)}  ${filesOf(write)}`,
+  `  ${originOf(write)}`,
+];
 
 export const showPending = defineOperation({
   name: "showPending",
@@ -60,17 +62,15 @@ export const approve = defineOperation({
   name: "approve",
   action: "approve a write",
   changes: true,
-  fields: { id, text: optional(text("TEXT", "what to write in place of its text")) },
-  run: (operation, { id: of, text: own }) =>
-    own === undefined ? approveWaiting(operation, of) : approveCorrected(operation, of, own),
+  fields: { id },
+  run: (operation, input) => approveWaiting(operation, input.id),
   commands: [
     {
       name: "approve",
       aliases: ["pending approve"],
       summary: "applies a suggestion",
       description: `Applies a suggestion exactly as "memcell pending show" shows it. From then on its text is trusted as yours. If the files have
-changed since, nothing is applied, and the suggestion waits under another id, as it would be now. With --text, that text is written
-in place of the suggested one: it is the whole text of the file.`,
+changed since, nothing is applied, and the suggestion waits under another id, as it would be now.`,
       operands: ["id"],
       examples: [`memcell approve ${exampleId}`],
       exitCodes: ["applied", "failed; or shown again instead, because the files have changed"],

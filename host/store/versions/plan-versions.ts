@@ -128,7 +128,7 @@ function* changedFiles(
   const ofMade = kind === "imported" && told.length > 0 ? lowestOf(...told) : null;
   const trustOfWritten = ({ scope, path, before, sha256, writtenAt, trustMax }: PlannedFile): OriginClass => {
     // The owner approves what is written, not what moves out of its way.
-    if (kind === "approved") return facts.trust;
+    if (kind === "approved") return lowestKnown(facts.trust, trustMax);
     const restored = sha256 !== null && isOfEarlier(kind) ? earlier.lowestOfFile({ scope, path }, sha256) : null;
     // What it replaces is what the owner wants to be rid of. It says nothing about what was there before.
     if (restored !== null) return lowestKnown(facts.trust, restored, isBroken ? unknown : null);
@@ -144,12 +144,13 @@ function* changedFiles(
   for (const file of planned) {
     yield;
     const { scope, path, before, sha256 } = file;
-    // The owner can vouch for what is there.
-    if (file.isSame && (kind !== "approved" || trustOf(scope, path) === facts.trust)) continue;
     // A plugin moves a file by writing what it takes away elsewhere.
     const from = file.from ?? removed.get(`${scope}:${sha256}`) ?? null;
     const moved = from === null ? null : trustOf(scope, from);
     const trust = moved ?? trustOfWritten(file);
+    // The owner can confirm what is there, and take that back.
+    const isTold = kind === "approved" || isOfEarlier(kind);
+    if (file.isSame && (!isTold || trust === trustOf(scope, path))) continue;
     files.push({ scope, path, before, sha256, ...(from !== null && { from }), trust });
   }
   return files;
