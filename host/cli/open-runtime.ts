@@ -39,9 +39,16 @@ interface Opening extends Pick<RuntimeOptions, "retiresLeftOver"> {
 export async function openRuntime(
   { settings: flags, terminal }: Line,
   userId: string | undefined,
-  { besides = [], isReading = false, isOwners = false, ...options }: Opening = {},
+  opening: Opening = {},
 ): Promise<Runtime> {
-  const settings = await readSettings(flags);
+  return await openWith({ settings: await readSettings(flags), terminal }, userId, opening);
+}
+
+async function openWith(
+  { settings, terminal }: { readonly settings: Settings } & Pick<Line, "terminal">,
+  userId: string | undefined,
+  { besides = [], isReading = false, isOwners = false, ...options }: Opening,
+): Promise<Runtime> {
   const place = await storeFor(settings, userId);
   if (isOwners) await refuseMissing(settings, place);
   const { auditLog, ...others } = runtimeOptions(settings.values, terminal.stderr);
@@ -52,12 +59,13 @@ export async function openRuntime(
 
 /** A runtime, and the user whom the command line, the configuration, or the store names, if only one is there. */
 export async function openForUser(
-  line: Line,
+  { settings: flags, terminal }: Line,
   named: string | undefined,
   opening: Opening,
 ): Promise<AsyncDisposable & { readonly runtime: Runtime; readonly userId: string }> {
-  const said = named ?? (await readSettings(line.settings)).values["serve.user"] ?? undefined;
-  const runtime = await openRuntime(line, said, opening);
+  const settings = await readSettings(flags);
+  const said = named ?? settings.values["serve.user"] ?? undefined;
+  const runtime = await openWith({ settings, terminal }, said, opening);
   try {
     const userId = said ?? onlyOne(await runtime.upkeep.users());
     return { runtime, userId, [Symbol.asyncDispose]: () => runtime.close() };

@@ -1,5 +1,4 @@
 /** What the owner does to one entry of any family: writes its text, moves it to the trash, or vouches for it. */
-import { isDerived } from "../../shared/derived-files.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -74,7 +73,7 @@ async function changeEntry(
   const { scope, path } = place;
   const refusal = `Cannot ${operation.action} ${quoted(named.name)}`;
   checkHasScope(operation, scope, refusal);
-  if (isDerived(path, operation.tools.derivedFiles.get(scope) ?? [])) {
+  if (operation.tools.isDerivedAt(place)) {
     throw new ToolError("INPUT_INVALID", `${refusal}: its plugin makes it from other files; change one of these`);
   }
   const { change, present } = await changeFile(operation, place, kind, async (held) => {
@@ -106,21 +105,23 @@ async function changeFile<Made extends { readonly change: SizedChange }>(
     const made = await derivedChanges(inside, { scope, changes: own.changes, paths: [path], freedBytes });
     const [refused] = made.refused;
     if (refused) throw new ToolError(refused.code, `Cannot ${operation.action} ${quoted(path)}: ${refused.reason}`);
-    return withMade(own, { ...made, changes: await asTrusted(inside, made.changes) });
+    return withMade(own, { ...made, changes: await asTrusted(inside, scope, made.changes) });
   };
   return (await applyPlan(operation, { scopes, kind, plan })).planned;
 }
 
 /** What a plugin makes repeats other entries, too. It is trusted no more than it was: the owner has not read it. */
-async function asTrusted(operation: Operation, changes: readonly SizedChange[]): Promise<SizedChange[]> {
-  const trusted: SizedChange[] = [];
-  for (const change of changes) {
-    const { scope, path } = change;
-    const trust = await operation.hold(
-      { scopes: [scope], mode: "read" },
-      async ({ history }) => (await history.originOf(scope, path))?.trust ?? history.state().unknown,
-    );
-    trusted.push(change.kind === "write" ? { ...change, trust } : change);
-  }
-  return trusted;
+async function asTrusted(
+  operation: Operation,
+  scope: string,
+  changes: readonly SizedChange[],
+): Promise<readonly SizedChange[]> {
+  return await operation.hold({ scopes: [scope], mode: "read" }, async ({ history }) => {
+    const trusted: SizedChange[] = [];
+    for (const change of changes) {
+      const trust = (await history.originOf(scope, change.path))?.trust ?? history.state().unknown;
+      trusted.push(change.kind === "write" ? { ...change, trust } : change);
+    }
+    return trusted;
+  });
 }

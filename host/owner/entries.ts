@@ -1,5 +1,6 @@
 /** Entries as their owner sees them: by the names that people type, each with where its present text comes from. */
-import { isDerived } from "../../shared/derived-files.ts";
+import { isUtf8 } from "node:buffer";
+
 import { nearestName } from "../../shared/nearest-name.ts";
 import { isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -64,18 +65,9 @@ export async function showEntry(operation: Operation, named: NamedFile): Promise
   return {
     name: operation.tools.entryAt(place) ?? place.path,
     file: file.facts,
-    isDerived: isDerived(place.path, operation.tools.derivedFiles.get(place.scope) ?? []),
-    text: textOf(file.bytes),
+    isDerived: operation.tools.isDerivedAt(place),
+    text: isUtf8(file.bytes) ? Buffer.from(file.bytes).toString("utf8") : null,
   };
-}
-
-/** `null` if the bytes are not UTF-8. */
-function textOf(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** The present file of an entry, by its name as a person types it, or by its path, with or without its scope. */
@@ -113,7 +105,7 @@ export async function findLive(operation: Operation, { name, scope }: NamedFile)
 
 /** What a plugin makes from other files is no entry. */
 const entryAt = (tools: LoadedTools, file: Place): string | null =>
-  isDerived(file.path, tools.derivedFiles.get(file.scope) ?? []) ? null : tools.entryAt(file);
+  tools.isDerivedAt(file) ? null : tools.entryAt(file);
 
 /** People write "Preferred language" where a name has dashes. */
 const foldedName = (name: string): string =>

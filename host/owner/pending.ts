@@ -1,7 +1,6 @@
 /** Shows the writes that wait for the owner of the memory, applies one, and rejects one. */
 import { isUtf8 } from "node:buffer";
 
-import { isDerived } from "../../shared/derived-files.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import type { Accepts, CallOptions } from "../call/asked-call.ts";
 import { pendingIdOf, pendingMs, shownChanges } from "../gate/pending.ts";
@@ -56,8 +55,8 @@ function isAsShown({ tools }: Operation, shown: readonly PendingChange[], now: r
 }
 
 /** Whether a changed file is made from others by its plugin. */
-const isMade = ({ derivedFiles }: LoadedTools, change: PendingChange): boolean =>
-  isDerived(change.path, derivedFiles.get(scopeOf(change)) ?? []);
+const isMade = (tools: LoadedTools, change: PendingChange): boolean =>
+  tools.isDerivedAt({ scope: scopeOf(change), path: change.path });
 
 /** Runs the call again. Returns `null` if it was committed, else what it would change. */
 async function runAgain(

@@ -1,5 +1,4 @@
 /** Plans what takes changes back in one part of a user's scopes, with what the plugins make of it. Changes nothing. */
-import { isDerived } from "../../shared/derived-files.ts";
 import { storeLimits } from "../../shared/limits.ts";
 import { isScopePath, isTrashPath } from "../../shared/path.ts";
 import { quoted } from "../../shared/text.ts";
@@ -135,7 +134,7 @@ class PartPlanner {
       return;
     }
     // Without a plugin that makes it anew, a derived file goes back as the others do.
-    const isMade = tools.forScope("inspect", scope) !== null && isDerived(path, tools.derivedFiles.get(scope) ?? []);
+    const isMade = tools.forScope("inspect", scope) !== null && tools.isDerivedAt({ scope, path });
     if (isMade && (before !== null || builtOn.length > 0)) return;
     const bytes = await this.#read(scope, path);
     if (bytes instanceof ToolError) return isMade ? undefined : this.#leave(scope, path, reasonOf(bytes));

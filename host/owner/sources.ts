@@ -1,5 +1,4 @@
 /** The runs and sources that have changed a memory: what an undo can be asked for. */
-import { isDerived } from "../../shared/derived-files.ts";
 import { lowestOf } from "../../shared/origin.ts";
 import type { OriginClass } from "../../shared/origin.ts";
 import { isTrashPath } from "../../shared/path.ts";
@@ -22,16 +21,13 @@ interface Found {
 
 /** The latest first. */
 export async function listSources(operation: Operation): Promise<ChangeSource[]> {
-  const { derivedFiles } = operation.tools;
   const parts = await eachPart(operation, { mode: "read" }, async ({ held }) => await held.history.versions());
   const made = parts.flat().map((version) => Object.assign({ at: new Date(version.atMs), isWaiting: false }, version));
   const waiting = (await listWaiting(operation)).map((write) => Object.assign({ isWaiting: true }, write));
   const sources = new Map<string, Sum>();
   for (const each of [...made, ...waiting]) {
     await giveTurn();
-    const files = each.files.filter(
-      ({ scope, path }) => !isTrashPath(path) && !isDerived(path, derivedFiles.get(scope) ?? []),
-    );
+    const files = each.files.filter((file) => !isTrashPath(file.path) && !operation.tools.isDerivedAt(file));
     for (const kind of ["run", "source"] as const) {
       const { [kind]: name } = each;
       if (name === null) continue;

@@ -39,6 +39,8 @@ export class LoadedTools {
   /** Those that the policy takes away, or that could change something in a read-only runtime. */
   readonly unavailable: readonly UnavailableTool[];
   readonly notLoaded: NotLoaded;
+  /** The files that plugins make from their other files, by scope, as `isDerivedFile` says it of one family. */
+  readonly derivedFiles: ReadonlyMap<string, readonly string[]>;
 
   constructor(
     all: readonly CatalogTool[],
@@ -47,6 +49,10 @@ export class LoadedTools {
     this.all = all;
     this.unavailable = unavailable;
     this.notLoaded = notLoaded;
+    const declared = all.flatMap(({ files }) => files.derived);
+    this.derivedFiles = new Map(
+      declared.flatMap(({ scopes, places }) => ownScopes(scopes).map((scope) => [scope, places] as const)),
+    );
   }
 
   forModel(name: string): CatalogTool | null {
@@ -70,12 +76,9 @@ export class LoadedTools {
     return this.all.filter(({ tool }) => tool.role === role);
   }
 
-  /** The files that plugins make from their other files, by scope, as `isDerivedFile` says it of one family. */
-  get derivedFiles(): ReadonlyMap<string, readonly string[]> {
-    const declared = this.all.flatMap(({ files }) => files.derived);
-    return new Map(
-      declared.flatMap(({ scopes, places }) => ownScopes(scopes).map((scope) => [scope, places] as const)),
-    );
+  /** Whether a plugin makes a file from its other files, such as an index. */
+  isDerivedAt({ scope, path }: Place): boolean {
+    return isDerived(path, this.derivedFiles.get(scope) ?? []);
   }
 
   /** The name of the entry that has a file; `null` if no plugin says that one has it. */

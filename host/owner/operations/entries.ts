@@ -66,14 +66,16 @@ export const showEntry = defineOperation({
 language" is preferred-language.`,
       operands: ["name"],
       examples: ["memcell show editor"],
-      tells: ({ name: of, file, text: all }: ShownEntry) => [
-        `${of}: ${factsIn(file)}`,
-        "",
-        { text: all ?? "(not text)" },
-      ],
+      tells: (shown: ShownEntry) => textOf(shown),
     },
   ],
 });
+
+const textOf = ({ name: of, file, text: all }: ShownEntry): Told => [
+  `${of}: ${factsIn(file)}`,
+  "",
+  { text: all ?? "(not text)" },
+];
 
 const factsIn = (file: FileFacts): string =>
   [originWords(file), file.at === null ? "" : shownTime(file.at), file.run === null ? "" : `run ${file.run}`]
@@ -126,13 +128,7 @@ is told that it comes from elsewhere. Without --yes, it is only shown, with the 
       examples: ["memcell confirm editor", "memcell confirm editor --if-sha256 6f2c01d28a4be097 --yes"],
       tells: (shown: ShownEntry | ChangedEntry) =>
         "file" in shown
-          ? [
-              `${shown.name}: ${factsIn(shown.file)}`,
-              "",
-              { text: shown.text ?? "(not text)" },
-              "",
-              `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`,
-            ]
+          ? [...textOf(shown), "", `If it is right, add: --if-sha256 ${shown.file.sha256.slice(0, 16)}`]
           : [`Confirmed ${shown.name}`],
     },
   ],

@@ -1,4 +1,3 @@
-import { isDerived } from "../../../shared/derived-files.ts";
 import { quoted } from "../../../shared/text.ts";
 import * as z from "../../../shared/zod.ts";
 import { ToolError } from "../../values/tool-error.ts";
@@ -57,7 +56,6 @@ once a later change has met it. "diff" and "restore" refuse a version whose cont
 
 async function versionsOf(operation: Operation, input: HistoryInput): Promise<FileVersion[]> {
   const { tools } = operation;
-  const derived = tools.derivedFiles;
   const found = await listVersions(operation, input);
   const { name: asked } = input;
   const named = found.filter((file) => asked === undefined || file.path === asked || isEntry(tools, file, asked));
@@ -66,7 +64,7 @@ async function versionsOf(operation: Operation, input: HistoryInput): Promise<Fi
     throw new ToolError("ENTRY_NOT_FOUND", `Cannot ${operation.action}: there is none for ${quoted(asked)}${where}`);
   }
   return named.map((file) => {
-    const facts = { entry: tools.entryAt(file), isDerived: isDerived(file.path, derived.get(file.scope) ?? []) };
+    const facts = { entry: tools.entryAt(file), isDerived: tools.isDerivedAt(file) };
     return Object.assign(facts, file);
   });
 }
